@@ -14,8 +14,8 @@ from pathlib import Path
 from benchmarks import DATA, ROOT
 from benchmarks.timing import Table
 from classic_rc.datasets import load
-from classic_rc.evaluation.plan import add_span_candidates
 from classic_rc.questions import Dataset, Question
+from classic_rc.running.plan import add_span_candidates
 from classic_rc.solvers import SpanRanker
 
 FILE = DATA / "squad" / "train-44-articles.json"

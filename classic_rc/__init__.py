@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from classic_rc.datasets.memory import from_rows
     from classic_rc.datasets.registry import load
     from classic_rc.decisions import Argmax, RelativeThreshold, Threshold, TunedThreshold
-    from classic_rc.evaluation.evaluate import evaluate
     from classic_rc.parameters import parameter
     from classic_rc.predictions import Prediction, Scores
     from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
     from classic_rc.reports.floor import floor
+    from classic_rc.running.evaluate import evaluate
     from classic_rc.solvers.base import Solver
     from classic_rc.solvers.specs import parse_solver
     from classic_rc.text.encode import encode

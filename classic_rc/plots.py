@@ -16,9 +16,9 @@ from classic_rc.errors import UsageError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from classic_rc.evaluation.breakdown import Breakdown
-    from classic_rc.evaluation.curves import PrecisionRecallCurve
     from classic_rc.reports.paper_table import PaperTable
+    from classic_rc.results.breakdown import Breakdown
+    from classic_rc.results.curves import PrecisionRecallCurve
 
 
 def precision_recall(curves: PrecisionRecallCurve | Sequence[PrecisionRecallCurve]) -> Figure:
@@ -45,13 +45,13 @@ def precision_recall(curves: PrecisionRecallCurve | Sequence[PrecisionRecallCurv
     Examples
     --------
     >>> from classic_rc import load, parse_solver, plots
-    >>> from classic_rc.evaluation.curves import PrecisionRecallCurve
+    >>> from classic_rc.results.curves import PrecisionRecallCurve
     >>> data = load("sample:multiple-answer")
     >>> scores = parse_solver("sw+d").fit(data).score_candidates(data)
     >>> figure = plots.precision_recall(PrecisionRecallCurve.from_scores(scores, data, "SW+D"))
     """
-    from classic_rc.evaluation.curves import PrecisionRecallCurve
     from classic_rc.reports.figures import precision_recall_figure
+    from classic_rc.results.curves import PrecisionRecallCurve
 
     return precision_recall_figure([curves] if isinstance(curves, PrecisionRecallCurve) else curves)
 
@@ -64,7 +64,7 @@ def breakdown(breakdowns: Breakdown | Sequence[Breakdown]) -> Figure:
     Parameters
     ----------
     breakdowns : Breakdown or sequence of them
-        Breakdowns of the same systems and metric, from :func:`classic_rc.evaluation.break_down`.
+        Breakdowns of the same systems and metric, from :func:`classic_rc.results.break_down`.
 
     Returns
     -------
@@ -80,13 +80,13 @@ def breakdown(breakdowns: Breakdown | Sequence[Breakdown]) -> Figure:
     Examples
     --------
     >>> from classic_rc import evaluate, load, parse_solver, plots
-    >>> from classic_rc.evaluation import SharedResults, break_down, group_questions
+    >>> from classic_rc.results import SharedResults, break_down, group_questions
     >>> data = load("sample:single-choice")
     >>> results = SharedResults.of(evaluate(data, [parse_solver("sw+d")]))
     >>> figure = plots.breakdown(break_down(results, group_questions(data, "question-type"), n=100))
     """
-    from classic_rc.evaluation.breakdown import Breakdown
     from classic_rc.reports.figures import breakdown_figure
+    from classic_rc.results.breakdown import Breakdown
 
     return breakdown_figure([breakdowns] if isinstance(breakdowns, Breakdown) else breakdowns)
 
@@ -116,7 +116,7 @@ def forest(table: PaperTable) -> Figure:
     Examples
     --------
     >>> from classic_rc import evaluate, load, plots
-    >>> from classic_rc.evaluation import SharedResults
+    >>> from classic_rc.results import SharedResults
     >>> from classic_rc.reports import make_paper_table
     >>> results = SharedResults.of(evaluate(load("sample:single-choice"), ["sw+d", "longest"]))
     >>> figure = plots.forest(make_paper_table([("today", results)], intervals=100))

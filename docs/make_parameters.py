@@ -12,8 +12,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout, whatever is installed
 
-from classic_rc.evaluation.suite import KEYS, Key
 from classic_rc.parameters import Parameter
+from classic_rc.running.suite import KEYS, Key
 from classic_rc.solvers.base import Solver
 from classic_rc.solvers.registry import SOLVER_ENTRIES, SOLVERS
 

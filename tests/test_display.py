@@ -13,10 +13,10 @@ import pytest
 import classic_rc
 from classic_rc.audit import check_dataset
 from classic_rc.errors import MissingPackageError
-from classic_rc.evaluation.curves import PrecisionRecallCurve
-from classic_rc.evaluation.resampling import Interval
-from classic_rc.evaluation.significance import with_intervals, with_significance
 from classic_rc.questions import Dataset
+from classic_rc.results.curves import PrecisionRecallCurve
+from classic_rc.results.resampling import Interval
+from classic_rc.results.significance import with_intervals, with_significance
 from classic_rc.tables import Column, RowGroup, Table, render
 from tests.errors import raises
 

@@ -11,10 +11,10 @@ import pytest
 
 from classic_rc import folds
 from classic_rc.errors import UsageError
-from classic_rc.evaluation.evaluate import evaluate
 from classic_rc.folds import FoldPlan, drop_overlap_with, find_overlap, passage_groups
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+from classic_rc.running.evaluate import evaluate
 from classic_rc.solvers import Solver
 from classic_rc.testing import synthetic_dataset
 from classic_rc.text.encode import SharedQuestions, encode

@@ -22,7 +22,7 @@ def matplotlib():
 
 @pytest.fixture(scope="module")
 def curve():
-    from classic_rc.evaluation.curves import PrecisionRecallCurve
+    from classic_rc.results.curves import PrecisionRecallCurve
 
     data = classic_rc.load("sample:multiple-answer")
     scores = classic_rc.parse_solver("sw+d").fit(data).score_candidates(data)
@@ -31,7 +31,7 @@ def curve():
 
 @pytest.fixture(scope="module")
 def breakdown():
-    from classic_rc.evaluation import SharedResults, break_down, group_questions
+    from classic_rc.results import SharedResults, break_down, group_questions
 
     data = classic_rc.load("sample:single-choice")
     results = SharedResults.of(classic_rc.evaluate(data, [classic_rc.parse_solver("longest")]))

@@ -61,7 +61,7 @@ METRIC_AND_PERTURBATION = """
 from dataclasses import replace
 
 import numpy as np
-from classic_rc.audit import Perturbation
+from classic_rc.datasets import Perturbation
 from classic_rc.metrics import ScoreMetric
 from classic_rc.metrics.base import gold_of
 from classic_rc.questions import Task

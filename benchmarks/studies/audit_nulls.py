@@ -26,8 +26,8 @@ from classic_rc.audit.cues import describe_steps, order_features
 from classic_rc.audit.features import FeatureMatrix, build_features
 from classic_rc.audit.options import OptionTable
 from classic_rc.audit.score_test import ScoreTest
-from classic_rc.evaluation.plan import default_analyzer
 from classic_rc.questions import Dataset, Question, TextCandidates
+from classic_rc.running.plan import default_analyzer
 
 _RACE = "race/RACE-train-dev.tar.gz"
 SHAPES: dict[str, tuple[str, dict[str, str], int]] = {

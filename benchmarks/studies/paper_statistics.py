@@ -23,13 +23,13 @@ from typing import NamedTuple
 import numpy as np
 
 import classic_rc
-from classic_rc.audit.statistics import (
+from classic_rc.datasets.official import match_official_parts
+from classic_rc.datasets.statistics import (
     COMMON_STATISTICS,
     DatasetContents,
     Measure,
     MeasuredValues,
 )
-from classic_rc.datasets.official import match_official_parts
 from classic_rc.questions import Dataset, Question, normalised_text
 from classic_rc.tables import Column, RowGroup, Table, render
 from classic_rc.text.encode import TextEncoder

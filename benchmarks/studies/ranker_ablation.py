@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from benchmarks.report import markdown
 from benchmarks.timing import Table
 from classic_rc.datasets import join_datasets, load
-from classic_rc.evaluation.resampling import percentile_interval, resample_means
 from classic_rc.folds import FoldPlan, passage_groups
 from classic_rc.questions import Dataset, Task
+from classic_rc.results.resampling import percentile_interval, resample_means
 from classic_rc.solvers.feature_ranker.solver import FeatureRanker
 from classic_rc.solvers.feature_ranker.tables import OPTIONS
 from classic_rc.solvers.feature_ranker.texts import RankerTexts

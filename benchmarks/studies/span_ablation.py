@@ -23,13 +23,13 @@ from benchmarks.report import markdown
 from benchmarks.timing import Table
 from classic_rc.datasets import load
 from classic_rc.decisions import Argmax
-from classic_rc.evaluation.plan import add_span_candidates
-from classic_rc.evaluation.resampling import percentile_interval, resample_means
-from classic_rc.evaluation.span_oracle import oracle_predictions
 from classic_rc.folds import FoldPlan
 from classic_rc.metrics.base import metrics_for
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Dataset, Question
+from classic_rc.results.resampling import percentile_interval, resample_means
+from classic_rc.running.plan import add_span_candidates
+from classic_rc.running.span_oracle import oracle_predictions
 from classic_rc.solvers import SpanRanker, SpanSlidingWindow
 from classic_rc.solvers.spans.columns import GROUPS
 from classic_rc.solvers.spans.texts import Lexicon, Rarity, ReadCandidates, ReadPassage, ReadQuestion

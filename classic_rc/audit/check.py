@@ -19,11 +19,11 @@ from classic_rc.audit.options import Floats, OptionTable
 from classic_rc.audit.score_test import DRAWS, ScoreTest, fit_model
 from classic_rc.datasets.registry import TrainingData, as_dataset
 from classic_rc.errors import UsageError
-from classic_rc.evaluation.plan import default_analyzer
-from classic_rc.evaluation.results import dataset_record
 from classic_rc.io.json import Seconds
 from classic_rc.io.progress import progress_bar
 from classic_rc.questions import Dataset
+from classic_rc.results.evaluation import dataset_record
+from classic_rc.running.plan import default_analyzer
 from classic_rc.solvers.learning import one_thread
 from classic_rc.tables import Column, RowGroup, Table, render
 from classic_rc.tables.model import frame_of_records

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from classic_rc.audit.features import FeatureMatrix, Source, frequent_codes
 from classic_rc.audit.options import Floats, Integers, OptionTable
 from classic_rc.errors import UsageError
-from classic_rc.evaluation.resampling import Interval, percentile_interval, resample_means
 from classic_rc.folds import FoldPlan
 from classic_rc.kernels.arrays import look_up, offsets_of, ragged_indices, runs_of
+from classic_rc.results.resampling import Interval, percentile_interval, resample_means
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from classic_rc.audit.duplicates import COPIES, DuplicateFinding
 from classic_rc.audit.kinds import Finding
-from classic_rc.evaluation.resampling import Interval, Resampling
-from classic_rc.evaluation.results import Evaluation
-from classic_rc.evaluation.significance import subset_intervals
 from classic_rc.folds import passage_groups
 from classic_rc.metrics.base import Metric
 from classic_rc.questions import Dataset
+from classic_rc.results.evaluation import Evaluation
+from classic_rc.results.resampling import Interval, Resampling
+from classic_rc.results.significance import subset_intervals
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,10 +17,10 @@ from classic_rc.io.json import render_json
 from classic_rc.protocol import DEFAULT_RESAMPLES, Protocol
 
 if TYPE_CHECKING:
-    from classic_rc.evaluation.comparison import Comparison, SharedResults
-    from classic_rc.evaluation.outcomes import Row
-    from classic_rc.evaluation.systems import System
     from classic_rc.questions import Dataset
+    from classic_rc.results.comparison import Comparison, SharedResults
+    from classic_rc.results.outcomes import Row
+    from classic_rc.systems import System
 
 
 OPTIONS = (
@@ -51,7 +51,7 @@ OPTIONS = (
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from classic_rc.evaluation.comparison import compare
+    from classic_rc.results.comparison import compare
 
     systems, baseline = _parse_arguments(args.systems), None
     if args.baseline is not None:
@@ -138,7 +138,7 @@ class _SystemArgument:
     @property
     def record(self) -> Path | None:
         """The file of the run record at `path`, or None."""
-        from classic_rc.evaluation.record import record_file
+        from classic_rc.results.record import record_file
 
         return None if self.path is None else record_file(self.path)
 
@@ -171,8 +171,8 @@ class _SystemArgument:
 
 def _parse_argument(text: str) -> _SystemArgument:
     """Parse a system argument, with or without ``NAME=``: a record, or whatever ``-s`` of ``run`` takes."""
-    from classic_rc.evaluation.record import record_file
-    from classic_rc.evaluation.systems import System, parse_system, split_name
+    from classic_rc.results.record import record_file
+    from classic_rc.systems import System, parse_system, split_name
 
     name, spec = split_name(text)
     # A "#" may be part of a path and of a row's name.
@@ -187,7 +187,7 @@ def _parse_argument(text: str) -> _SystemArgument:
 
 def _parse_arguments(texts: Sequence[str]) -> list[_SystemArgument]:
     """Parse system arguments; solvers and files of predictions get the names that they have in ``run``."""
-    from classic_rc.evaluation.systems import name_systems
+    from classic_rc.systems import name_systems
 
     systems = [_parse_argument(text) for text in texts]
     named = [system for system in systems if system.name is not None or system.record is None]
@@ -201,7 +201,7 @@ def _add_baseline(systems: list[_SystemArgument], baseline: str) -> tuple[list[_
     The baseline is the name of a row, one of the arguments, or, if all systems are solvers and files of
     predictions, one more of them.
     """
-    from classic_rc.evaluation.systems import find_baseline
+    from classic_rc.systems import find_baseline
 
     if any(system.record is not None for system in systems):
         found = next((system for system in systems if baseline in (system.name, system.text)), None)
@@ -217,8 +217,8 @@ def _iter_shared_results(
 
     Solvers and predictions answer the questions of ``--data``. `failures` gets the systems that fail.
     """
-    from classic_rc.evaluation.comparison import join_groupings
-    from classic_rc.evaluation.outcomes import Row
+    from classic_rc.results.comparison import join_groupings
+    from classic_rc.results.outcomes import Row
 
     dataset = _read_questions(args, systems)
     answered = list(_evaluate_systems(args, systems, dataset, failures))
@@ -270,9 +270,9 @@ def _evaluate_systems(
     args: argparse.Namespace, systems: Sequence[_SystemArgument], dataset: Dataset | None, failures: Failures
 ) -> Iterator[tuple[_SystemArgument, Mapping[str, SharedResults]]]:
     """Yield the results of each system, by dataset fingerprint; one that fails is left out."""
-    from classic_rc.evaluation.comparison import SharedResults
-    from classic_rc.evaluation.evaluate import evaluate
-    from classic_rc.evaluation.record import read_results
+    from classic_rc.results.comparison import SharedResults
+    from classic_rc.results.record import read_results
+    from classic_rc.running.evaluate import evaluate
 
     protocol = replace(inputs.read_protocol(args), intervals=None)  # of the differences, not of each system
     protocol = protocol if args.data is None else inputs.protocol_for(protocol, args.data)
@@ -303,8 +303,8 @@ def _evaluate_systems(
 
 def _evaluate_random(args: argparse.Namespace, dataset: Dataset) -> dict[str, Row]:
     """Return the row of `random` on the dataset, by the dataset's fingerprint."""
-    from classic_rc.evaluation.comparison import SharedResults
-    from classic_rc.evaluation.evaluate import evaluate
+    from classic_rc.results.comparison import SharedResults
+    from classic_rc.running.evaluate import evaluate
     from classic_rc.solvers.trivial import Random
 
     protocol = inputs.protocol_for(Protocol(), args.data)
@@ -314,7 +314,7 @@ def _evaluate_random(args: argparse.Namespace, dataset: Dataset) -> dict[str, Ro
 
 def _shared_fingerprints(args: argparse.Namespace, by_system: Sequence[Mapping[str, SharedResults]]) -> list[str]:
     """Return the fingerprints of the datasets that all systems answered."""
-    from classic_rc.evaluation.comparison import join_results
+    from classic_rc.results.comparison import join_results
 
     first, *others = by_system
     shared = [fingerprint for fingerprint in first if all(fingerprint in other for other in others)]
@@ -333,7 +333,7 @@ def _shared_fingerprints(args: argparse.Namespace, by_system: Sequence[Mapping[s
 
 def _join_with_unique_names(labelled: Sequence[tuple[str, SharedResults]]) -> SharedResults:
     """Join results; rows that share a name get the label of their source, and a number if they still do."""
-    from classic_rc.evaluation.comparison import join_results
+    from classic_rc.results.comparison import join_results
 
     results = join_results([results for _, results in labelled])
     labels = [label for label, part in labelled for _ in part.systems]

@@ -16,9 +16,9 @@ from classic_rc.errors import unknown_name
 from classic_rc.io.json import render_json
 
 if TYPE_CHECKING:
-    from classic_rc.evaluation.systems import System
     from classic_rc.questions import Dataset
     from classic_rc.solvers.explanation import Explanation
+    from classic_rc.systems import System
 
 DEFAULT_EXPLAINED = "sw+d"
 
@@ -76,9 +76,9 @@ def _explain(
     args: argparse.Namespace, dataset: Dataset, given: list[System], failures: Failures
 ) -> Iterator[Explanation]:
     """Yield each system's explanation of the question; one that fails has none."""
-    from classic_rc.evaluation.explain import Explainer
-    from classic_rc.evaluation.plan import add_span_candidates
-    from classic_rc.evaluation.systems import name_systems
+    from classic_rc.running.explain import Explainer
+    from classic_rc.running.plan import add_span_candidates
+    from classic_rc.systems import name_systems
 
     protocol = inputs.protocol_for(inputs.read_protocol(args), args.data)
     dataset = add_span_candidates(dataset, protocol.span_generator)

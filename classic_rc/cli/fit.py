@@ -22,7 +22,7 @@ OPTIONS = (
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from classic_rc.evaluation.plan import adapt_analyzer, add_span_candidates, configure_solver
+    from classic_rc.running.plan import adapt_analyzer, add_span_candidates, configure_solver
     from classic_rc.solvers.saved import require_persistent, save_solver
 
     check_writable(args.output, args.data)

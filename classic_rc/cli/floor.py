@@ -125,10 +125,10 @@ def _read_results(path: str) -> dict[str, Any] | None:
 
 def _log_table(args: argparse.Namespace, dataset: Dataset) -> Table:
     """Return the table of a log: its model, chance and floor, computed on its own questions."""
-    from classic_rc.evaluation.evaluate import evaluate
     from classic_rc.io.progress import progress_bar
     from classic_rc.protocol import Protocol
     from classic_rc.reports.floor_logs import log_table
+    from classic_rc.running.evaluate import evaluate
 
     protocol = Protocol(intervals=True)
     systems = inputs.choose_systems(args, dataset, [], protocol)

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from classic_rc.datasets.labels import Labels
     from classic_rc.datasets.specification import DatasetFiles
-    from classic_rc.evaluation.systems import System
     from classic_rc.questions import Dataset
     from classic_rc.solvers.base import Solver
+    from classic_rc.systems import System
 
 
 _SHOWN_QUESTIONS = 3
@@ -173,7 +173,7 @@ def _load_learned(args: argparse.Namespace, data: str) -> Dataset:
     dataset, spans = _load_data(args, data), parse_data(data).spans
     if spans is None:
         return dataset
-    from classic_rc.evaluation.plan import add_span_candidates
+    from classic_rc.running.plan import add_span_candidates
 
     return add_span_candidates(dataset, Protocol(spans=spans).span_generator)
 
@@ -209,7 +209,7 @@ def read_protocol(args: argparse.Namespace) -> Protocol:
 
 def parse_systems(texts: Sequence[str]) -> list[System]:
     """Return the systems of ``-s``, with the names that the user gave."""
-    from classic_rc.evaluation.systems import name_systems, parse_system
+    from classic_rc.systems import name_systems, parse_system
 
     systems = [parse_system(text) for text in texts]
     name_systems(systems)  # refuses two equal names before anything is read
@@ -226,7 +226,7 @@ def choose_systems(
     systems on the questions of a log are the answers of its model.
     """
     from classic_rc.datasets.registry import as_dataset, is_log
-    from classic_rc.evaluation.systems import System, find_log_model, name_systems, systems_of_log, with_companions
+    from classic_rc.systems import System, find_log_model, name_systems, systems_of_log, with_companions
 
     if dataset.task is None:
         raise DataError("the dataset has no questions", source=dataset.name)

@@ -133,9 +133,9 @@ _LISTS = {
     "metrics": _entries_of("classic_rc.metrics.base:METRICS", lambda m: f"{m.description} ({m.citation})"),
     "analyzers": _entries_of("classic_rc.text.analyzers:TOKENIZERS", _describe_analyzer),
     "formats": _entries_of("classic_rc.formats.registry:FORMATS", lambda f: f.description),
-    "keys": _entries_of("classic_rc.evaluation.grouping:DERIVED_KEYS", lambda k: k.description),
+    "keys": _entries_of("classic_rc.results.grouping:DERIVED_KEYS", lambda k: k.description),
     "perturbations": _entries_of(
-        "classic_rc.audit.perturb:PERTURBATIONS", lambda p: f"{p.removes} A reader loses {p.loses}."
+        "classic_rc.datasets.perturbations:PERTURBATIONS", lambda p: f"{p.removes} A reader loses {p.loses}."
     ),
     "stop-lists": _entries_of("classic_rc.text.analyzers:STOP_LISTS", str),
     "assignments": _list_assignments,

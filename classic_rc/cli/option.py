@@ -169,7 +169,7 @@ def normalise_arguments(arguments: Sequence[str]) -> list[str]:
 
 
 def _are_perturbations(text: str) -> bool:
-    from classic_rc.audit.perturb import PERTURBATIONS
+    from classic_rc.datasets.perturbations import PERTURBATIONS
 
     return all(name.strip() in PERTURBATIONS for name in text.split(","))
 

@@ -21,9 +21,9 @@ from classic_rc.protocol import Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from classic_rc.audit.ablation import PerturbedEvaluation
-    from classic_rc.evaluation.systems import System
     from classic_rc.questions import Dataset
+    from classic_rc.running.perturbed import PerturbedEvaluation
+    from classic_rc.systems import System
 
 OPTIONS = (
     "data",
@@ -45,8 +45,8 @@ OPTIONS = (
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from classic_rc.audit.perturb import perturb_dataset
     from classic_rc.datasets.own_files import to_jsonl
+    from classic_rc.datasets.perturbations import perturb_dataset
 
     yaml = Path(args.output).with_suffix(".yaml")
     check_writable(args.output, args.data)
@@ -86,7 +86,7 @@ def run_perturbed(args: argparse.Namespace) -> int:
     """Run ``run --perturbed``: every system on the original and on perturbed copies."""
     problem = "does not apply with --perturbed: run again without --perturbed for it"
     inputs.refuse_given(args, _NOT_WITH_PERTURBED, problem)
-    from classic_rc.evaluation.systems import separate_runs
+    from classic_rc.systems import separate_runs
 
     check_writable(args.output, *args.data, *args.train, args.tune)
     systems = inputs.parse_systems(args.solver)
@@ -117,7 +117,7 @@ def evaluate_copies(
     args: argparse.Namespace, dataset: Dataset, systems: Sequence[System], protocol: Protocol
 ) -> PerturbedEvaluation:
     """Measure systems on a dataset and on the copies that ``--perturbed`` names."""
-    from classic_rc.audit.ablation import evaluate_perturbed
+    from classic_rc.running.perturbed import evaluate_perturbed
 
     evaluation = evaluate_perturbed(
         dataset,

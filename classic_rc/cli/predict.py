@@ -16,11 +16,11 @@ from classic_rc.protocol import Protocol, Step
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from classic_rc.evaluation.systems import System
     from classic_rc.formats.base import Content, Format
     from classic_rc.io.progress import Progress
     from classic_rc.predictions import Prediction, Scores
     from classic_rc.questions import Dataset, Question
+    from classic_rc.systems import System
 
 OPTIONS = (
     "data",
@@ -51,9 +51,9 @@ OPTIONS = (
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from classic_rc.evaluation.evaluate import predict_blocks
-    from classic_rc.evaluation.plan import add_span_candidates
     from classic_rc.formats.registry import get_format
+    from classic_rc.running.evaluate import predict_blocks
+    from classic_rc.running.plan import add_span_candidates
 
     check_writable(args.output, args.data, *args.train, args.tune)
     (system,) = inputs.parse_systems([args.solver])
@@ -149,7 +149,7 @@ def _decision_settings(protocol: Protocol) -> dict[str, Any]:
 def _check_settings(args: argparse.Namespace, dataset: Dataset, system: System, protocol: Protocol) -> None:
     """Check that every decision option has an effect on what is written."""
     from classic_rc.decisions import Decision, GivenAnswers, TunedThreshold
-    from classic_rc.evaluation.plan import configure_solver, unused_settings
+    from classic_rc.running.plan import configure_solver, unused_settings
 
     tunes, rule, configured = False, cast("Decision", GivenAnswers()), None
     if system.solver is not None:

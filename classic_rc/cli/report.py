@@ -27,12 +27,12 @@ from classic_rc.protocol import Protocol
 
 if TYPE_CHECKING:
     from classic_rc.audit.check import CheckReport
-    from classic_rc.audit.statistics import DatasetStatistics
-    from classic_rc.evaluation.explain import Explainer
-    from classic_rc.evaluation.results import Evaluation
-    from classic_rc.evaluation.systems import System
+    from classic_rc.datasets.statistics import DatasetStatistics
     from classic_rc.questions import Dataset
+    from classic_rc.results.evaluation import Evaluation
+    from classic_rc.running.explain import Explainer
     from classic_rc.solvers.explanation import Explanation
+    from classic_rc.systems import System
 
 
 OPTIONS = (
@@ -71,12 +71,12 @@ _NOT_SHOWN = frozenset({"data", "datasheet", "output", "jobs", "quiet"})
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     from classic_rc.audit.without_copies import score_without
-    from classic_rc.evaluation.breakdown import break_down
-    from classic_rc.evaluation.comparison import SharedResults
-    from classic_rc.evaluation.evaluate import evaluate
-    from classic_rc.evaluation.plan import add_span_candidates
-    from classic_rc.evaluation.systems import separate_runs
     from classic_rc.reports.page import PageContent, default_breakdown_keys, page_html
+    from classic_rc.results.breakdown import break_down
+    from classic_rc.results.comparison import SharedResults
+    from classic_rc.running.evaluate import evaluate
+    from classic_rc.running.plan import add_span_candidates
+    from classic_rc.systems import separate_runs
 
     check_writable(args.output, *args.data, *args.train, args.tune, *args.labels)
     if args.datasheet:
@@ -124,7 +124,7 @@ def handle(args: argparse.Namespace) -> int:
 
 def _find_explained(args: argparse.Namespace, systems: Sequence[System], given: Sequence[System]) -> set[str]:
     """Return the names of the solvers whose answers the report explains."""
-    from classic_rc.evaluation.systems import is_same_system, parse_system
+    from classic_rc.systems import is_same_system, parse_system
 
     if "explanations" in args.without:
         return set()
@@ -157,7 +157,7 @@ def _fit_systems(
     failures: Failures,
 ) -> Iterator[tuple[int, Explainer]]:
     """Yield the row and the explainer of each solver whose answers are explained."""
-    from classic_rc.evaluation.explain import Explainer
+    from classic_rc.running.explain import Explainer
 
     rows = {row.name: i for i, row in enumerate(evaluation.rows)}
     for system in systems:
@@ -202,8 +202,8 @@ def _read_repairs(dataset: Dataset) -> dict[str, str]:
 
 def _count_contents(args: argparse.Namespace, dataset: Dataset) -> DatasetStatistics:
     """Return the statistics of a dataset; with ``--pool``, also of each of the datasets in it."""
-    from classic_rc.audit.statistics import describe_datasets
-    from classic_rc.evaluation.plan import default_analyzer
+    from classic_rc.datasets.statistics import describe_datasets
+    from classic_rc.running.plan import default_analyzer
 
     parts = (dataset.parts if args.pool else ()) or [dataset]
     return describe_datasets(parts, args.analyzer or default_analyzer(dataset))
@@ -294,7 +294,7 @@ def _find_form(output: str) -> str:
 
 def _count_groups(args: argparse.Namespace, dataset: Dataset) -> GroupTables:
     """Count the questions of the groups of ``--by`` and ``--labels``."""
-    from classic_rc.evaluation.breakdown import break_down
+    from classic_rc.results.breakdown import break_down
 
     groups = read_groups(args, dataset)
     if not groups.groupings:
@@ -307,7 +307,7 @@ def _count_groups(args: argparse.Namespace, dataset: Dataset) -> GroupTables:
 def _measure_floors(args: argparse.Namespace, dataset: Dataset, protocol: Protocol) -> Evaluation | None:
     """Return what the given or default systems reach, with intervals; None if all gold is hidden."""
     from classic_rc.audit.check import labelled_part
-    from classic_rc.evaluation.evaluate import evaluate
+    from classic_rc.running.evaluate import evaluate
 
     dataset = labelled_part(dataset)
     if not len(dataset) or any(question.gold is None for question in dataset):

@@ -13,8 +13,8 @@ from classic_rc.errors import UsageError
 from classic_rc.io.json import render_json
 
 if TYPE_CHECKING:
-    from classic_rc.evaluation.rerun import Rerun
     from classic_rc.reports.reproduction import ReproducedFigure
+    from classic_rc.running.rerun import Rerun
 
 
 _DIFFERS = 1
@@ -42,7 +42,7 @@ OPTIONS = (
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from classic_rc.evaluation.record import record_file
+    from classic_rc.results.record import record_file
 
     records = [record for data in args.data if (record := record_file(data)) is not None]
     if not records:
@@ -107,7 +107,7 @@ def _render_figures(results: list[ReproducedFigure], form: str) -> str:
 
 def _repeat_run(args: argparse.Namespace, record: Path) -> int:
     """Run a record again and compare every number."""
-    from classic_rc.evaluation.rerun import rerun, restore_record
+    from classic_rc.running.rerun import rerun, restore_record
 
     check_writable(args.output, str(record))
     prepared = restore_record(record, args.search, trust=args.trust)

@@ -20,11 +20,11 @@ from classic_rc.protocol import DEFAULT_RESAMPLES
 
 if TYPE_CHECKING:
     from classic_rc.datasets.labels import Labels
-    from classic_rc.evaluation.breakdown import Breakdown, CrossTabulation
-    from classic_rc.evaluation.comparison import Comparison, SharedResults
-    from classic_rc.evaluation.grouping import Grouping
-    from classic_rc.evaluation.results import Evaluation
     from classic_rc.questions import Dataset
+    from classic_rc.results.breakdown import Breakdown, CrossTabulation
+    from classic_rc.results.comparison import Comparison, SharedResults
+    from classic_rc.results.evaluation import Evaluation
+    from classic_rc.results.grouping import Grouping
     from classic_rc.tables import Table
 
 
@@ -39,7 +39,7 @@ def read_groups(args: argparse.Namespace, dataset: Dataset, fields: Sequence[str
     """Group questions by the keys of ``--by``, by default by all labels of ``--labels`` and the keys `fields`."""
     if not (args.by or args.labels or fields):
         return QuestionGroups((), ())
-    from classic_rc.evaluation.grouping import group_questions, read_groupings
+    from classic_rc.results.grouping import group_questions, read_groupings
 
     labels = inputs.read_label_files(args, dataset)
     groupings = read_groupings(dataset, args.by, labels)
@@ -51,8 +51,8 @@ def read_groups(args: argparse.Namespace, dataset: Dataset, fields: Sequence[str
 
 def _cross_tabulate(dataset: Dataset, keys: str, labels: Sequence[Labels]) -> CrossTabulation:
     """Count the groups of ``KEY,KEY`` together; the two may be the same."""
-    from classic_rc.evaluation.breakdown import cross_tabulate
-    from classic_rc.evaluation.grouping import group_questions
+    from classic_rc.results.breakdown import cross_tabulate
+    from classic_rc.results.grouping import group_questions
 
     first, second = (key.strip() for key in keys.split(",", 1))
     rows = group_questions(dataset, first, labels)
@@ -61,8 +61,8 @@ def _cross_tabulate(dataset: Dataset, keys: str, labels: Sequence[Labels]) -> Cr
 
 def count_questions(args: argparse.Namespace, dataset: Dataset) -> SharedResults:
     """Return results without systems: their breakdown has only the numbers of questions."""
-    from classic_rc.evaluation.comparison import SharedResults
     from classic_rc.folds import passage_groups
+    from classic_rc.results.comparison import SharedResults
 
     assert dataset.task is not None
     groups = passage_groups(dataset, args.group)
@@ -73,8 +73,8 @@ def break_down_results(evaluation: Evaluation, groupings: Sequence[Grouping]) ->
     """Measure an evaluation's systems in the primary metric on groups of questions, as its protocol says."""
     if not groupings:
         return []
-    from classic_rc.evaluation.breakdown import break_down
-    from classic_rc.evaluation.comparison import SharedResults
+    from classic_rc.results.breakdown import break_down
+    from classic_rc.results.comparison import SharedResults
 
     protocol = evaluation.protocol
     results = SharedResults.of(evaluation, group=protocol.group)
@@ -130,13 +130,13 @@ def _render_results(
     evaluations: list[Evaluation], groups: Sequence[GroupTables], form: str, published: bool, verbose: bool
 ) -> str:
     """Return the results of all datasets in one format, with a final line break."""
-    from classic_rc.evaluation.results import evaluation_table
+    from classic_rc.results.evaluation import evaluation_table
     from classic_rc.tables import records_csv, render
 
     if published:
-        from classic_rc.reports.published import published_cells, published_records
+        from classic_rc.results.published import published_cells, published_records
     if form == "json":
-        from classic_rc.evaluation.record import runs_to_dict
+        from classic_rc.results.record import runs_to_dict
 
         plain = runs_to_dict(evaluations)
         for run, tables in zip(plain["runs"], groups, strict=True):
@@ -172,7 +172,7 @@ def _compare_with_model(evaluation: Evaluation) -> Comparison | None:
     tested, resampling = evaluation.significance, evaluation.resampling
     if not is_log(evaluation.dataset) or tested is None or resampling is None:
         return None
-    from classic_rc.evaluation.comparison import SharedResults, compare
+    from classic_rc.results.comparison import SharedResults, compare
 
     results = SharedResults.of(evaluation, group=resampling.group)
     return compare(
@@ -182,7 +182,7 @@ def _compare_with_model(evaluation: Evaluation) -> Comparison | None:
 
 def _add_published(plain: dict[str, Any], evaluations: Sequence[Evaluation]) -> None:
     """Add the published figures of each dataset to its run."""
-    from classic_rc.reports.published import recorded_figures
+    from classic_rc.results.published import recorded_figures
 
     for run, evaluation in zip(plain["runs"], evaluations, strict=True):
         run["published"] = recorded_figures(evaluation.dataset)
@@ -190,7 +190,7 @@ def _add_published(plain: dict[str, Any], evaluations: Sequence[Evaluation]) -> 
 
 def save_record(folder: Path, evaluations: Sequence[Evaluation], unfinished: Sequence[str] = ()) -> None:
     """Write the run record of evaluations into a folder, which is created."""
-    from classic_rc.evaluation.record import RECORD_NAME, record_text, run_record
+    from classic_rc.results.record import RECORD_NAME, record_text, run_record
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -312,7 +312,7 @@ def warn_about_published(args: argparse.Namespace, evaluation: Evaluation) -> No
     """Report why the published figures of ``--published`` should not be compared with these rows, if so."""
     if not args.published or args.quiet:
         return
-    from classic_rc.reports.published import published_warning
+    from classic_rc.results.published import published_warning
 
     if warning := published_warning(evaluation):
         print_message(f"warning: {evaluation.dataset.name}: {warning}")

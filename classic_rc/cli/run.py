@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from classic_rc.datasets.specification import DatasetFiles
-    from classic_rc.evaluation.curves import Average, PrecisionRecallCurve
-    from classic_rc.evaluation.results import Evaluation
-    from classic_rc.evaluation.systems import System
     from classic_rc.predictions import Prediction, Scores
     from classic_rc.questions import Dataset
+    from classic_rc.results.curves import Average, PrecisionRecallCurve
+    from classic_rc.results.evaluation import Evaluation
+    from classic_rc.systems import System
 
 
 OPTIONS = (
@@ -147,8 +147,8 @@ def _evaluate(
     keep_row: Callable[[Evaluation], None],
 ) -> tuple[Evaluation, GroupTables]:
     """Return the evaluation of a dataset and its groups; while it runs, `keep_row` gets the rows so far."""
-    from classic_rc.evaluation.evaluate import evaluate
-    from classic_rc.evaluation.systems import find_baselines, find_log_model, one_or_all
+    from classic_rc.running.evaluate import evaluate
+    from classic_rc.systems import find_baselines, find_log_model, one_or_all
 
     start = time.perf_counter()
     protocol = inputs.protocol_for(protocol, data)
@@ -196,10 +196,10 @@ _AVERAGES: dict[str, Average] = {"pr": "macro", "pr-micro": "micro"}
 
 def _draw_curves(args: argparse.Namespace) -> int:
     """Run ``classic-rc run --figure pr``."""
-    from classic_rc.evaluation.curves import PrecisionRecallCurve, check_choices
-    from classic_rc.evaluation.plan import require_gold
-    from classic_rc.evaluation.systems import name_systems, separate_runs
     from classic_rc.predictions import Scores
+    from classic_rc.results.curves import PrecisionRecallCurve, check_choices
+    from classic_rc.running.plan import require_gold
+    from classic_rc.systems import name_systems, separate_runs
 
     for given_option in TABLE.given(args, OPTIONS):
         if given_option.dest not in _WITH_CURVES:
@@ -239,7 +239,7 @@ def _answer_questions(
     args: argparse.Namespace, dataset: Dataset, system: System, protocol: Protocol
 ) -> Scores | list[Prediction]:
     """Return a solver's scores, or the scores or predictions in a file."""
-    from classic_rc.evaluation.evaluate import predict
+    from classic_rc.running.evaluate import predict
 
     notes: list[str] = []
     if system.failure is not None:

@@ -26,10 +26,10 @@ from classic_rc.io.progress import Progress, progress_bar
 from classic_rc.protocol import READING, SETTINGS
 
 if TYPE_CHECKING:
-    from classic_rc.evaluation.cells import DatasetRun, FinishedCell
-    from classic_rc.evaluation.suite import Suite, SuiteDataset
     from classic_rc.metrics.base import Metric
     from classic_rc.questions import Dataset
+    from classic_rc.running.cells import DatasetRun, FinishedCell
+    from classic_rc.running.suite import Suite, SuiteDataset
 
 SUFFIX = ".toml"
 """What the names of suite files end in. The module that reads them is not imported for other runs."""
@@ -43,7 +43,7 @@ _NOT_IN_SUITES = frozenset({"pool", "figure"})
 
 def run_suite(args: argparse.Namespace, options: Choice) -> int:
     """Run the suite of ``classic-rc run SUITE.toml --save DIR``; `options` are the command's."""
-    from classic_rc.evaluation.suite import read_suite
+    from classic_rc.running.suite import read_suite
 
     _check_options(args, options)
     check_writable(args.output, *args.data)
@@ -83,7 +83,7 @@ class _SuiteCommand:
     """One run of a suite: what is finished so far, and where it is shown and kept."""
 
     def __init__(self, args: argparse.Namespace, options: Choice, suite: Suite) -> None:
-        from classic_rc.evaluation.cells import CellFolder
+        from classic_rc.running.cells import CellFolder
 
         self.args, self.options, self.suite = args, options, suite
         self.cells = CellFolder(Path(args.save) / "cells")
@@ -110,7 +110,7 @@ class _SuiteCommand:
         return failures.exit_code
 
     def _run_dataset(self, entry: SuiteDataset) -> None:
-        from classic_rc.evaluation.cells import DatasetRun, read_data
+        from classic_rc.running.cells import DatasetRun, read_data
 
         n_expected = len(self.suite.systems_of(entry.name))
         try:
@@ -172,7 +172,7 @@ class _SuiteCommand:
 
 def write_suite(args: argparse.Namespace) -> int:
     """Write the suite of ``classic-rc run DATA... --format suite -o FILE.toml``."""
-    from classic_rc.evaluation.suite import suite_text
+    from classic_rc.running.suite import suite_text
 
     path = args.output or ""
     if not path.endswith(SUFFIX):
@@ -210,8 +210,8 @@ def write_suite(args: argparse.Namespace) -> int:
 
 def _chosen_systems(args: argparse.Namespace) -> Iterator[tuple[SuiteDataset, list[Any]]]:
     """Yield each dataset of the command line with its systems."""
-    from classic_rc.evaluation.suite import ANY_DATASET, SuiteDataset
-    from classic_rc.evaluation.systems import find_baselines, one_or_all, unused_name
+    from classic_rc.running.suite import ANY_DATASET, SuiteDataset
+    from classic_rc.systems import find_baselines, one_or_all, unused_name
 
     given = inputs.parse_systems(args.solver)
     protocol = inputs.read_protocol(args)

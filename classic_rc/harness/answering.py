@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.audit.perturb import perturb_dataset
+from classic_rc.datasets.perturbations import perturb_dataset
 from classic_rc.decisions import TunedThreshold
 from classic_rc.errors import DataError, UsageError, wrong_value
-from classic_rc.evaluation.fitted_system import EncodingCache, FittedSystem
-from classic_rc.evaluation.plan import configure_solver
 from classic_rc.formats.harness_docs import (
     Document,
     conditional_requests,
@@ -25,6 +23,8 @@ from classic_rc.io.json import Node
 from classic_rc.predictions import Scores
 from classic_rc.protocol import Protocol
 from classic_rc.questions import Dataset, Task
+from classic_rc.running.fitted_system import EncodingCache, FittedSystem
+from classic_rc.running.plan import configure_solver
 from classic_rc.solvers.base import Solver, score_questions
 from classic_rc.solvers.saved import SavedSolver
 from classic_rc.solvers.specs import parse_solver

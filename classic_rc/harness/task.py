@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from classic_rc.errors import UsageError
-from classic_rc.evaluation.plan import require_gold
 from classic_rc.questions import Dataset, Task, candidate_texts
+from classic_rc.running.plan import require_gold
 
 _PROMPT = "{{passage}}\nQuestion: {{question}}\nAnswer:"
 _OPTION_PROMPT = "{{passage}}\nQuestion: {{question}}\nAnswer: {{option}}\nIs this answer right?"

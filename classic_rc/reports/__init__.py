@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from classic_rc.reports.paper import make_paper_table, read_paper_records
     from classic_rc.reports.paper_formats import as_table, table_csv, table_latex
     from classic_rc.reports.paper_table import PaperTable
-    from classic_rc.reports.published import results_table
     from classic_rc.reports.references import bibliography
     from classic_rc.reports.reproduction import reproduce
     from classic_rc.reports.result_tables import breakdown_tables, comparison_tables
@@ -38,7 +37,6 @@ __all__ = [
     "read_paper_records",
     "render_datasheet",
     "reproduce",
-    "results_table",
     "table_csv",
     "table_latex",
 ]

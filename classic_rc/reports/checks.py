@@ -9,7 +9,7 @@ from classic_rc.audit.cues import Cue, Kind, phrase
 from classic_rc.audit.duplicates import COPIES
 from classic_rc.audit.integrity import Finding, Severity
 from classic_rc.audit.mend import Repairs
-from classic_rc.evaluation.results import dataset_title
+from classic_rc.results.evaluation import dataset_title
 from classic_rc.tables import Cell, Column, RowGroup, Table
 from classic_rc.tables.model import Value
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from classic_rc._version import __version__
 from classic_rc.audit.check import CheckReport, labelled_part
-from classic_rc.audit.statistics import (
+from classic_rc.audit.without_copies import ScoreWithout
+from classic_rc.datasets.statistics import (
     QUESTION_WORDS,
     DatasetStatistics,
     Measure,
@@ -20,17 +21,16 @@ from classic_rc.audit.statistics import (
     StatisticsRow,
     measure_label_balance,
 )
-from classic_rc.audit.without_copies import ScoreWithout
-from classic_rc.evaluation.breakdown import Breakdown, CrossTabulation
-from classic_rc.evaluation.results import Evaluation
 from classic_rc.io.json import render_json
 from classic_rc.io.text import printable
 from classic_rc.questions import Dataset
 from classic_rc.reports.checks import cue_table, header_table, integrity_table
 from classic_rc.reports.html import fill_template
-from classic_rc.reports.published import results_table
 from classic_rc.reports.references import Citable, bibliography, citables
 from classic_rc.reports.result_tables import breakdown_tables, cross_table, duplicates_table, scores_without_table
+from classic_rc.results.breakdown import Breakdown, CrossTabulation
+from classic_rc.results.evaluation import Evaluation
+from classic_rc.results.published import results_table
 from classic_rc.tables import Column, RowGroup, Table, render
 from classic_rc.tables.latex import latex_escape, latex_preamble, latex_tabular
 from classic_rc.tables.markup import markdown_block, markdown_escape

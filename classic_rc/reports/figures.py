@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from classic_rc.errors import MissingPackageError, UsageError, unknown_name
-from classic_rc.evaluation.curves import AVERAGES, PrecisionRecallCurve
-from classic_rc.evaluation.grouping import MIN_GROUP_QUESTIONS
-from classic_rc.evaluation.outcomes import Block
-from classic_rc.evaluation.resampling import ALPHA
 from classic_rc.io.text import printable
+from classic_rc.results.curves import AVERAGES, PrecisionRecallCurve
+from classic_rc.results.grouping import MIN_GROUP_QUESTIONS
+from classic_rc.results.outcomes import Block
+from classic_rc.results.resampling import ALPHA
 from classic_rc.tables import records_csv
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from matplotlib.legend import Legend
     from matplotlib.lines import Line2D
 
-    from classic_rc.evaluation.breakdown import Breakdown, Group
     from classic_rc.reports.paper_table import PaperRow, PaperTable
+    from classic_rc.results.breakdown import Breakdown, Group
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
 """The colours of Okabe and Ito, distinct with any colour vision; without yellow, which is hard to see on white."""

@@ -28,7 +28,7 @@ SCHEMA = 1
 """The version of the format of ``floor.json``."""
 
 UNTRAINED, TRAINED, PUBLISHED = "learns nothing", "trained", "published"
-"""The blocks of rows, as :class:`classic_rc.evaluation.outcomes.Block` names them."""
+"""The blocks of rows, as :class:`classic_rc.results.outcomes.Block` names them."""
 
 CHANCE = "random"
 """The system whose expectation is chance."""
@@ -150,7 +150,7 @@ class FloorDataset:
 
 @cache
 def _published() -> dict[str, Any]:
-    text = files("classic_rc.reports").joinpath("published.json").read_text(encoding="utf-8")
+    text = files("classic_rc.results").joinpath("published.json").read_text(encoding="utf-8")
     plain: dict[str, Any] = json.loads(text, parse_float=Decimal, parse_int=int)
     return plain
 
@@ -515,10 +515,10 @@ def verify_rows(
 
     `train` is the training data of the rows that learned from other data.
     """
-    from classic_rc.evaluation.evaluate import evaluate
-    from classic_rc.evaluation.systems import System
     from classic_rc.protocol import Protocol
+    from classic_rc.running.evaluate import evaluate
     from classic_rc.solvers.specs import parse_solver
+    from classic_rc.systems import System
 
     found = Verification()
     chosen = [row for row in of.rows if learned or not row.learns]

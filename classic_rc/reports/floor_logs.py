@@ -10,7 +10,7 @@ from classic_rc.reports.floor import METRIC_NAMES, FloorDataset, above, above_co
 from classic_rc.tables import Cell, Column, RowGroup, Table
 
 if TYPE_CHECKING:
-    from classic_rc.evaluation.results import Evaluation
+    from classic_rc.results.evaluation import Evaluation
 
 _ACCURACIES = ("acc", "acc_norm")
 """The metrics of the harness whose chance is 1 of the number of options."""
@@ -20,7 +20,7 @@ _NO_FLOOR = "no floor without the log"
 
 def log_table(evaluation: Evaluation) -> Table:
     """Return a log's models with chance and floor, both measured on the log's own questions."""
-    from classic_rc.evaluation.outcomes import Block
+    from classic_rc.results.outcomes import Block
 
     metric = evaluation.primary.name
     untrained = [row for row in evaluation.rows if row.block is Block.UNTRAINED and not row.tuned_here]

@@ -12,15 +12,15 @@ from typing import Any
 
 from classic_rc.datasets.official import FINGERPRINTS
 from classic_rc.datasets.registry import READERS
-from classic_rc.evaluation.outcomes import Block, Row
-from classic_rc.evaluation.resampling import ALPHA
-from classic_rc.evaluation.signature import Signature
-from classic_rc.evaluation.significance import family_pairs
 from classic_rc.io.text import printable
 from classic_rc.metrics.base import METRICS
 from classic_rc.reports.paper_data import PaperDataset
 from classic_rc.reports.paper_table import PaperTable
 from classic_rc.reports.references import citation_text, find_citable, references
+from classic_rc.results.outcomes import Block, Row
+from classic_rc.results.resampling import ALPHA
+from classic_rc.results.signature import Signature
+from classic_rc.results.significance import family_pairs
 from classic_rc.solvers.registry import SOLVERS
 from classic_rc.tables import Column, RowGroup, Table, render
 from classic_rc.tables.latex import latex_caption, render_latex

@@ -12,24 +12,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc._version import __version__
-from classic_rc.audit.ablation import PerturbedEvaluation
 from classic_rc.audit.check import CheckReport
-from classic_rc.audit.statistics import DatasetStatistics
 from classic_rc.audit.without_copies import ScoreWithout
-from classic_rc.evaluation.breakdown import Breakdown
-from classic_rc.evaluation.grouping import Grouping
-from classic_rc.evaluation.outcomes import Row
-from classic_rc.evaluation.results import Evaluation, count_passages
+from classic_rc.datasets.statistics import DatasetStatistics
 from classic_rc.metrics.base import has_unanswerable, metrics_for
 from classic_rc.questions import Dataset
 from classic_rc.reports.datasheet import Datasheet, count_tables, datasheet_facts, statistics_table
 from classic_rc.reports.explanations import question_values
 from classic_rc.reports.html import fill_template, safe_markup
 from classic_rc.reports.page_audit import audit_tiles, check_part
-from classic_rc.reports.published import published_warning, results_table
 from classic_rc.reports.references import bibliography, citables
 from classic_rc.reports.result_tables import breakdown_table, perturbation_table
 from classic_rc.reports.verdict import PARTLY, RIGHT, WRONG, candidate_label, outcomes, short
+from classic_rc.results.breakdown import Breakdown
+from classic_rc.results.evaluation import Evaluation, count_passages
+from classic_rc.results.grouping import Grouping
+from classic_rc.results.outcomes import Row
+from classic_rc.results.published import published_warning, results_table
+from classic_rc.running.perturbed import PerturbedEvaluation
 from classic_rc.solvers.explanation import Explanation
 from classic_rc.solvers.trivial import Random
 from classic_rc.tables import Column, RowGroup, Table

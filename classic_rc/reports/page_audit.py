@@ -17,10 +17,10 @@ from classic_rc.audit.cues import Cue, Kind, phrase
 from classic_rc.audit.duplicates import DuplicateFinding, DuplicatePair
 from classic_rc.audit.integrity import Finding, Severity
 from classic_rc.audit.without_copies import ScoreWithout, copied_questions
-from classic_rc.evaluation.results import dataset_title
 from classic_rc.reports.checks import cue_table, header_table
 from classic_rc.reports.html import escape_html, fill_template, safe_markup
 from classic_rc.reports.result_tables import scores_without_table
+from classic_rc.results.evaluation import dataset_title
 
 _SHOWN_PAIRS = 5
 _DIFF_LETTERS = 240

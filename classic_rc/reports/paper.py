@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import DataError, UsageError, unknown_name
-from classic_rc.evaluation.comparison import SharedResults
-from classic_rc.evaluation.outcomes import Block, Row
-from classic_rc.evaluation.record import RECORD_NAME, read_results
 from classic_rc.metrics.base import METRICS, Metric, get_metric
 from classic_rc.questions import Task
 from classic_rc.reports.floor import CHANCE, above, find_by_fingerprint
 from classic_rc.reports.paper_data import GIVEN, PaperDataset, merge_records
 from classic_rc.reports.paper_table import PaperCell, PaperColumn, PaperRow, PaperTable
+from classic_rc.results.comparison import SharedResults
+from classic_rc.results.outcomes import Block, Row
+from classic_rc.results.record import RECORD_NAME, read_results
 
 PAPER_METRICS: Mapping[Task, tuple[str, ...]] = {
     Task.SINGLE_CHOICE: ("accuracy",),
@@ -77,7 +77,7 @@ def make_paper_table(
 
     Records of the same questions are joined. Systems of different datasets are one row if they have the same name.
     The systems of a column are one family of tests against the baseline in the dataset's primary metric, as in
-    :func:`~classic_rc.evaluation.significance.with_significance`; each group of questions is a family of its own.
+    :func:`~classic_rc.results.significance.with_significance`; each group of questions is a family of its own.
 
     Parameters
     ----------

@@ -10,13 +10,13 @@ import numpy as np
 
 from classic_rc.datasets.official import FINGERPRINTS
 from classic_rc.errors import DataError, UsageError, unknown_name
-from classic_rc.evaluation.comparison import SharedResults, join_groupings, join_groups
-from classic_rc.evaluation.outcomes import Row
-from classic_rc.evaluation.record import read_fields, read_resampling, read_significance
-from classic_rc.evaluation.resampling import Resampling
-from classic_rc.evaluation.results import GivenNumber, Significance
 from classic_rc.io.json import Node, describe_value
 from classic_rc.metrics.base import METRICS, Metric, metric_of_task
+from classic_rc.results.comparison import SharedResults, join_groupings, join_groups
+from classic_rc.results.evaluation import GivenNumber, Significance
+from classic_rc.results.outcomes import Row
+from classic_rc.results.record import read_fields, read_resampling, read_significance
+from classic_rc.results.resampling import Resampling
 
 _Parts: TypeAlias = "list[tuple[str, SharedResults]]"
 """The results of several records on the same questions, each with its file."""
@@ -27,7 +27,7 @@ GIVEN = "given"
 
 @dataclass(frozen=True)
 class Figure:
-    """A number of a record that no row has: given, or published (`classic_rc.reports.published.PublishedRow`)."""
+    """A number of a record that no row has: given, or published (`classic_rc.results.published.PublishedRow`)."""
 
     system: str
     source: str

@@ -10,13 +10,13 @@ from itertools import groupby
 from typing import Any
 
 from classic_rc.errors import UsageError
-from classic_rc.evaluation.outcomes import Block
-from classic_rc.evaluation.resampling import ALPHA, Interval
-from classic_rc.evaluation.results import DEFINING_NOTE
 from classic_rc.metrics.base import METRICS
 from classic_rc.predictions import ANSWER_COUNTS
 from classic_rc.reports.paper_table import PaperCell, PaperRow, PaperTable
 from classic_rc.reports.references import citation_text
+from classic_rc.results.evaluation import DEFINING_NOTE
+from classic_rc.results.outcomes import Block
+from classic_rc.results.resampling import ALPHA, Interval
 from classic_rc.tables import Cell, Column, RowGroup, Table, records_csv
 from classic_rc.tables.latex import Place, latex_text, render_latex
 from classic_rc.tables.model import IntervalStyle, baseline_letter, join_words

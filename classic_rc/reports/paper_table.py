@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
 
 from classic_rc.errors import unknown_name
-from classic_rc.evaluation.grouping import MIN_GROUP_QUESTIONS
-from classic_rc.evaluation.outcomes import UNTESTED, Block, Tested
-from classic_rc.evaluation.resampling import Interval
 from classic_rc.metrics.base import Metric
 from classic_rc.predictions import AnswerCounts
 from classic_rc.reports.paper_data import PaperDataset
+from classic_rc.results.grouping import MIN_GROUP_QUESTIONS
+from classic_rc.results.outcomes import UNTESTED, Block, Tested
+from classic_rc.results.resampling import Interval
 
 
 @dataclass(frozen=True)

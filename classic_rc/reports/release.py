@@ -15,15 +15,15 @@ from classic_rc.datasets.fetch import is_hub_name, named_files
 from classic_rc.datasets.registry import SAMPLES
 from classic_rc.datasets.specification import DATA_SETTINGS, DataSpec
 from classic_rc.errors import DataError, UsageError
-from classic_rc.evaluation.rerun import RestoredRun, restore_record
-from classic_rc.evaluation.suite import ANY_DATASET, SuiteDataset, suite_text
-from classic_rc.evaluation.systems import System, unused_name
 from classic_rc.formats.base import format_option
 from classic_rc.io.files import sha256_of
 from classic_rc.io.text import read_text, write_file
 from classic_rc.protocol import READING
 from classic_rc.questions import Dataset
+from classic_rc.running.rerun import RestoredRun, restore_record
+from classic_rc.running.suite import ANY_DATASET, SuiteDataset, suite_text
 from classic_rc.solvers.specs import change_paths
+from classic_rc.systems import System, unused_name
 from classic_rc.tables import records_csv
 
 SUITE, SUMS, README = "suite.toml", "SHA256SUMS", "README.md"

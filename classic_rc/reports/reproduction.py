@@ -13,13 +13,13 @@ import numpy as np
 
 from classic_rc.datasets.official import OfficialPart, match_official_parts
 from classic_rc.errors import ClassicRCError, UsageError
-from classic_rc.evaluation.evaluate import evaluate
-from classic_rc.evaluation.outcomes import Row
-from classic_rc.evaluation.rerun import RowCheck, RunCheck
 from classic_rc.io.progress import progress_bar
 from classic_rc.metrics.base import METRICS
 from classic_rc.questions import Dataset
-from classic_rc.reports.published import PublishedRow, Reproduction, figure_value, load_published, subset_mask
+from classic_rc.results.outcomes import Row
+from classic_rc.results.published import PublishedRow, Reproduction, figure_value, load_published, subset_mask
+from classic_rc.running.evaluate import evaluate
+from classic_rc.running.rerun import RowCheck, RunCheck
 from classic_rc.solvers.specs import parse_solver
 from classic_rc.tables import Column, RowGroup, Table
 from classic_rc.tables.model import Value

@@ -6,17 +6,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from classic_rc.evaluation.breakdown import Breakdown, CrossTabulation
-from classic_rc.evaluation.comparison import Comparison
-from classic_rc.evaluation.resampling import MIN_RELIABLE_GROUPS
-from classic_rc.evaluation.results import DEFINING_NOTE, SMALL_NOTE, dataset_title
+from classic_rc.results.breakdown import Breakdown, CrossTabulation
+from classic_rc.results.comparison import Comparison
+from classic_rc.results.evaluation import DEFINING_NOTE, SMALL_NOTE, dataset_title
+from classic_rc.results.resampling import MIN_RELIABLE_GROUPS
 from classic_rc.tables import Cell, Column, RowGroup, Table
 from classic_rc.tables.model import Value, format_count, format_percent
 
 if TYPE_CHECKING:  # a run needs no audit
-    from classic_rc.audit.ablation import PerturbedEvaluation, PerturbedScore
     from classic_rc.audit.kinds import Finding
     from classic_rc.audit.without_copies import ScoreWithout
+    from classic_rc.running.perturbed import PerturbedEvaluation, PerturbedScore
 
 # ------------------------------------------------------------------------------------------------------------------
 # Breakdowns.

@@ -70,35 +70,6 @@ def passage_corpus(passages: Iterable[Passage], engine: Engine) -> Corpus:
     )
 
 
-def passage_ranks(questions: Sequence[Question], engine: Engine, *, depth: int = 100) -> NDArray[np.int64]:
-    """Rank each question's own passage among the passages of all questions: shape (n_questions,), from 1.
-
-    A passage is as good as its best sentence; of equally good ones, the first in the data leads. The query is the
-    question without its options. The rank is 0 if the passage is not among the first `depth`. `engine` is empty;
-    this function fills it.
-    """
-    corpus = passage_corpus((q.passage for q in questions), engine)
-    number = {text: i for i, text in enumerate(dict.fromkeys(q.passage.text for q in questions))}
-    sizes = [len(passage_sentences(p)) for p in {q.passage.text: q.passage for q in questions}.values()]
-    of_sentence = np.repeat(np.arange(len(sizes)), sizes)
-    own = np.array([number[q.passage.text] for q in questions], dtype=np.int64)
-    ranks = np.zeros(len(questions), dtype=np.int64)
-    left, n_hits = np.arange(len(questions)), 10 * depth
-    while len(left) and corpus.engine.n_sentences:
-        hits = corpus.engine.top([questions[i].query for i in left.tolist()], n_hits)
-        unsure = []
-        for place, start, stop in zip(
-            left.tolist(), hits.offsets[:-1].tolist(), hits.offsets[1:].tolist(), strict=True
-        ):
-            passages, first = np.unique(of_sentence[hits.sentences[start:stop]], return_index=True)
-            found = passages[np.argsort(first)][:depth]
-            ranks[place] = int(np.flatnonzero(found == own[place])[0]) + 1 if own[place] in found else 0
-            if not ranks[place] and len(found) < depth and stop - start == n_hits:
-                unsure.append(place)  # further sentences may be of further passages
-        left, n_hits = np.array(unsure, dtype=np.int64), 10 * n_hits
-    return ranks
-
-
 def _passage_source(ids: Sequence[str], firsts: NDArray[np.int64], number: int) -> str:
     return f"passage {ids[int(np.searchsorted(firsts, number, side='right')) - 1]}"
 

@@ -392,7 +392,7 @@ class Solver(Estimator, ABC):
 
         A subclass may return marks in the passage, numbers, and a formula
         (:class:`~classic_rc.solvers.explanation.CandidateExplanation`). If it does not,
-        :class:`~classic_rc.evaluation.explain.Explainer` measures what each word adds.
+        :class:`~classic_rc.running.explain.Explainer` measures what each word adds.
         """
         scores = score_questions(self, [question])
         meaning = self.score_meaning

@@ -11,10 +11,10 @@ from typing import Any
 from urllib.parse import quote
 
 from classic_rc._version import __version__
-from classic_rc.evaluation.resampling import Interval
 from classic_rc.io.text import csv_cell
 from classic_rc.reports.explanations import explanation_text, question_values
 from classic_rc.reports.html import fill_template
+from classic_rc.results.resampling import Interval
 from classic_rc.solvers.explanation import Explanation
 from classic_rc.tables import Column, RowGroup, Table
 from classic_rc.teaching.assignment import Assignment

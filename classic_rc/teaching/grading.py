@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from classic_rc.decisions import default_decision
 from classic_rc.errors import DataError, UsageError
-from classic_rc.evaluation.resampling import percentile_interval, resample_means
 from classic_rc.folds import passage_groups
 from classic_rc.io.text import printable
 from classic_rc.kernels import reference as lessons
 from classic_rc.metrics.base import Metric, primary_metric
 from classic_rc.predictions import Scores
 from classic_rc.questions import Dataset
+from classic_rc.results.resampling import percentile_interval, resample_means
 from classic_rc.solvers.explanation import Explanation
 from classic_rc.solvers.specs import parse_solver
 from classic_rc.solvers.trivial import Random

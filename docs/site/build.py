@@ -251,9 +251,9 @@ def executed(text: str, name: str, folder: Path) -> str:
 def explained(block: str, name: str, folder: Path) -> str:
     """Return the view of a question that `DATA QUESTION SOLVER` names; a learner learns from all of DATA."""
     from classic_rc import load, parse_solver
-    from classic_rc.evaluation.plan import add_span_candidates
     from classic_rc.reports.explanations import question_values
     from classic_rc.reports.html import question_cell
+    from classic_rc.running.plan import add_span_candidates
 
     del name, folder
     data, question, spec = shlex.split(block)

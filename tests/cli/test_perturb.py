@@ -7,8 +7,7 @@ import re
 
 import pytest
 
-from classic_rc.audit import PERTURBATIONS, perturb_dataset
-from classic_rc.datasets import load
+from classic_rc.datasets import PERTURBATIONS, load, perturb_dataset
 
 
 def test_a_copy_can_be_run(cli, single, tmp_path):

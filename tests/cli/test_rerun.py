@@ -50,7 +50,7 @@ def test_a_number_that_differs_is_printed_old_and_new_and_exits_1(cli, saved, tm
 
 
 def test_changed_and_missing_data_exit_3_before_anything_is_scored(cli, saved, single, tmp_path, monkeypatch):
-    from classic_rc.evaluation import rerun
+    from classic_rc.running import rerun
 
     monkeypatch.setattr(rerun, "evaluate", lambda *args, **kwargs: pytest.fail("something was scored"))
     content = single.read_bytes()

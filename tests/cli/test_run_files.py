@@ -9,11 +9,11 @@ import pytest
 
 from classic_rc.datasets import load
 from classic_rc.decisions import Threshold
-from classic_rc.evaluation.evaluate import predict
 from classic_rc.formats import get_format, write_predictions
 from classic_rc.metrics import metrics_for
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Task
+from classic_rc.running.evaluate import predict
 from classic_rc.solvers.trivial import LongestCandidate
 from tests.depth import thinned
 

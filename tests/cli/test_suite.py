@@ -10,7 +10,7 @@ import tomllib
 import pytest
 
 from classic_rc.errors import UsageError
-from classic_rc.evaluation.suite import read_suite
+from classic_rc.running.suite import read_suite
 from tests.depth import thinned
 
 SUITE = """

@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 
 from tests.harness_logs import belebele_rows
+from tests.simulated import leaks, simulated
+
+__all__ = ["leaks", "simulated"]
 
 _STORY = r"Ann had a red kite.\newline\tabIt flew away, and Bob found it."
 _QUESTIONS = [

@@ -7,9 +7,9 @@ import tarfile
 
 import pytest
 
+from classic_rc import evaluate
 from classic_rc.datasets import load
 from classic_rc.errors import DataError
-from classic_rc.evaluation import evaluate
 from classic_rc.questions import Task
 from classic_rc.solvers import parse_solver
 from tests.errors import raises

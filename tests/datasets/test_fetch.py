@@ -29,10 +29,10 @@ from classic_rc.datasets.fetch import (
 from classic_rc.datasets.official import FINGERPRINTS
 from classic_rc.datasets.registry import read_split
 from classic_rc.errors import DataError, UsageError
-from classic_rc.evaluation.evaluate import evaluate
-from classic_rc.evaluation.record import run_record
-from classic_rc.evaluation.rerun import rerun, restore_record
 from classic_rc.io.files import sha256_of_bytes
+from classic_rc.results.record import run_record
+from classic_rc.running.evaluate import evaluate
+from classic_rc.running.rerun import rerun, restore_record
 from tests.datasets.conftest import DREAM, MCTEST, MCTEST_ANSWERS, RACE
 from tests.errors import raises
 from tests.http_server import Resource, http_server

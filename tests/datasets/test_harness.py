@@ -11,8 +11,8 @@ import pytest
 
 from classic_rc import evaluate, load
 from classic_rc.errors import DataError
-from classic_rc.evaluation.systems import systems_of_log
 from classic_rc.questions import Question, Task
+from classic_rc.systems import systems_of_log
 from tests.errors import raises
 from tests.harness_logs import (
     GOLD,

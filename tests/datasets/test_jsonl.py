@@ -9,8 +9,8 @@ import pytest
 
 from classic_rc.datasets import from_rows, load
 from classic_rc.datasets.own_files import to_jsonl
-from classic_rc.evaluation.plan import add_span_candidates
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+from classic_rc.running.plan import add_span_candidates
 from classic_rc.testing import synthetic_dataset
 
 

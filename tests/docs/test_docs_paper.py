@@ -12,7 +12,7 @@ import pytest
 
 from classic_rc import load
 from classic_rc.cli.main import build_parser, main
-from tests.evaluation.test_runs import write_answers
+from tests.running.test_runs import write_answers
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "paper.md").read_text(encoding="utf-8")
 COMMANDS, SHOWN, OTHERS, RUNS, RELEASE = re.findall(r"^```\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from classic_rc.errors import DataError
-from classic_rc.evaluation.suite import KEYS, read_suite
+from classic_rc.running.suite import KEYS, read_suite
 from classic_rc.solvers import SOLVERS
 from classic_rc.solvers.registry import SOLVER_ENTRIES
 

@@ -230,7 +230,7 @@ def test_every_relative_link_leads_somewhere():
     ("find", "text", "missing"),
     [
         (missing_names, "`classic_rc.solvers.SlidingWindow` and classic_rc.folds.", []),
-        (missing_names, "classic_rc.questions.Question.passage, classic_rc.evaluation.breakdown.Group.cells", []),
+        (missing_names, "classic_rc.questions.Question.passage, classic_rc.results.breakdown.Group.cells", []),
         (missing_names, "`classic_rc.gone`, classic_rc.folds.gone", ["classic_rc.gone", "classic_rc.folds.gone"]),
         (missing_names, "'classic_rc.folds:Overlap', 'classic_rc.folds:Gone'", ["classic_rc.folds:Gone"]),
         (missing_names, "https://example.org/classic_rc.gone", []),

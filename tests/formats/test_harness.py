@@ -13,12 +13,12 @@ import pytest
 
 from classic_rc import evaluate, load
 from classic_rc.errors import DataError, UsageError
-from classic_rc.evaluation.systems import System, as_systems, name_systems
 from classic_rc.formats import FORMATS, read_predictions, read_scores, write_predictions
 from classic_rc.formats.harness_settings import name_of_log, read_settings
 from classic_rc.metrics.multirc import SELECTION_METRICS
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset, TextCandidates
+from classic_rc.systems import System, as_systems, name_systems
 from tests.errors import raises
 from tests.harness_logs import (
     GOLD,

@@ -11,10 +11,10 @@ import pytest
 
 import classic_rc
 from classic_rc.errors import DataError
-from classic_rc.evaluation.systems import parse_system, split_options
 from classic_rc.formats import read_predictions
 from classic_rc.predictions import AnswerCounts
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+from classic_rc.systems import parse_system, split_options
 from tests.errors import raises
 
 OPTIONS = ("red", "blue", "green")

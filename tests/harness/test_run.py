@@ -14,18 +14,18 @@ from typing import Any
 import pytest
 
 from classic_rc import Dataset, evaluate, load
-from classic_rc.audit import perturb_dataset
 from classic_rc.cli.main import main
+from classic_rc.datasets import perturb_dataset
 from classic_rc.datasets.own_files import to_jsonl
 from classic_rc.decisions import Argmax, Threshold
 from classic_rc.errors import UsageError
-from classic_rc.evaluation.systems import System
 from classic_rc.formats import read_predictions
 from classic_rc.metrics.multirc import SELECTION_METRICS
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Task
 from classic_rc.solvers.saved import save_solver
 from classic_rc.solvers.specs import parse_solver
+from classic_rc.systems import System
 from classic_rc.testing import synthetic_dataset
 from tests.errors import raises
 

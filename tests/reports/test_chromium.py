@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 import classic_rc
-from classic_rc.evaluation import SharedResults, break_down, group_questions, with_intervals
-from classic_rc.evaluation.explain import Explainer
 from classic_rc.questions import Dataset
 from classic_rc.reports.explanations import explanation_html
 from classic_rc.reports.floor import floor_page, load_floors
 from classic_rc.reports.page import PageContent, default_breakdown_keys, page_html
+from classic_rc.results import SharedResults, break_down, group_questions, with_intervals
+from classic_rc.running.explain import Explainer
 
 pytestmark = pytest.mark.ci  # .ci/chromium runs them
 
@@ -236,7 +236,7 @@ def test_a_report_of_only_expectations_has_questions_and_no_verdicts(chromium, t
 
 @pytest.mark.parametrize("sample", ["multiple-answer", "cloze", "multi-span"])
 def test_every_task_can_be_browsed(chromium, tmp_path, sample):
-    from classic_rc.evaluation.plan import add_span_candidates
+    from classic_rc.running.plan import add_span_candidates
 
     dataset = add_span_candidates(classic_rc.load(f"sample:{sample}"))
     solvers = [classic_rc.parse_solver("sw+d")]

@@ -9,18 +9,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from classic_rc.evaluation import Evaluation, Row, SharedResults
-from classic_rc.evaluation.comparison import (
+from classic_rc.metrics import get_metric
+from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+from classic_rc.reports import comparison_tables
+from classic_rc.results import Evaluation, Row, SharedResults, results_table
+from classic_rc.results.comparison import (
     Comparison,
     PairedDifference,
     SolvedRegion,
     SystemEstimate,
 )
-from classic_rc.evaluation.outcomes import Outcomes
-from classic_rc.evaluation.resampling import Interval, Resampling
-from classic_rc.metrics import get_metric
-from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
-from classic_rc.reports import comparison_tables, results_table
+from classic_rc.results.outcomes import Outcomes
+from classic_rc.results.resampling import Interval, Resampling
 from classic_rc.tables import render
 from tests.tables import texts
 

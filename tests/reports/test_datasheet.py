@@ -13,9 +13,8 @@ import pytest
 import classic_rc
 from classic_rc.audit.check import check_dataset
 from classic_rc.audit.integrity import find_defects
-from classic_rc.audit.statistics import describe_datasets
 from classic_rc.audit.without_copies import score_without
-from classic_rc.evaluation.significance import with_intervals
+from classic_rc.datasets.statistics import describe_datasets
 from classic_rc.reports.datasheet import (
     DATASHEET_FORMATS,
     Datasheet,
@@ -23,6 +22,7 @@ from classic_rc.reports.datasheet import (
     datasheet_tables,
     render_datasheet,
 )
+from classic_rc.results.significance import with_intervals
 from tests.tables import header, headings, texts
 
 HOSTILE = "</title><script>alert(1)</script> \\input{x} $%&#_ `* | 中文 \u202e \u0161"

@@ -10,12 +10,13 @@ import sys
 import numpy as np
 import pytest
 
+from classic_rc import evaluate
 from classic_rc.datasets import load
 from classic_rc.datasets.labels import Labels
 from classic_rc.errors import MissingPackageError, UsageError
-from classic_rc.evaluation import SharedResults, break_down, evaluate, group_questions
-from classic_rc.evaluation.curves import PrecisionRecallCurve
 from classic_rc.reports import figures
+from classic_rc.results import SharedResults, break_down, group_questions
+from classic_rc.results.curves import PrecisionRecallCurve
 from classic_rc.solvers import parse_solver
 from tests.errors import raises
 
@@ -160,7 +161,7 @@ def test_the_users_settings_neither_matter_nor_change(matplotlib):
 def test_no_display_and_no_pyplot_are_needed(matplotlib):
     code = (
         "import sys, numpy as np\n"
-        "from classic_rc.evaluation.curves import PrecisionRecallCurve as Curve\n"
+        "from classic_rc.results.curves import PrecisionRecallCurve as Curve\n"
         "from classic_rc.reports.figures import figure_bytes, precision_recall_figure\n"
         "assert 'matplotlib' not in sys.modules\n"
         "figure = precision_recall_figure([Curve('a', 'macro', np.ones(2), np.ones(2), np.ones(2))])\n"

@@ -17,7 +17,6 @@ import pytest
 import classic_rc
 from benchmarks import floor as builder
 from classic_rc.errors import UsageError
-from classic_rc.evaluation.signature import Signature
 from classic_rc.metrics.base import METRICS
 from classic_rc.reports.floor import (
     METRIC_NAMES,
@@ -31,6 +30,7 @@ from classic_rc.reports.floor import (
     verify_rows,
 )
 from classic_rc.reports.floor_logs import find_harness_floor, results_table
+from classic_rc.results.signature import Signature
 from classic_rc.solvers.specs import parse_solver
 
 FLOORS = list(load_floors().values())

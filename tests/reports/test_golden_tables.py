@@ -15,20 +15,20 @@ import numpy as np
 import pytest
 
 from classic_rc.datasets.labels import Labels
-from classic_rc.evaluation import (
+from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+from classic_rc.reports.result_tables import breakdown_tables, cross_table
+from classic_rc.results import (
     Evaluation,
     Row,
     SharedResults,
     break_down,
     cross_tabulate,
     group_questions,
+    results_table,
     with_intervals,
     with_significance,
 )
-from classic_rc.evaluation.outcomes import Block, Outcomes
-from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
-from classic_rc.reports import results_table
-from classic_rc.reports.result_tables import breakdown_tables, cross_table
+from classic_rc.results.outcomes import Block, Outcomes
 from classic_rc.tables import render
 from tests.tables import headings
 

@@ -13,27 +13,28 @@ from functools import cache
 
 import pytest
 
+from classic_rc import evaluate
 from classic_rc.audit import check_dataset
-from classic_rc.audit.statistics import describe_datasets
 from classic_rc.datasets.labels import Labels
-from classic_rc.evaluation import (
-    SharedResults,
-    break_down,
-    compare,
-    cross_tabulate,
-    evaluate,
-    group_questions,
-    with_intervals,
-    with_significance,
-)
+from classic_rc.datasets.statistics import describe_datasets
 from classic_rc.io.text import printable
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
-from classic_rc.reports import comparison_tables, results_table
+from classic_rc.reports import comparison_tables
 from classic_rc.reports.datasheet import statistics_table
 from classic_rc.reports.explanations import explanation_html
 from classic_rc.reports.page import PageContent, page_html
 from classic_rc.reports.result_tables import breakdown_tables, cross_table
+from classic_rc.results import (
+    SharedResults,
+    break_down,
+    compare,
+    cross_tabulate,
+    group_questions,
+    results_table,
+    with_intervals,
+    with_significance,
+)
 from classic_rc.solvers import Solver
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
 from classic_rc.tables import Column, RowGroup, Table, render

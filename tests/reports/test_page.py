@@ -10,11 +10,10 @@ from types import MappingProxyType
 import pytest
 
 import classic_rc
-from classic_rc.audit import check_dataset, evaluate_perturbed
+from classic_rc import evaluate
+from classic_rc.audit import check_dataset
 from classic_rc.audit.check import CheckReport
-from classic_rc.audit.statistics import describe_datasets
-from classic_rc.evaluation import Evaluation, SharedResults, break_down, evaluate, group_questions, with_intervals
-from classic_rc.evaluation.explain import Explainer
+from classic_rc.datasets.statistics import describe_datasets
 from classic_rc.predictions import Scores
 from classic_rc.questions import Task
 from classic_rc.reports.html import escape_html
@@ -27,6 +26,9 @@ from classic_rc.reports.page import (
     shown_questions,
 )
 from classic_rc.reports.page_audit import audit_tiles, defects_section, duplicates_section, findings_section
+from classic_rc.results import Evaluation, SharedResults, break_down, group_questions, with_intervals
+from classic_rc.running import evaluate_perturbed
+from classic_rc.running.explain import Explainer
 from classic_rc.solvers import Solver
 from classic_rc.testing import synthetic_dataset
 

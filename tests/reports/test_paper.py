@@ -16,9 +16,6 @@ import pytest
 
 from classic_rc import evaluate, from_rows
 from classic_rc.errors import DataError, UsageError
-from classic_rc.evaluation import with_intervals, with_significance
-from classic_rc.evaluation.outcomes import Block
-from classic_rc.evaluation.record import run_record
 from classic_rc.metrics.base import METRICS
 from classic_rc.reports.figures import forest_figure
 from classic_rc.reports.methods import methods_text, settings_table
@@ -26,6 +23,9 @@ from classic_rc.reports.paper import make_paper_table, read_paper_records
 from classic_rc.reports.paper_formats import as_table, caption, table_csv, table_latex, uneven_intervals
 from classic_rc.reports.paper_table import PaperCell
 from classic_rc.reports.references import references
+from classic_rc.results import with_intervals, with_significance
+from classic_rc.results.outcomes import Block
+from classic_rc.results.record import run_record
 from classic_rc.tables import render
 from tests.errors import raises
 

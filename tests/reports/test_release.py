@@ -11,7 +11,7 @@ import pytest
 
 from classic_rc import load
 from tests.cli.conftest import cli  # noqa: F401
-from tests.evaluation.test_runs import write_answers
+from tests.running.test_runs import write_answers
 
 OWN = "".join(
     json.dumps(

@@ -9,8 +9,8 @@ import pytest
 from classic_rc.datasets import load
 from classic_rc.errors import UsageError
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
-from classic_rc.reports.published import load_published
 from classic_rc.reports.reproduction import ReproducedFigure, reproduce, reproduction_records, reproduction_table
+from classic_rc.results.published import load_published
 from tests.errors import raises
 from tests.tables import texts
 

@@ -9,11 +9,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from classic_rc import evaluate
 from classic_rc.datasets import load
-from classic_rc.evaluation import Evaluation, Row, evaluate
-from classic_rc.evaluation.outcomes import Outcomes
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
-from classic_rc.reports import results_table
+from classic_rc.results import Evaluation, Row, results_table
+from classic_rc.results.outcomes import Outcomes
 from classic_rc.tables import render
 from tests.tables import header, texts
 

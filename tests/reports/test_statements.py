@@ -10,10 +10,10 @@ import statistics
 import pytest
 
 from classic_rc import evaluate, load
-from classic_rc.evaluation.record import run_record
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.reports import make_paper_table, read_paper_records, table_latex
 from classic_rc.reports.methods import method_statements, settings_table
+from classic_rc.results.record import run_record
 from tests.depth import thinned
 
 DATA = ("sample:single-choice", "sample:multiple-answer", "sample:cloze")

@@ -7,13 +7,13 @@ import math
 import pytest
 
 import classic_rc
+from classic_rc import evaluate
 from classic_rc.decisions import Argmax, GivenAnswers, Threshold
-from classic_rc.evaluation import evaluate
-from classic_rc.evaluation.explain import Explainer
-from classic_rc.evaluation.plan import add_span_candidates
 from classic_rc.protocol import Protocol
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.reports.verdict import compare_terms, outcomes, right_candidates, verdict_of
+from classic_rc.running.explain import Explainer
+from classic_rc.running.plan import add_span_candidates
 from classic_rc.solvers import Solver
 from classic_rc.testing import synthetic_dataset
 from classic_rc.text.spans import SpanGenerator

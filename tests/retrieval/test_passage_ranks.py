@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from classic_rc.errors import DataError
-from classic_rc.evaluation.grouping import group_questions
 from classic_rc.questions import Dataset, Passage, Question, Task, TextCandidates
-from classic_rc.retrieval.corpus import passage_corpus, passage_ranks
+from classic_rc.results.grouping import group_questions
+from classic_rc.retrieval.corpus import passage_corpus
+from classic_rc.retrieval.ranks import passage_ranks
 from classic_rc.retrieval.registry import get_engine
 from classic_rc.testing import synthetic_dataset
 

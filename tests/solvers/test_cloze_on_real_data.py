@@ -9,8 +9,8 @@ from collections import Counter
 
 import pytest
 
+from classic_rc import evaluate
 from classic_rc.datasets import load
-from classic_rc.evaluation import evaluate
 from classic_rc.solvers import ClozeDistance, parse_solver
 
 # What docs/cloze.md has: EM and F1 in percent.

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from classic_rc import evaluate
 from classic_rc.decisions import Threshold
 from classic_rc.errors import DataError, NotFittedError, UsageError
-from classic_rc.evaluation import evaluate
 from classic_rc.formats import read_scores
 from classic_rc.kernels.reference import bm25, tfidf
 from classic_rc.metrics import get_metric

@@ -14,13 +14,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from classic_rc import evaluate
 from classic_rc.decisions import Argmax, Threshold, TunedThreshold
 from classic_rc.errors import DataError, NotFittedError, UsageError
-from classic_rc.evaluation import evaluate
-from classic_rc.evaluation.evaluate import predict
-from classic_rc.evaluation.plan import add_span_candidates
 from classic_rc.predictions import Scores
 from classic_rc.questions import Task
+from classic_rc.running.evaluate import predict
+from classic_rc.running.plan import add_span_candidates
 from classic_rc.solvers import (
     ConstantPosition,
     SavedSolver,

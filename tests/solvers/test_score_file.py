@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+from classic_rc import evaluate
 from classic_rc.datasets import load
 from classic_rc.decisions import Argmax
 from classic_rc.errors import DataError, NotFittedError, UsageError
-from classic_rc.evaluation import evaluate
-from classic_rc.evaluation.curves import PrecisionRecallCurve
-from classic_rc.evaluation.evaluate import predict
 from classic_rc.formats import write_predictions
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+from classic_rc.results.curves import PrecisionRecallCurve
+from classic_rc.running.evaluate import predict
 from classic_rc.solvers import Combination, ScoreFile, SlidingWindow, Solver
 from classic_rc.testing import synthetic_dataset
 from tests.errors import raises

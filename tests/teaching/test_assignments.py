@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from classic_rc.decisions import Argmax, TunedThreshold
-from classic_rc.evaluation.resampling import percentile_interval
 from classic_rc.kernels import SCALE, reference
 from classic_rc.kernels.reference.kneser_ney import ReferenceKneserNey
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Passage, Question, Task
+from classic_rc.results.resampling import percentile_interval
 from classic_rc.solvers.specs import parse_solver
 from classic_rc.teaching import (
     Grade,

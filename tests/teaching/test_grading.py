@@ -17,9 +17,9 @@ import pytest
 from classic_rc.cli.main import main
 from classic_rc.datasets import load
 from classic_rc.errors import DataError, UsageError
-from classic_rc.evaluation.resampling import Interval
 from classic_rc.questions import Task
 from classic_rc.reports.html import escape_html
+from classic_rc.results.resampling import Interval
 from classic_rc.teaching import (
     Accuracy,
     CheckResult,

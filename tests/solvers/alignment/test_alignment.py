@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from classic_rc import evaluate
 from classic_rc.errors import DataError
-from classic_rc.evaluation import evaluate
 from classic_rc.kernels.arrays import small_blocks
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.solvers import AlignmentILP

@@ -15,16 +15,16 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, GroupKFold
 
+from classic_rc import evaluate
 from classic_rc.decisions import Argmax, Threshold, TunedThreshold
 from classic_rc.errors import NotFittedError, UsageError
-from classic_rc.evaluation import evaluate
-from classic_rc.evaluation.evaluate import predict
-from classic_rc.evaluation.plan import configure_solver
 from classic_rc.formats import write_predictions
 from classic_rc.metrics import METRICS
 from classic_rc.predictions import Scores
 from classic_rc.protocol import Protocol
 from classic_rc.questions import Task
+from classic_rc.running.evaluate import predict
+from classic_rc.running.plan import configure_solver
 from classic_rc.solvers import (
     Combination,
     IRSolver,

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from classic_rc import evaluate
 from classic_rc.datasets import load
-from classic_rc.evaluation import evaluate
-from classic_rc.evaluation.resampling import percentile_interval, resample_means
 from classic_rc.folds import passage_groups
 from classic_rc.formats import read_scores
 from classic_rc.kernels import SCALE, window_and_distance
 from classic_rc.metrics import METRICS
 from classic_rc.predictions import Scores
+from classic_rc.results.resampling import percentile_interval, resample_means
 from classic_rc.solvers import Combination, SavedSolver, ScoreFile, Solver, parse_solver, save_solver
 from classic_rc.text.encode import encode
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from classic_rc import evaluate
 from classic_rc.datasets import load
 from classic_rc.errors import UsageError
-from classic_rc.evaluation import evaluate
 from classic_rc.kernels import reference
 from classic_rc.kernels.arrays import offsets_of, passage_postings, small_blocks
 from classic_rc.kernels.cloze import mention_distances, phrase_places, query_counts

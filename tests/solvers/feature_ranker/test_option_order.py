@@ -11,12 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from classic_rc import load
+from classic_rc import evaluate, load
 from classic_rc.decisions import Argmax
 from classic_rc.errors import UsageError
-from classic_rc.evaluation import evaluate
-from classic_rc.evaluation.outcomes import N_ORDERS, reorder_options
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+from classic_rc.results.outcomes import N_ORDERS, reorder_options
 from classic_rc.solvers import FeatureRanker
 from classic_rc.testing import synthetic_dataset
 from tests.depth import examples

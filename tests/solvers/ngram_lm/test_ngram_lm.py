@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from classic_rc import evaluate
 from classic_rc.errors import DataError, NotFittedError, UsageError
-from classic_rc.evaluation import evaluate
 from classic_rc.kernels.reference.kneser_ney import ReferenceKneserNey
 from classic_rc.questions import PLACEHOLDER, Candidate, Dataset, Passage, Question, Task
 from classic_rc.solvers import NGramLM, SavedSolver, load_solver, save_solver

@@ -6,8 +6,8 @@ import itertools
 
 import pytest
 
+from classic_rc import evaluate
 from classic_rc.datasets import load
-from classic_rc.evaluation import evaluate
 from classic_rc.solvers import parse_solver
 from classic_rc.solvers.ngram_lm.model import LanguageModel, passage_texts
 from tests.depth import thinned

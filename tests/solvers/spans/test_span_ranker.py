@@ -9,12 +9,12 @@ from typing import cast
 import numpy as np
 import pytest
 
+from classic_rc import evaluate
 from classic_rc.datasets import load
 from classic_rc.errors import DataError, NotFittedError, UsageError
-from classic_rc.evaluation import evaluate
-from classic_rc.evaluation.plan import add_span_candidates
 from classic_rc.kernels.arrays import small_blocks
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+from classic_rc.running.plan import add_span_candidates
 from classic_rc.solvers import SpanRanker, load_solver, save_solver
 from classic_rc.solvers.spans.columns import GROUPS, ColumnMaker, blocks_of
 from classic_rc.solvers.spans.ranker import loss_gradient

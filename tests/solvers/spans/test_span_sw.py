@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from classic_rc import evaluate
 from classic_rc.datasets import load
-from classic_rc.evaluation import evaluate
-from classic_rc.evaluation.plan import add_span_candidates
 from classic_rc.kernels import SCALE, reference
 from classic_rc.kernels.reference.spans import span_overlap
 from classic_rc.questions import Candidate, Passage, Question, Task
+from classic_rc.running.plan import add_span_candidates
 from classic_rc.solvers import SpanSlidingWindow
 from classic_rc.testing import check_solver, synthetic_dataset
 from classic_rc.text.analyzers import get_analyzer, stop_words

@@ -15,8 +15,8 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 from benchmarks.generate import dataset as generated_dataset
+from classic_rc import evaluate
 from classic_rc.errors import DataError, NotFittedError, UsageError
-from classic_rc.evaluation import evaluate
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.reports.explanations import explanation_text

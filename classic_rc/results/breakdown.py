@@ -1,0 +1,199 @@
+"""Breakdowns: each system's metric on each group of questions, and cross tabulations of two groupings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.errors import UsageError
+from classic_rc.metrics.base import Metric
+from classic_rc.results.comparison import SharedResults
+from classic_rc.results.evaluation import Significance
+from classic_rc.results.grouping import MIN_GROUP_QUESTIONS, Grouping
+from classic_rc.results.resampling import Interval, Resampling
+
+
+class Cell(NamedTuple):
+    """A system's metric on a group of questions, as a fraction."""
+
+    value: float  # NaN for an empty group
+    interval: Interval | None  # None if the questions are about fewer than two passages
+    mark: str = ""  # of the tests against baselines; § if the system's answers define the group
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A group of questions with each system's metric on it."""
+
+    name: str
+    questions: int
+    passages: int  # number of groups of passages that the questions are about
+    cells: tuple[Cell, ...]  # one per system
+
+    @property
+    def is_small(self) -> bool:
+        """Whether it has fewer than :data:`~classic_rc.results.grouping.MIN_GROUP_QUESTIONS` questions."""
+        return self.questions < MIN_GROUP_QUESTIONS
+
+
+@dataclass(frozen=True, slots=True)
+class Breakdown:
+    """A metric of several systems by groups of questions."""
+
+    results: SharedResults  # the dataset and the systems
+    grouping: Grouping
+    metric: Metric
+    resampling: Resampling  # each group resamples its own passages
+    total: Group  # all questions that the grouping covers
+    groups: tuple[Group, ...]
+    tests: str | None = None  # what the marks mean
+
+    @property
+    def systems(self) -> list[str]:
+        """The systems' names, in the order of the cells."""
+        return [system.name for system in self.results.systems]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, ready for JSON."""
+        grouping = self.grouping
+        return {
+            "key": grouping.key,
+            "source": grouping.source,
+            "metric": self.metric.name,
+            "covered": self.total.questions,
+            "overlapping": grouping.overlapping,
+            "total": self._plain(self.total),
+            "groups": [self._plain(group) for group in self.groups],
+        }
+
+    def _plain(self, group: Group) -> dict[str, Any]:
+        return {
+            "group": group.name,
+            "questions": group.questions,
+            "passages": group.passages,
+            "small": group.is_small,
+            "systems": {
+                name: {
+                    "value": cell.value if group.questions else None,
+                    "interval": None if cell.interval is None else list(cell.interval),
+                }
+                for name, cell in zip(self.systems, group.cells, strict=True)
+            },
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class CrossTabulation:
+    """The number of questions in each pair of groups from two groupings."""
+
+    rows: Grouping
+    columns: Grouping  # if it is `rows` itself, the diagonal has the sizes of the groups
+    counts: NDArray[np.int64]  # shape (n_row_groups, n_column_groups)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, ready for JSON."""
+        return {
+            "rows": self.rows.key,
+            "columns": self.columns.key,
+            "counts": {
+                name: dict(zip(self.columns.masks, counts, strict=True))
+                for name, counts in zip(self.rows.masks, self.counts.tolist(), strict=True)
+            },
+        }
+
+
+def break_down(
+    results: SharedResults,
+    grouping: Grouping,
+    *,
+    metric: str | None = None,
+    n: int = 10_000,
+    seed: int = 0,
+    tests: Significance | None = None,
+) -> Breakdown:
+    """Measure systems on every group of questions.
+
+    A cell's interval comes from the bootstrap over the passages of its questions, with all systems resampled
+    together; see :mod:`classic_rc.results.resampling`.
+
+    Parameters
+    ----------
+    results : SharedResults
+        Any number of systems. Without systems, the groups are only counted.
+    grouping : Grouping
+        Groups of the same questions.
+    metric : str, optional
+        A metric's name; by default the task's main one.
+    n : int
+        Number of resamples.
+    seed : int
+        The seed of the resamples.
+    tests : Significance, optional
+        The settings of tests against baselines; each group is a family of its own.
+
+    Returns
+    -------
+    Breakdown
+
+    Raises
+    ------
+    UsageError
+        The metric is unknown or does not apply to these questions, or the grouping has another number of questions.
+
+    Examples
+    --------
+    >>> import classic_rc
+    >>> from classic_rc.results import SharedResults, break_down, group_questions
+    >>> dataset = classic_rc.load("sample:single-choice")
+    >>> results = SharedResults.of(classic_rc.evaluate(dataset, [classic_rc.parse_solver("sw+d")]))
+    >>> breakdown = break_down(results, group_questions(dataset, "verbatim"))
+    >>> [(group.name, group.questions) for group in breakdown.groups]
+    [('yes', 12), ('no', 12)]
+    """
+    if len(grouping.covered) != len(results.groups):
+        raise UsageError(
+            f"the grouping {grouping.key!r} has {len(grouping.covered)} questions, but the systems answered "
+            f"{len(results.groups)}",
+            field="grouping",
+            found=str(len(grouping.covered)),
+            expected=str(len(results.groups)),
+        )
+    measure = results.metric(metric)
+    resampling = Resampling(int(results.groups.max(initial=-1)) + 1, n, seed, group=results.group)
+
+    def measure_group(name: str, mask: NDArray[np.bool_]) -> Group:
+        defining = set() if mask is grouping.covered else results.defining(grouping.masks, name)
+        intervals, family = results.measure(measure, mask, resampling, tests, defining)
+        values = [measure.aggregate(system.statistics[measure.name][mask]) for system in results.systems]
+        marks = [family[i].mark + "§" * (of.name in defining) for i, of in enumerate(results.systems)]
+        cells = map(Cell, values, intervals, marks)
+        return Group(name, int(mask.sum()), len(np.unique(results.groups[mask])), tuple(cells))
+
+    total = measure_group("total", grouping.covered)
+    groups = tuple(measure_group(name, mask) for name, mask in grouping.masks.items())
+    note = tests.note if tests is not None else None
+    return Breakdown(results, grouping, measure, resampling, total, groups, note)
+
+
+def cross_tabulate(rows: Grouping, columns: Grouping) -> CrossTabulation:
+    """Count the questions in each pair of groups from two groupings, or from one grouping and itself.
+
+    Parameters
+    ----------
+    rows, columns : Grouping
+        Groupings of the same questions.
+
+    Returns
+    -------
+    CrossTabulation
+    """
+    return CrossTabulation(rows, columns, _membership_matrix(rows) @ _membership_matrix(columns).T)
+
+
+def _membership_matrix(grouping: Grouping) -> NDArray[np.int64]:
+    """Return 1 where a group has a question, shape (n_groups, n_questions)."""
+    masks = grouping.masks
+    return np.array([*masks.values()], dtype=np.int64).reshape(len(masks), len(grouping.covered))

@@ -1,0 +1,450 @@
+"""Pairwise comparison of systems on the same questions; their outcomes come from an evaluation or a run record."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.errors import UsageError, unknown_name
+from classic_rc.folds import merge_groups, passage_groups
+from classic_rc.metrics.base import FULL_CREDIT, METRICS, SOLVED_BY, Metric, metric_of_task, metrics_for
+from classic_rc.questions import SHORT_FINGERPRINT, Task
+from classic_rc.results.evaluation import Evaluation, Significance
+from classic_rc.results.grouping import find_defining
+from classic_rc.results.outcomes import UNTESTED, Row, Tested, to_plain
+from classic_rc.results.resampling import (
+    NULL_HYPOTHESES,
+    Interval,
+    PairedTest,
+    Resampling,
+    holm,
+    interval_of_runs,
+    mcnemar_test,
+    permutation_test,
+)
+from classic_rc.results.significance import family_tests, resample_metrics, subset_intervals
+
+
+@dataclass(frozen=True)
+class SharedResults:
+    """The outcomes of several systems on the same questions."""
+
+    dataset: str  # its name
+    fingerprint: str  # of its content; see `Dataset.fingerprint`
+    task: Task
+    groups: NDArray[np.int64]  # of each question, shape (n_questions,): equal passages are one group
+    systems: tuple[Row, ...]
+    group: str | None = None  # the key of `meta` whose equal values are one group too
+    # Masks of groups of questions, shape (n_questions,), by key and value.
+    groupings: Mapping[str, Mapping[str, NDArray[np.bool_]]] = field(default_factory=dict)
+    missing: Mapping[str, str] = field(default_factory=dict)  # why other systems have no results, by name
+    # From a record: `dataset`, `significance`, `resampling`, `protocol`, `published`, `version`, `environment`.
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, evaluation: Evaluation, *, group: str | None = None) -> SharedResults:
+        """Return the results of an evaluation's rows; questions with equal values of `group` are one group."""
+        dataset = evaluation.dataset
+        assert dataset.task is not None  # an evaluation has questions
+        groups = passage_groups(dataset, group)
+        groupings = {} if evaluation.group_by is None else {evaluation.group_by: evaluation.groups}
+        missing = {name: str(error) for name, error in evaluation.errors.items()}
+        return cls(
+            dataset.name, dataset.fingerprint, dataset.task, groups, evaluation.rows, group, groupings, missing
+        )
+
+    @property
+    def caption(self) -> str:
+        """The dataset's name and number of questions: a paper's caption has no fingerprint."""
+        return f"{self.dataset} ({len(self.groups):,} questions)"
+
+    @property
+    def label(self) -> str:
+        """The dataset's name, number of questions and fingerprint."""
+        return f"{self.dataset} ({len(self.groups):,} questions, data {self.fingerprint[:SHORT_FINGERPRINT]})"
+
+    @property
+    def metric_names(self) -> tuple[str, ...]:
+        """The metrics that all systems have: the standard ones, and any that every run requested."""
+        named = dict.fromkeys(name for system in self.systems for name in system.statistics)
+        shared = [name for name in named if all(name in system.statistics for system in self.systems)]
+        return tuple(dict.fromkeys([*(metric.name for metric in metrics_for(self.task)), *shared]))
+
+    def part(self, mask: NDArray[np.bool_], name: str) -> SharedResults:
+        """Return the results on some of the questions, as a dataset with another name."""
+        systems = tuple(system.part(mask) for system in self.systems)
+        groups = np.unique(self.groups[mask], return_inverse=True)[1].reshape(-1)
+        return replace(self, dataset=name, groups=groups, systems=systems, groupings={})
+
+    def defining(self, masks: Mapping[str, NDArray[np.bool_]], name: str) -> set[str]:
+        """Return the systems whose answers define a group; see :func:`find_defining`."""
+        return find_defining(self.task, self.systems, masks, name)
+
+    def measure(
+        self,
+        metric: Metric,
+        mask: NDArray[np.bool_],
+        resampling: Resampling | None,
+        tests: Significance | None,
+        left_out: AbstractSet[str],
+    ) -> tuple[Sequence[Interval | None], list[Tested]]:
+        """Return the systems' intervals and tests on some of the questions; `left_out` are not tested."""
+        rows = [system.statistics[metric.name] for system in self.systems]
+        intervals: Sequence[Interval | None] = [None] * len(rows)
+        if resampling is not None:
+            intervals = subset_intervals([(metric, of) for of in rows], self.groups, mask, resampling)
+        if tests is None or not mask.any():
+            return intervals, [UNTESTED] * len(rows)
+        own, parts = self.groups[mask], [of[mask] for of in rows]
+        draws = {"n": tests.n, "seed": tests.seed}
+        names = [system.name for system in self.systems]
+        return intervals, family_tests(metric, parts, names, tests.baselines, own, **draws, left_out=left_out)
+
+    def metric(self, name: str | None = None) -> Metric:
+        """Return the metric of a name, or the task's main metric.
+
+        Raises
+        ------
+        UsageError
+            The metric is unknown, does not apply to these questions, or was not measured for all systems.
+        """
+        metric = metric_of_task(self.task, name)
+        if metric.name in self.metric_names:
+            return metric
+        problem = f"{metric.name} was not measured for all systems on {self.dataset}: run them with it"
+        raise UsageError(problem, field="metric", found=metric.name, expected=", ".join(self.metric_names))
+
+
+def join_results(all_results: Sequence[SharedResults]) -> SharedResults:
+    """Join the systems and groups of several results; results on other questions are refused."""
+    first, *others = all_results
+    for other in others:
+        if (other.fingerprint, len(other.groups)) != (first.fingerprint, len(first.groups)):
+            raise UsageError(
+                f"systems can only be compared on the same questions: {_list_names(first)} answered {first.label}, "
+                f"but {_list_names(other)} answered {other.label}",
+                field="dataset",
+                found=other.label,
+                expected=first.label,
+            )
+    groups, group = join_groups(all_results)
+    systems = tuple(c for results in all_results for c in results.systems)
+    return replace(first, systems=systems, groups=groups, group=group)
+
+
+def join_groups(all_results: Sequence[SharedResults]) -> tuple[NDArray[np.int64], str | None]:
+    """Return the joined groups of results on the same questions, and their key; no group is split."""
+    groups = all_results[0].groups
+    keyed = {results.group: results.groups for results in all_results if results.group is not None}
+    for own in keyed.values():
+        groups = merge_groups(groups, own.tolist())
+    return groups, " and ".join(map(str, keyed)) or None
+
+
+def join_groupings(
+    all_results: Sequence[SharedResults], used: Collection[str]
+) -> dict[str, Mapping[str, NDArray[np.bool_]]]:
+    """Return the groups of questions by key; a key that is `used` must have the same groups in all results."""
+    joined: dict[str, Mapping[str, NDArray[np.bool_]]] = {}
+    for results in all_results:
+        for key, masks in results.groupings.items():
+            known = joined.setdefault(key, masks)
+            same = known.keys() == masks.keys() and all(np.array_equal(known[name], masks[name]) for name in known)
+            if key in used and not same:
+                raise UsageError(
+                    f"the results on {results.dataset} have different groups of {key}: run the systems with the "
+                    "same --labels",
+                    field="by",
+                    found=key,
+                )
+    return joined
+
+
+def _list_names(results: SharedResults) -> str:
+    names = [system.name for system in results.systems]
+    return ", ".join(names[:3]) + (" and others" if len(names) > 3 else "")
+
+
+MAX_VENN_SYSTEMS = 4
+"""More sets than this have too many regions to read."""
+
+
+@dataclass(frozen=True, slots=True)
+class SolvedRegion:
+    """The questions that some systems solve and the others do not."""
+
+    systems: tuple[str, ...]  # that solve them; empty for the questions that no system solves
+    questions: int
+    share: float  # of all questions, in 0..1
+
+
+def count_solved_regions(results: SharedResults) -> tuple[Metric, tuple[SolvedRegion, ...], tuple[str, ...]]:
+    """Count the questions that each combination of systems solves and no other system does (ReCoRD, Figure 5).
+
+    A question is solved if the answer is fully right; partial credit, as for a tie, is not enough. Expectations
+    over draws solve no particular questions and are left out, as are systems beyond the first four. Returns the
+    metric that decides what is solved, the 2^k regions of k systems, those of most systems first (none for fewer
+    than two systems), and the names of the systems that are left out.
+    """
+    metric = METRICS[SOLVED_BY[results.task]]
+    decided = [system for system in results.systems if not system.expected]
+    shown = decided[:MAX_VENN_SYSTEMS] if len(decided) > 1 else []
+    names = [system.name for system in shown]
+    left_out = tuple(c.name for c in results.systems if not any(c is other for other in shown))
+    if not shown:
+        return metric, (), left_out
+    solved = [metric.of_questions(c.statistics[metric.name]) >= FULL_CREDIT for c in shown]
+    # Bit i of a question's code is 1 if system i solves it.
+    codes = sum(right.astype(np.int64) << i for i, right in enumerate(solved))
+    counts = np.bincount(codes, minlength=2 ** len(shown)).tolist()
+    regions = [
+        SolvedRegion(
+            tuple(name for i, name in enumerate(names) if code >> i & 1),
+            count,
+            count / len(results.groups),
+        )
+        for code, count in enumerate(counts)
+    ]
+    # The sort is stable: among combinations of the same size, systems that are named first come first.
+    return metric, tuple(sorted(regions, key=lambda region: -len(region.systems))), left_out
+
+
+@dataclass(frozen=True, slots=True)
+class SystemEstimate:
+    """One system's metric and its gain over chance, as fractions."""
+
+    name: str
+    signature: str
+    value: float
+    interval: Interval | None  # None for fewer than two groups to resample
+    gain: float | None  # value - chance; None for chance itself, and if chance is unknown
+    gain_interval: Interval | None  # system and chance are resampled together
+    relative_gain: float | None  # (value - chance) / chance
+
+
+@dataclass(frozen=True, slots=True)
+class PairedDifference:
+    """The comparison of two systems on the same questions."""
+
+    first: str
+    second: str
+    difference: float  # the first's metric minus the second's, as a fraction
+    interval: Interval | None  # of the difference, by the paired bootstrap
+    p: float  # two-sided
+    exact: bool  # whether `p` counts all possible outcomes rather than random draws
+    p_holm: float  # adjusted for all these pairs
+    wins: int  # single questions that the first answers better than the second
+    ties: int
+    losses: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The comparison of all systems on one dataset."""
+
+    results: SharedResults
+    metric: Metric  # the one that is compared
+    test: str  # a name in `NULL_HYPOTHESES`
+    resampling: Resampling  # of intervals; a permutation test uses as many draws
+    chance: float | None  # the expected metric of `random`
+    estimates: tuple[SystemEstimate, ...]  # one per system, in the order given
+    pairs: tuple[PairedDifference, ...]  # all pairs of systems, or each system and the baseline
+    solved_by: Metric  # the metric that decides which questions are solved
+    regions: tuple[SolvedRegion, ...]  # which systems solve how many questions; empty for fewer than two sets
+    left_out: tuple[str, ...]  # systems without a region: expectations, and all beyond the fourth
+    baseline: str | None = None  # the only system that others are compared with
+
+    @property
+    def null_hypothesis(self) -> str:
+        """The null hypothesis of the test, in words."""
+        return NULL_HYPOTHESES[self.test]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, ready for JSON."""
+        results = self.results
+        return {
+            "dataset": {
+                "name": results.dataset,
+                "task": str(results.task),
+                "fingerprint": results.fingerprint,
+                "questions": len(results.groups),
+            },
+            "metric": self.metric.name,
+            **({} if self.baseline is None else {"baseline": self.baseline}),
+            "resampling": self.resampling.to_dict(),
+            "test": {"name": self.test, "null_hypothesis": self.null_hypothesis, "adjusted": "holm"},
+            "chance": self.chance,
+            "systems": to_plain(list(map(asdict, self.estimates))),
+            "pairs": to_plain(list(map(asdict, self.pairs))),
+            "overlap": {
+                "solved_by": self.solved_by.name,
+                "regions": to_plain(list(map(asdict, self.regions))),
+                "left_out": list(self.left_out),
+            },
+        }
+
+
+_ROUNDING = 1e-9
+"""Metrics that differ by less than this are equal up to rounding: a tie."""
+
+
+def compare(
+    results: SharedResults,
+    *,
+    metric: str | None = None,
+    baseline: str | None = None,
+    test: str = "permutation",
+    chance: Row | None = None,
+    n: int = 10_000,
+    seed: int = 0,
+    level: float = 0.95,
+) -> Comparison:
+    """Compare systems on the questions that they all answered: all pairs, or each with a baseline.
+
+    Parameters
+    ----------
+    results : SharedResults
+        With two systems or more.
+    metric : str, optional
+        A metric's name; by default the task's main one.
+    baseline : str, optional
+        The name of a system. Only the differences of the others from it are tested, and Holm's method adjusts for
+        these.
+    test : {"permutation", "mcnemar"}
+        The test of each difference; see :mod:`classic_rc.results.resampling`.
+    chance : Row, optional
+        The random baseline in expectation, which gains are measured against. By default the one in the results, if
+        it has one.
+    n : int
+        Number of resamples, and of random permutations.
+    seed : int
+        The seed of both.
+    level : float
+        The level of intervals, in 0..1.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    UsageError
+        There are fewer than two systems, the metric, the baseline or the test is unknown or does not apply to these
+        questions, or the test does not apply to this metric.
+    """
+    if len(results.systems) < 2:
+        raise UsageError(
+            f"a comparison needs at least two systems, got {len(results.systems)}: name another one",
+            field="systems",
+            found=str(len(results.systems)),
+            expected="2 or more",
+        )
+    names = [system.name for system in results.systems]
+    if baseline is not None and baseline not in names:
+        raise unknown_name("baseline", baseline, names)
+    measure = results.metric(metric)
+    if test not in NULL_HYPOTHESES:
+        raise unknown_name("test", test, NULL_HYPOTHESES)
+    resampling = Resampling(int(results.groups.max(initial=-1)) + 1, n, seed, level, results.group)
+    if chance is None:
+        chance = next((c for c in results.systems if c.is_chance), None)
+    rows = [system.statistics[measure.name] for system in results.systems]
+    chance_rows = [] if chance is None else [chance.statistics[measure.name]]
+    values = [measure.aggregate(of) for of in (*rows, *chance_rows)]
+    drawn: Sequence[NDArray[np.float64]] = []
+    if resampling.n_groups > 1:
+        drawn = resample_metrics([(measure, of) for of in (*rows, *chance_rows)], results.groups, n=n, seed=seed)
+    runs = [measure.of_runs(of) for of in (*rows, *chance_rows)]
+    measurements = _Measurements(measure, test, resampling, results.groups, rows, values, drawn, runs)
+    solved_by, regions, left_out = count_solved_regions(results)
+    return Comparison(
+        results,
+        measure,
+        test,
+        resampling,
+        None if chance is None else values[-1],
+        tuple(measurements.estimate(i, c, chance) for i, c in enumerate(results.systems)),
+        measurements.pairs(names, baseline),
+        solved_by,
+        regions,
+        left_out,
+        baseline,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Measurements:
+    """The statistics, values and resampled values of all systems; those of chance, if known, come last."""
+
+    metric: Metric
+    test: str
+    resampling: Resampling
+    groups: NDArray[np.int64]
+    rows: Sequence[NDArray[np.float64]]
+    values: Sequence[float]
+    drawn: Sequence[NDArray[np.float64]]  # empty for fewer than two groups
+    runs: Sequence[NDArray[np.float64]]  # the values of a system's runs
+
+    def estimate(self, i: int, system: Row, chance: Row | None) -> SystemEstimate:
+        """Return one system's value, with its gain over chance."""
+        value, floor = self.values[i], self.values[-1]
+        gains = chance is not None and not system.is_chance
+        return SystemEstimate(
+            system.name,
+            system.short_signature,
+            value,
+            self._interval(i),
+            value - floor if gains else None,
+            self._interval(i, -1) if gains else None,
+            (value - floor) / floor if gains and floor else None,
+        )
+
+    def pairs(self, names: Sequence[str], baseline: str | None) -> tuple[PairedDifference, ...]:
+        """Compare all pairs, or each system with the baseline; their p-values are adjusted together."""
+        indices = list(itertools.combinations(range(len(names)), 2))
+        if baseline is not None:
+            second = names.index(baseline)
+            indices = [(i, second) for i in range(len(names)) if i != second]
+        tests = [self._test(i, j) for i, j in indices]
+        adjusted = holm([test.p for test in tests]).tolist()
+        return tuple(
+            PairedDifference(
+                names[i],
+                names[j],
+                self.values[i] - self.values[j],
+                self._interval(i, j),
+                test.p,
+                test.exact,
+                p_holm,
+                *self._outcomes(i, j),
+            )
+            for (i, j), test, p_holm in zip(indices, tests, adjusted, strict=True)
+        )
+
+    def _test(self, i: int, j: int) -> PairedTest:
+        if self.test == "mcnemar":
+            return mcnemar_test(self.metric, self.rows[i], self.rows[j])
+        n, seed = self.resampling.n, self.resampling.seed
+        return permutation_test(self.metric, self.rows[i], self.rows[j], self.groups, n=n, seed=seed)
+
+    def _outcomes(self, i: int, j: int) -> tuple[int, int, int]:
+        """Count the single questions where the first system wins, ties and loses."""
+        more = self.metric.of_questions(self.rows[i]) - self.metric.of_questions(self.rows[j])
+        wins, losses = int((more > _ROUNDING).sum()), int((more < -_ROUNDING).sum())
+        return wins, len(more) - wins - losses, losses
+
+    def _interval(self, i: int, *less: int) -> Interval | None:
+        """Return the interval of a system's value, or of the difference of two."""
+        if not self.drawn:
+            return None
+        value, drawn = self.values[i], self.drawn[i]
+        for j in less:
+            value, drawn = value - self.values[j], drawn - self.drawn[j]
+        of = self.resampling
+        return interval_of_runs(value, drawn, [self.runs[k] for k in (i, *less)], of.n_groups, of.level)

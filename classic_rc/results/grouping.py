@@ -1,0 +1,377 @@
+"""Groups of questions: by a field of the data, by a property of the question's text, or by labels from a file."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.errors import UsageError, unknown_name
+from classic_rc.metrics.base import FULL_CREDIT, METRICS, SOLVED_BY
+from classic_rc.questions import PLACEHOLDER, Dataset, Question, Task
+from classic_rc.solvers.base import require_passages
+from classic_rc.text.analyzers import get_tokenizer
+
+if TYPE_CHECKING:
+    from classic_rc.datasets.labels import Labels
+    from classic_rc.results.outcomes import Row
+
+MIN_GROUP_QUESTIONS = 10
+"""Numbers over fewer questions mean little: tables show them in grey, and rarer first words are merged."""
+
+_OTHER = "other"
+_HOW_MUCH = frozenset({"many", "much"})
+_WH_WORDS = {
+    **{word: word for word in ("what", "when", "where", "which", "why", "how")},
+    **dict.fromkeys(("who", "whom", "who's"), "who"),
+    **{"whose": "whose", "what's": "what", "where's": "where", "when's": "when", "how's": "how", "why's": "why"},
+}
+_AUXILIARIES = frozenset(
+    "am is are was were be do does did has have had can could will would shall should may might must "
+    "isn't aren't wasn't weren't don't doesn't didn't hasn't haven't hadn't can't couldn't won't wouldn't".split()
+)
+_BLANK = re.compile(r"_")
+_LENGTHS = (5, 10, 15, 20)
+
+
+class Noted(NamedTuple):
+    """The values of a key, and a sentence about all of them."""
+
+    values: Sequence[str | None]
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedKey:
+    """A property of questions that needs no annotation."""
+
+    description: str  # one sentence
+    # One value per question; None if it has none.
+    values: Callable[[Sequence[Question]], Sequence[str | None] | Noted]
+    order: Sequence[str] = ()  # the values in the order of tables; other values follow, numbers first
+
+
+def _words(text: str) -> list[str]:
+    return [word.lower() for word in get_tokenizer("word").tokenize(text)]
+
+
+def _first_words(questions: Sequence[Question]) -> list[str | None]:
+    """Return the first words, lower-cased; those of fewer than `MIN_GROUP_QUESTIONS` questions are merged."""
+    first = [next(iter(_words(question.query)), "") for question in questions]
+    counts = Counter(first)
+    return [word if word and counts[word] >= MIN_GROUP_QUESTIONS else _OTHER for word in first]
+
+
+def _question_type(question: Question) -> str:
+    if PLACEHOLDER in question.text or _BLANK.search(question.text):
+        return "cloze"
+    words = _words(question.text)
+    for word, following in zip(words, [*words, ""][1:], strict=True):
+        if word == "how" and following in _HOW_MUCH:
+            return "how many"
+        if word in _WH_WORDS:
+            return _WH_WORDS[word]
+    return "yes/no" if words and words[0] in _AUXILIARIES else _OTHER
+
+
+def _question_types(questions: Sequence[Question]) -> list[str | None]:
+    return [_question_type(question) for question in questions]
+
+
+def _question_lengths(questions: Sequence[Question]) -> list[str | None]:
+    return [_bin(len(_words(question.query))) for question in questions]
+
+
+def _bin(length: int) -> str:
+    least = 0
+    for most in _LENGTHS:
+        if length <= most:
+            return f"{least}-{most}"
+        least = most + 1
+    return f"{least} and more"
+
+
+_BINS = tuple(dict.fromkeys(_bin(length) for length in range(_LENGTHS[-1] + 2)))
+
+
+def _verbatim(questions: Sequence[Question]) -> list[str | None]:
+    """Return whether the passage has the words of the right answers as one sequence."""
+    passages = {id(q.passage): f" {' '.join(_words(q.passage.text))} " for q in questions}
+    return [_verbatim_value(question, passages[id(question.passage)]) for question in questions]
+
+
+def _verbatim_value(question: Question, passage: str) -> str | None:
+    """Return which right answers are in the passage: yes or no, or all, some or none of several."""
+    if question.gold is None:
+        return None
+    verbatim = [bool(words := _words(text)) and f" {' '.join(words)} " in passage for text in question.gold_texts]
+    if not verbatim:
+        return "no right answer"
+    if question.task in (Task.MULTIPLE_ANSWER, Task.MULTI_SPAN):
+        return "all" if all(verbatim) else "some" if any(verbatim) else "none"
+    return "yes" if any(verbatim) else "no"
+
+
+def _n_candidates(questions: Sequence[Question]) -> list[str | None]:
+    return [None if q.task.has_spans else str(len(q.candidates)) for q in questions]
+
+
+def _n_answers(questions: Sequence[Question]) -> list[str | None]:
+    return [None if q.gold is None else str(len(q.gold)) for q in questions]
+
+
+_DEPTHS = (1, 10, 100)
+_FOUND = ("first", *(f"in the first {depth}" for depth in _DEPTHS[1:]), "not found")
+
+
+def _found(questions: Sequence[Question]) -> Noted:
+    """Return how far up a search for the question finds its own passage among all passages of the data."""
+    require_passages(questions)
+    from classic_rc.retrieval.ranks import group_by_rank
+
+    return Noted(*group_by_rank(questions, _DEPTHS, _FOUND))
+
+
+DERIVED_KEYS: Mapping[str, DerivedKey] = {
+    "question-type": DerivedKey(
+        "the first question word (what, how many, …); cloze for a blank, yes/no for an auxiliary first",
+        _question_types,
+        (
+            *("what", "who", "whose", "which", "when", "where", "why", "how", "how many"),
+            *("yes/no", "cloze", _OTHER),
+        ),
+    ),
+    "first-word": DerivedKey(
+        f"the first word; words that begin fewer than {MIN_GROUP_QUESTIONS} questions are one group", _first_words
+    ),
+    "question-length": DerivedKey("number of words in the question", _question_lengths, _BINS),
+    "verbatim": DerivedKey(
+        "whether the passage contains the words of the right answer in a row",
+        _verbatim,
+        ("yes", "no", "all", "some", "none", "no right answer"),
+    ),
+    "candidates": DerivedKey("number of candidates", _n_candidates),
+    "right-answers": DerivedKey("number of right or accepted answers", _n_answers),
+    "found": DerivedKey(
+        "where BM25 finds the question's own passage among all passages of the data, with recall and mean "
+        "reciprocal rank",
+        _found,
+        _FOUND,
+    ),
+}
+"""The keys that group the questions of any dataset, by name."""
+
+
+NO_LABEL = "no label"
+"""The group of questions that were labelled and have none of the labels."""
+
+_MISSING = "?"
+_PAIR = ", "  # between the names of two groups
+_VIEWS = ("alone", "count")
+
+GroupValues: TypeAlias = "Sequence[AbstractSet[str] | None]"
+
+
+@dataclass(frozen=True, eq=False)
+class Grouping:
+    """Groups of questions, which may overlap."""
+
+    key: str  # what they are grouped by
+    masks: Mapping[str, NDArray[np.bool_]]  # by group name, in the order of tables: shape (n_questions,)
+    covered: NDArray[np.bool_]  # questions with a known value or label, shape (n_questions,)
+    overlapping: bool = False  # whether a question may be in several groups
+    source: str | None = None  # the origin of the labels
+    note: str | None = None  # what is to be said of a key's values
+
+    @property
+    def coverage(self) -> str:
+        """A sentence on how many questions it covers."""
+        known, total = int(self.covered.sum()), len(self.covered)
+        of = f" (from {self.source})" if self.source else ""
+        if known == total:
+            text = f"{self.key}: all {total:,} questions{of}"
+        else:
+            text = f"{self.key}: {known:,} of {total:,} questions{of}; the others are left out"
+        return f"{text}; {self.note}" if self.note else text
+
+
+def group_questions(dataset: Dataset, key: str, labels: Sequence[Labels] = ()) -> Grouping:
+    """Group the questions of a dataset by a key.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    key : str
+        The name of one of `labels`; otherwise a key of the questions' `meta` or, failing that, of their passages';
+        otherwise one of :data:`~classic_rc.results.grouping.DERIVED_KEYS`. If a question may have several labels
+        (a list in `meta` counts as several), groups overlap. ``KEY:alone`` then splits each group into the
+        questions with only this label and those with others too; ``KEY:count`` groups by the number of labels.
+        ``KEY,KEY`` groups by pairs of the groups of two keys.
+    labels : sequence of Labels
+        Labels from files.
+
+    Returns
+    -------
+    Grouping
+        A question that lacks a key of `meta` is in the group ``"?"``. A question without an entry in the file of
+        labels is in no group.
+
+    Raises
+    ------
+    UsageError
+        The key is unknown, or it is ``KEY:alone`` and every question has one label.
+    """
+    first, comma, second = key.partition(",")
+    is_known = any(own.name == key for own in labels) or any(key in question.meta for question in dataset[:1])
+    if comma and not is_known:
+        parts = [group_questions(dataset, name.strip(), labels) for name in (first, second)]
+        return _pair_groups(key, *parts)
+    name, colon, view = key.rpartition(":")
+    if not colon or view not in _VIEWS:
+        name, view = key, ""
+    values, order, source, note = _find_values(dataset, name, labels)
+    covered = np.array([value is not None for value in values], dtype=np.bool_)
+    several = any(value is not None and len(value) != 1 for value in values)
+    if view == "alone":
+        if not several:
+            raise UsageError(
+                f"{key} is only for questions with several labels, but every question has one {name}: use {name}",
+                field="key",
+                found=key,
+                expected=name,
+            )
+        masks = _split_masks(values, order)
+    elif view == "count":
+        masks = _label_masks([None if value is None else {str(len(value))} for value in values], ())
+    else:
+        masks = _label_masks(values, order)
+    overlapping = view != "count" and any(value is not None and len(value) > 1 for value in values)
+    return Grouping(key, masks, covered, overlapping, source, note)
+
+
+def _pair_groups(key: str, one: Grouping, other: Grouping) -> Grouping:
+    """Return the groups of questions that are in a group of each of two keys."""
+    pairs = {f"{a}{_PAIR}{b}": own & of for a, own in one.masks.items() for b, of in other.masks.items()}
+    sources = dict.fromkeys(part.source for part in (one, other) if part.source)
+    return Grouping(
+        key,
+        {name: mask for name, mask in pairs.items() if mask.any()},
+        one.covered & other.covered,
+        one.overlapping or other.overlapping,
+        " and ".join(sources) or None,
+    )
+
+
+def read_groupings(dataset: Dataset, keys: Sequence[str], labels: Sequence[Labels] = ()) -> list[Grouping]:
+    """Group the questions of a dataset by several keys, by default by all labels.
+
+    A key with itself, as in ``skills,skills``, makes no groups: its labels are only counted together. With several
+    labels a question, all labels are grouped by ``:alone`` and ``:count`` too.
+    """
+    chosen = [
+        key for key in keys if len(pair := [part.strip() for part in key.split(",")]) == 1 or pair[0] != pair[1]
+    ]
+    for own in () if keys else labels:
+        has_several = any(len(values) > 1 for values in own.of_question.values())
+        chosen += [own.name, *([f"{own.name}:alone", f"{own.name}:count"] if has_several else [])]
+    return [group_questions(dataset, key, labels) for key in chosen]
+
+
+def find_defining(
+    task: Task,
+    rows: Iterable[Row],
+    masks: Mapping[str, NDArray[np.bool_]],
+    name: str,
+) -> set[str]:
+    """Return the systems whose answers define a group: those that solve, or do not solve, exactly its questions.
+
+    Of several systems, it is the questions that all of them solve, or that none of them solves. Their numbers there
+    follow from how the group was made. That holds for a group of a pair of keys too if they define the group of one
+    of the two keys. `masks` has all groups of the key. Expectations over draws define no group.
+    """
+    metric = METRICS[SOLVED_BY[task]]
+    decided = {row.name: row.statistics[metric.name] for row in rows if not row.expected}
+    solved = {name: metric.of_questions(of) >= FULL_CREDIT for name, of in decided.items()}
+    found: set[str] = set()
+    for mask in (masks[name], *_iter_parts(masks, name)):
+        for answers in (solved, {name: ~of for name, of in solved.items()}):
+            around = {name: of for name, of in answers.items() if mask.any() and of[mask].all() and not of.all()}
+            exact = {name for name, of in around.items() if bool((of == mask).all())}
+            if not exact and around and bool((np.logical_and.reduce([*around.values()]) == mask).all()):
+                exact = {*around}
+            found |= exact
+    return found
+
+
+def _iter_parts(masks: Mapping[str, NDArray[np.bool_]], name: str) -> Iterator[NDArray[np.bool_]]:
+    """Yield the masks of the two groups that a pair of groups is the common part of; labels may have commas."""
+    labels = name.split(_PAIR)
+    for i in range(1, len(labels)):
+        first, second = _PAIR.join(labels[:i]) + _PAIR, _PAIR + _PAIR.join(labels[i:])
+        yield np.logical_or.reduce([mask for other, mask in masks.items() if other.startswith(first)])
+        yield np.logical_or.reduce([mask for other, mask in masks.items() if other.endswith(second)])
+
+
+def _find_values(
+    dataset: Dataset, name: str, labels: Sequence[Labels]
+) -> tuple[GroupValues, Sequence[str], str | None, str | None]:
+    """Return each question's labels under a name (None if unknown), their order, their source and a note."""
+    for own in labels:
+        if own.name == name:
+            return [own.of_question.get(question.id) for question in dataset], own.order, own.source, None
+    known = {key for question in dataset for key in (*question.passage.meta, *question.meta)}
+    if name in known:
+        return [_as_labels(question.meta_value(name, _MISSING)) for question in dataset], (), None, None
+    if name in DERIVED_KEYS:
+        derived = DERIVED_KEYS[name]
+        computed = derived.values(dataset)
+        computed, note = computed if isinstance(computed, Noted) else (computed, None)
+        return [None if value is None else {value} for value in computed], derived.order, None, note
+    names = {*(own.name for own in labels), *known, *DERIVED_KEYS}
+    raise unknown_name(f"key of {dataset.name}", name, names)
+
+
+def _as_labels(value: Any) -> frozenset[str]:
+    return frozenset(map(str, value if isinstance(value, (list, tuple, set, frozenset)) else [value]))
+
+
+def _label_masks(values: GroupValues, order: Sequence[str]) -> dict[str, NDArray[np.bool_]]:
+    masks = dict(_iter_label_masks(values, order))
+    if (none := np.array([value is not None and not value for value in values], dtype=np.bool_)).any():
+        masks[NO_LABEL] = masks[NO_LABEL] | none if NO_LABEL in masks else none
+    return masks
+
+
+def _split_masks(values: GroupValues, order: Sequence[str]) -> dict[str, NDArray[np.bool_]]:
+    """Return two masks per label: questions with only this label, and those with others too."""
+    single = np.array([value is not None and len(value) == 1 for value in values], dtype=np.bool_)
+    masks: dict[str, NDArray[np.bool_]] = {}
+    for label, mask in _iter_label_masks(values, order):
+        parts = {f"{label}, alone": mask & single, f"{label}, with others": mask & ~single}
+        masks |= {name: part for name, part in parts.items() if part.any()}
+    return masks
+
+
+def _iter_label_masks(values: GroupValues, order: Sequence[str]) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+    """Yield each label with its mask: first the labels in `order`, then numbers by value, then the others."""
+    members: dict[str, list[int]] = {}
+    for i, value in enumerate(values):
+        for label in value or ():
+            members.setdefault(label, []).append(i)
+    known = [label for label in order if label in members]
+    for label in (*known, *sorted(members.keys() - set(known), key=_natural_key)):
+        mask = np.zeros(len(values), dtype=np.bool_)
+        mask[members[label]] = True
+        yield label, mask
+
+
+def _natural_key(label: str) -> tuple[bool, int, str]:
+    """Return a sort key that puts numbers, by value, before everything else."""
+    is_number = label.isascii() and label.isdecimal()
+    return not is_number, int(label) if is_number else 0, label

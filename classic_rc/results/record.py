@@ -1,0 +1,584 @@
+"""The run record: what ran, on which data, and the outcome on every question; written, read and its files found."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import os
+import platform
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import MISSING, fields
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc._version import __version__
+from classic_rc.datasets.fetch import cached_path, is_hub_name, named_files
+from classic_rc.datasets.registry import SAMPLES, as_dataset
+from classic_rc.errors import DataError
+from classic_rc.folds import passage_groups
+from classic_rc.identity import UnidentifiedCodeError, identify
+from classic_rc.io.files import sha256_of
+from classic_rc.io.json import Node, describe_value, parse_json
+from classic_rc.io.text import read_text
+from classic_rc.metrics.base import metric_of_task, metrics_for
+from classic_rc.parameters import is_number
+from classic_rc.predictions import ANSWER_COUNTS, AnswerCounts, AnswerForm
+from classic_rc.questions import Dataset, Task
+from classic_rc.results.comparison import SharedResults
+from classic_rc.results.evaluation import Evaluation, Significance
+from classic_rc.results.outcomes import Block, Outcomes, Row
+from classic_rc.results.resampling import Interval, Resampling
+from classic_rc.results.signature import Signature
+from classic_rc.solvers.codec import FindFile, StoreFile, solver_to_record
+from classic_rc.systems import System
+
+SCHEMA = 4
+"""The version of the record's format; it increases with every change that matters to programs that read records."""
+
+MAX_DRAWS = 10**9
+"""More resamples or swaps than anyone waits for: a record with a larger number is damaged."""
+
+_Kind = TypeVar("_Kind")
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "nltk", "joblib")
+
+
+def runs_to_dict(evaluations: Sequence[Evaluation]) -> dict[str, Any]:
+    """Return the results of one or several datasets as plain data, in the schema of ``--format json``."""
+    return {"version": __version__, "runs": [evaluation.to_dict() for evaluation in evaluations]}
+
+
+def run_record(
+    evaluations: Sequence[Evaluation], folder: Path | None = None, unfinished: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Return the results with everything that is needed to reproduce them and the outcome on every question.
+
+    ``docs/records.md`` describes what it adds to the schema of :func:`runs_to_dict`. Relative paths are stored
+    relative to `folder`, the record's; `unfinished` names the data that an interrupted run has no results of.
+    """
+    missing = [*itertools.chain(*(done.unfinished for done in evaluations)), *unfinished]
+    record = {
+        "version": __version__,
+        "schema": SCHEMA,
+        **({"interrupted": missing} if missing else {}),
+        **runs_to_dict(evaluations),
+        "environment": software_versions(),
+    }
+    for run, evaluation in zip(record["runs"], evaluations, strict=True):
+        run["dataset"] |= _file_entries(evaluation.dataset, folder)
+        protocol, reader = evaluation.protocol, evaluation.dataset.reader
+        train = as_dataset(protocol.train)
+        run["protocol"] = {
+            "systems": [_system_entry(system, folder, reader) for system in evaluation.systems],
+            "settings": protocol.to_plain(),
+            "train": train and _dataset_entry(train, folder),
+            "tune": protocol.tune and _dataset_entry(protocol.tune, folder),
+        }
+        run["grouping"] = evaluation.group_by and {
+            "key": evaluation.group_by,
+            "groups": _positions(evaluation.groups),
+        }
+        if evaluation.groupings:
+            run["groupings"] = {key: _positions(groups) for key, groups in evaluation.groupings.items()}
+        run["passage_groups"] = passage_groups(evaluation.dataset).tolist()
+        settings = (evaluation.resampling, evaluation.significance)
+        if key := next((made.group for made in settings if made is not None and made.group), None):
+            groups = passage_groups(evaluation.dataset, key).tolist()
+            run["resampled_groups"] = {"key": key, "groups": groups}
+        run["rows"] = rows_to_plain(evaluation)
+    return record
+
+
+def _positions(groups: Mapping[str, NDArray[np.bool_]]) -> dict[str, list[int]]:
+    return {value: np.flatnonzero(mask).tolist() for value, mask in groups.items()}
+
+
+def record_text(record: Mapping[str, Any]) -> str:
+    """Return a record as JSON, with one line for each dataset: `json` is slow when it indents."""
+    parts = []
+    for name, value in record.items():
+        items = ",\n".join(json.dumps(run, allow_nan=False) for run in value) if name == "runs" else ""
+        text = f"[\n{items}\n]" if name == "runs" else json.dumps(value, allow_nan=False)
+        parts.append(f"{json.dumps(name)}: {text}")
+    return "{" + ",\n".join(parts) + "}\n"
+
+
+def rows_to_plain(evaluation: Evaluation) -> list[dict[str, Any]]:
+    """Return the rows of an evaluation with the outcome on every question; :func:`read_rows` reads them."""
+    rows: list[dict[str, Any]] = evaluation.to_dict()["rows"]
+    for plain, row in zip(rows, evaluation.rows, strict=True):
+        outcomes = row.outcomes
+        plain["selections"] = {
+            "selected": outcomes.n_selected.tolist(),
+            "candidates": outcomes.n_candidates.tolist(),
+            "evidence": None if outcomes.evidence is None else np.flatnonzero(outcomes.evidence).tolist(),
+        }
+        plain["outcomes"] = _outcomes(evaluation, row)
+    return rows
+
+
+def system_to_plain(system: System, keep: StoreFile) -> dict[str, Any]:
+    """Return a system as plain data: its name, and its solver with all parameters, or its file.
+
+    `keep` returns the reference to a file, as :func:`recorded_file` does.
+    """
+    entry = {"name": system.name, **({} if system.run_of is None else {"run_of": system.run_of})}
+    if system.number is not None:
+        return {**entry, "number": system.number}
+    if system.solver is not None:
+        return {**entry, "solver": solver_to_record(system.solver, keep)}
+    assert system.path is not None
+    return {**entry, "file": keep(system.path), **system.file_facts}
+
+
+def _system_entry(system: System, folder: Path | None, reader: str | None) -> dict[str, Any]:
+    entry = system_to_plain(system, partial(recorded_file, folder=folder))
+    base = os.path.realpath(folder or Path())
+    return {**entry, "identity": identity_of_entry(entry, reader, lambda kept: os.path.join(base, kept["path"]))}
+
+
+def identity_of_entry(entry: Mapping[str, Any], reader: str | None, find: FindFile) -> str | None:
+    """Return the identity of the code that a recorded system runs now, or None if it is unknown."""
+    try:
+        return identify(entry.get("solver"), reader, find).digest
+    except (UnidentifiedCodeError, DataError):
+        return None
+
+
+def software_versions() -> dict[str, Any]:
+    """Return the versions of Python, the platform and the packages that numbers may depend on."""
+    return {
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "packages": {name: _installed_version(name) for name in _PACKAGES},
+    }
+
+
+def _dataset_entry(dataset: Dataset, folder: Path | None) -> dict[str, Any]:
+    return {"name": dataset.name, "fingerprint": dataset.fingerprint, **_file_entries(dataset, folder)}
+
+
+def _file_entries(dataset: Dataset, folder: Path | None) -> dict[str, Any]:
+    """Return how a dataset was read and from which files; data with a name has no paths of this machine."""
+    read_with = dict(dataset.read_with) if dataset.read_with else None
+    if read_with is not None and (files := named_files(read_with["path"], [s.path for s in dataset.sources])):
+        cached = [
+            {"path": source.path, "sha256": source.sha256, "bytes": os.path.getsize(cached_path(file))}
+            for source, file in zip(dataset.sources, files, strict=True)
+        ]
+        return {"read_with": read_with, "sources": cached}
+    sources = [recorded_file(source.path, folder, sha256=source.sha256) for source in dataset.sources]
+    if read_with is not None and read_with["path"] in SAMPLES:
+        sources = [{**source, "path": os.path.basename(source["path"])} for source in sources]
+    elif read_with is not None:
+        read_with |= {
+            key: recorded_path(read_with[key], folder) for key in ("path", "answers") if read_with[key] is not None
+        }
+    parts = {"parts": [_dataset_entry(part, folder) for part in dataset.parts]} if dataset.parts else {}
+    return {"read_with": read_with, "sources": sources, **parts}
+
+
+def _outcomes(evaluation: Evaluation, row: Row) -> dict[str, Any]:
+    outcomes = row.outcomes
+    statistics = {name: rows.tolist() for name, rows in outcomes.statistics.items()}
+    return {
+        question.id: {
+            "answer": outcomes.answers[i],
+            "tied": int(outcomes.n_tied[i]),
+            "statistics": {name: rows[i] for name, rows in statistics.items()},
+        }
+        for i, question in enumerate(evaluation.dataset)
+    }
+
+
+def _installed_version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+RECORD_NAME = "run.json"
+"""The name of a record's file in its folder."""
+
+_RUN_FACTS = ("given", "grouping", "dataset", "significance", "resampling", "protocol", "published")
+
+# Other files begin with a version too, such as those of ReCoRD and SQuAD.
+_RECORD_START = re.compile(rb'\s*\{\s*"version"\s*:\s*"[^"]*"\s*,\s*"schema"\s*:')
+
+
+def record_file(path: str) -> Path | None:
+    """Return the run record at `path`, a file or its folder, or None.
+
+    A record is recognised by its file name or by its first two keys, without reading the rest.
+    """
+    file = Path(path) / RECORD_NAME if Path(path).is_dir() else Path(path)
+    if not file.is_file():
+        return None
+    with file.open("rb") as opened:
+        is_record = _RECORD_START.match(opened.read(200)) is not None
+    return file if is_record or file.name == RECORD_NAME else None
+
+
+def read_results(path: str | Path) -> list[SharedResults]:
+    """Read every dataset of a run record, with all its rows.
+
+    Rows that do not answer the same questions, or numbers that contradict each other, are a DataError.
+    """
+    source = str(path)
+    root = Node(parse_json(read_text(path), source), source)
+    facts = ("version", "environment", "interrupted")
+    software = {name: root.value.get(name) for name in facts} if root.has("runs") else {}
+    return [_read_contest(run, software) for run in root.items("runs")]
+
+
+def _read_contest(run: Node, software: Mapping[str, Any]) -> SharedResults:
+    dataset = run.child("dataset")
+    task = _read_task(dataset)
+    n_questions = dataset.integer("questions")
+    if n_questions < 1:
+        raise dataset.error("no questions", field="questions", found=_short(n_questions), expected="1 or more")
+    groups, group = _read_groups(run, "passage_groups", n_questions), None
+    if run.has("resampled_groups"):
+        resampled = run.child("resampled_groups")
+        groups, group = _read_groups(resampled, "groups", n_questions), resampled.text("key")
+    groupings = _read_groupings(run, n_questions)
+    _, rows = read_rows(run, task, n_questions)
+    for node, row in zip(run.items("rows"), rows, strict=True):
+        _check_row(node, _consequences(node, row, dataset, groupings))
+    missing = run.items("missing") if run.has("missing") else ()
+    return SharedResults(
+        dataset.text("name"),
+        dataset.text("fingerprint"),
+        task,
+        groups,
+        tuple(rows),
+        group,
+        groupings=groupings,
+        missing={entry.text("name"): entry.text("reason") for entry in missing},
+        facts={**{name: run.value.get(name) for name in _RUN_FACTS}, **software},
+    )
+
+
+_READ: Mapping[str, Callable[[Node, str], Any]] = {
+    "str": Node.text,
+    "bool": Node.flag,
+    "int": Node.integer,
+    "float": lambda node, key: node.get(key, "a number"),
+    "tuple[str, ...]": lambda node, key: tuple(node.texts(key)),
+    "Mapping[str, Any]": lambda node, key: _read_object(node, key),
+    "Interval": lambda node, key: Interval(*node.sequence(key)),
+}
+"""How a value is read, by the annotation of its field."""
+
+
+def read_fields(node: Node, kind: type[_Kind], **known: Any) -> _Kind:
+    """Return a dataclass read from an object; `known` fields are not read, and optional ones may be missing."""
+    for one in fields(kind):  # type: ignore[arg-type]
+        declared = str(one.type)
+        if one.name in known:
+            continue
+        if node.has(one.name) or (one.default is MISSING and not declared.endswith(" | None")):
+            known[one.name] = _READ[declared.removesuffix(" | None")](node, one.name)
+        elif one.default is MISSING:
+            known[one.name] = None
+    return kind(**known)
+
+
+def read_resampling(run: Node) -> Resampling | None:
+    """Read how the intervals of a run were made, or None."""
+    if not run.has("resampling"):
+        return None
+    recorded = run.child("resampling")
+    level = recorded.get("level", "a number")
+    if not is_number(level) or not 0 < level < 1:
+        raise recorded.error("not a level", field="level", found=describe_value(level), expected="between 0 and 1")
+    n_groups = recorded.integer("groups") if recorded.has("groups") else 0
+    draws = {"n": _read_draws(recorded, "resamples"), "seed": recorded.integer("seed")}
+    return read_fields(recorded, Resampling, n_groups=n_groups, level=float(level), unit="passages", **draws)
+
+
+def read_significance(run: Node) -> Significance | None:
+    """Read how the tests of a run were made, or None."""
+    if not run.has("significance"):
+        return None
+    recorded = run.child("significance")
+    others = recorded.texts("others") if recorded.has("others") else ()
+    known = {"n": _read_draws(recorded, "n"), "seed": recorded.integer("seed")}
+    return read_fields(recorded, Significance, baselines=(recorded.text("baseline"), *others), **known)
+
+
+def _read_draws(node: Node, key: str) -> int:
+    number = node.integer(key)
+    if not 0 < number <= MAX_DRAWS:
+        found = describe_value(number)
+        raise node.error("not a number of resamples", field=key, found=found, expected=f"1 to {MAX_DRAWS:,}")
+    return number
+
+
+def _read_groups(node: Node, key: str, n_questions: int) -> NDArray[np.int64]:
+    """Return the group of each question, shape (n_questions,)."""
+    listed = node.integers(key)
+    if len(listed) != n_questions or set(listed) != set(range(len(set(listed)))):
+        raise node.error(
+            "passage groups do not match the questions",
+            field=key,
+            found=f"{len(listed)} entries",
+            expected=f"{_short(n_questions)} group numbers, one per question, counted from 0 without gaps",
+        )
+    return np.array(listed, dtype=np.int64)
+
+
+def _read_groupings(run: Node, n_questions: int) -> dict[str, dict[str, NDArray[np.bool_]]]:
+    """Return the masks of the recorded groups, by key and value; those of the rows' own groups come first."""
+    masks = {}
+    if run.has("grouping"):
+        grouping = run.child("grouping")
+        masks[grouping.text("key")] = _read_masks(grouping.child("groups"), n_questions)
+    others = run.child("groupings") if run.has("groupings") else Node({}, run.source)
+    return {**masks, **{key: _read_masks(others.child(key), n_questions) for key in others.value}}
+
+
+def _read_masks(groups: Node, n_questions: int) -> dict[str, NDArray[np.bool_]]:
+    masks = {}
+    for value in groups.value if isinstance(groups.value, dict) else ():
+        positions = groups.integers(value)
+        if any(not 0 <= position < n_questions for position in positions):
+            raise groups.error(
+                "no such question", field=value, found=str(max(positions)), expected=f"below {n_questions}"
+            )
+        masks[value] = np.isin(np.arange(n_questions), positions)
+    return masks
+
+
+def _short(number: int) -> str:
+    return str(number) if abs(number) < 10**18 else describe_value(number)
+
+
+def _read_task(dataset: Node) -> Task:
+    name = dataset.text("task")
+    if name not in set(Task):
+        raise dataset.error("unknown task", field="task", found=repr(name), expected=" or ".join(Task))
+    return Task(name)
+
+
+def read_rows(run: Node, task: Task, n_questions: int) -> tuple[list[str], list[Row]]:
+    """Read the rows that :func:`rows_to_plain` made plain, and the ids of their questions.
+
+    Intervals and p-values are not restored: they follow from the outcomes. A row may lack fields that records did
+    not always have. Rows that do not answer the same questions are a DataError.
+    """
+    rows: list[Row] = []
+    first_ids: list[str] = []
+    for row in run.items("rows"):
+        ids = list(_read_object(row, "outcomes"))
+        outcomes = row.child("outcomes")
+        first_ids = first_ids if rows else ids
+        if len(ids) != n_questions or ids != first_ids:
+            raise row.error(
+                "the rows have outcomes for different questions",
+                field="outcomes",
+                found=f"{len(ids)} questions" if len(ids) != len(first_ids) else "different ids",
+                expected=f"the same {n_questions} questions in every row",
+            )
+        rows.append(_read_row(row, outcomes, task))
+    return first_ids, rows
+
+
+def _read_object(node: Node, key: str) -> dict[str, Any]:
+    value = node.get(key, "an object")
+    if isinstance(value, dict):
+        return value
+    raise node.error("wrong type", field=key, found=describe_value(value), expected="an object")
+
+
+def _read_row(row: Node, outcomes: Node, task: Task) -> Row:
+    block = row.text("block") if row.has("block") else str(Block.UNTRAINED)
+    if block not in set(Block):
+        raise row.error("unknown block", field="block", found=repr(block), expected=", ".join(Block))
+    params, tuned, seconds = (
+        _read_object(row, name) if row.has(name) else {} for name in ("params", "tuned_params", "seconds")
+    )
+    tuned_on = row.text("tuned_on") if row.has("tuned_on") else None
+    # JSON has lists for the tuple of one parameter too; a list has the values of the folds.
+    by_fold = tuned_on is not None and re.fullmatch(r"cv\d+(/.*)?", tuned_on) is not None
+    return read_fields(
+        row,
+        Row,
+        params=params,
+        expected=row.flag("expected"),
+        threshold=_read_threshold(row),
+        tuned_params={
+            name: value if by_fold or not isinstance(value, list) else tuple(value) for name, value in tuned.items()
+        },
+        option_orders=tuple(row.sequence("option_orders")) if row.has("option_orders") else None,
+        block=Block(block),
+        answers=_read_answer_counts(row.child("answers")) if row.has("answers") else None,
+        seconds={step: of for step, of in seconds.items() if is_number(of)},
+        label=row.text("name") if row.has("name") else None,
+        outcomes=_read_outcomes(row, outcomes, task),
+        **{name: {} for name in _FOLLOWING},
+    )
+
+
+_FOLLOWING = ("group_intervals", "tests")
+"""Fields of a row that follow from the outcomes."""
+
+
+def _read_threshold(row: Node) -> float | list[float] | None:
+    threshold = row.value.get("threshold")
+    numbers = threshold if isinstance(threshold, list) else [] if threshold is None else [threshold]
+    if not all(map(is_number, numbers)):
+        found = describe_value(threshold)
+        raise row.error(
+            "not a threshold", field="threshold", found=found, expected="a number, or one for each fold"
+        )
+    return threshold
+
+
+def _read_answer_counts(answers: Node) -> AnswerCounts:
+    forms = answers.child("forms") if answers.has("forms") else Node({}, answers.source)
+    found = ((form, forms.child(form)) for form in forms.value)
+    answered, unparsed, empty = map(answers.integer, ANSWER_COUNTS)
+    return AnswerCounts(
+        answered,
+        unparsed,
+        empty,
+        {form: AnswerForm(node.integer("answers"), tuple(node.texts("examples"))) for form, node in found},
+        tuple(answers.texts("models")) if answers.has("models") else (),
+    )
+
+
+def _read_outcomes(row: Node, outcomes: Node, task: Task) -> Outcomes:
+    first = next(iter(outcomes.value), None)
+    named = () if first is None else outcomes.child(first).child("statistics").value
+    # A row has the metrics that its table shows, and those that the run named.
+    metrics = dict.fromkeys([*metrics_for(task), *(metric_of_task(task, name) for name in named)])
+    n_questions = len(outcomes.value)
+    selections = row.child("selections") if row.has("selections") else Node({}, row.source)
+    evidence = set(selections.integers("evidence")) if selections.has("evidence") else None
+    return Outcomes(
+        {metric.name: _read_statistics(outcomes, metric.name) for metric in metrics},
+        np.array([_count_of(outcomes, id_, "tied") for id_ in outcomes.value], dtype=np.int64),
+        _read_counts(selections, "selected", n_questions),
+        _read_counts(selections, "candidates", n_questions).astype(np.int64),
+        None if evidence is None else np.array([i in evidence for i in range(n_questions)], dtype=np.bool_),
+        tuple(outcome.get("answer") for outcome in outcomes.value.values()),
+    )
+
+
+_MOST = 2**53
+"""Larger counts are not exact as floating-point numbers, and no question has as many candidates."""
+
+
+def _count_of(outcomes: Node, id_: str, name: str) -> int:
+    # Rows have many outcomes: only a wrong one is worth a node, for its place in the error.
+    outcome = outcomes.value[id_]
+    count = outcome.get(name) if isinstance(outcome, dict) else None
+    if type(count) is int and 0 <= count <= _MOST:
+        return count
+    node = outcomes.child(id_)
+    raise node.error(
+        "not a count", field=name, found=describe_value(node.get(name, "a count")), expected=f"0 to {_MOST}"
+    )
+
+
+def _read_counts(node: Node, key: str, n_questions: int) -> NDArray[np.float64]:
+    """Return the counts of all questions, shape (n_questions,); zeros if a record has none."""
+    counts = node.sequence(key) if node.has(key) else [0] * n_questions
+    if len(counts) != n_questions or not all(is_number(count) and 0 <= count <= _MOST for count in counts):
+        raise node.error("invalid counts", field=key, found=repr(counts)[:40], expected=f"{n_questions} counts")
+    return np.array(counts, dtype=np.float64)
+
+
+_EQUAL = 1e-9
+"""Numbers that differ by less, relative or absolute, may come from other versions of NumPy."""
+
+
+def _check_row(row: Node, consequences: Iterable[tuple[Node, str, Any]]) -> None:
+    """Raise an error unless a row has what follows from its outcomes and agrees with its signature."""
+    for node, name, expected in consequences:
+        found = node.get(name)
+        is_same = str(found) == str(expected)
+        if is_number(expected) and is_number(found):
+            is_same = math.isclose(found, expected, rel_tol=_EQUAL, abs_tol=_EQUAL)
+        if not is_same:
+            raise node.error(
+                f"row {row.get('name')!r} contradicts itself: was the record edited?",
+                field=name,
+                found=str(found),
+                expected=f"{expected}, which follows from its outcomes or its signature",
+            )
+
+
+def _consequences(
+    node: Node, row: Row, dataset: Node, groupings: Mapping[str, Mapping[str, NDArray[np.bool_]]]
+) -> Iterator[tuple[Node, str, Any]]:
+    """Yield the fields whose values follow from others, each with its place and that value."""
+    parts = [(node, np.ones(len(row.outcomes.n_tied), dtype=np.bool_))]
+    if node.has("groups"):
+        masks = next(iter(groupings.values()), {})
+        parts += [(node.child("groups").child(value), mask) for value, mask in masks.items()]
+    for part, mask in parts:
+        yield part, "questions", int(mask.sum())
+        metrics = part.child("metrics")
+        yield from ((metrics, name, value) for name, value in row.metrics(mask).items())
+    if row.ties:
+        yield node, "tie_rate", row.tie_rate
+    try:
+        signature = Signature.parse(row.signature)
+    except ValueError:
+        raise node.error("not a signature", field="signature", found=row.signature) from None
+    yield node, "short_signature", signature.short
+    yield from ((node, name, signature.parts.get(name)) for name in ("solver", "variant", "ties"))
+    for name, part_name in (("fingerprint", "data"), ("questions", "questions"), ("split", "split")):
+        yield dataset, name, signature.parts.get(part_name)
+
+
+def _read_statistics(outcomes: Node, metric: str) -> NDArray[np.float64]:
+    """Return a metric's statistics for all questions, of one run or of several; see :class:`Outcomes`."""
+    with suppress(AttributeError, LookupError, OverflowError, TypeError, ValueError):
+        rows = [outcome["statistics"][metric] for outcome in outcomes.value.values()]
+        of_runs = [own if isinstance(own[0], list) else [own] for own in rows]
+        if {int, float}.issuperset(map(type, (x for own in of_runs for run in own for x in run))):
+            array = np.array(rows, dtype=np.float64)
+            if array.ndim in (2, 3) and array.size and np.isfinite(array).all():
+                return array
+    width = 0
+    for id_ in outcomes.value:
+        node = outcomes.child(id_).child("statistics")
+        row = node.sequence(metric)
+        width = width or len(row) or 1
+        if len(row) != width or not all(map(is_number, row)):
+            raise node.error("invalid statistics", field=metric, found=repr(row)[:40], expected=f"{width} numbers")
+    raise outcomes.error("invalid statistics", field=metric, expected="numbers of each question")
+
+
+def recorded_path(path: str, folder: Path | None = None) -> str:
+    """Return a path as a record in `folder` stores it: relative to the record, with forward slashes.
+
+    An absolute path and a name on the Hugging Face hub stay as they are. A relative path on another drive than the
+    record becomes absolute.
+    """
+    if folder is None or os.path.isabs(path) or is_hub_name(path):
+        return path
+    try:
+        return Path(os.path.relpath(os.path.abspath(path), os.path.realpath(folder))).as_posix()
+    except ValueError:  # a relative path cannot lead to another drive
+        return os.path.abspath(path)
+
+
+def recorded_file(path: str, folder: Path | None = None, *, sha256: str | None = None) -> dict[str, Any]:
+    """Return the entry of a file, or of a folder with all its content, in a record in `folder`.
+
+    It has ``path``, ``sha256`` (computed unless it is known) and ``bytes``: the size of a file, None for a folder.
+    """
+    size = os.path.getsize(path) if os.path.isfile(path) else None
+    return {"path": recorded_path(path, folder), "sha256": sha256 or sha256_of(path), "bytes": size}

@@ -1,0 +1,406 @@
+"""The cells of a suite: one system on one dataset each, computed once and kept in files."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from classic_rc._version import __version__
+from classic_rc.datasets.labels import check_names, read_labels
+from classic_rc.datasets.registry import as_dataset, load
+from classic_rc.datasets.specification import parse_data
+from classic_rc.errors import ClassicRCError, DataError, SystemFailedError, UsageError
+from classic_rc.folds import passage_groups
+from classic_rc.identity import (
+    UnidentifiedCodeError,
+    digest_of,
+    identify,
+    read_known_sources,
+    write_known_sources,
+)
+from classic_rc.io.files import sha256_of, sha256_of_text
+from classic_rc.io.json import Node, parse_json
+from classic_rc.io.text import read_text, write_file
+from classic_rc.metrics.base import Metric, measured_metrics, metric_of_task
+from classic_rc.protocol import READING, Protocol, Step
+from classic_rc.questions import Dataset
+from classic_rc.results.evaluation import Evaluation
+from classic_rc.results.grouping import read_groupings
+from classic_rc.results.outcomes import Row, join_runs, trivial_note
+from classic_rc.results.record import read_rows, rows_to_plain, system_to_plain
+from classic_rc.results.significance import with_statistics
+from classic_rc.running.evaluate import evaluate, measure_given
+from classic_rc.running.fitted_system import EncodingCache
+from classic_rc.running.plan import add_span_candidates, prepare_data, require_gold
+from classic_rc.running.suite import Suite, SuiteDataset
+from classic_rc.systems import System, name_systems, with_companions
+
+_NAME = "{name}"
+"""The name of every system while its cell is computed: a cell does not depend on the user's name for it."""
+
+SOURCES = "sources.json"
+"""The file next to a folder of cells with what is known about source files."""
+
+
+class CellFolder:
+    """The files of cells in a folder, which is created: each the evaluation of one system, named by its facts."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            problem = f"cannot create the folder {folder}: {error.strerror or error}"
+            raise UsageError(problem, field="--save", found=str(folder)) from error
+        read_known_sources(folder.parent / SOURCES)
+
+    def keep_sources(self) -> None:
+        """Keep what is known of the sources that systems can run, for the next run."""
+        write_known_sources(self._folder.parent / SOURCES)
+
+    def path_of(self, facts: Mapping[str, Any]) -> Path:
+        """Return the path of the cell that follows from `facts`."""
+        return self._folder / f"{digest_of(facts)[:32]}.json"
+
+    def find(self, facts: Mapping[str, Any], dataset: Dataset, notes: list[str]) -> Evaluation | None:
+        """Return the kept evaluation, or None; a note says so if its file is damaged."""
+        path = self.path_of(facts)
+        if not path.exists():
+            return None
+        try:
+            document = parse_json(read_text(path), str(path))
+            cell = Node(document["cell"], str(path))
+            if document["sha256"] != digest_of(cell.value) or digest_of(cell.value["follows_from"]) != digest_of(
+                facts
+            ):
+                raise cell.error("another content than was written")
+            assert dataset.task is not None
+            ids, rows = read_rows(cell, dataset.task, len(dataset))
+            if ids != [question.id for question in dataset]:
+                raise cell.error("other questions")
+            warnings, notes_of_run, unused = (tuple(cell.texts(name)) for name in ("warnings", "notes", "unused"))
+            return Evaluation(dataset, tuple(rows), warnings=warnings, notes=notes_of_run, unused=unused)
+        except (ClassicRCError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+            notes.append(f"{path} is damaged: it is computed again")
+            return None
+
+    def keep(self, facts: Mapping[str, Any], evaluation: Evaluation) -> None:
+        """Write a cell's file; a UsageError if it cannot be written."""
+        cell = {
+            "follows_from": facts,
+            "fingerprint": evaluation.dataset.fingerprint,
+            "signatures": [row.signature for row in evaluation.rows],
+            "rows": rows_to_plain(evaluation),
+            **{name: list(getattr(evaluation, name)) for name in ("warnings", "notes", "unused")},
+        }
+        # The checksum finds a damaged number that is still a number.
+        document = {"version": __version__, "sha256": digest_of(cell), "cell": cell}
+        write_file(self.path_of(facts), json.dumps(document, allow_nan=False, separators=(",", ":")) + "\n")
+
+
+# ------------------------------------------------------------------------------------------------------------------
+# Data
+
+
+@dataclass(frozen=True)
+class SuiteData:
+    """The data of one dataset of a suite, as it was read, and its options as the library takes them."""
+
+    entry: SuiteDataset
+    dataset: Dataset  # under its own name, which is part of some signatures; span questions have candidates
+    protocol: Protocol  # with data that has candidates
+    seconds: float  # that reading the dataset took
+
+    @cached_property
+    def facts(self) -> dict[str, Any]:
+        """The facts that determine all cells; what changes only reports is not among them."""
+        protocol = self.protocol.without(Step.REPORT)
+        parts = {"data": self.dataset, "train": as_dataset(protocol.train), "tune": protocol.tune}
+        return {
+            "version": __version__,
+            "python": ".".join(platform.python_version_tuple()[:2]),
+            "measured": [metric.name for metric in measured_metrics(self.dataset, self.protocol.metrics)],
+            "settings": protocol.to_plain(),
+            **{part: dataset and self._data_facts(dataset) for part, dataset in parts.items()},
+        }
+
+    def _data_facts(self, dataset: Dataset) -> dict[str, Any]:
+        # The fingerprint leaves out fields such as the author, which folds may follow from; the files have them.
+        sources = sorted(source.sha256 for source in dataset.sources)
+        return {
+            "name": dataset.name,
+            "split": dataset.split,
+            "fingerprint": dataset.fingerprint,
+            "sources": sha256_of_text(" ".join(sources)) if len(sources) > 1 else "".join(sources),
+        }
+
+
+ReadData = Callable[..., Dataset]
+"""A function with the arguments of :func:`classic_rc.load`."""
+
+
+def read_data(entry: SuiteDataset, read: ReadData = load, clock: Callable[[], float] = lambda: 0.0) -> SuiteData:
+    """Read a dataset of a suite, and the data to learn from, and check the options that need it.
+
+    `read` reads a dataset, and `clock` returns the time, to measure how long that takes. Data that cannot be read
+    or hides its gold is a DataError, an option that has no meaning for the data a UsageError.
+    """
+    values = entry.values
+    start = clock()
+    path = str(parse_data(values["path"]).with_default(split=values.get("split")))
+    others = {name: values[name] for name in READING if name != "split" and name in values}
+    dataset = read(path, **others)
+    seconds = clock() - start
+    if dataset.task is None:
+        raise DataError("the dataset has no questions", source=dataset.name)
+    require_gold(dataset, "nothing can be measured")
+    train = as_dataset([read(path, **others) for path in entry.texts("train")])
+    tune = values.get("tune")
+    tuning = None if tune is None else read(tune, **others)
+    protocol = prepare_data(entry.protocol(train, tuning))
+    metrics = tuple(dict.fromkeys(metric_of_task(dataset.task, name).name for name in protocol.metrics))
+    if protocol.group is not None:
+        passage_groups(dataset, protocol.group)  # refuses an unknown key
+    dataset = add_span_candidates(dataset, protocol.span_generator)
+    return SuiteData(entry, dataset, replace(protocol, metrics=metrics), seconds)
+
+
+# ------------------------------------------------------------------------------------------------------------------
+# Running
+
+
+@dataclass(frozen=True)
+class FinishedCell:
+    """A cell that was found or computed, or the reason why there is none."""
+
+    system: System
+    result: Evaluation | ClassicRCError  # of this system alone
+    is_kept: bool = False  # whether it was found in a file
+
+
+class DatasetRun:
+    """The systems of a suite on one dataset: its cells, and the evaluation that they make."""
+
+    def __init__(self, suite: Suite, data: SuiteData, folder: CellFolder) -> None:
+        self.data, self._folder = data, folder
+        self.notes: list[str] = []
+        self._results: dict[str, Evaluation] = {}
+        given = suite.systems_of(data.entry.name)
+        self._errors = {name: found for name, found in given.items() if isinstance(found, ClassicRCError)}
+        assert data.dataset.task is not None
+        systems = [found for found in given.values() if isinstance(found, System)]
+        named = name_systems(with_companions(systems, data.dataset, as_dataset(data.protocol.train)))
+        self.systems = [system for system in named if not system.is_given]
+        self._given = [system for system in named if system.is_given]
+        texts = data.entry.texts
+        labels = [own for path in texts("labels") for own in read_labels(path, data.dataset, notes=self.notes)]
+        check_names(labels)
+        self.groupings = read_groupings(data.dataset, texts("by"), labels)
+        self._grouping = next((of for of in self.groupings if of.key == data.protocol.by), None)
+
+    @property
+    def n_cells(self) -> int:
+        """Number of systems, those that cannot answer included."""
+        return len(self.systems) + len({*self._errors} - {system.name for system in self.systems})
+
+    @property
+    def metric(self) -> Metric:
+        """The primary metric."""
+        assert self.data.dataset.task is not None
+        return metric_of_task(self.data.dataset.task, next(iter(self.data.protocol.metrics), None))
+
+    def iter_cells(
+        self, jobs: int = 1, starts: Callable[[str], None] = lambda name: None
+    ) -> Iterator[FinishedCell]:
+        """Find or compute the cells, and yield each when it is finished and kept: first those that were kept.
+
+        `jobs` is the number of processes of joblib's backend. `starts` is called with the name of a system, or of
+        several, when their work starts.
+        """
+        for name, error in self._errors.items():
+            yield FinishedCell(System(name=name), error)
+        missing: list[tuple[System, dict[str, Any] | None]] = []
+        for system in self.systems:
+            facts = found = None
+            try:
+                facts = self.facts_of(system)
+                found = self._folder.find(facts, self.data.dataset, self.notes)
+            except UnidentifiedCodeError as error:
+                self.notes.append(f"{system.name} is not kept: {error}")
+            except ClassicRCError as error:  # a file cannot be read
+                yield self._finish(system, error)
+                continue
+            if found is None:
+                missing.append((system, facts))
+            else:
+                yield self._finish(system, found, is_kept=True)
+        self._folder.keep_sources()
+        for i, result in self._compute([system for system, _ in missing], jobs, starts):
+            system, facts = missing[i]
+            try:
+                if facts is not None and isinstance(result, Evaluation):
+                    self._folder.keep(facts, result)
+            except UsageError as error:  # a full disk: the result can still be shown
+                self.notes.append(f"{system.name} is not kept: {error}")
+            yield self._finish(system, result)
+
+    def _finish(
+        self, system: System, result: Evaluation | ClassicRCError, *, is_kept: bool = False
+    ) -> FinishedCell:
+        if isinstance(result, Evaluation):
+            self._results[str(system.name)] = result
+        else:
+            self._errors[str(system.name)] = result
+        return FinishedCell(system, result, is_kept)
+
+    def facts_of(self, system: System) -> dict[str, Any]:
+        """Return the facts that determine a system's results; paths and names are not among them.
+
+        Code that cannot be identified is an UnidentifiedCodeError, a file that cannot be read a DataError.
+        """
+        paths: dict[str, str] = {}  # by digest
+
+        def keep(path: str) -> dict[str, Any]:
+            sha256 = sha256_of(path)
+            paths[sha256] = path
+            return {"sha256": sha256}
+
+        entry = {**system_to_plain(replace(system, run_of=None), keep), "name": None}
+        solver, reader = entry.get("solver"), self.data.dataset.reader
+        identity = identify(solver, reader, lambda kept: paths.get(kept["sha256"], ""), self.data.facts["measured"])
+        if solver is not None:  # a specification has paths, and what the bytes of code mean is in the identity
+            entry["solver"] = {name: value for name, value in solver.items() if name not in ("spec", "code")}
+        return {
+            **self.data.facts,
+            "system": entry,
+            "packages": dict(identity.packages),
+            "identity": identity.digest,
+        }
+
+    def _compute(
+        self, systems: Sequence[System], jobs: int, starts: Callable[[str], None]
+    ) -> Iterator[tuple[int, Evaluation | ClassicRCError]]:
+        """Yield the number and the result of each system, in any order."""
+        if jobs != 1 and len(systems) > 1:
+            from joblib import Parallel, delayed, effective_n_jobs
+
+            n_jobs = min(effective_n_jobs(jobs), len(systems))
+            if n_jobs > 1:
+                starts(f"{len(systems)} systems in {n_jobs} processes")
+                entry, fingerprint = self.data.entry, self.data.dataset.fingerprint
+                tasks = (
+                    delayed(_compute_elsewhere)(entry, fingerprint, i, system) for i, system in enumerate(systems)
+                )
+                for i, result in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(tasks):
+                    yield (
+                        i,
+                        result if isinstance(result, ClassicRCError) else Evaluation(self.data.dataset, **result),
+                    )
+                return
+        shared = EncodingCache()
+        for i, system in enumerate(systems):
+            starts(str(system.name))
+            shared.later = [other.solver for other in systems[i + 1 :] if other.solver is not None]
+            yield i, _compute_cell(self.data, system, shared)
+
+    def evaluation(self, *, final: bool = True) -> Evaluation:
+        """Return the evaluation that the finished cells make, under the suite's name of the dataset.
+
+        If it is `final`, it has intervals and p-values where the suite asks for them. Otherwise it has an error for
+        each cell that is not finished. If no system answers and none failed, the error of the first one is raised.
+        """
+        data, entry = self.data, self.data.entry
+        assert data.dataset.task is not None
+        errors = self._errors.values()
+        if final and not self._results and not any(isinstance(error, SystemFailedError) for error in errors):
+            raise next(iter(errors))
+        cells = [(s, self._results[str(s.name)]) for s in self.systems if s.name in self._results]
+        rows = join_runs([row for system, cell in cells for row in _rows_of(system, cell)], self.systems)
+        warnings = [
+            warning.replace(_NAME, str(system.name))
+            for system, cell in cells
+            for warning in cell.warnings
+            if warning not in cell.unused
+        ]
+        unused = [w for w in (cells[0][1].unused if cells else ()) if all(w in cell.unused for _, cell in cells)]
+        grouping = self._grouping
+        # A cell has this note about its own system, and the dataset has one about all of them.
+        own = {trivial_note(data.dataset, cell.rows) for _, cell in cells}
+        notes = dict.fromkeys(note for _, cell in cells for note in cell.notes if note not in own)
+        notes |= {note: None for note in [trivial_note(data.dataset, rows)] if note}
+        if grouping is not None and grouping.note is not None:
+            notes = {grouping.note: None, **notes}
+        groups = {} if grouping is None else grouping.masks
+        evaluation = Evaluation(
+            replace(data.dataset, name=entry.name),
+            rows,
+            groups,
+            data.protocol.by,
+            (*dict.fromkeys(warnings), *unused) if final else (),
+            tuple(notes) if final else (),
+            systems=tuple(
+                s
+                for s in (*self.systems, *self._given)
+                if s.solver or s.number or (s.path and Path(s.path).is_file())
+            ),
+            protocol=data.protocol,
+            errors=dict(self._errors),
+            metrics=data.protocol.metrics,
+            unused=tuple(unused),
+            groupings={of.key: of.masks for of in self.groupings if of is not grouping},
+            given=measure_given(self._given, data.dataset, data.protocol, groups),
+        )
+        if not final:
+            return evaluation.interrupted()
+        has_statistics = bool(rows) and data.protocol.has_statistics
+        return with_statistics(evaluation, data.protocol) if has_statistics else evaluation
+
+
+def _rows_of(system: System, cell: Evaluation) -> list[Row]:
+    """Return the rows of a cell under the system's name, and with the present path of its file."""
+    rows = [replace(row, label=row.name.replace(_NAME, str(system.name), 1)) for row in cell.rows]
+    if system.path is not None:
+        rows = [replace(row, params={**row.params, "path": system.path}) for row in rows]
+    return rows
+
+
+def _compute_cell(
+    data: SuiteData, system: System, shared: EncodingCache | None = None
+) -> Evaluation | ClassicRCError:
+    protocol = replace(data.protocol.without(Step.REPORT), metrics=data.protocol.metrics)
+    try:
+        named = replace(system, name=_NAME, run_of=None)
+        return evaluate(data.dataset, [named], protocol, read_seconds=data.seconds, shared=shared)
+    except ClassicRCError as error:
+        if isinstance(error, SystemFailedError):
+            error.name = str(system.name)
+        return error
+
+
+_last_read: list[tuple[str, SuiteData]] = []
+"""The data that this process read last, for the next cell of the same dataset."""
+
+
+def _compute_elsewhere(
+    entry: SuiteDataset, fingerprint: str, i: int, system: System
+) -> tuple[int, dict[str, Any] | ClassicRCError]:
+    """Compute a cell in another process, which reads the data itself; `i` says which cell it is."""
+    wanted = f"{fingerprint} {sorted(entry.values.items())}"
+    if not _last_read or _last_read[0][0] != wanted:
+        try:
+            _last_read[:] = [(wanted, read_data(entry))]
+        except ClassicRCError as error:
+            return i, error
+    data = _last_read[0][1]
+    if data.dataset.fingerprint != fingerprint:
+        return i, DataError("changed while the suite ran", source=entry.values["path"])
+    result = _compute_cell(data, system)
+    if isinstance(result, ClassicRCError):
+        return i, result
+    # Without the dataset and the solvers: the process that asks has them.
+    return i, {name: getattr(result, name) for name in ("rows", "warnings", "notes", "unused")}

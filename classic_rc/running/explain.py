@@ -1,0 +1,214 @@
+"""Explanations of single questions by a solver that is fitted as for an evaluation, or of its words by ablation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from classic_rc.errors import DataError, OutputError, UsageError
+from classic_rc.predictions import Prediction
+from classic_rc.protocol import Protocol
+from classic_rc.questions import PLACEHOLDER, Candidate, Dataset, LazyCandidates, Passage, Question
+from classic_rc.running.fitted_system import FittedSystem, QuestionBlock, iter_blocks
+from classic_rc.running.plan import make_plan
+from classic_rc.solvers.base import Solver, score_questions
+from classic_rc.solvers.explanation import Explanation, Mark
+from classic_rc.systems import SystemLike
+
+
+class Explainer:
+    """A solver fitted and tuned as in :func:`classic_rc.evaluate`, to explain the scores behind its row.
+
+    If the solver learns or is tuned out of fold, the solver of the fold that has not seen a question explains it.
+    The answer equals the row's: a threshold is tuned when the first answer is requested, if gold is known.
+
+    Parameters
+    ----------
+    solver : Solver, str or System
+        A solver is cloned, never changed.
+    dataset : Dataset
+        Span questions must have candidates (:func:`~classic_rc.running.plan.add_span_candidates`).
+    protocol : Protocol, optional
+        How it is fitted and tuned.
+
+    Examples
+    --------
+    >>> import classic_rc
+    >>> explainer = Explainer(classic_rc.parse_solver("sw+d"), classic_rc.load("sample:single-choice"))
+    >>> next(iter(explainer)).candidates[0].numbers["distance_weight"]
+    11.0
+    """
+
+    def __init__(
+        self,
+        solver: SystemLike,
+        dataset: Dataset,
+        protocol: Protocol | None = None,
+    ) -> None:
+        plan = make_plan(dataset, [solver], protocol or Protocol())
+        (ready,) = plan.systems
+        assert ready.solver is not None
+        self.dataset, self._configured = dataset, ready.solver
+        self.notes = plan.overlap  # what the data to learn from or to tune on shares with the dataset
+        tunes = FittedSystem.needs_tuning(self._configured, dataset)
+        is_hidden = not self._configured.tunes_parameters and any(question.gold is None for question in dataset)
+        self._cross_fits = tunes and plan.separated.tune is None and not is_hidden
+        self._system = FittedSystem(
+            self._configured, dataset, plan.separated, tune=tunes, cross_fit=self._cross_fits, name=ready.name
+        )
+
+    @cached_property
+    def _cross_fitted(self) -> list[Prediction]:
+        """The answers to all questions, by thresholds that are tuned on the other folds."""
+        (block,) = iter_blocks(self.dataset)
+        return self._system.decide(block, self._system.score(block))
+
+    def _decide(self, i: int, explanation: Explanation) -> Prediction | None:
+        """Return the row's answer to question `i`; None if a threshold cannot be tuned."""
+        block = QuestionBlock(np.array([i]), [explanation.question])
+        try:
+            if self._cross_fits and self.dataset.span_generator is None:
+                return self._cross_fitted[i]
+            return self._system.decide_in_expectation(block, explanation.scores)[0]
+        except (UsageError, DataError):
+            return None
+
+    def explain(self, i: int) -> Explanation:
+        """Return the explanation of the question at position `i`, by ablation if the solver has none."""
+        (explanation,) = self.each([i])
+        explains = (c.numbers or c.marks or c.quote or c.make_formula for c in explanation.candidates)
+        with self._system.failures():
+            return explanation if any(explains) else measure_words(self._system.solver_of(i), explanation)
+
+    def __iter__(self) -> Iterator[Explanation]:
+        """Yield the explanations of all questions, in order."""
+        return self.each(range(len(self.dataset)))
+
+    def each(self, places: Iterable[int]) -> Iterator[Explanation]:
+        """Yield the explanations of the questions at these positions.
+
+        Consecutive questions about one passage share its generated spans.
+        """
+        passage: Passage | None = None
+        candidates: Sequence[Candidate] = ()
+        for i in places:
+            question = self.dataset[i]
+            if isinstance(question.candidates, LazyCandidates):
+                if question.passage is not passage:
+                    passage, candidates = question.passage, question.candidates.generate()
+                question = replace(question, candidates=candidates)
+            with self._system.failures():
+                explanation = _explain_with(self._system.solver_of(i), question)
+            yield replace(explanation, decide=partial(self._decide, i))
+
+
+def _explain_with(solver: Solver, question: Question) -> Explanation:
+    """Return a solver's own explanation, which a user may have written."""
+    explanation: Any = solver.explain(question)
+    if not isinstance(explanation, Explanation):
+        found = type(explanation).__name__
+    elif len(explanation.candidates) != len(question.candidates):
+        found = f"{len(explanation.candidates)} candidates for question {question.id}"
+    else:
+        return explanation
+    expected = f"an Explanation of {len(question.candidates)} candidates"
+    raise OutputError(
+        f"explain of solver {solver.name!r} must return {expected}, found {found}",
+        field="explain",
+        found=found,
+        expected=expected,
+    )
+
+
+MOST_ABLATIONS = 256
+"""How many copies of a question are scored to explain a solver that does not explain itself."""
+_SHOWN_WORDS = 10
+_WORD = re.compile(r"\w+(?:['\u2019-]\w+)*")
+ABLATION_NOTE = (
+    "ablation: a number is the score minus the score of the same question without the word; "
+    "the numbers do not add up to the score"
+)
+NO_EFFECT_NOTE = "ablation: no word changes a score when it is left out"
+
+
+class _Part(NamedTuple):
+    """Words that are left out together."""
+
+    where: str  # "passage", "question" or "candidate"
+    text: str
+    start: int
+    end: int
+
+
+def measure_words(solver: Solver, explanation: Explanation) -> Explanation:
+    """Explain scores by ablation: how much each word of passage, question and candidate changes each score.
+
+    Blanks take the place of a word, so that all other words keep their places. A question is scored at most
+    :data:`MOST_ABLATIONS` times; words of a long passage are left out several at a time. An effect is the score
+    minus the score without the word; effects do not add up to the score. The words of the largest effects are the
+    numbers of the explanation, and are marked in the passage. A note says so if the solver cannot score a question
+    without one of its words.
+    """
+    question = explanation.question
+    if not explanation.candidates:
+        return explanation
+    parts = _parts_of(question)
+    try:
+        scores = score_questions(solver, [question, *(_without(question, part) for part in parts)])
+    except Exception as error:  # the solver may be a user's own
+        reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        return replace(
+            explanation, note=f"no ablation: the solver cannot score a question without a word ({reason})"
+        )
+    first, others = scores[0], np.array([scores[k] for k in range(1, len(parts) + 1)])
+    explained = []
+    for i, plain in enumerate(explanation.candidates):
+        effects = (first[i] - others[:, i]).tolist() if len(parts) else []
+        changes = [(effect, part) for effect, part in zip(effects, parts, strict=True) if effect]
+        changes.sort(key=lambda change: -abs(change[0]))
+        numbers: dict[str, float] = {}
+        for effect, part in changes[:_SHOWN_WORDS]:
+            name = f'{part.where} "{part.text}"'
+            same = sum(own == name or own.startswith(f"{name} (") for own in numbers)
+            numbers[f"{name} ({same + 1})" if same else name] = effect
+        passage = sorted((part.start, part.end, effect) for effect, part in changes if part.where == "passage")
+        marks = tuple(Mark(start, end, "effect", effect) for start, end, effect in passage)
+        explained.append(replace(plain, numbers=numbers, marks=marks))
+    note = ABLATION_NOTE if any(own.numbers for own in explained) else NO_EFFECT_NOTE
+    return replace(explanation, candidates=tuple(explained), note=note)
+
+
+def _parts_of(question: Question) -> list[_Part]:
+    """Return the words to leave out; those of the candidates are left out of all candidates at once."""
+    text = question.text.replace(PLACEHOLDER, " " * len(PLACEHOLDER))
+    parts = [_Part("question", m[0], m.start(), m.end()) for m in _WORD.finditer(text)]
+    if question.task.has_choices:
+        words = dict.fromkeys(m[0] for c in question.candidates for m in _WORD.finditer(c.text))
+        parts += [_Part("candidate", word, 0, 0) for word in words]
+    parts = parts[: MOST_ABLATIONS // 2]
+    found = [(m.start(), m.end()) for m in _WORD.finditer(question.passage.text)]
+    together = -(-len(found) // (MOST_ABLATIONS - len(parts)))
+    for first in range(0, len(found), max(together, 1)):
+        start, end = found[first][0], found[min(first + together, len(found)) - 1][1]
+        parts.append(_Part("passage", " ".join(question.passage.text[start:end].split()), start, end))
+    return parts
+
+
+def _without(question: Question, part: _Part) -> Question:
+    """Return the question with blanks in place of words."""
+
+    def blank(text: str) -> str:
+        return text[: part.start] + " " * (part.end - part.start) + text[part.end :]
+
+    if part.where == "passage":
+        return replace(question, passage=replace(question.passage, text=blank(question.passage.text)))
+    if part.where == "question":
+        return replace(question, text=blank(question.text))
+    word = re.compile(rf"(?<!\w){re.escape(part.text)}(?!\w)")
+    candidates = tuple(replace(c, text=word.sub(" " * len(part.text), c.text)) for c in question.candidates)
+    return replace(question, candidates=candidates)

@@ -1,0 +1,360 @@
+"""The plan of an evaluation: every option checked and every solver configured before anything is fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from classic_rc.datasets.registry import as_dataset, require_dataset
+from classic_rc.decisions import Argmax, Decision, Threshold, TunedThreshold
+from classic_rc.errors import ClassicRCError, DataError, UsageError, system_failures
+from classic_rc.folds import FoldPlan, Overlap, drop_overlap_with, find_overlap
+from classic_rc.metrics.multirc import selection_metric
+from classic_rc.parameters import clone
+from classic_rc.predictions import Prediction, Scores
+from classic_rc.protocol import Cuts, Protocol, Step
+from classic_rc.questions import Dataset, Task
+from classic_rc.solvers.base import Solver
+from classic_rc.systems import System, Systems, as_systems, name_systems
+from classic_rc.text.analyzers import get_analyzer
+from classic_rc.text.spans import SpanGenerator
+from classic_rc.text.tokenizers import unspaced_share
+
+
+def unused_settings(
+    protocol: Protocol, rules: Sequence[Decision], solvers: Sequence[Solver]
+) -> Iterator[tuple[str, str]]:
+    """Yield the name of each given setting that no rule and no solver uses, with a sentence that says why."""
+    if protocol.ties is not None and not any(isinstance(rule, Argmax) for rule in rules):
+        yield "ties", f"the tie policy {protocol.ties!r} is not used: no solver answers with its best candidate"
+    if (value := protocol.threshold) is not None and not any(_uses_threshold(rule, value) for rule in rules):
+        yield "threshold", f"the threshold {value} is not used: no solver has a threshold to tune"
+    if protocol.tune_metric is not None and not any(isinstance(rule, TunedThreshold) for rule in rules):
+        yield "tune_metric", f"the metric {protocol.tune_metric!r} is not used: no solver tunes a threshold"
+    if protocol.analyzer is not None and not any(_has_analyzer(solver, protocol.analyzer) for solver in solvers):
+        yield (
+            "analyzer",
+            f"the analyzer {protocol.analyzer!r} is not used: no solver has an analyzer that its variant or its "
+            "parameters leave open",
+        )
+
+
+def _uses_threshold(rule: Decision, threshold: float | Cuts) -> bool:
+    if isinstance(threshold, str):
+        return isinstance(rule, TunedThreshold) and rule.cuts == threshold
+    return isinstance(rule, Threshold) and rule.value == threshold
+
+
+def fold_plan(protocol: Protocol) -> FoldPlan:
+    """Return the folds to learn in and to tune in."""
+    return FoldPlan(group=protocol.group) if protocol.cv is None else FoldPlan(protocol.cv, protocol.group)
+
+
+def prepare_data(protocol: Protocol) -> Protocol:
+    """Return the protocol with its training data as one dataset, and candidates for span questions."""
+    train = as_dataset(protocol.train)
+    tune = None if protocol.tune is None else require_dataset(protocol.tune, "tune")
+    spans = protocol.span_generator
+    return replace(
+        protocol,
+        train=train and add_span_candidates(train, spans),
+        tune=tune and add_span_candidates(tune, spans),
+    )
+
+
+def separate_data(protocol: Protocol, dataset: Dataset) -> tuple[Protocol, tuple[str, ...]]:
+    """Find what the data to learn from shares with `dataset` and, with `drop_overlap`, drop it.
+
+    Returns the protocol with the remaining data, and notes of what is shared. UsageError if no question is left.
+    """
+    notes: list[str] = []
+
+    def separate(role: str, other: Dataset | None) -> Dataset | None:
+        if other is None:
+            return None
+        remaining = drop_overlap_with(other, dataset) if protocol.drop_overlap else other
+        note = _overlap_note(f"{role} data {other.name}", other, dataset, dropped=protocol.drop_overlap)
+        notes.extend([note] if note else [])
+        return remaining
+
+    train, tune = separate("training", as_dataset(protocol.train)), separate("tuning", protocol.tune)
+    return replace(protocol, train=train, tune=tune), tuple(notes)
+
+
+def _overlap_note(label: str, other: Dataset, dataset: Dataset, *, dropped: bool) -> str | None:
+    """Return a sentence on what `other` shares with `dataset`, or None if they share nothing."""
+    if other.fingerprint == dataset.fingerprint:
+        return f"{label} is the data that is reported"
+    shared: Overlap = find_overlap(other, dataset)
+    if not shared:
+        return None
+    counts = ((shared.passages, "passage"), (shared.questions, "question"))
+    what_is_shared = " and ".join(f"{n} {what}{'' if n == 1 else 's'}" for n, what in counts)
+    note = f"{label} shares {what_is_shared} with {dataset.name}"
+    return note + (f": {len(shared.affected)} questions are left out" if dropped else "")
+
+
+@dataclass(frozen=True)
+class ReadySystem:
+    """A system that can answer the questions: its solver is configured, or its decisions are read."""
+
+    name: str  # of its row
+    solver: Solver | None = None  # a clone with an explicit decision
+    file: System | None = None  # of a file
+    predictions: Sequence[Prediction] = ()  # of a file of decisions, one per question
+
+
+@dataclass(frozen=True)
+class EvaluationPlan:
+    """A checked evaluation: its settings are valid, its solvers are configured, nothing is fitted yet."""
+
+    dataset: Dataset  # span questions have their candidates
+    given: tuple[System, ...]  # with their names; solvers are neither fitted nor configured
+    systems: tuple[ReadySystem, ...]
+    errors: Mapping[str, ClassicRCError]  # by name: why the other systems do not answer these questions
+    protocol: Protocol  # with one training dataset, as it was given
+    separated: Protocol  # its data without what it shares with the dataset, if `drop_overlap` is set
+    notes: tuple[str, ...] = ()  # about the files of predictions
+    overlap: tuple[str, ...] = ()  # what the data to learn from shares with the dataset
+
+
+def make_plan(
+    dataset: Dataset, systems: Systems, protocol: Protocol, *, needs_system: bool = True
+) -> EvaluationPlan:
+    """Check systems and settings against the dataset, configure the solvers and read files of predictions.
+
+    Solvers are cloned, never changed. With `needs_system`, the error of the first system is raised if no system
+    answers these questions.
+    """
+    named = tuple(name_systems(as_systems(systems)))
+    if protocol.tune_metric is not None:
+        selection_metric(protocol.tune_metric)  # refuses an unknown name
+    notes: list[str] = []
+    errors: dict[str, ClassicRCError] = {}
+    ready: list[ReadySystem] = []
+    for system in (system for system in named if not system.is_given):
+        try:
+            ready.append(_prepare_system(system, dataset, protocol, notes))
+        except ClassicRCError as error:
+            errors[str(system.name)] = error
+    if needs_system and errors and not ready:
+        raise next(iter(errors.values()))
+    if needs_system and not ready and named:
+        raise UsageError(
+            f"{named[0].name} is a given number, or a sample of the questions: a solver or a file is needed here",
+            field="solver",
+            found=str(named[0].name),
+        )
+    dataset, protocol = add_span_candidates(dataset, protocol.span_generator), prepare_data(protocol)
+    separated, overlap = separate_data(protocol, dataset)
+    made = tuple(system for system in named if system.failure is None)
+    return EvaluationPlan(dataset, made, tuple(ready), errors, protocol, separated, tuple(notes), overlap)
+
+
+def _prepare_system(system: System, dataset: Dataset, protocol: Protocol, notes: list[str]) -> ReadySystem:
+    """Configure a system's solver, or read its file; a file of scores becomes a solver."""
+    name = str(system.name)
+    if system.failure is not None:
+        with system_failures(name):
+            raise system.failure
+    if system.solver is not None:
+        with system.solver.failures(name):
+            return ReadySystem(name, configure_solver(system.solver, dataset, protocol))
+    from classic_rc.solvers.score_file import ScoreFile
+
+    assert system.path is not None
+    found: list[str] = []
+    content = system.read(dataset, found)
+    notes += [f"{name}: {note}" for note in found]
+    if isinstance(content, Scores):
+        solver = ScoreFile(path=system.path, format=system.format)
+        return ReadySystem(name, configure_solver(solver, dataset, protocol), system)
+    deciding = {**protocol.affecting(Step.DECIDE), "tune": protocol.tune}
+    if given := [setting for setting, value in deciding.items() if value is not None]:
+        notes.append(f"{name}: the file has answers, which do not change; only scores use {', '.join(given)}")
+    return ReadySystem(name, None, system, content)
+
+
+def add_span_candidates(dataset: Dataset, spans: SpanGenerator | None = None) -> Dataset:
+    """Return the dataset; span questions without candidates get those of the generator."""
+    task = dataset.task
+    if task is None or not task.has_spans or dataset.span_generator is not None:
+        return dataset
+    generator = spans if spans is not None else SpanGenerator()
+    return dataset.with_candidates(generator, generator.signature)
+
+
+_MIN_UNSPACED_SHARE = 0.1
+_analyzers_of_datasets: WeakKeyDictionary[Dataset, str] = WeakKeyDictionary()
+
+
+def default_analyzer(dataset: Dataset) -> str:
+    """Return the analyzer for a dataset's texts: ``char`` for scripts without spaces between words, else ``word``.
+
+    ``word`` would make one token of a whole sentence. A tenth of the letters and digits of passages and questions
+    is enough: no other texts have as many.
+    """
+    if dataset not in _analyzers_of_datasets:
+        is_unspaced = unspaced_share(_Texts(dataset)) >= _MIN_UNSPACED_SHARE
+        _analyzers_of_datasets[dataset] = "char" if is_unspaced else "word"
+    return _analyzers_of_datasets[dataset]
+
+
+@dataclass(frozen=True)
+class _Texts:
+    """The texts of all passages and questions, one by one and as often as needed."""
+
+    dataset: Dataset
+
+    def __iter__(self) -> Iterator[str]:
+        yield from (passage.text for passage in self.dataset.passages)
+        yield from (question.text for question in self.dataset)
+
+
+def adapt_analyzer(solver: Solver, dataset: Dataset, analyzer: str | None = None) -> None:
+    """Change the analyzers that a solver and its members were not given: those that are the default of their class.
+
+    Variants keep the analyzers of their papers. Without `analyzer`, the default ``word`` becomes ``char`` for
+    scripts without spaces between words; ``word+lower`` is another spelling of ``word`` that stays.
+    """
+    if analyzer is not None:
+        get_analyzer(analyzer)
+    if analyzer is None and (solver.variant_name() is not None or default_analyzer(dataset) == "word"):
+        return
+    for name, owner, value in list(_iter_analyzers(solver)):
+        if value == "word" if analyzer is None else _leaves_analyzer_open(owner):
+            solver.set_params(**{name: analyzer or default_analyzer(dataset)})
+
+
+def _leaves_analyzer_open(solver: Solver) -> bool:
+    """Return whether a solver has its default analyzer, and no variant but the one that is the default itself."""
+    own, default = (s.get_params(deep=False) for s in (solver, type(solver)()))
+    changed = {name for name in own if name != "decision" and own[name] != default[name]}
+    return "analyzer" not in changed and (not changed or solver.variant_name() is None)
+
+
+def _iter_analyzers(solver: Solver) -> Iterator[tuple[str, Solver, Any]]:
+    """Yield the name, the owner and the value of the analyzers of a solver and its members."""
+    params = solver.get_params()
+    for name, value in params.items():
+        member, _, last = name.rpartition("__")
+        owner = params[member] if member else solver
+        if last == "analyzer" and isinstance(owner, Solver):
+            yield name, owner, value
+
+
+def _has_analyzer(solver: Solver, analyzer: str) -> bool:
+    return any(get_analyzer(value) == get_analyzer(analyzer) for _, _, value in _iter_analyzers(solver))
+
+
+def require_gold(dataset: Dataset, purpose: str) -> None:
+    """Raise a DataError if any gold answer is hidden; its message gives `purpose` as the consequence."""
+    hidden = sum(question.gold is None for question in dataset)
+    if hidden:
+        raise DataError(
+            f"{hidden:,} of {len(dataset):,} questions hide their gold answers, so {purpose}",
+            source=dataset.name,
+            hint=None if hidden == len(dataset) else "To use the labelled questions only, add --skip unlabelled",
+        )
+
+
+def check_data_to_learn(solver: Solver, dataset: Dataset, protocol: Protocol, *, cross_fit: bool) -> None:
+    """Check that a configured solver can learn from, and be tuned on, a protocol's data or `dataset` itself."""
+    train, tune = as_dataset(protocol.train), protocol.tune
+    learns, tunes = solver.learns_from == "gold", solver.tunes_parameters
+    learns_here = protocol.cv is not None and learns and train is None
+    if (cross_fit or learns_here) and any(question.gold is None for question in dataset):
+        raise UsageError(
+            f"{dataset.name} hides its gold answers, so solvers cannot learn from it or be tuned on it: "
+            "tune on another split (--tune DATA) or fix the threshold (--threshold T), and learn from other "
+            "data (--train DATA)",
+            field="dataset",
+            found=dataset.name,
+        )
+    if tune is not None:
+        require_same_task(tune, dataset, "tuning")
+        require_gold(tune, "nothing can be tuned on it")
+    if (cross_fit or tune is not None) and tunes and dataset.span_generator is not None:
+        raise UsageError(
+            f"{solver.name} cannot tune its parameters on generated spans: give them fixed values",
+            field="solver",
+            found=solver.name,
+        )
+    if learns_here and cross_fit and tunes:
+        raise UsageError(
+            f"{solver.name} cannot learn and tune its parameters in the same folds: "
+            "give data to learn from (--train) or to tune on (--tune)",
+            field="cv",
+            found=str(protocol.cv),
+        )
+    if learns and train is not None:
+        require_same_task(train, dataset, "training")
+
+
+def configure_solver(solver: Solver, dataset: Dataset, protocol: Protocol | None = None) -> Solver:
+    """Return a clone of the solver with an explicit decision for the dataset's task and the settings applied.
+
+    The solver's default decision replaces one that does not fit the task: an argmax, which most published variants
+    have, if several candidates may be right; a threshold, if exactly one is. For scripts without spaces between
+    words, the analyzer ``word`` becomes ``char`` (:func:`adapt_analyzer`). A dataset without questions or of a task
+    that the solver does not answer, and a decision that is not a rule, are UsageErrors.
+    """
+    protocol = protocol or Protocol()
+    task = dataset.task
+    if task is None:
+        raise UsageError(f"{dataset.name} has no questions", field="dataset", found=dataset.name)
+    if task not in solver.tasks:
+        tasks = " and ".join(sorted(solver.tasks))
+        raise UsageError(
+            f"solver {solver.name!r} answers {tasks} questions, but {dataset.name} has {task} questions",
+            field="task",
+            found=str(task),
+            expected=tasks,
+        )
+    if not isinstance(solver.decision, Decision | None):
+        raise UsageError(
+            f"parameter 'decision' of {solver.name} must be a decision rule, got {solver.decision!r}: "
+            "on the command line, use --ties or --threshold",
+            field="decision",
+            found=repr(solver.decision),
+            expected="a decision rule",
+        )
+    solver = clone_unfitted(solver)
+    adapt_analyzer(solver, dataset, protocol.analyzer)
+    decision: Decision = clone(solver.decision_for(task))
+    if isinstance(decision, Argmax if task is Task.MULTIPLE_ANSWER else Threshold | TunedThreshold):
+        decision = solver.default_decision(task)
+    changes: dict[str, Any]
+    if isinstance(decision, Argmax):
+        changes = {"ties": protocol.ties, "seed": protocol.seed}
+        decision.set_params(**{name: value for name, value in changes.items() if value is not None})
+    elif isinstance(decision, TunedThreshold) and isinstance(protocol.threshold, int | float):
+        decision = Threshold(value=protocol.threshold)
+    elif isinstance(decision, TunedThreshold):
+        changes = {"metric": protocol.tune_metric, "cuts": protocol.threshold}
+        decision.set_params(**{name: value for name, value in changes.items() if value is not None})
+    if protocol.seed is not None:
+        names = (name for name in solver.get_params() if "decision" not in name.split("__"))
+        solver.set_params(**{name: protocol.seed for name in names if name.split("__")[-1] == "seed"})
+    solver.decision = decision
+    return solver
+
+
+def require_same_task(other: Dataset, dataset: Dataset, role: str) -> None:
+    """Raise a UsageError if training or tuning data is of another task than `dataset`."""
+    if other.task is not dataset.task:
+        raise UsageError(
+            f"{role} data {other.name} has {other.task} questions, but {dataset.name} has {dataset.task} questions",
+            field=f"{role} data",
+            found=str(other.task),
+            expected=str(dataset.task),
+        )
+
+
+def clone_unfitted(solver: Solver) -> Solver:
+    """Return an unfitted clone with the same decision, even if it is not a constructor parameter."""
+    copy: Solver = clone(solver)
+    copy.decision = solver.decision
+    return copy

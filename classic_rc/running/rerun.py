@@ -1,0 +1,476 @@
+"""Run a record again: find and check its data first, then evaluate and compare every number."""
+
+from __future__ import annotations
+
+import glob
+import itertools
+import json
+import math
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from classic_rc._version import __version__
+from classic_rc.datasets.fetch import is_hub_name, named_files
+from classic_rc.datasets.memory import join_datasets
+from classic_rc.datasets.registry import SAMPLES, load
+from classic_rc.errors import ClassicRCError, DataError, UsageError
+from classic_rc.io.columns import find_shards
+from classic_rc.io.files import sha256_of
+from classic_rc.io.json import Node, parse_json
+from classic_rc.io.text import read_text
+from classic_rc.parameters import is_number
+from classic_rc.protocol import Protocol
+from classic_rc.questions import Dataset
+from classic_rc.results.evaluation import Evaluation, Significance
+from classic_rc.results.record import (
+    SCHEMA,
+    identity_of_entry,
+    read_resampling,
+    read_significance,
+    run_record,
+    software_versions,
+)
+from classic_rc.results.resampling import Resampling
+from classic_rc.results.significance import with_intervals, with_significance
+from classic_rc.running.evaluate import evaluate
+from classic_rc.solvers.codec import solver_from_record
+from classic_rc.systems import System
+
+
+class RecordedFiles:
+    """A finder of a record's files and folders: at their recorded path, or by content below other folders.
+
+    `base` is the record's folder, which its relative paths start from. `places` are searched, at any depth, for
+    files that are missing at their recorded path or have changed.
+    """
+
+    def __init__(self, base: Path, places: Sequence[str] = ()) -> None:
+        self._base = Path(os.path.realpath(base))
+        self._places = [Path(place) for place in places]
+        for place in self._places:
+            if not place.is_dir():
+                raise DataError(
+                    "no such folder", source=str(place), hint="Give a folder that contains the data: --search DIR"
+                )
+
+    def place(self, path: str) -> Path:
+        """Return the recorded place of a file or folder."""
+        return Path(os.path.normpath(self._base / path))
+
+    def candidates(self, path: str) -> Iterator[Path]:
+        """Yield the possible places of a folder: its own, the other folders, and below them those of its name.
+
+        Shards that are read as one file are found at their own place and directly in the other folders.
+        """
+        own = self.place(path)
+        yield from (shards for shards in (own, *(p / own.name for p in self._places)) if find_shards(str(shards)))
+        for place in (own, *self._places):
+            if place.is_dir():
+                yield place
+        for place in self._places:
+            yield from (folder for folder in sorted(place.rglob(glob.escape(own.name))) if folder.is_dir())
+
+    def find(self, kept: Mapping[str, Any]) -> str:
+        """Return the path of a file or folder with the recorded content, or raise the error of :meth:`problem`."""
+        own = self.place(kept["path"])
+        candidates = (
+            self.candidates(kept["path"]) if kept["bytes"] is None else self._same_size_files(own, kept["bytes"])
+        )
+        for path in candidates:
+            if sha256_of(path) == kept["sha256"]:
+                return str(path)
+        raise self.problem(kept)
+
+    def _same_size_files(self, own: Path, size: int) -> Iterator[Path]:
+        """Return the files of a size: the one at its recorded path first, then all below the other folders."""
+        below = (path for place in self._places for path in sorted(place.rglob("*")))
+        return (path for path in itertools.chain([own], below) if path.is_file() and path.stat().st_size == size)
+
+    def problem(self, kept: Mapping[str, Any]) -> DataError:
+        """Return the error for a file or folder that is missing or has changed."""
+        own = self.place(kept["path"])
+        hint = None if self._places else "Give a folder that contains it: --search DIR"
+        if not own.exists():
+            where = ", and no file below --search has the same content" if self._places else ""
+            return DataError(f"missing{where}", source=str(own), hint=hint)
+        return DataError(
+            "changed since the record was made",
+            source=str(own),
+            found=f"sha256 {sha256_of(own)}",
+            expected=kept["sha256"],
+            hint=hint,
+        )
+
+
+@dataclass(frozen=True)
+class RestoredRun:
+    """One run of a record, with its data and solvers restored."""
+
+    recorded: Mapping[str, Any]  # the run as it is in the record
+    dataset: Dataset
+    systems: tuple[System, ...]
+    protocol: Protocol
+    resampling: Resampling | None  # of recorded intervals
+    significance: Significance | None  # of recorded tests
+
+
+@dataclass(frozen=True)
+class RestoredRecord:
+    """A record that is ready to be run again."""
+
+    path: str  # of the record
+    runs: tuple[RestoredRun, ...]  # those whose data is unchanged
+    changes: tuple[str, ...]  # what is missing or has changed; nothing should run if there is any
+    notes: tuple[str, ...]  # versions that differ, and what that means
+    tolerance: float = 0.0  # within which the numbers of learned rows count as equal
+    code: tuple[str, ...] = ()  # the systems whose code is not the code that ran
+
+
+LEARNED_TOLERANCE = 1e-9
+"""If versions of packages differ from the record's, numbers of rows that learn from gold, or are tuned in more than
+a threshold, may differ by this much, relative or absolute: linear algebra and optimisers change in last digits.
+All other rows have the same digits everywhere."""
+
+
+def restore_record(path: str | Path, places: Sequence[str] = (), *, trust: bool | None = False) -> RestoredRecord:
+    """Find and check the data of a record that ``run --save`` wrote.
+
+    Files that are not at their recorded path are searched for in the folders `places`; they are recognised by
+    content. `trust` says whether users' own code may run; with None data, files and code are only compared, and no
+    solver is made. A DataError or UsageError says why a record cannot be run again, or a solver not be restored.
+    """
+    source = str(path)
+    record: Any = parse_json(read_text(path), source)
+    if not isinstance(record, dict) or record.get("schema") != SCHEMA:
+        raise DataError(
+            "not a run record that can be run again",
+            source=source,
+            field="schema",
+            found=str(record.get("schema", "none")) if isinstance(record, dict) else "not a JSON object",
+            expected=str(SCHEMA),
+            hint="Records of other versions can still be compared; classic-rc run --save makes a new one",
+        )
+    finder = RecordedFiles(Path(path).parent, places)
+    runs: list[RestoredRun] = []
+    changes: list[str] = []
+    code: list[str] = []
+    try:
+        for run in record["runs"]:
+            _check_form(run, source)
+            statistics = read_resampling(Node(run, source)), read_significance(Node(run, source))
+            restorer = _RunRestorer(finder, changes, code)
+            dataset, restored = restorer.dataset(run["dataset"]), restorer.protocol(run, trust)
+            if dataset is not None and restored is not None:
+                runs.append(RestoredRun(run, dataset, *restored, *statistics))
+        notes = tuple(_version_notes(record))
+        differs = record["environment"]["packages"] != software_versions()["packages"]
+        tolerance = LEARNED_TOLERANCE if differs else 0.0
+        if differs and any(_is_learned(row) for run in record["runs"] for row in run["rows"]):
+            notes += (f"rows that learn are compared within {tolerance:g}, because versions of packages differ",)
+    except ClassicRCError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        hint = "Was the record edited?"
+        if isinstance(error, KeyError):
+            raise DataError("missing or unknown", source=source, field=str(error.args[0]), hint=hint) from error
+        raise DataError(
+            "malformed record", source=source, found=f"{type(error).__name__}: {str(error)[:200]}", hint=hint
+        ) from error
+    return RestoredRecord(source, tuple(runs), tuple(dict.fromkeys(changes)), notes, tolerance, tuple(code))
+
+
+def _check_form(run: Mapping[str, Any], source: str) -> None:
+    """Look up the fields that are compared at the end, so a missing field is an error before any work."""
+    try:
+        Protocol.from_plain(run["protocol"]["settings"])
+    except UsageError as error:
+        facts = {"field": error.field, "found": error.found, "expected": error.expected}
+        raise DataError("malformed record", source=source, **facts, hint="Was the record edited?") from None
+    for row in run["rows"]:
+        _ = [row[name] for name in ("name", "solver", "variant")], row["metrics"].items(), row["outcomes"].items()
+
+
+class _RunRestorer:
+    """The restorer of one run's data and solvers; `changes` and `code` collect what is missing or has changed."""
+
+    def __init__(self, finder: RecordedFiles, changes: list[str], code: list[str]) -> None:
+        self._finder, self._changes, self._code = finder, changes, code
+
+    def protocol(self, run: Mapping[str, Any], trust: bool | None) -> tuple[tuple[System, ...], Protocol] | None:
+        """Return the systems, none if `trust` is None, and the protocol; None, with the reason in `changes`."""
+        entry, before = run["protocol"], len(self._changes)
+        systems = []
+        for system in entry["systems"]:
+            try:
+                self._check_code(system, run["dataset"]["reader"])
+                if trust is not None:
+                    systems.append(self._system(system, trust))
+            except DataError as problem:
+                self._changes.append(str(problem))
+        train, tune = (entry[role] and self.dataset(entry[role]) for role in ("train", "tune"))
+        if len(self._changes) > before:
+            return None
+        return tuple(systems), Protocol.from_plain(entry["settings"], train, tune)
+
+    def _check_code(self, entry: Mapping[str, Any], reader: str | None) -> None:
+        """Check a system's files, and note it in `code` if the code that it runs is not the code that ran."""
+        for kept in _kept_files(entry):
+            self._finder.find(kept)
+        now, recorded = identity_of_entry(entry, reader, self._finder.find), entry["identity"]
+        if now != recorded:
+            short = [str(digest)[:12] for digest in (now, recorded)]
+            self._code.append(f"{entry['name']}: its code has changed: identity {short[0]}, recorded {short[1]}")
+
+    def _system(self, entry: Mapping[str, Any], trust: bool) -> System:
+        named = System(name=entry["name"], run_of=entry.get("run_of"), number=entry.get("number"))
+        if named.number is not None:
+            return named
+        if entry.get("solver") is None:
+            path = self._finder.find(entry["file"])
+            return replace(named, path=path, format=entry.get("format"), options=entry.get("options") or {})
+        return replace(named, solver=solver_from_record(entry["solver"], self._finder.find, trust=trust))
+
+    def dataset(self, entry: Mapping[str, Any]) -> Dataset | None:
+        """Return the dataset with the recorded content, or None, with the reason in `changes`."""
+        try:
+            dataset = self._read(entry)
+        except DataError as problem:
+            self._changes.append(str(problem))
+            return None
+        if dataset.fingerprint != entry["fingerprint"]:
+            self._changes.append(
+                f"{entry['name']}: the files are unchanged but are read differently: fingerprint "
+                f"{dataset.fingerprint}, recorded {entry['fingerprint']}"
+            )
+            return None
+        return dataset
+
+    def _read(self, entry: Mapping[str, Any]) -> Dataset:
+        if entry.get("parts"):
+            joined = join_datasets([self._read(part) for part in entry["parts"]])
+            return replace(joined, name=entry["name"])  # shards have the name that their files share
+        read_with, sources = entry["read_with"], entry["sources"]
+        if read_with is None:
+            raise DataError("the questions were in memory and were not read from a file", source=entry["name"])
+        is_name = read_with["path"] in SAMPLES or is_hub_name(read_with["path"])
+        if is_name or named_files(read_with["path"], [source["path"] for source in sources]):
+            return _load_unchanged(read_with, read_with["path"], sources)
+        if not any(source["path"] == read_with["path"] and source["bytes"] is not None for source in sources):
+            return self._read_folder(read_with, sources)
+        paths = {source["path"]: self._finder.find(source) for source in sources}
+        answers = read_with["answers"]
+        if answers is not None and answers not in paths:  # `answers` is the folder of the answer files
+            answer_files = [path for recorded, path in paths.items() if recorded != read_with["path"]]
+            answers = str(Path(answer_files[0]).parent) if answer_files else str(self._finder.place(answers))
+        else:
+            answers = answers and paths[answers]
+        return _load_unchanged(read_with, paths[read_with["path"]], sources, answers)
+
+    def _read_folder(self, read_with: Mapping[str, Any], sources: Sequence[Mapping[str, Any]]) -> Dataset:
+        """Read the first folder that has exactly the recorded files."""
+        own = self._finder.place(read_with["path"])
+        problem: DataError | None = None
+        for folder in self._finder.candidates(read_with["path"]):
+            answers = read_with["answers"] and str(self._finder.place(read_with["answers"]))
+            try:
+                if folder == own:
+                    self._check_in_place(sources)
+                return _load_unchanged(read_with, str(folder), sources, answers)
+            except DataError as error:
+                problem = problem or error
+        raise problem or self._finder.problem({"path": read_with["path"]})
+
+    def _check_in_place(self, sources: Sequence[Mapping[str, Any]]) -> None:
+        """Raise an error for a missing or changed file of a folder, before a reader fails on it less clearly."""
+        in_place = RecordedFiles(self._finder.place("."))
+        for source in sources:
+            if source["bytes"] is not None:
+                in_place.find(source)
+
+
+def _kept_files(plain: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the references of all files in the plain data of a system."""
+    if isinstance(plain, list):
+        for item in plain:
+            yield from _kept_files(item)
+    elif isinstance(plain, Mapping):
+        if {"path", "sha256", "bytes"} <= plain.keys():
+            yield plain
+        else:
+            yield from _kept_files(list(plain.values()))
+
+
+def _count_files(digests: Sequence[str], others: Sequence[str]) -> str:
+    """Return the number of files, with the digests that are not among `others`."""
+    different = ", ".join(sorted(set(digests) - set(others)))[:80]
+    return f"{len(digests)} file{'s' * (len(digests) != 1)}" + (f", sha256 {different}" if different else "")
+
+
+def _load_unchanged(
+    read_with: Mapping[str, Any], path: str, sources: Sequence[Mapping[str, Any]], answers: str | None = None
+) -> Dataset:
+    """Read data, and raise an error unless it was read from exactly the recorded files."""
+    options = {name: value for name, value in read_with.items() if name != "path"}
+    dataset = load(path, **{**options, "answers": answers or options.get("answers")})
+    read = sorted(source.sha256 for source in dataset.sources)
+    recorded = sorted(source["sha256"] for source in sources)
+    if read != recorded:
+        raise DataError(
+            "its files have changed since the record was made",
+            source=path,
+            found=_count_files(read, recorded),
+            expected=_count_files(recorded, read),
+        )
+    return dataset
+
+
+def _version_notes(record: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a line for each version that differs from the record's."""
+    recorded, now = record["environment"], software_versions()
+    versions = [("classic_rc", record["version"], __version__), ("Python", recorded["python"], now["python"])]
+    versions += [(name, recorded["packages"].get(name), version) for name, version in now["packages"].items()]
+    for name, old, new in versions:
+        if old != new:
+            yield f"{name}: {new or 'missing'} now, {old or 'missing'} in the record"
+
+
+_NOT_COMPARED = frozenset({"signature", "short_signature", "params", "caveats", "seconds", "outcomes", "block"})
+"""Fields of a row that contain versions, paths or times, follow from its solver, or are compared by question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A number, or a fact such as the tuning data, that came out differently."""
+
+    what: str  # its path in the record's row: "metrics.accuracy"
+    recorded: Any  # None if the record lacks it
+    now: Any  # None if the new run lacks it
+
+
+@dataclass(frozen=True)
+class RowCheck:
+    """The comparison of a recorded row with the new one."""
+
+    system: str
+    differences: tuple[Difference, ...]
+    questions: tuple[str, ...]  # ids of the questions whose answer, ties or statistics differ
+    metrics: Mapping[str, float]  # as recorded
+
+    @property
+    def same(self) -> bool:
+        """Whether nothing differs."""
+        return not self.differences and not self.questions
+
+
+@dataclass(frozen=True)
+class RunCheck:
+    """The comparison of all rows of one dataset."""
+
+    dataset: str
+    n_questions: int
+    rows: tuple[RowCheck, ...]
+
+
+@dataclass(frozen=True)
+class Rerun:
+    """The comparison of a record with the new results."""
+
+    record: str  # its path
+    runs: tuple[RunCheck, ...]
+    notes: tuple[str, ...] = ()  # versions that differ
+
+    @property
+    def same(self) -> bool:
+        """Whether every number is the same as recorded."""
+        return all(row.same for run in self.runs for row in run.rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, ready for JSON."""
+        return {"same": self.same, **asdict(self)}
+
+
+def rerun(prepared: RestoredRecord, *, jobs: int = 1, progress: bool = False) -> Rerun:
+    """Run a record again and compare all its numbers.
+
+    Numbers must be equal to the last digit, except those of learned rows under other versions of packages
+    (:data:`LEARNED_TOLERANCE`). Times, paths of files and versions are not compared. UsageError if data is missing
+    or has changed.
+    """
+    if prepared.changes:
+        raise UsageError(
+            f"the record cannot be run again: {'; '.join(prepared.changes)}", field="record", found=prepared.path
+        )
+    runs = tuple(_rerun_dataset(run, jobs, progress, prepared.tolerance) for run in prepared.runs)
+    return Rerun(prepared.path, runs, prepared.notes)
+
+
+def _rerun_dataset(run: RestoredRun, jobs: int, progress: bool, tolerance: float) -> RunCheck:
+    evaluation = _evaluate_again(run, jobs, progress)
+    (now,) = json.loads(json.dumps(run_record([evaluation])))["runs"]  # tuples become lists, as in the record
+    old, new = run.recorded["rows"], now["rows"]
+    rows = [_compare_rows(a, b, tolerance if _is_learned(a) else 0.0) for a, b in zip(old, new, strict=False)]
+    rows += [_unmatched_row(row, "recorded") for row in old[len(new) :]]
+    rows += [_unmatched_row(row, "now") for row in new[len(old) :]]
+    return RunCheck(run.dataset.name, len(run.dataset), tuple(rows))
+
+
+def _evaluate_again(run: RestoredRun, jobs: int, progress: bool) -> Evaluation:
+    protocol = replace(run.protocol, intervals=None, baseline=None)
+    evaluation = evaluate(run.dataset, run.systems, protocol, jobs=jobs, progress=progress)
+    if (made := run.resampling) is not None:
+        evaluation = with_intervals(evaluation, made.n, seed=made.seed, level=made.level, group=made.group)
+    if (tests := run.significance) is not None:
+        evaluation = with_significance(
+            evaluation, tests.baselines, tests.n, metric=tests.metric or None, seed=tests.seed, group=tests.group
+        )
+    return evaluation
+
+
+def _is_learned(row: Mapping[str, Any]) -> bool:
+    """Return whether a row learned from gold, or was tuned in more than a threshold."""
+    trained_on = row.get("trained_on")
+    return bool(row.get("tuned_params")) or (trained_on is not None and not trained_on.startswith("passages of "))
+
+
+def _are_equal(old: Any, new: Any, tolerance: float) -> bool:
+    """Return whether two values are equal, or two numbers within the tolerance."""
+    if old == new or not tolerance:
+        return bool(old == new)
+    if isinstance(old, dict) and isinstance(new, dict):
+        return old.keys() == new.keys() and all(_are_equal(old[key], new[key], tolerance) for key in old)
+    if isinstance(old, list) and isinstance(new, list):
+        return len(old) == len(new) and all(_are_equal(a, b, tolerance) for a, b in zip(old, new, strict=True))
+    are_numbers = is_number(old) and is_number(new)
+    return are_numbers and math.isclose(old, new, rel_tol=tolerance, abs_tol=tolerance)
+
+
+def _compare_rows(old: Mapping[str, Any], new: Mapping[str, Any], tolerance: float) -> RowCheck:
+    before, after = (dict(_leaves({k: v for k, v in row.items() if k not in _NOT_COMPARED})) for row in (old, new))
+    pairs = {path: (before.get(path), after.get(path)) for path in {**before, **after}}
+    differences = [Difference(path, *pair) for path, pair in pairs.items() if not _are_equal(*pair, tolerance)]
+    outcomes = new["outcomes"]
+    questions = [id_ for id_, o in old["outcomes"].items() if not _are_equal(o, outcomes.get(id_), tolerance)]
+    return RowCheck(old["name"], tuple(differences), tuple(questions), old["metrics"])
+
+
+def _unmatched_row(row: Mapping[str, Any], where: str) -> RowCheck:
+    """Return the check of a row that only the record or only the new run has."""
+    missing = Difference("row", *((row["name"], None) if where == "recorded" else (None, row["name"])))
+    return RowCheck(row["name"], (missing,), tuple(row["outcomes"]), row["metrics"])
+
+
+def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the path and value of every number, text or null in nested data."""
+    inner: Sequence[tuple[Any, Any]]
+    if isinstance(value, dict):
+        inner = list(value.items())
+    elif isinstance(value, list):
+        inner = list(enumerate(value))
+    else:
+        yield path, value
+        return
+    for key, item in inner:
+        yield from _leaves(item, f"{path}.{key}" if path else str(key))

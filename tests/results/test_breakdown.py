@@ -1,0 +1,136 @@
+"""Breakdowns: each cell equals the result on the questions of its group alone."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from classic_rc import evaluate
+from classic_rc.datasets import load
+from classic_rc.datasets.labels import Labels
+from classic_rc.errors import UsageError
+from classic_rc.questions import Task
+from classic_rc.results import SharedResults, break_down, cross_tabulate, group_questions, with_intervals
+from classic_rc.solvers import parse_solver
+from tests.errors import raises
+
+SOLVERS = ("random", "longest", "sw+d")
+
+
+@pytest.fixture(scope="module")
+def data():
+    return load("sample:single-choice")
+
+
+@pytest.fixture(scope="module")
+def results(data):
+    return SharedResults.of(evaluate(data, list(map(parse_solver, SOLVERS))))
+
+
+@pytest.fixture(scope="module")
+def labels(data):
+    """Every question has some of four labels, the last few have no entry."""
+    names = "abcd"
+    return Labels(
+        "skills",
+        {q.id: frozenset(n for j, n in enumerate(names) if i % (j + 2) == 0) for i, q in enumerate(data[:-3])},
+    )
+
+
+def test_a_group_that_a_system_defines_is_marked_alone_and_in_pairs(data, results):
+    solved = results.systems[2].statistics["accuracy"][:, 0] == 1
+    names = {q.id: frozenset({"solved, by it" if own else "left"}) for q, own in zip(data, solved, strict=True)}
+    for key in ("own", "own,question-type", "question-type,own"):
+        for group in break_down(results, group_questions(data, key, [Labels("own", names)]), n=20).groups:
+            assert ["§" in cell.mark for cell in group.cells] == [False, False, True]
+    others = break_down(results, group_questions(data, "question-type,verbatim"), n=20)
+    assert not any("§" in cell.mark for group in others.groups for cell in group.cells)
+
+
+def test_a_cell_is_the_evaluation_of_its_questions_alone(data, results, labels):
+    for key in ("type", "question-type", "skills", "skills:alone", "skills:count"):
+        grouping = group_questions(data, key, [labels])
+        made = break_down(results, grouping, n=300, seed=2)
+        assert made.systems == list(SOLVERS)
+        for group, mask in zip(made.groups, grouping.masks.values(), strict=True):
+            ids = {q.id for q, own in zip(data, mask, strict=True) if own}
+            alone = with_intervals(
+                evaluate(data.filter(lambda q, ids=ids: q.id in ids), list(map(parse_solver, SOLVERS))), 300, seed=2
+            )
+            assert (group.questions, group.passages) == (len(ids), len(alone.dataset.passages))
+            assert group.is_small is (len(ids) < 10)
+            for cell, row in zip(group.cells, alone.rows, strict=True):
+                assert cell.value == pytest.approx(row.metrics()["accuracy"], abs=1e-12)
+                wanted = row.intervals.get("accuracy")
+                assert cell.interval == (wanted and pytest.approx(wanted, abs=1e-12))
+
+
+def test_the_total_is_of_what_is_covered(data, results, labels):
+    made = break_down(results, group_questions(data, "skills", [labels]), n=10)
+    assert made.total.questions == len(data) - 3
+    expected = np.mean([rows[:-3] for c in results.systems for rows in c.statistics.values()], axis=1)[:, 0]
+    assert [cell.value for cell in made.total.cells] == pytest.approx(expected.tolist())
+
+
+def test_groups_of_all_metrics_and_tasks(dataset, says):
+    rows = [("A.", ["1", "2"], frozenset({0})), ("A.", ["2", "1"], frozenset({0})), ("B.", ["1", "0"], frozenset())]
+    made = dataset(Task.MULTIPLE_ANSWER, rows, kind=["x", "y", "y"])
+    results = SharedResults.of(evaluate(made, [says], threshold=0.5))
+    for metric in ("f1_a", "em0", None):
+        breakdown = break_down(results, group_questions(made, "kind"), metric=metric, n=10)
+        assert breakdown.metric.name == (metric or "f1_a")
+        json.dumps(breakdown.to_dict(), allow_nan=False)
+    with raises(UsageError, field="metric", found="accuracy", expected=re.compile("f1_a")):
+        break_down(results, group_questions(made, "kind"), metric="accuracy")
+
+
+def test_without_systems_questions_are_counted(data, results):
+    nobody = SharedResults(results.dataset, results.fingerprint, results.task, results.groups, ())
+    made = break_down(nobody, group_questions(data, "type"), n=10)
+    assert made.systems == []
+    assert sum(group.questions for group in made.groups) == len(data)
+
+
+def test_groups_of_other_questions_are_refused(data, results):
+    with raises(UsageError, field="grouping", found="3", expected="24"):
+        break_down(results, group_questions(data[:3], "type"))
+
+
+def test_no_question_no_number(data, results):
+    nothing = group_questions(data, "skills", [Labels("skills", {})])
+    made = break_down(results, nothing, n=10)
+    assert made.groups == ()
+    assert made.to_dict()["total"]["systems"]["sw+d"] == {"value": None, "interval": None}
+
+
+def test_cross_tabulations_count_questions_in_both(data, labels):
+    skills, kinds = group_questions(data, "skills", [labels]), group_questions(data, "type")
+    cross = cross_tabulate(skills, kinds).to_dict()
+    for label, row in cross["counts"].items():
+        for kind, count in row.items():
+            ids = [
+                i for i, own in labels.of_question.items() if (label in own or (label == "no label" and not own))
+            ]
+            assert count == sum(data.by_id[i].meta_value("type") == kind for i in ids)
+    own = cross_tabulate(skills, skills)
+    assert np.array_equal(own.counts, own.counts.T)
+    assert np.diag(own.counts).tolist() == [int(mask.sum()) for mask in skills.masks.values()]
+
+
+def test_groups_of_a_run_have_the_same_intervals(data, results):
+    made = with_intervals(evaluate(data, list(map(parse_solver, SOLVERS)), by="type"), 200, seed=1)
+    breakdown = break_down(results, group_questions(data, "type"), n=200, seed=1)
+    for i, row in enumerate(made.rows):
+        found = {g.name: g.cells[i].interval for g in breakdown.groups if g.cells[i].interval}
+        assert {name: of["accuracy"] for name, of in row.group_intervals.items() if name and of} == found
+
+
+def test_groups_of_hidden_gold_are_none_to_count(data):
+    hidden = replace(data, questions=[replace(question, gold=None) for question in data])
+    nothing, kinds = group_questions(hidden, "verbatim"), group_questions(hidden, "type")
+    assert cross_tabulate(nothing, nothing).to_dict()["counts"] == {}
+    assert cross_tabulate(nothing, kinds).counts.shape == (0, len(kinds.masks))

@@ -1,0 +1,129 @@
+"""Intervals of the rows of an evaluation: against SciPy, and under changes that must not matter."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from classic_rc import evaluate
+from classic_rc.datasets import from_rows, load
+from classic_rc.errors import UsageError
+from classic_rc.folds import passage_groups
+from classic_rc.kernels.arrays import small_blocks
+from classic_rc.metrics import METRICS, get_metric
+from classic_rc.questions import Task
+from classic_rc.results import with_intervals
+from classic_rc.results.record import run_record, runs_to_dict
+from classic_rc.results.resampling import percentile_interval, resample_means
+from classic_rc.results.significance import resample_metrics
+from classic_rc.solvers import parse_solver
+from tests.errors import raises
+
+
+@pytest.fixture(scope="module")
+def evaluation():
+    solvers = ["random", "all-positive", "longest"]
+    return evaluate(load("sample:multiple-answer"), list(map(parse_solver, solvers)), threshold=10.0)
+
+
+def test_every_metric_of_every_row_has_the_interval_that_it_has_alone(evaluation):
+    made = with_intervals(evaluation, 500, seed=3)
+    groups = passage_groups(evaluation.dataset)
+    for row in made.rows:
+        assert list(row.intervals) == list(row.metrics())
+        for name, interval in row.intervals.items():
+            means = resample_means(row.outcomes.statistics[name], groups, n=500, seed=3)
+            assert interval == percentile_interval(METRICS[name].from_means(means))
+            assert interval.low <= row.metrics()[name] <= interval.high
+
+
+def test_an_expectation_has_the_interval_of_the_expectation(dataset, says):
+    options = [["1", "2"], ["1", "2", "3", "4"]] * 20
+    rows = [(f"passage {i}", texts, frozenset({0})) for i, texts in enumerate(options)]
+    found = evaluate(dataset(Task.SINGLE_CHOICE, rows), [parse_solver("random")])
+    low, high = with_intervals(found, 2000).rows[0].intervals["accuracy"]
+    assert 0.25 < low < 0.375 < high < 0.5  # only which passages are there is uncertain: 1/2 or 1/4 each
+
+
+def test_seeds_are_seeds_and_zero_is_one(evaluation):
+    def bounds(seed):
+        return [row.intervals for row in with_intervals(evaluation, 300, seed=seed).rows]
+
+    assert bounds(0) == bounds(0)
+    assert bounds(0) != bounds(1)
+    whole = bounds(2**70)
+    with small_blocks(50):
+        assert bounds(2**70) == whole
+
+
+def test_few_passages_are_warned_about(evaluation):
+    made = with_intervals(evaluation, 10)
+    n_groups = made.resampling.n_groups
+    assert n_groups == passage_groups(evaluation.dataset).max() + 1 < 30
+    assert f"too narrow: {n_groups} passages are fewer than 30" in made.warnings[-1]
+    assert "likely too narrow" in made.resampling.note
+
+
+def test_one_passage_has_no_interval_but_a_reason(dataset, says):
+    rows = [("the passage", ["1", "2"], frozenset({0})), ("the passage", ["1", "2"], frozenset({1}))]
+    made = with_intervals(evaluate(dataset(Task.SINGLE_CHOICE, rows), [says]))
+    assert made.rows[0].intervals == {}
+    assert len(made.warnings) == 1
+    assert "no interval" in made.warnings[0]
+    assert made.resampling.note == made.warnings[0]
+
+
+@pytest.mark.parametrize(("field", "value"), [("n", 0), ("level", 95.0)])
+def test_what_makes_no_sense_is_refused(evaluation, field, value):
+    with raises(UsageError, field=field, found=str(value)):
+        with_intervals(evaluation, **{field: value})
+
+
+def test_json_and_the_record_hold_them(evaluation):
+    made = with_intervals(evaluation, 50, seed=4)
+    (plain,) = runs_to_dict([made])["runs"]
+    assert plain["resampling"] == {"level": 0.95, "resamples": 50, "seed": 4, "groups": 5, "group": None}
+    assert plain["rows"][1]["intervals"]["f1_a"] == list(made.rows[1].intervals["f1_a"])
+    assert run_record([made])["runs"][0]["rows"][1]["intervals"] == plain["rows"][1]["intervals"]
+    (without,) = runs_to_dict([evaluation])["runs"]
+    assert without["resampling"] is None
+    assert without["rows"][0]["intervals"] == {}
+
+
+def test_scipy_finds_the_same_interval_of_a_paired_difference():
+    """The paired percentile bootstrap of sums by group, each system's F1a worked out anew."""
+    rng = np.random.default_rng(0)
+    groups = np.concatenate([np.arange(60), rng.integers(60, size=140)])
+    right = rng.integers(1, 4, size=200)
+    first, second = (
+        np.column_stack([rng.binomial(right, share), rng.integers(1, 4, size=200) + right, right]).astype(float)
+        for share in (0.8, 0.5)
+    )
+    metric = get_metric("f1_a")
+    drawn = resample_metrics([(metric, first), (metric, second)], groups, n=20_000, seed=1)
+    found = percentile_interval(drawn[0] - drawn[1])
+    sums = np.zeros((60, 6))
+    np.add.at(sums, groups, np.hstack([first, second]))
+
+    def difference(*columns, axis=-1):
+        totals = np.stack([column.sum(axis=axis) for column in columns], axis=-1)
+        return metric.from_means(totals[..., :3]) - metric.from_means(totals[..., 3:])
+
+    expected = stats.bootstrap(
+        tuple(sums.T), difference, n_resamples=20_000, paired=True, method="percentile", batch=1000,
+        random_state=np.random.default_rng(2),
+    ).confidence_interval  # fmt: skip
+    assert found == pytest.approx(expected, abs=0.003)
+    assert found.high - found.low > 0.05
+
+
+def test_questions_without_passages_are_drawn_by_themselves():
+    rows = [
+        {"id": f"q{i}", "passage": "", "question": f"What is {i}?", "candidates": ["a", "b"], "gold": i % 2}
+        for i in range(12)
+    ]
+    found = with_intervals(evaluate(from_rows(rows, name="bare"), ["longest"]), 100)
+    assert str(found).startswith("bare (rows) · 12 questions, no passages, 24 candidates")
+    assert found.resampling.note.startswith("95 % interval: 100 resamples of 12 questions, seed 0")
+    assert found.warnings[-1] == "intervals are likely too narrow: 12 questions are fewer than 30"

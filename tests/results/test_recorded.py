@@ -1,0 +1,246 @@
+"""Run records are read back unchanged, and malformed ones are refused with the place of the error."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from classic_rc import evaluate
+from classic_rc.datasets import load
+from classic_rc.errors import DataError
+from classic_rc.io.json import Node
+from classic_rc.results import SharedResults, compare
+from classic_rc.results.evaluation import row_notes
+from classic_rc.results.record import read_results, read_rows, record_file, rows_to_plain, run_record
+from classic_rc.solvers import DEFAULT_SOLVERS, parse_solver
+from tests.errors import raises
+
+SAMPLES = ["sample:single-choice", "sample:multiple-answer", "sample:cloze", "sample:multi-span"]
+
+
+@pytest.fixture(scope="module")
+def evaluations():
+    datasets = list(map(load, SAMPLES))
+    return [evaluate(d, list(map(parse_solver, DEFAULT_SOLVERS[d.task][:3]))) for d in datasets]
+
+
+@pytest.fixture(scope="module")
+def whole(evaluations):
+    return json.dumps(run_record(evaluations))
+
+
+@pytest.fixture
+def record(tmp_path, whole):
+    """Writes a record, changed by a function, and gives its path."""
+
+    def write(change=lambda record: None, name="run.json"):
+        plain = json.loads(whole)
+        change(plain)
+        path = tmp_path / name
+        path.write_text(json.dumps(plain), encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_outcomes_are_those_that_were_kept(record, evaluations):
+    for read, evaluation in zip(read_results(record()), evaluations, strict=True):
+        kept = SharedResults.of(evaluation)
+        assert (read.dataset, read.fingerprint, read.task) == (kept.dataset, kept.fingerprint, kept.task)
+        assert np.array_equal(read.groups, kept.groups)
+        for one, other in zip(read.systems, kept.systems, strict=True):
+            assert (one.name, one.solver, one.signature, one.expected) == (
+                *(other.name, other.solver, other.signature, other.expected),
+            )
+            assert {k: v.tolist() for k, v in one.statistics.items()} == {
+                k: v.tolist() for k, v in other.statistics.items()
+            }
+        assert compare(read, n=50).to_dict() == compare(kept, n=50).to_dict()
+
+
+def test_a_record_is_found_by_its_folder_its_name_or_its_first_key(record, tmp_path):
+    path = record()
+    assert record_file(str(path)) == record_file(str(tmp_path)) == path
+    other = record(name="yesterday.json")
+    assert record_file(str(other)) == other
+    (tmp_path / "predictions.json").write_text('{"q1": "version"}', encoding="utf-8")
+    (tmp_path / "empty").mkdir()
+    for no_record in ("predictions.json", "empty", "not there"):
+        assert record_file(str(tmp_path / no_record)) is None
+
+
+def _without(key):
+    return lambda record: record["runs"][0].pop(key)
+
+
+def test_a_row_that_is_read_has_the_notes_of_the_row():
+    data = load("sample:single-choice")
+    solver = parse_solver("combination,solvers=[sliding-window; word-distance],weights=tuned")
+    made = evaluate(data, [solver], tune=data)
+    _, rows = read_rows(Node({"rows": json.loads(json.dumps(rows_to_plain(made)))}, "made"), data.task, len(data))
+    assert [*map(row_notes, rows)] == [*map(row_notes, made.rows)]
+    assert any(note.startswith("weights ") for note in row_notes(rows[0]))
+
+
+def _of_row(key, value):
+    return lambda record: record["runs"][0]["rows"][0].update({key: value})
+
+
+def _drop_question(record):
+    outcomes = record["runs"][0]["rows"][1]["outcomes"]
+    del outcomes[next(iter(outcomes))]
+
+
+def _rename_question(record):
+    row = record["runs"][0]["rows"][1]
+    row["outcomes"] = {f"x{id_}": outcome for id_, outcome in row["outcomes"].items()}
+
+
+def _break_statistics(record):
+    next(iter(record["runs"][0]["rows"][0]["outcomes"].values()))["statistics"]["accuracy"] = ["1"]
+
+
+def _fewer_groups(record):
+    record["runs"][0]["passage_groups"].pop()
+
+
+def _gap_in_groups(record):
+    record["runs"][0]["passage_groups"][0] = 99
+
+
+def _empty_statistics(record):
+    for outcome in record["runs"][0]["rows"][0]["outcomes"].values():
+        outcome["statistics"]["accuracy"] = []
+
+
+def _other_task(record):
+    record["runs"][0]["dataset"]["task"] = "essay"
+
+
+def _no_questions(record):
+    record["runs"][0]["dataset"]["questions"] = 0
+
+
+def _huge_group(record):
+    record["runs"][0]["passage_groups"][0] = 10**400
+
+
+def _huge_statistics(record):
+    next(iter(record["runs"][0]["rows"][0]["outcomes"].values()))["statistics"]["accuracy"] = [10**400]
+
+
+def _true_statistics(record):
+    next(iter(record["runs"][0]["rows"][0]["outcomes"].values()))["statistics"]["accuracy"] = [True]
+
+
+def _huge_count(record):
+    record["runs"][0]["dataset"]["questions"] = 10**400
+
+
+def _select(**values):
+    return lambda record: record["runs"][0]["rows"][0]["selections"].update(values)
+
+
+def _tied(count):
+    return lambda record: next(iter(record["runs"][0]["rows"][0]["outcomes"].values())).update(tied=count)
+
+
+def _listed_outcomes(record):
+    row = record["runs"][0]["rows"][0]
+    row["outcomes"] = list(row["outcomes"])
+
+
+@pytest.mark.parametrize(
+    ("change", "where", "field", "found", "expected"),
+    [
+        (_huge_group, r"^\$\.runs\[0\]$", "passage_groups", "^24 entries$", "^24 "),
+        (_huge_statistics, r"rows\[0\]", "accuracy", "^.10000", "^1 numbers$"),
+        (_true_statistics, r"rows\[0\]", "accuracy", "^.True", "^1 numbers$"),
+        (_huge_count, r"^\$\.runs\[0\]$", "passage_groups", "^24 entries$", "over 18 digits"),
+        (_select(candidates=[1]), r"selections$", "candidates", r"^\[1\]$", "^24 counts$"),
+        (_select(selected=[10**400] * 24), r"selections$", "selected", r"^\[10000", "^24 counts$"),
+        (_select(evidence="all"), r"selections$", "evidence", "'all'", "a list"),
+        (_tied(10**400), r"rows\[0\]", "tied", "18 digits", "^0 to "),
+        (_tied("two"), r"rows\[0\]", "tied", "'two'", "^0 to "),
+        (_listed_outcomes, r"rows\[0\]$", "outcomes", "a list of 24", "an object"),
+        (lambda record: record.pop("runs"), "^\\$?$", "runs", "^an object with ", ""),
+        (_without("passage_groups"), r"^\$\.runs\[0\]$", "passage_groups", "^an object with ", ""),
+        (_fewer_groups, r"^\$\.runs\[0\]$", "passage_groups", "^23 entries$", "^24 "),
+        (_gap_in_groups, r"^\$\.runs\[0\]$", "passage_groups", "^24 entries$", "^24 "),
+        (_drop_question, r"rows\[1\]$", "outcomes", "^23 questions$", "24 questions"),
+        (_rename_question, r"rows\[1\]$", "outcomes", "ids", "24 questions"),
+        (_break_statistics, r"rows\[0\]", "accuracy", r"^\['1'\]$", "^1 numbers$"),
+        (_empty_statistics, r"rows\[0\]", "accuracy", r"^\[\]$", "^1 numbers$"),
+        (_other_task, r"dataset$", "task", "^'essay'$", "single-choice or "),
+        (_no_questions, r"dataset$", "questions", "^0$", "^1 or more$"),
+        (_of_row("variant", ["race"]), r"rows\[0\]$", "variant", "^a list of 1$", "^a string$"),
+        (_of_row("params", "window"), r"rows\[0\]$", "params", "^'window'$", "^an object$"),
+        (_of_row("threshold", [0.5, "?"]), r"rows\[0\]$", "threshold", "^a list of 2$", "^a number, or one "),
+    ],
+)
+def test_a_malformed_record_is_refused_with_its_place(record, change, where, field, found, expected):
+    path = record(change)
+    patterns = {"where": re.compile(where), "found": re.compile(found), "expected": re.compile(expected)}
+    with raises(DataError, source=str(path), field=field, **patterns):
+        read_results(path)
+
+
+def _row(i=0):
+    return lambda record: record["runs"][0]["rows"][i]
+
+
+def _set(where, **values):
+    return lambda record: where(record).update(values)
+
+
+def _outcome(**values):
+    def change(record):
+        next(iter(_row(2)(record)["outcomes"].values())).update(values)
+
+    return change
+
+
+def _all_right(record):
+    for outcome in _row(2)(record)["outcomes"].values():
+        outcome["statistics"]["accuracy"] = [1.0]
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "found", "expected"),
+    [
+        (_all_right, "accuracy", "^0?", "^1.0,"),
+        (_outcome(statistics={"accuracy": [0.123]}), "accuracy", "", ""),
+        (_set(lambda record: _row()(record)["metrics"], accuracy=0.99), "accuracy", "^0.99$", ""),
+        (_set(lambda record: _row()(record)["metrics"], accuracy="0.99"), "accuracy", "^0.99$", ""),
+        (_outcome(tied=9), "tie_rate", "", ""),
+        (_set(_row(2), tie_rate=0.5), "tie_rate", "^0.5$", ""),
+        (_set(_row(), questions=25), "questions", "^25$", "^24,"),
+        (_set(_row(), short_signature="sw|n:24"), "short_signature", "", ""),
+        (_set(_row(), signature="solver:sw"), "short_signature", "", "^sw,"),
+        (_set(_row(), signature=""), "signature", "", ""),
+        (_set(_row(), solver="sw"), "solver", "^sw$", "^random,"),
+        (_set(_row(2), ties="first"), "ties", "^first$", "^partial,"),
+        (_set(_row(2), variant="race"), "variant", "^race$", "^None,"),
+        (_set(lambda record: record["runs"][0]["dataset"], fingerprint="0" * 64), "fingerprint", "^000", ""),
+    ],
+)
+def test_a_record_that_contradicts_itself_is_refused_with_both_values(record, change, field, found, expected):
+    path = record(change)
+    patterns = {name: re.compile(text) for name, text in (("found", found), ("expected", expected)) if text}
+    with raises(DataError, source=str(path), field=field, where=re.compile(r"\$\.runs\[0\]"), **patterns):
+        read_results(path)
+
+
+def test_groups_follow_from_the_outcomes_too(tmp_path):
+    made = evaluate(load("sample:single-choice"), [parse_solver("sw")], by="question-type")
+    plain = json.loads(json.dumps(run_record([made])))
+    groups = plain["runs"][0]["grouping"]["groups"]
+    one, other = list(groups)[:2]
+    groups[one].append(groups[other].pop())
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(plain), encoding="utf-8")
+    with raises(DataError, field="questions"):
+        read_results(path)

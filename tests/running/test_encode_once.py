@@ -1,0 +1,33 @@
+"""Each set of texts is encoded once per analyzer, whatever the number of solvers, folds and tuning steps."""
+
+from __future__ import annotations
+
+import weakref
+
+import numpy as np
+
+from classic_rc.questions import Task
+from classic_rc.running.fitted_system import EncodingCache
+from classic_rc.solvers import parse_solver
+from classic_rc.testing import synthetic_dataset
+from classic_rc.text.encode import SharedQuestions, encode
+
+
+def test_encodings_that_no_later_solver_needs_are_freed():
+    cache, made = EncodingCache(), synthetic_dataset(Task.SINGLE_CHOICE, n_passages=4)
+    shared = cache.of(made)
+    names = ("word", "treebank", "char")
+    encodings = {name: weakref.ref(encode(shared, name).arrays.passage_tokens) for name in names}
+    combined = parse_solver("combination,solvers=[sw+d,analyzer=treebank; length],weights=[1; 1]")
+    cache.keep_analyzers([combined, parse_solver("sw+d"), parse_solver("longest")])
+    assert {name for name, tokens in encodings.items() if tokens() is not None} == {"word", "treebank"}
+    cache.keep_analyzers([])
+    assert all(tokens() is None for tokens in encodings.values())
+
+
+def test_solvers_learn_from_the_same_objects_of_a_fold():
+    shared = SharedQuestions(synthetic_dataset(Task.SINGLE_CHOICE, n_passages=6))
+    one, same, other = (shared.take(np.array(index)) for index in ([0, 2, 3], [0, 2, 3], [0, 2]))
+    assert one.questions is same.questions
+    assert [q.id for q in one] == [shared[i].id for i in (0, 2, 3)]
+    assert [q.id for q in other] == [shared[i].id for i in (0, 2)]

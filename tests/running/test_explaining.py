@@ -1,0 +1,84 @@
+"""Explanations are of the scores behind the rows, also out of fold and after tuning."""
+
+from __future__ import annotations
+
+import pytest
+
+import classic_rc
+from classic_rc.errors import UsageError
+from classic_rc.protocol import Protocol
+from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+from classic_rc.running.evaluate import predict
+from classic_rc.running.explain import MOST_ABLATIONS, Explainer
+from classic_rc.running.plan import add_span_candidates
+from classic_rc.solvers import Solver
+from classic_rc.testing import synthetic_dataset
+from classic_rc.text.spans import SpanGenerator
+from tests.errors import raises
+
+SINGLE = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=10)
+OTHER = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=10, seed=1, name="other")
+
+CASES = [
+    ("sw+d", {}),
+    ("ir:paragraphs", {}),
+    ("surface-lr", {"train": OTHER}),
+    ("surface-lr", {"cv": 3}),
+    ("sliding-window:race", {"tune": OTHER}),
+    ("sliding-window:race", {}),  # out of fold
+]
+
+
+@pytest.mark.parametrize(("spec", "learning"), CASES)
+def test_explanations_tell_the_scores(spec, learning):
+    solver = classic_rc.parse_solver(spec)
+    explainer = Explainer(solver, SINGLE, Protocol(**learning))
+    expected = predict(SINGLE, solver, decide=False, **learning).scores
+    told = [[candidate.score for candidate in explanation.candidates] for explanation in explainer]
+    assert told == [scores.tolist() for scores in expected]
+
+
+def test_generated_spans_are_made_as_they_are_needed():
+    dataset = add_span_candidates(synthetic_dataset(Task.SPAN, n_passages=3), SpanGenerator(max_tokens=2))
+    explanations = list(Explainer(classic_rc.parse_solver("span-sw"), dataset))
+    assert [len(e.candidates) for e in explanations] == [len(q.candidates) for q in dataset]
+
+
+class Counting(Solver):
+    """Counts its questions."""
+
+    seen = 0
+
+    def score_candidates(self, questions):
+        Counting.seen += len(questions)
+        return [[float("fox" in q.passage.text) + len(c.text) for c in q.candidates] for q in questions]
+
+
+def test_the_words_of_a_long_passage_are_left_out_together():
+    passage = Passage("p", " ".join(f"word{i}" for i in range(2000)) + " fox.")
+    question = Question(
+        "q", passage, "Who?", (Candidate("a b"), Candidate("c")), frozenset({0}), Task.SINGLE_CHOICE
+    )
+    explainer = Explainer(Counting(), Dataset([question], name="long"))
+    before = Counting.seen
+    first = explainer.explain(0).candidates[0]
+    assert Counting.seen - before <= MOST_ABLATIONS + 2
+    ((name, effect),) = first.numbers.items()
+    assert name.endswith('fox"')
+    assert effect == 1.0
+    assert [passage.text[m.start : m.end].split()[-1] for m in first.marks] == ["fox"]
+
+
+def test_all_questions_are_explained_without_ablation():
+    before = Counting.seen
+    assert all(not c.numbers for e in Explainer(Counting(), SINGLE) for c in e.candidates)
+    assert Counting.seen - before == len(SINGLE)
+
+
+def test_what_cannot_be_learned_or_tuned_is_refused():
+    with raises(UsageError) as refused:
+        Explainer(classic_rc.parse_solver("surface-lr"), SINGLE)
+    assert "surface-lr learns from gold" in str(refused.value)
+    several = synthetic_dataset(Task.MULTIPLE_ANSWER)
+    with raises(UsageError, field="tuning data", found="multiple-answer", expected="single-choice"):
+        Explainer(classic_rc.parse_solver("sliding-window:race"), SINGLE, Protocol(tune=several))

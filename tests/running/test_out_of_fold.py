@@ -1,0 +1,133 @@
+"""Learning out of fold: a question is answered by a solver that has not seen its passage's gold."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from classic_rc import evaluate
+from classic_rc.decisions import TunedThreshold
+from classic_rc.errors import UsageError
+from classic_rc.folds import FoldPlan, passage_groups
+from classic_rc.predictions import Scores
+from classic_rc.questions import Task
+from classic_rc.running.evaluate import predict
+from classic_rc.solvers import ConstantPosition, LongestCandidate
+from classic_rc.testing import synthetic_dataset
+from tests.errors import raises
+from tests.own_solvers import Remembers
+
+DATA = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=12, name="data")
+MULTIPLE = synthetic_dataset(Task.MULTIPLE_ANSWER, n_passages=12, name="several")
+
+
+def test_no_question_is_answered_by_who_has_seen_it():
+    scores = predict(DATA, Remembers(), decide=False, cv=5).scores
+    assert not scores.values.any()
+    assert predict(DATA, Remembers(), decide=False, train=DATA).scores.values.any()
+
+
+@pytest.mark.parametrize("plan", [FoldPlan(3), FoldPlan(5), FoldPlan(4, "shelf")])
+def test_a_solver_learns_from_all_other_folds(plan):
+    dataset = replace(
+        DATA, questions=[replace(q, meta={"shelf": int(q.id[1 : q.id.index(",")]) // 2}) for q in DATA]
+    )
+    learned = []
+
+    class Watches(Remembers):
+        def fit(self, questions, y=None):
+            learned.append({q.id for q in questions})
+            return super().fit(questions)
+
+    (row,) = evaluate(dataset, [Watches()], cv=plan.n_folds, group=plan.group).rows
+    assert row.trained_on == plan.label
+    assert f"trained_on:{plan.label}" in row.signature
+    assert len(learned) == plan.n_folds
+    groups = passage_groups(dataset, plan.group)
+    left_out = [{q.id for q in dataset} - ids for ids in learned]
+    assert set.union(*left_out) == {q.id for q in dataset}
+    of_fold = [{int(g) for q, g in zip(dataset, groups, strict=True) if q.id in ids} for ids in left_out]
+    assert sum(map(len, of_fold)) == len(set(groups.tolist()))
+
+
+def test_a_fold_learns_just_as_from_training_data():
+    scores = predict(DATA, ConstantPosition(position="majority"), decide=False, cv=5).scores
+    for others, own in FoldPlan().folds(DATA):
+        train = replace(DATA, questions=[DATA[i] for i in others])
+        alone = predict(
+            replace(DATA, questions=[DATA[i] for i in own]),
+            ConstantPosition(position="majority"),
+            decide=False,
+            train=train,
+        )
+        assert np.array_equal(scores.take(own).values, alone.scores.values)
+
+
+def test_what_a_fit_leaves_to_be_said_is_said_once():
+    evaluation = evaluate(DATA, [Remembers()], cv=5)
+    assert evaluation.warnings == ("Remembers: it only remembers",)
+    assert evaluation.rows[0].caveats == ("it only remembers",)
+    assert evaluation.to_dict()["rows"][0]["caveats"] == ["it only remembers"]
+
+
+def test_a_threshold_is_tuned_on_the_other_folds_out_of_fold_scores():
+    (row,) = evaluate(MULTIPLE, [Remembers()], cv=3).rows
+    assert row.tuned_on == row.trained_on == "cv3"
+    assert len(row.threshold) == 3
+
+
+def test_each_folds_solver_is_tuned_on_tuning_data():
+    tune = synthetic_dataset(Task.MULTIPLE_ANSWER, n_passages=4, seed=2, name="tune")
+    (row,) = evaluate(MULTIPLE, [Remembers()], cv=3, tune=tune).rows
+    assert (row.trained_on, row.tuned_on) == ("cv3", "tune")
+    assert len(row.threshold) == 3
+    alone = TunedThreshold().fit(Remembers().fit([]).score_candidates(tune), tune)
+    assert row.threshold == [alone.best_threshold_] * 3
+
+
+def test_folds_serve_thresholds_of_solvers_that_learn_nothing():
+    (row,) = evaluate(MULTIPLE, [LongestCandidate()], cv=4).rows
+    assert (row.tuned_on, row.trained_on, len(row.threshold)) == ("cv4", None, 4)
+
+
+def test_folds_that_nobody_uses_are_said():
+    (warning,) = evaluate(DATA, [LongestCandidate()], cv=4).warnings
+    assert "4 folds are not used" in warning
+
+
+def test_training_data_and_folds_exclude_each_other():
+    with raises(UsageError, field="cv", found="5"):
+        evaluate(DATA, [Remembers()], cv=5, train=DATA)
+
+
+def test_nothing_is_learned_from_hidden_gold():
+    hidden = replace(DATA, questions=[replace(q, gold=None) for q in DATA])
+    with raises(UsageError, field="dataset", found="data"):
+        predict(hidden, Remembers(), cv=5)
+
+
+def test_spans_are_learned_out_of_fold_a_block_at_a_time():
+    spans = synthetic_dataset(Task.SPAN, n_passages=6)
+
+    class Counts(Remembers):
+        def score_candidates(self, questions):
+            return Scores.from_lists([float(q.id in self.seen_)] * len(q.candidates) for q in questions)
+
+    (row,) = evaluate(spans, [Counts()], cv=3).rows
+    assert row.trained_on == "cv3"
+
+
+def test_overlap_is_told_and_left_out_if_wanted():
+    train = replace(DATA[:9], name="train")
+    rest = replace(DATA, questions=DATA.questions[3:], name="rest")
+    told = evaluate(rest, [Remembers()], train=train)
+    assert told.warnings[0] == "training data train shares 1 passage and 6 questions with rest"
+    assert told.rows[0].metrics()["accuracy"] > 0
+    left_out = evaluate(rest, [Remembers()], train=train, drop_overlap=True)
+    assert left_out.warnings[0].endswith("shares 1 passage and 6 questions with rest: 6 questions are left out")
+    assert left_out.rows[0].signature != told.rows[0].signature
+    with raises(UsageError) as refused:
+        evaluate(DATA, [Remembers()], train=train, drop_overlap=True)
+    assert "left of train" in str(refused.value)
