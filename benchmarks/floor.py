@@ -20,11 +20,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from classic_rc.commands.floor.verify import row_differences, row_entry, signature_without
 from classic_rc.datasets.official import FINGERPRINTS
 from classic_rc.datasets.registry import READERS
-from classic_rc.reports.floor import CHANCE, SCHEMA, row_differences, row_entry, row_from_entry, signature_without
+from classic_rc.results.floors import CHANCE, SCHEMA, row_from_entry
 
-FILE = Path(__file__).parents[1] / "classic_rc" / "reports" / "floor.json"
+FILE = Path(__file__).parents[1] / "classic_rc" / "results" / "floor.json"
 
 NAMES: Mapping[str, tuple[str, str | None]] = {
     "race-last.dev": ("race-last:dev", None),

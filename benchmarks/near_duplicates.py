@@ -8,7 +8,7 @@ from benchmarks import DATA
 from benchmarks.generate import dataset
 from benchmarks.timing import Table, interleaved
 from classic_rc import load, near_duplicates
-from classic_rc.audit.duplicates import find_duplicates
+from classic_rc.commands.check.duplicates import find_duplicates
 from classic_rc.questions import Dataset
 
 _PUBLISHED = {

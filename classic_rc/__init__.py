@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from classic_rc.parameters import parameter
     from classic_rc.predictions import Prediction, Scores
     from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
-    from classic_rc.reports.floor import floor
+    from classic_rc.results.floors import floor
     from classic_rc.running.evaluate import evaluate
     from classic_rc.solvers.base import Solver
     from classic_rc.solvers.specs import parse_solver

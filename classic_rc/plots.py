@@ -16,7 +16,6 @@ from classic_rc.errors import UsageError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from classic_rc.reports.paper_table import PaperTable
     from classic_rc.results.breakdown import Breakdown
     from classic_rc.results.curves import PrecisionRecallCurve
 
@@ -89,41 +88,6 @@ def breakdown(breakdowns: Breakdown | Sequence[Breakdown]) -> Figure:
     from classic_rc.results.breakdown import Breakdown
 
     return breakdown_figure([breakdowns] if isinstance(breakdowns, Breakdown) else breakdowns)
-
-
-def forest(table: PaperTable) -> Figure:
-    """Draw every system of a paper's table with its interval, one panel per dataset and group.
-
-    A panel shows the dataset's tested metric, or else its first column. A dashed line is at the baseline. The
-    figure is as wide as one column of a paper. Markers differ by block, and nothing depends on colour.
-
-    Parameters
-    ----------
-    table : PaperTable
-        From :func:`classic_rc.reports.make_paper_table`.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Raises
-    ------
-    UsageError
-        The table has no numbers.
-    MissingPackageError
-        Matplotlib is not installed.
-
-    Examples
-    --------
-    >>> from classic_rc import evaluate, load, plots
-    >>> from classic_rc.results import SharedResults
-    >>> from classic_rc.reports import make_paper_table
-    >>> results = SharedResults.of(evaluate(load("sample:single-choice"), ["sw+d", "longest"]))
-    >>> figure = plots.forest(make_paper_table([("today", results)], intervals=100))
-    """
-    from classic_rc.reports.figures import forest_figure
-
-    return forest_figure(table)
 
 
 def save(figure: Figure, path: str | PathLike[str]) -> None:

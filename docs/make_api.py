@@ -181,7 +181,7 @@ def files() -> str:
     for package in (module for module in sources().values() if module.is_package):
         own = [file for file in sources().values() if file.name.rpartition(".")[0] == package.name]
         own = [file for file in own if not file.is_package and not file.name.endswith(".__main__")]
-        if own and not package.name.startswith("classic_rc.teaching.assignments"):
+        if own and not package.name.startswith("classic_rc.commands.grade.assignments"):
             lines += ["", f"## {package.name}", "", "| file | what it has |", "|---|---|"]
             lines += [f"| `{file.name.rpartition('.')[2]}.py` | {summary(file.text)} |" for file in own]
     return "\n".join(lines).replace("\\", "\\\\") + "\n"

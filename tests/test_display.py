@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 import classic_rc
-from classic_rc.audit import check_dataset
+from classic_rc.commands.check import check_dataset
 from classic_rc.errors import MissingPackageError
 from classic_rc.questions import Dataset
 from classic_rc.results.curves import PrecisionRecallCurve

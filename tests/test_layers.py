@@ -16,7 +16,7 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1] / "classic_rc"
 
-ASSIGNMENTS = PACKAGE / "teaching" / "assignments"
+ASSIGNMENTS = PACKAGE / "commands" / "grade" / "assignments"
 
 # Lowest first. A module imports from its own level or from those below it.
 LEVELS = (
@@ -38,15 +38,16 @@ LEVELS = (
     {"systems"},
     {"results"},
     {"running"},
-    {"audit"},
     {"reports", "plots"},
-    {"teaching", "testing", "harness"},
-    {"cli", "__init__", "__main__"},
+    {"testing", "harness"},
+    {"cli"},
+    {"commands"},
+    {"cli.main", "__init__", "__main__"},
 )
 LEVEL = {part: level for level, parts in enumerate(LEVELS) for part in parts}
-COMMAND_LINE = LEVEL["cli"]
+COMMAND_LINE = LEVEL["__main__"]
 """A `__main__` module is a command line too, whatever package it is in: nothing imports it."""
-USER_LEVEL = LEVEL["teaching"]
+USER_LEVEL = LEVEL["testing"]
 """Written as a user would write it: from here up, no private name of another part is imported."""
 KERNEL_PACKAGES = {"numpy", "scipy"}
 
@@ -292,7 +293,7 @@ PLANTED = [
     ("solvers.bad", "from classic_rc.running import evaluate"),
     ("solvers.bad", "def f():\n    import classic_rc.results.evaluation"),
     ("solvers.bad", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from ..running import evaluate"),
-    ("solvers.bad", "CHECKS = {'words': 'classic_rc.audit.check:check_dataset'}"),
+    ("solvers.bad", "CHECKS = {'words': 'classic_rc.commands.check.audit:check_dataset'}"),
     ("solvers.bad", "from classic_rc import load"),
     ("metrics.bad", "class A:\n    from classic_rc import predictions, solvers"),
     ("text.bad", "from .. import metrics"),

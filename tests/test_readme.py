@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from classic_rc.cli.main import build_parser, main
-from classic_rc.teaching import Isolation
+from classic_rc.commands.grade import Isolation
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -55,7 +55,7 @@ def test_grading_is_one_command(tmp_path, monkeypatch):
     (tmp_path / "submissions").mkdir()
     shutil.copy(template, tmp_path / "submissions")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("classic_rc.teaching.choose_isolation", lambda **rest: Isolation("none"))
+    monkeypatch.setattr("classic_rc.commands.grade.choose_isolation", lambda **rest: Isolation("none"))
     assert main(shlex.split(command)[1:]) == 0
     grades = (tmp_path / "grades.csv").read_text(encoding="utf-8").splitlines()
     assert len(grades) == 2

@@ -19,7 +19,7 @@ from typing import Any
 
 import classic_rc
 from benchmarks import DATA
-from classic_rc.audit import check_dataset
+from classic_rc.commands.check import check_dataset
 
 Row = dict[str, Any]
 Leak = Callable[[Row, random.Random, int], None]

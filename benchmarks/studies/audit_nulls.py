@@ -21,11 +21,11 @@ import numpy as np
 
 import classic_rc
 from benchmarks import DATA
-from classic_rc.audit import Kind
-from classic_rc.audit.cues import describe_steps, order_features
-from classic_rc.audit.features import FeatureMatrix, build_features
-from classic_rc.audit.options import OptionTable
-from classic_rc.audit.score_test import ScoreTest
+from classic_rc.commands.check import Kind
+from classic_rc.commands.check.cues import describe_steps, order_features
+from classic_rc.commands.check.features import FeatureMatrix, build_features
+from classic_rc.commands.check.option_arrays import OptionTable
+from classic_rc.commands.check.score_test import ScoreTest
 from classic_rc.questions import Dataset, Question, TextCandidates
 from classic_rc.running.plan import default_analyzer
 

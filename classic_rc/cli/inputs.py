@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from classic_rc.cli.console import Failures, print_message
+from classic_rc.errors import SystemFailedError, UsageError
+
+if TYPE_CHECKING:
+    from classic_rc.datasets.labels import Labels
+    from classic_rc.questions import Dataset
+    from classic_rc.results.breakdown import CrossTabulation
+    from classic_rc.results.comparison import SharedResults
+    from classic_rc.results.evaluation import Evaluation
+    from classic_rc.results.grouping import Grouping
+
 import gc
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from classic_rc.cli.console import check_writable, print_message
-from classic_rc.errors import DataError, UsageError
+from classic_rc.cli.console import check_writable
+from classic_rc.errors import DataError
 from classic_rc.io.progress import progress_bar
 from classic_rc.protocol import READING, SETTINGS, Protocol
 
@@ -354,3 +368,66 @@ def report_notes(args: argparse.Namespace, kind: str, texts: Iterable[str], abou
     if not args.quiet:
         for text in texts:
             print_message(f"{kind}: {about}: {text}" if about else f"{kind}: {text}")
+
+
+class QuestionGroups(NamedTuple):
+    """What ``--by`` and ``--labels`` mean for one dataset."""
+
+    groupings: Sequence[Grouping]
+    crosses: Sequence[CrossTabulation]
+
+
+def read_groups(args: argparse.Namespace, dataset: Dataset, fields: Sequence[str] = ()) -> QuestionGroups:
+    """Group questions by the keys of ``--by``, by default by all labels of ``--labels`` and the keys `fields`."""
+    if not (args.by or args.labels or fields):
+        return QuestionGroups((), ())
+    from classic_rc.results.grouping import group_questions, read_groupings
+
+    labels = read_label_files(args, dataset)
+    groupings = read_groupings(dataset, args.by, labels)
+    if not args.by:
+        known = {own.name for own in labels}
+        groupings += [group_questions(dataset, key) for key in fields if key not in known]
+    return QuestionGroups(groupings, [_cross_tabulate(dataset, key, labels) for key in args.by if "," in key])
+
+
+def _cross_tabulate(dataset: Dataset, keys: str, labels: Sequence[Labels]) -> CrossTabulation:
+    """Count the groups of ``KEY,KEY`` together; the two may be the same."""
+    from classic_rc.results.breakdown import cross_tabulate
+    from classic_rc.results.grouping import group_questions
+
+    first, second = (key.strip() for key in keys.split(",", 1))
+    rows = group_questions(dataset, first, labels)
+    return cross_tabulate(rows, rows if first == second else group_questions(dataset, second, labels))
+
+
+def count_questions(args: argparse.Namespace, dataset: Dataset) -> SharedResults:
+    """Return results without systems: their breakdown has only the numbers of questions."""
+    from classic_rc.folds import passage_groups
+    from classic_rc.results.comparison import SharedResults
+
+    assert dataset.task is not None
+    groups = passage_groups(dataset, args.group)
+    return SharedResults(dataset.name, dataset.fingerprint, dataset.task, groups, (), args.group)
+
+
+def report_missing(
+    args: argparse.Namespace,
+    evaluations: Sequence[Evaluation],
+    failures: Failures,
+    *,
+    asked_for: bool = True,
+    notes: bool = True,
+) -> None:
+    """Report the systems that did not answer; `notes` says whether to report also those that answered other data.
+
+    One that failed, or that was named and answered no dataset at all, is a failure.
+    """
+    answered = {row.name for evaluation in evaluations for row in evaluation.rows}
+    for evaluation in evaluations:
+        for name, error in evaluation.errors.items():
+            about = f"{evaluation.dataset.name}: {name}"
+            if isinstance(error, SystemFailedError) or (asked_for and name not in answered):
+                failures.add(error, about)
+            elif notes:
+                report_notes(args, "note", [str(error)], about)

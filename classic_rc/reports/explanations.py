@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from classic_rc.io.text import printable
 from classic_rc.questions import Dataset, Question
 from classic_rc.reports.formulas import DIGITS, formula_lines
-from classic_rc.reports.html import CHOICES, Bar, fill_template, question_cell, question_style
+from classic_rc.reports.html import CHOICES, Bar, question_cell, question_style
 from classic_rc.reports.verdict import (
     TermRow,
     Verdict,
@@ -252,27 +252,6 @@ def _close_colours(lines: Iterable[str]) -> Iterator[str]:
 
 # ------------------------------------------------------------------------------------------------------------------
 # HTML: one view of a question for pages, reports and notebooks
-
-
-def explanation_html(*explanations: Explanation, digits: int = DIGITS, every: bool = False) -> str:
-    """Return explanations of one question as a self-contained HTML document.
-
-    Parameters
-    ----------
-    *explanations : Explanation
-        By one or several solvers.
-    digits : int
-    every : bool
-        As in :func:`explanation_text`.
-
-    Returns
-    -------
-    str
-        HTML without a script. It has the passage once, with the marks of the candidate that the reader chooses.
-    """
-    solvers = ", ".join(explanation.solver for explanation in explanations)
-    view = question_values(*explanations, digits=digits, every=every)
-    return fill_template("explanation.html", view=view, solvers=solvers, several=len(explanations) > 1)
 
 
 def explanation_view(*explanations: Explanation) -> str:

@@ -16,8 +16,6 @@ from classic_rc.errors import MissingPackageError, UsageError, unknown_name
 from classic_rc.io.text import printable
 from classic_rc.results.curves import AVERAGES, PrecisionRecallCurve
 from classic_rc.results.grouping import MIN_GROUP_QUESTIONS
-from classic_rc.results.outcomes import Block
-from classic_rc.results.resampling import ALPHA
 from classic_rc.tables import records_csv
 
 if TYPE_CHECKING:
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
     from matplotlib.legend import Legend
     from matplotlib.lines import Line2D
 
-    from classic_rc.reports.paper_table import PaperRow, PaperTable
     from classic_rc.results.breakdown import Breakdown, Group
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
@@ -40,7 +37,7 @@ FIGURE_FORMATS = ("pdf", "png", "svg")
 _BUILD_DATE = "SOURCE_DATE_EPOCH"
 _NO_DATE: dict[str, dict[str, Any]] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
 
-_COLUMN = 3.03
+COLUMN_WIDTH = 3.03
 """Inches: 7.7 cm, the width of one column in ACL's style."""
 _SQUARE_AXES = 3.0
 """Inches: the height, with labels, of square axes that are as wide as the column."""
@@ -71,7 +68,7 @@ def require_matplotlib() -> None:
 
 
 @contextmanager
-def styled_figure(width: float = _COLUMN, height: float = _COLUMN) -> Iterator[tuple[Figure, Axes]]:
+def styled_figure(width: float = COLUMN_WIDTH, height: float = COLUMN_WIDTH) -> Iterator[tuple[Figure, Axes]]:
     """Open a figure of this size in inches, with one pair of axes in this package's style, for a ``with`` block.
 
     It needs no window and no display, and pyplot does not know it. In the block, the user's matplotlib settings are
@@ -112,7 +109,7 @@ def figure_bytes(figure: Figure, form: str) -> bytes:
     return content.getvalue()
 
 
-def _add_legend(figure: Figure, drawn: Sequence[Artist], names: Sequence[str], **look: Any) -> Legend:
+def add_legend(figure: Figure, drawn: Sequence[Artist], names: Sequence[str], **look: Any) -> Legend:
     """Add a legend below the axes."""
     legend = figure.legend(drawn, ["?"] * len(names), loc="outside lower center", frameon=False, **look)
     # Set afterwards: matplotlib would leave out names that begin with "_" and read "$" as mathematics.
@@ -127,7 +124,7 @@ def precision_recall_figure(curves: Sequence[PrecisionRecallCurve]) -> Figure:
     with styled_figure() as (figure, axes):
         lines = draw_precision_recall(curves, axes)
         n_columns = 2 if len(labels) > 1 and max(map(len, labels)) <= _HALF_COLUMN_LETTERS else 1
-        legend = _add_legend(figure, lines, labels, ncols=n_columns, handlelength=3)
+        legend = add_legend(figure, lines, labels, ncols=n_columns, handlelength=3)
         figure.set_figheight(_SQUARE_AXES + legend.get_window_extent().height / figure.dpi)
     return figure
 
@@ -224,7 +221,7 @@ def breakdown_figure(breakdowns: Sequence[Breakdown]) -> Figure:
             _draw_bars(breakdown, panel)
         if len(systems) > 1:
             patches = [axes.barh(0, 0, **_bar_style(i))[0] for i in range(len(systems))]
-            _add_legend(figure, patches, [printable(name) for name in systems])
+            add_legend(figure, patches, [printable(name) for name in systems])
     return figure
 
 
@@ -278,75 +275,3 @@ def _group_label(group: Group) -> str:
     name = printable(group.name)
     short = name if len(name) <= _NAME_LETTERS else name[: _NAME_LETTERS - 1] + "…"
     return f"{short} ({group.questions:,})"
-
-
-_FOREST_ROW, _FOREST_TITLE, _FOREST_AXIS = 0.1, 0.16, 0.14
-_BLOCK_LOOKS: dict[Block, dict[str, Any]] = {
-    Block.UNTRAINED: {"marker": "o", "markerfacecolor": "white"},
-    Block.TRAINED: {"marker": "s", "markerfacecolor": "black"},
-    Block.GIVEN: {"marker": "^", "markerfacecolor": "0.6"},
-    Block.PUBLISHED: {"marker": "x"},
-}
-"""Markers, so that blocks differ in print without colours."""
-
-
-def forest_figure(table: PaperTable) -> Figure:
-    """Draw one panel per dataset and group of questions: see :func:`classic_rc.plots.forest`."""
-    require_matplotlib()
-    from matplotlib.lines import Line2D
-
-    panels = []
-    for label in dict.fromkeys(column.dataset for column in table.columns):
-        own = [j for j, column in enumerate(table.columns) if column.dataset == label]
-        whole = [j for j in own if table.columns[j].group is None]
-        panels += [j for j in whole if table.columns[j].is_tested][:1] or whole[:1]
-        panels += [j for j in own if table.columns[j].group is not None]
-    rows = {j: [row for row in table.rows if row.cells[j].value is not None] for j in panels}
-    panels = [j for j in panels if rows[j]]
-    if not panels:
-        raise UsageError("no numbers to draw: the table has no columns or no rows", field="table")
-    heights = [_FOREST_TITLE + _FOREST_ROW * len(rows[j]) for j in panels]
-    with styled_figure(_COLUMN, sum(heights) + _FOREST_AXIS) as (figure, axes):
-        axes.remove()
-        drawn = figure.subplots(len(panels), sharex=True, squeeze=False, height_ratios=heights)[:, 0]
-        for panel, j in zip(drawn, panels, strict=True):
-            _draw_forest(panel, table, j, rows[j])
-        is_marked = any(row.cells[j].test.is_significant for j in panels for row in rows[j])
-        if is_marked:
-            mark = f"*: differs from {table.baselines[0]}, p < {ALPHA:g}"
-            drawn[-1].set_xlabel(printable(mark), parse_math=False, labelpad=1)
-        blocks = [block for block in Block if any(row.block is block for j in panels for row in rows[j])]
-        if len(blocks) > 1:
-            dots = [Line2D([], [], color="black", linestyle="none", **_BLOCK_LOOKS[block]) for block in blocks]
-            is_given = all(row.is_given for row in table.rows if row.block is Block.PUBLISHED)
-            names = ["given numbers" if block is Block.PUBLISHED and is_given else str(block) for block in blocks]
-            legend = _add_legend(figure, dots, names, ncols=4, handletextpad=0, columnspacing=0.8)
-            figure.set_figheight(figure.get_figheight() + legend.get_window_extent().height / figure.dpi)
-    return figure
-
-
-def _draw_forest(axes: Axes, table: PaperTable, j: int, rows: Sequence[PaperRow]) -> None:
-    column = table.columns[j]
-    for i, row in enumerate(rows):
-        cell = row.cells[j]
-        assert cell.value is not None
-        if cell.interval is not None:
-            axes.plot([100 * cell.interval.low, 100 * cell.interval.high], [i, i], color="black", linewidth=0.8)
-        look: dict[str, Any] = {"color": "black", "linestyle": "none", "markersize": 3.5, "markeredgewidth": 0.8}
-        axes.plot([100 * cell.value], [i], zorder=3, **look, **_BLOCK_LOOKS[row.block])
-        if row.name in table.baselines and row.block is not Block.PUBLISHED:
-            axes.axvline(100 * cell.value, color="0.6", linestyle="--", linewidth=0.6, zorder=1)
-    names = [printable(row.name) + (" *" if row.cells[j].test.is_significant else "") for row in rows]
-    axes.set_yticks(range(len(rows)), names, parse_math=False, fontsize="x-small")
-    axes.set_ylim(len(rows) - 0.4, -0.6)
-    axes.tick_params(axis="y", length=0)
-    axes.tick_params(axis="x", length=2, pad=1)
-    axes.grid(axis="x", color="0.9", linewidth=0.5)
-    axes.set_axisbelow(True)
-    label = "" if column.metric.name == "accuracy" else f": {column.metric_label}"
-    group = "" if column.group is None else f", {column.group_label} ({column.questions:,})"
-    axes.set_title(
-        printable(f"{column.dataset}{group}{label} (%)"), loc="left", fontsize="small", pad=2, parse_math=False
-    )
-    for side in ("top", "right", "left"):
-        axes.spines[side].set_visible(False)

@@ -1,4 +1,4 @@
-"""HTML from the Jinja2 templates in ``templates/``: documents that load nothing else, with all text escaped.
+"""HTML from Jinja2 templates: documents that load nothing else, with all text escaped.
 
 Every value is escaped automatically, except markup made in this module. Jinja2 loads when the
 first page is made.
@@ -30,22 +30,22 @@ CHOICES = 40
 """How many candidates of an explained question can be chosen: the style sheet has this many rules."""
 
 
-def fill_template(name: str, **values: Any) -> str:
-    """Fill in a template of ``templates/``; text is escaped, and the same values always give the same HTML.
+def fill_template(name: str, package: str | None = None, /, **values: Any) -> str:
+    """Fill in a template of a package; text is escaped, and the same values always give the same HTML.
 
     A document may have a `script` with its `data`, and an `own_style` after that of all.
     """
-    return template_environment().get_template(name).render(values)
+    return template_environment().get_template(f"{package}/{name}" if package else name).render(values)
 
 
 @cache
 def template_environment() -> Environment:
     """Return the Jinja2 environment with our filters; ``style`` is a global name in it."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
     from markupsafe import Markup
 
     templates = Environment(
-        loader=PackageLoader("classic_rc.reports"),
+        loader=FunctionLoader(_read_template),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_as_html,
@@ -65,13 +65,18 @@ def template_environment() -> Environment:
         "short": "{:g}".format,
         "thousands": "{:,}".format,
     }
-    folder = files("classic_rc.reports") / "templates"
-    explained, report = ((folder / file).read_text(encoding="utf-8") for file in ("explained.css", "report.css"))
+    explained, document = map(_read_template, ("explained.css", "document.css"))
     chosen = ", ".join(f".explained:has(.r{number}:checked) .k{number}" for number in range(CHOICES))
     explained = explained.replace(".when-chosen", chosen)
-    styles = {"explained_style": explained, "style": explained + report}
+    styles = {"explained_style": explained, "style": explained + document}
     templates.globals |= {key: Markup(text) for key, text in styles.items()}
     return templates
+
+
+def _read_template(name: str) -> str:
+    """Return the text of a template: ``FILE`` of this package, or ``PACKAGE/FILE``."""
+    package, _, file = name.rpartition("/")
+    return (files(package or "classic_rc.reports") / "templates" / file).read_text(encoding="utf-8")
 
 
 def question_cell(values: dict[str, Any]) -> str:

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from classic_rc.results.breakdown import Breakdown, CrossTabulation
+    from classic_rc.results.comparison import Comparison
+    from classic_rc.tables import Table
+
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,11 +19,9 @@ from classic_rc.results.comparison import Comparison
 from classic_rc.results.evaluation import DEFINING_NOTE, SMALL_NOTE, dataset_title
 from classic_rc.results.resampling import MIN_RELIABLE_GROUPS
 from classic_rc.tables import Cell, Column, RowGroup, Table
-from classic_rc.tables.model import Value, format_count, format_percent
+from classic_rc.tables.model import Value, format_count
 
 if TYPE_CHECKING:  # a run needs no audit
-    from classic_rc.audit.kinds import Finding
-    from classic_rc.audit.without_copies import ScoreWithout
     from classic_rc.running.perturbed import PerturbedEvaluation, PerturbedScore
 
 # ------------------------------------------------------------------------------------------------------------------
@@ -109,53 +115,8 @@ def cross_table(cross: CrossTabulation) -> Table:
 # Comparisons.
 
 
-def comparison_tables(comparison: Comparison) -> list[Table]:
-    """Return the tables of one dataset: systems, pairs of systems, and which questions each set of systems solves.
-
-    The last table is left out if the comparison has no regions.
-
-    Parameters
-    ----------
-    comparison : Comparison
-
-    Returns
-    -------
-    list of Table
-    """
-    tables = [_system_table(comparison), difference_table(comparison)]
-    return [*tables, _overlap_table(comparison)] if comparison.regions else tables
-
-
-def _system_table(comparison: Comparison) -> Table:
-    columns = [
-        Column("system"),
-        Column(comparison.metric.label, "percent", key="value"),
-        Column("gain over chance", "points", key="gain"),
-        Column("relative gain %", "points", 1, "relative_gain"),
-        Column("signature", hidden=True),
-    ]
-    rows = [
-        [s.name, Cell(s.value, s.interval), Cell(s.gain, s.gain_interval), s.relative_gain, s.signature]
-        for s in comparison.estimates
-    ]
-    if comparison.chance is None:
-        gain = "gain over chance: unknown, because no system is `random`; to compute it, add --data DATA"
-    else:
-        chance = format_percent(comparison.chance)
-        gain = f"chance: random scores {chance}, in expectation; relative gain: gain / chance"
-    results = comparison.results
-    return Table(
-        results.label,
-        columns,
-        [RowGroup(rows)],
-        [comparison.resampling.note, gain],
-        f"{results.caption}: systems",
-        {s.name: s.signature for s in comparison.estimates},
-        _facts(comparison, "system"),
-    )
-
-
-def _facts(comparison: Comparison, kind: str) -> dict[str, str]:
+def comparison_facts(comparison: Comparison, kind: str) -> dict[str, str]:
+    """Return the facts that every record of a comparison has."""
     metric = comparison.solved_by if kind == "region" else comparison.metric
     return {"dataset": comparison.results.dataset, "metric": metric.name, "kind": kind}
 
@@ -189,7 +150,7 @@ def difference_table(comparison: Comparison) -> Table:
         notes.insert(1, f"only differences from {comparison.baseline} are tested")
     title = f"{comparison.metric.label}: first minus second"
     caption = f"{comparison.results.caption}: differences in {comparison.metric.label}, first minus second"
-    facts = {**_facts(comparison, "pair"), "test": comparison.test}
+    facts = {**comparison_facts(comparison, "pair"), "test": comparison.test}
     return Table(title, columns, [RowGroup(rows)], notes, caption, facts=facts)
 
 
@@ -202,25 +163,6 @@ def _describe_test(comparison: Comparison) -> str:
         return "two-sided, exact: from all swaps of groups of passages"
     some = " (or all swaps, if there are fewer)" if any(exact) else ""
     return f"two-sided, from {n:,} random swaps of groups of passages{some}, seed {seed}"
-
-
-def _overlap_table(comparison: Comparison) -> Table:
-    names = comparison.regions[0].systems  # the first region has all systems
-    columns = [
-        *(Column(name, key=f"solved[{name}]") for name in names),
-        *(Column("questions", "count"), Column("%", "percent", 1, "share"), Column("systems", hidden=True)),
-    ]
-    rows = [
-        [
-            *("yes" if name in region.systems else None for name in names),
-            *(region.questions, region.share, " + ".join(region.systems)),
-        ]
-        for region in comparison.regions
-    ]
-    notes = [f"left out: {', '.join(comparison.left_out)}"] if comparison.left_out else []
-    title = f"solved by exactly these systems ({comparison.solved_by.label} 1)"
-    caption = f"{comparison.results.caption}: questions {title}"
-    return Table(title, columns, [RowGroup(rows)], notes, caption, facts=_facts(comparison, "region"))
 
 
 # ------------------------------------------------------------------------------------------------------------------
@@ -274,60 +216,27 @@ def _notes(evaluation: PerturbedEvaluation) -> Iterator[str]:
         yield f"not measured: {name}: {error}"
 
 
-# ------------------------------------------------------------------------------------------------------------------
-# Duplicates.
+class GroupTables(NamedTuple):
+    """The breakdowns and cross tabulations of one dataset."""
+
+    breakdowns: Sequence[Breakdown]
+    crosses: Sequence[CrossTabulation]
+    drawn: Sequence[Breakdown] = ()  # of the figure; a breakdown that is columns of a table is not printed again
+
+    def tables(self) -> list[Table]:
+        """Return the tables for people."""
+        if not self.breakdowns and not self.crosses:
+            return []
+        return [*breakdown_tables(self.breakdowns), *map(cross_table, self.crosses)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data; empty without any groups."""
+        if not self.breakdowns and not self.crosses:
+            return {}
+        return {
+            "breakdowns": [breakdown.to_dict() for breakdown in self.breakdowns],
+            "cross": [cross.to_dict() for cross in self.crosses],
+        }
 
 
-_SHOWN_PAIRS = 3
-_DIFF_WIDTH = 72
-
-
-def duplicates_table(findings: Iterable[Finding], shown: int = _SHOWN_PAIRS) -> Table | None:
-    """Return the table of duplicate passages, questions and options: for each kind, the least similar pairs.
-
-    These are the pairs to check, this many of a kind. None without duplicates; other findings are ignored.
-    """
-    from classic_rc.audit.duplicates import DuplicateFinding
-
-    blocks = [
-        RowGroup(
-            [
-                [pair.id, pair.other, pair.similarity, pair.diff(_DIFF_WIDTH)]
-                for pair in sorted(finding.pairs, key=lambda pair: pair.similarity)[:shown]
-            ],
-            f"{finding.kind.what} ({finding.count:,}, {finding.kind.severity})",
-        )
-        for finding in findings
-        if isinstance(finding, DuplicateFinding)
-    ]
-    if not blocks:
-        return None
-    columns = [Column("id"), Column("same as"), Column("similarity", "number", 2), Column("what differs")]
-    notes = [
-        "similarity: the share of the longer text that both have; [-only in the other-] {+only in this one+}",
-        "a question is a copy together with its passage or its options",
-    ]
-    return Table("Duplicates", columns, blocks, notes)
-
-
-def scores_without_table(scores: Sequence[ScoreWithout]) -> Table:
-    """Return the table of systems' scores on all questions, and without the copies."""
-    first = scores[0]
-    label = first.metric.label
-    columns = [
-        Column("system"),
-        Column(f"{label} all {first.questions:,}", "percent"),
-        Column(f"{label} without {first.left:,}", "percent"),
-        Column("learned from"),
-    ]
-    rows = [
-        [s.system, Cell(s.value, s.interval), Cell(s.value_left, s.interval_left), s.trained_on] for s in scores
-    ]
-    n_removed = first.questions - first.left
-    note = (
-        f"without: without the {n_removed:,} questions that, or whose passages, repeat or nearly repeat others, "
-        "counted from the second time on"
-    )
-    if any(s.trained_on for s in scores):
-        note += ", or training data"
-    return Table("Scores without duplicates", columns, [RowGroup(rows)], [note])
+NO_GROUPS = GroupTables((), ())

@@ -9,8 +9,8 @@ import pytest
 
 import classic_rc
 from classic_rc.cli.main import main
-from classic_rc.teaching import list_assignments, load_assignment
-from classic_rc.teaching.assignment import ASSIGNMENTS
+from classic_rc.commands.grade import list_assignments, load_assignment
+from classic_rc.commands.grade.assignment import ASSIGNMENTS
 from tests.depth import thinned
 
 GUIDES = Path(__file__).resolve().parents[2] / "docs" / "assignments"

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 import classic_rc
+from classic_rc.commands.explain.page import explanation_html
+from classic_rc.commands.floor.page import floor_page
+from classic_rc.commands.report.page import PageContent, default_breakdown_keys, page_html
 from classic_rc.questions import Dataset
-from classic_rc.reports.explanations import explanation_html
-from classic_rc.reports.floor import floor_page, load_floors
-from classic_rc.reports.page import PageContent, default_breakdown_keys, page_html
 from classic_rc.results import SharedResults, break_down, group_questions, with_intervals
+from classic_rc.results.floors import load_floors
 from classic_rc.running.explain import Explainer
 
 pytestmark = pytest.mark.ci  # .ci/chromium runs them

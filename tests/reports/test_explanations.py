@@ -11,14 +11,10 @@ from html.parser import HTMLParser
 
 import pytest
 
+from classic_rc.commands.explain.page import explanation_html
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
-from classic_rc.reports.explanations import (
-    explanation_html,
-    explanation_text,
-    mark_passage,
-    split_at_marks,
-)
+from classic_rc.reports.explanations import explanation_text, mark_passage, split_at_marks
 from classic_rc.reports.verdict import parts_sum_to_score
 from classic_rc.solvers import SOLVERS, Solver, parse_solver, save_solver
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark

@@ -14,16 +14,16 @@ from functools import cache
 import pytest
 
 from classic_rc import evaluate
-from classic_rc.audit import check_dataset
+from classic_rc.commands.check import check_dataset
+from classic_rc.commands.compare import comparison_tables
+from classic_rc.commands.explain.page import explanation_html
+from classic_rc.commands.report.datasheet import statistics_table
+from classic_rc.commands.report.page import PageContent, page_html
 from classic_rc.datasets.labels import Labels
 from classic_rc.datasets.statistics import describe_datasets
 from classic_rc.io.text import printable
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
-from classic_rc.reports import comparison_tables
-from classic_rc.reports.datasheet import statistics_table
-from classic_rc.reports.explanations import explanation_html
-from classic_rc.reports.page import PageContent, page_html
 from classic_rc.reports.result_tables import breakdown_tables, cross_table
 from classic_rc.results import (
     SharedResults,

@@ -86,7 +86,7 @@ def test_every_solver_comes_out_again_to_the_last_digit(task, tmp_path):
 
 def test_no_registered_solver_is_left_out(tmp_path):
     ran = {type(solver).name for task in TASKS for solver in solvers_for(task, tmp_path)}
-    # No sample has plain span questions; tests/cli/test_defects.py reruns `no-answer`.
+    # No sample has plain span questions; tests/commands/check/test_defects.py reruns `no-answer`.
     assert ran | {"no-answer"} == {name for name in SOLVERS if SOLVERS.package_of(name) is None}
 
 

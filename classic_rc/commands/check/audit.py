@@ -1,0 +1,296 @@
+"""The audit of a dataset: what it takes to answer, cues, defects and copies, in one report."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.commands.check.cues import Cue, describe_steps, leaking_fields, order_features, phrase
+from classic_rc.commands.check.features import build_features
+from classic_rc.commands.check.header import INPUTS, Header, HeaderRow, share_found, spread_evenly
+from classic_rc.commands.check.integrity import Finding, find_copies, find_own_defects, in_order
+from classic_rc.commands.check.option_arrays import Floats, OptionTable
+from classic_rc.commands.check.score_test import DRAWS, ScoreTest, fit_model
+from classic_rc.datasets.registry import TrainingData, as_dataset
+from classic_rc.errors import UsageError
+from classic_rc.io.json import Seconds
+from classic_rc.io.progress import progress_bar
+from classic_rc.questions import Dataset
+from classic_rc.results.evaluation import dataset_record
+from classic_rc.running.plan import default_analyzer
+from classic_rc.solvers.learning import one_thread
+from classic_rc.tables import Column, RowGroup, Table, render
+from classic_rc.tables.model import frame_of_records
+
+if TYPE_CHECKING:
+    import pandas
+
+LEAST_QUESTIONS = 20
+"""Cues are searched for in at least this many questions."""
+
+MOST_QUESTIONS = 100_000
+"""Cues are searched for in at most this many questions; more would add only rare or weak cues."""
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """The results of a check."""
+
+    dataset: Dataset
+    header: tuple[HeaderRow, ...] = ()  # how far a learner gets with parts of the input; empty if none could learn
+    cues: tuple[Cue, ...] = ()  # by kind, and in the order in which each adds most
+    without: float | None = None  # options only without the cues that it can see: chance, and what it has beyond
+    findings: tuple[Finding, ...] = ()  # defects and copies
+    n_features: int = 0  # how many features were tested
+    analyzer: str = "word"
+    seconds: float = 0.0
+    notes: tuple[str, ...] = ()  # what was not done, and why
+    leaking_fields: tuple[str, ...] = ()  # that know options, also those that say what a chosen cue says
+    missing: tuple[str, ...] = ()  # what an interrupted check did not do
+    suspects: tuple[tuple[str, float], ...] = field(default=(), repr=False)
+    """The questions that the cues answer best: the id, and the probability that the cues give to gold."""
+
+    def _repr_html_(self) -> str:
+        """Show the findings as a table in a notebook."""
+        columns = [Column("the option that …"), Column("is"), Column("kind")]
+        columns += [Column("coverage", "percent", 1), Column("precision", "percent", 1)]
+        rows = [[phrase(c.name), c.direction, str(c.kind), c.coverage, c.precision] for c in self.cues]
+        title = f"{self.dataset.name} · {len(self.dataset):,} questions · {self.n_features:,} features"
+        return render(Table(title, columns, [RowGroup(rows)]), "html")
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return the cues as a pandas frame, one row per cue.
+
+        Raises
+        ------
+        MissingPackageError
+            pandas is not installed.
+        """
+        return frame_of_records([cue.to_dict() for cue in self.cues])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, ready for JSON."""
+        return {
+            "dataset": dataset_record(self.dataset),
+            "header": [row.to_dict() for row in self.header],
+            "findings": [cue.to_dict() for cue in self.cues],
+            "without": None if self.without is None else round(self.without, 6),
+            "defects": [finding.to_dict() for finding in self.findings],
+            "features": self.n_features,
+            "suspects": [{"id": id_, "p": round(p, 6)} for id_, p in self.suspects],
+            "notes": list(self.notes),
+            "missing": list(self.missing),
+            "seconds": Seconds(check=self.seconds),
+        }
+
+
+class CheckInterrupted(KeyboardInterrupt):
+    """A check was interrupted.
+
+    Attributes
+    ----------
+    report : CheckReport
+        What was found before.
+    """
+
+    def __init__(self, report: CheckReport) -> None:
+        super().__init__(f"the check of {report.dataset.name} was interrupted")
+        self.report = report
+
+
+def labelled_part(dataset: Dataset) -> Dataset:
+    """Return the questions whose gold is known; all questions if all gold is hidden."""
+    n_labelled = sum(question.gold is not None for question in dataset)
+    if n_labelled in (0, len(dataset)):
+        return dataset
+    return dataset.filter(lambda question: question.gold is not None)
+
+
+def check_dataset(
+    dataset: Dataset,
+    *,
+    train: TrainingData | None = None,
+    folds: int = 5,
+    group: str | None = None,
+    analyzer: str | None = None,
+    header: bool = True,
+    duplicates: bool = True,
+    draws: int = DRAWS,
+    seed: int = 0,
+    progress: bool = False,
+) -> CheckReport:
+    """Check whether a dataset can be answered without comprehension, and whether its data is sound.
+
+    Questions whose gold is hidden are only searched for defects and copies.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    train : Dataset or sequence of Dataset, optional
+        Training data, which is searched for copies.
+    folds : int
+        The number of folds of passages in which the header's learners learn.
+    group : str, optional
+        A field whose equal values stay in one fold.
+    analyzer : str, optional
+        Makes words of the texts; by default ``word``, or ``char`` for scripts without spaces between words.
+    header : bool
+        Whether learners measure what it takes to answer.
+    duplicates : bool
+        Whether to search for copies.
+    draws : int
+        How often gold is drawn for the bound.
+    seed : int
+    progress : bool
+        Whether to show progress on stderr during long checks.
+
+    Returns
+    -------
+    CheckReport
+
+    Raises
+    ------
+    CheckInterrupted
+        The user interrupted the check (Ctrl-C). It has the report of what was found so far.
+    """
+    start, train = time.perf_counter(), as_dataset(train)
+    labelled = labelled_part(dataset)
+    analyzer = analyzer or default_analyzer(labelled)
+    found: dict[str, Any] = {"analyzer": analyzer}
+    missing = ["defects", "cues", "header", "copies"]
+    with progress_bar(dataset.name, None, progress) as advance, one_thread():
+        try:
+            advance.stage("defects")
+            findings = found["findings"] = find_own_defects(dataset)
+            missing.remove("defects")
+            learners = (folds, group) if header else None
+            for name, more in _find_cues(labelled, analyzer, learners, draws, seed, advance.stage):
+                found |= more
+                if name:
+                    missing.remove(name)
+            missing = [name for name in missing if name == "copies"]
+            advance.stage("copies")
+            if duplicates:
+                found["findings"] = in_order((*findings, *find_copies(dataset, train)))
+            missing = []
+        except KeyboardInterrupt:
+            seconds = time.perf_counter() - start
+            raise CheckInterrupted(CheckReport(dataset, **found, seconds=seconds, missing=tuple(missing))) from None
+    return CheckReport(dataset, **found, seconds=time.perf_counter() - start)
+
+
+def _find_cues(
+    dataset: Dataset,
+    analyzer: str,
+    learners: tuple[int, str | None] | None,  # the header's number of folds, and its grouping key
+    draws: int,
+    seed: int,
+    advance: Callable[[str], None],
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the cues and the header of a report part by part, each with the name of the finished part.
+
+    The features fill the memory; they are gone before copies are looked for.
+    """
+    asked = _represent(dataset)
+    table, reason = _table_of(asked, analyzer)
+    if len(asked) < len(dataset):
+        reason = f"cues: searched for in {len(asked):,} of {len(dataset):,} questions, by whole passages"
+    notes = (reason,) if reason else ()
+    yield "", {"notes": notes}
+    if table is None:
+        return
+    given, chance = _given(table)
+    advance("features")
+    features = build_features(table)
+    test = ScoreTest(features, order_features(table), given, draws=draws, seed=seed, advance=advance)
+    test.run()
+    yield (
+        "cues",
+        {
+            "n_features": len(features) + test.observed_order.shape[1],
+            "cues": describe_steps(test, chance),
+            "suspects": _rank_suspects(table, test),
+            "leaking_fields": leaking_fields(test),
+        },
+    )
+    advance("header")
+    if learners is not None:
+        more = _measure_header(features, chance, test, *learners, seed)
+        yield "header", {**more, "notes": (*notes, *more.get("notes", ()))}
+
+
+def _represent(dataset: Dataset) -> Dataset:
+    """Return the dataset, or whole passages of a larger one, evenly spread over it."""
+    if len(dataset) <= MOST_QUESTIONS:
+        return dataset
+    has_passages = any(question.passage is not dataset[0].passage for question in dataset)
+    groups = [id(question.passage) if has_passages else number for number, question in enumerate(dataset)]
+    sizes = Counter(groups)
+    kept = spread_evenly(np.array([*sizes.values()]), MOST_QUESTIONS)
+    of_group = dict(zip(sizes, kept.tolist(), strict=True))
+    is_kept = iter([of_group[group] for group in groups])
+    return dataset.filter(lambda question: next(is_kept))
+
+
+def _table_of(dataset: Dataset, analyzer: str) -> tuple[OptionTable | None, str]:
+    task = dataset.task
+    if task is None or task.has_spans:
+        return None, "no cues: questions have no options"
+    if any(question.gold is None for question in dataset):
+        return None, "no cues: gold is hidden"
+    table = OptionTable.of(dataset, analyzer)
+    if len(table) < LEAST_QUESTIONS:
+        return None, f"no cues: {len(table)} questions with right and wrong options are too few"
+    return table, ""
+
+
+def _given(table: OptionTable) -> tuple[Floats | None, Floats]:
+    """Return the features that count as chance (answers of all questions), and how often guessing is right."""
+    text = table.normalised[0]
+    chance: Floats = table.n_right / table.sizes
+    k = int(table.sizes[0])
+    if (table.sizes != k).any() or (table.n_right != 1).any():
+        return None, chance
+    rows = np.sort(text.reshape(-1, k), axis=1)
+    if (rows != rows[0]).any() or len(np.unique(rows[0])) < k:
+        return None, chance
+    classes: NDArray[np.int64] = np.searchsorted(rows[0], text)
+    share = np.bincount(classes[table.right], minlength=k) / len(table)
+    given = (classes[:, None] == np.arange(1, k)).astype(np.float64)
+    return given, np.full(len(table), share.max())
+
+
+def _measure_header(
+    features: Any, chance: Floats, test: ScoreTest, folds: int, group: str | None, seed: int
+) -> dict[str, Any]:
+    try:
+        header = Header(features, chance, folds=folds, group=group, seed=seed)
+    except UsageError as error:
+        if group is not None and error.field != "questions":
+            raise
+        return {"notes": (f"no header: {error}",)}
+    rows = header.measure()
+    steps = [step for step in test.steps if step.feature < len(features)]
+    seen = [step.feature for step in steps if features.families[step.feature].sees == INPUTS["options only"]]
+    if not seen or not rows or rows[0].input != "options only":
+        return {"header": rows}
+    columns = np.column_stack([test.given, test.columns(seen)])
+    model, _ = fit_model(test.table, columns)
+    reached = share_found(np.round(model.p, 9), test.table.right, test.table.sizes)[header.asked].mean()
+    return {"header": rows, "without": rows[0].chance + max(rows[0].accuracy - float(reached), 0.0)}
+
+
+def _rank_suspects(table: OptionTable, test: ScoreTest) -> tuple[tuple[str, float], ...]:
+    """Return the questions that the cues answer, the surest first."""
+    if not test.steps:
+        return ()
+    p = table.sum(np.where(table.right, test.model.p, 0)) / table.n_right
+    gain = p - table.n_right / table.sizes
+    order = np.argsort(-np.round(gain, 9), kind="stable")
+    return tuple((table.questions[i].id, float(p[i])) for i in order.tolist() if gain[i] > 0)

@@ -1,0 +1,174 @@
+"""``classic-rc check``: test whether a dataset can be answered without reading it, and look for defects."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from classic_rc.cli import inputs
+from classic_rc.cli.console import Failures, check_writable, print_message, write_file, write_output
+from classic_rc.cli.options import vary_option
+from classic_rc.errors import UsageError
+from classic_rc.io.json import render_json
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from classic_rc.commands.check.audit import CheckReport
+    from classic_rc.commands.check.cues import Cue
+    from classic_rc.commands.check.mend import Repairs
+    from classic_rc.questions import Dataset
+
+_FINDING = 1
+
+OPTIONS = (
+    "data...",
+    "reading",
+    "--pool",
+    "findings",
+    vary_option("--train", help="the training data, searched for copies; repeat for several"),
+    vary_option("--cv", help="the number of passage folds for the learners of the header (default 5)"),
+    vary_option(
+        "--group", help="a field of the data (article, author, …): questions with the same value stay together"
+    ),
+    vary_option(
+        "--analyzer",
+        default=None,
+        help="how texts become words (see `classic-rc list analyzers`; "
+        "default word, or char for scripts without spaces between words)",
+    ),
+    vary_option("--seed", help="the seed of draws, resamples and --mend (default 0)"),
+    vary_option("--output", help="write the results to a file instead of stdout"),
+    "--quiet",
+    vary_option("--format", help="the output format (default table); html: a page with a picture of the cues"),
+    vary_option("--verbose", help="show all findings, with examples and advice"),
+)
+
+
+def handle(args: argparse.Namespace) -> int:
+    """Run the sub-command. An interruption prints what was found before."""
+    from classic_rc.commands.check.audit import CheckInterrupted
+    from classic_rc.commands.check.tables import fail_messages
+    from classic_rc.io.text import read_text
+    from classic_rc.text.analyzers import get_analyzer
+
+    for name in ("output", "ids", "mend"):
+        check_writable(getattr(args, name), *args.data, *args.train, option=f"--{name}")
+    args.skip = ("bad", *(args.skip or ()))  # A check lists all defects; the other commands stop at the first.
+    if args.analyzer is not None:
+        get_analyzer(args.analyzer)  # refuses an unknown name before anything is read
+    allowed = _read_names(read_text(args.allow)) if args.allow is not None else frozenset[str]()
+    train = inputs.read_train(args)
+    failures = Failures()
+    shown: list[CheckReport] = []
+    mended: _Mended | None = None
+    try:
+        for data in inputs.expand_datasets(args, args.data):
+            with failures.caught():
+                try:
+                    report = _check_data(args, inputs.load_dataset(args, data), train)
+                except CheckInterrupted as interruption:
+                    shown.append(interruption.report)
+                    raise
+                shown.append(report)
+        if args.mend is not None and shown:
+            mended = _mend(args, shown, train)
+    finally:
+        if shown:
+            write_output(_render(shown, args.format, args.verbose, allowed, mended), args.output)
+    if args.ids is not None:
+        write_file(Path(args.ids), "".join(_answered_ids(report.cues) for report in shown))
+    if failures.exit_code:
+        return failures.exit_code
+    reasons = [line for report in shown for line in fail_messages(report, args.fail, allowed)]
+    for line in reasons:
+        print_message(line)
+    return _FINDING if reasons else 0
+
+
+def _read_names(text: str) -> frozenset[str]:
+    """Return the names in a file of accepted findings: one per line; lines that start with ``#`` are ignored."""
+    lines = (line.strip() for line in text.splitlines())
+    return frozenset(line for line in lines if line and not line.startswith("#"))
+
+
+class _Mended(NamedTuple):
+    """A repaired copy and its check."""
+
+    repairs: Repairs
+    report: CheckReport
+
+
+def _mend(args: argparse.Namespace, shown: Sequence[CheckReport], train: Dataset | None) -> _Mended:
+    """Write a repaired copy with its provenance next to it, and check it."""
+    from classic_rc.commands.check.mend import PROVENANCE, mend_dataset
+    from classic_rc.datasets.own_files import to_jsonl
+
+    if len(shown) > 1:
+        raise UsageError(
+            f"--mend writes one dataset, but there are {len(shown)}: add --pool to join them", field="--mend"
+        )
+    repairs = mend_dataset(shown[0], train=train, seed=args.seed or 0)
+    write_file(Path(args.mend), to_jsonl(repairs.dataset))
+    write_file(Path(f"{args.mend}{PROVENANCE}"), render_json(repairs.to_dict()))
+    return _Mended(repairs, _check_data(args, repairs.dataset, train))
+
+
+def _check_data(args: argparse.Namespace, dataset: Dataset, train: Dataset | None) -> CheckReport:
+    from classic_rc.commands.check.audit import check_dataset
+
+    if hidden := sum(question.gold is None for question in dataset):
+        labelled = len(dataset) - hidden
+        text = f"gold of {hidden:,} questions is hidden: "
+        text += f"cues are searched for in the other {labelled:,}" if labelled else "no cues are searched for"
+        inputs.report_notes(args, "note", [text], dataset.name)
+    return check_dataset(
+        dataset,
+        train=train,
+        folds=args.cv or 5,
+        group=args.group,
+        analyzer=args.analyzer,
+        seed=args.seed or 0,
+        progress=inputs.shows_progress(args),
+    )
+
+
+def _answered_ids(cues: Sequence[Cue]) -> str:
+    """Return all questions that each cue answers: lines of the cue's name, a tab and the question's id."""
+    lines = []
+    for cue in cues:
+        for id_ in cue.ids:
+            if "\t" in id_ or len(id_.splitlines()) > 1:
+                raise UsageError(
+                    f"cannot write one id per line: the question id {id_!r} has a tab or a line break",
+                    field="--ids",
+                    found=id_,
+                )
+            lines.append(f"{cue.name}\t{id_}\n")
+    return "".join(lines)
+
+
+def _render(
+    shown: Sequence[CheckReport], form: str, verbose: bool, allowed: frozenset[str], mended: _Mended | None
+) -> str:
+    from classic_rc.commands.check.tables import check_tables, mend_tables
+    from classic_rc.tables import render
+
+    if form == "json":
+        checks = []
+        for report in shown:
+            accepted = [cue.name for cue in report.cues if cue.name in allowed]
+            checks.append({**report.to_dict(), "accepted": accepted})
+        if mended is not None:
+            checks[0]["mended"] = {**mended.repairs.to_dict(), "check": mended.report.to_dict()}
+        return render_json({"checks": checks}, times=False)  # equal calls give equal bytes
+    if form == "html":
+        from classic_rc.commands.check.page import check_page
+
+        return check_page(shown if mended is None else [*shown, mended.report])
+    whole = verbose or form != "table"
+    tables = [table for report in shown for table in check_tables(report, whole=whole)]
+    if mended is not None:
+        tables += mend_tables(shown[0], mended.report, mended.repairs)
+    return render(tables, form)

@@ -1,0 +1,353 @@
+"""Positions of options in their context (order, ids, fields), and fields that reveal an option."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from classic_rc.commands.check.measurements import Measurement
+from classic_rc.commands.check.option_arrays import Floats, Integers, OptionTable, bare_text
+from classic_rc.kernels.arrays import ragged_indices
+
+_TOKEN = re.compile(r"[^\W_]+")
+_INTEGER = re.compile(r"\d+")
+_PART = re.compile(r"\d+|[^\W\d_]+")
+_DIGEST = re.compile(r"[0-9a-f]{6,128}|[0-9A-F]{6,128}")
+_MOST_POSITIONS = 12
+"""With more options a question, positions are not crossed with contexts."""
+_MOST_FIELDS = 60
+_MOST_TOKENS = 20
+_MOST_COMPARED = 8
+"""How many fields are compared with entries, or added to each other."""
+_FLAGS = re.compile(r"[01]+|[TF]+|[tf]+|[YN]+|[yn]+|[+-]+")
+_SHORT = 40  # characters: a value of a field that is compared as a whole
+_MODULI = (2, 3, 4, 5)
+
+_ENCODINGS: Mapping[str, Callable[[bytes], str]] = {
+    "MD5 digest": lambda text: hashlib.md5(text, usedforsecurity=False).hexdigest(),
+    "SHA-1 digest": lambda text: hashlib.sha1(text, usedforsecurity=False).hexdigest(),
+    "SHA-256 digest": lambda text: hashlib.sha256(text).hexdigest(),
+}
+
+
+@dataclass
+class FieldSources:
+    """What the fields of a dataset say about its options."""
+
+    scalars: dict[str, list[Any]] = field(default_factory=dict)
+    """The values of fields with one value per question, by name; None for a missing value."""
+    flags: list[tuple[str, Integers]] = field(default_factory=list)
+    """A property that a field gives to some options, and these options."""
+    measured: list[Measurement] = field(default_factory=list)
+    """Numbers in fields that have one entry per option."""
+
+    @cached_property
+    def numbers(self) -> dict[str, Floats]:
+        """The fields whose values are mostly numbers."""
+        numbers = {name: np.array([_as_number(value) for value in values]) for name, values in self.scalars.items()}
+        return {name: own for name, own in numbers.items() if np.isfinite(own).sum() > len(own) / 2}
+
+
+def sources_of_fields(table: OptionTable) -> FieldSources:
+    """Read the ids and all fields of the questions and passages."""
+    found = FieldSources()
+    lists: dict[str, list[Sequence[Any] | None]] = {}
+    for name, values in _field_values(table).items():
+        listed = [_entries(value, table, i) for i, value in enumerate(values)]
+        n_listed = sum(own is not None for own in listed)
+        if n_listed > len(values) / 2:
+            lists[name] = listed
+        else:
+            found.scalars[name] = values
+            found.flags += _option_in_field(table, name, values)
+    for name, listed in lists.items():
+        _add_entries(found, table, name, listed)
+    return found
+
+
+def _field_values(table: OptionTable) -> dict[str, list[Any]]:
+    """Return the values of each field; those of mappings under the names of both keys."""
+    n = len(table)
+    values: dict[str, list[Any]] = {"id": [q.id for q in table.questions]}
+    passage_ids = [q.passage.id for q in table.questions]
+    if len(set(passage_ids)) > 1 and passage_ids != values["id"]:
+        values["passage id"] = passage_ids
+    for i, question in enumerate(table.questions):
+        for meta in (question.passage.meta, question.meta):
+            for key, value in _flatten(meta):
+                if key not in values:
+                    if len(values) >= _MOST_FIELDS:
+                        continue
+                    values[key] = [None] * n
+                values[key][i] = value
+    return values
+
+
+def _flatten(meta: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in meta.items():
+        name = f"{prefix}{key}"
+        if isinstance(value, Mapping) and value and len(value) <= _MOST_POSITIONS:
+            yield name, list(value.values())
+            yield from _flatten(value, f"{name}.")
+        elif value is not None:
+            yield name, value
+
+
+def _entries(value: Any, table: OptionTable, question: int) -> Sequence[Any] | None:
+    """Return a field's entries if it has one for each option."""
+    size = int(table.sizes[question])
+    if isinstance(value, list | tuple) and len(value) == size:
+        return value
+    if isinstance(value, str) and value.count(",") == size - 1 and size > 2:
+        return [part.strip() for part in value.split(",")]
+    return value if isinstance(value, str) and len(value) == size > 1 and _FLAGS.fullmatch(value) else None
+
+
+def _add_entries(
+    found: FieldSources, table: OptionTable, name: str, listed: Sequence[Sequence[Any] | None]
+) -> None:
+    entries: list[Any] = []
+    for own, size in zip(listed, table.sizes.tolist(), strict=True):
+        entries += [None] * size if own is None else own
+    numbers = np.array([_as_number(entry) for entry in entries])
+    if np.isfinite(numbers).any():
+        values = np.where(np.isfinite(numbers), numbers, np.nanmin(numbers) - 1)
+        found.measured.append(
+            Measurement(
+                f'has the largest entry in the field "{name}"|has the smallest entry in the field "{name}"',
+                values,
+                ("fields",),
+            )
+        )
+    texts = [None if entry is None else str(entry) for entry in entries]
+    lengths = np.array([0 if text is None else len(text) for text in texts], dtype=np.float64)
+    found.measured.append(Measurement(f'characters in the field "{name}"', lengths, ("fields",)))
+    known: dict[str, list[int]] = {}
+    for i, text in enumerate(texts):
+        if text is not None:
+            known.setdefault(text[:_SHORT], []).append(i)
+    pairs = list(zip(texts, table.texts, strict=True))
+    equal = [i for i, (text, own) in enumerate(pairs) if text is not None and bare_text(text) == bare_text(own)]
+    found.flags.append((f'is its own entry in the field "{name}"', _as_places(equal)))
+    for other, scalars in [*found.scalars.items()][:_MOST_COMPARED]:
+        said = np.array([_as_text(value) for value in scalars], dtype=object)[table.question]
+        same = [i for i, (text, own) in enumerate(zip(texts, said, strict=True)) if text == own and len(own) > 1]
+        if same:
+            found.flags.append((f'has in the field "{name}" what the field "{other}" is', _as_places(same)))
+    for text, where in sorted(known.items(), key=lambda item: -len(item[1]))[:50]:
+        found.flags.append((f'has the entry {text!r} in the field "{name}"', _as_places(where)))
+
+
+def _as_places(options: list[int]) -> Integers:
+    return np.array(options, dtype=np.int64)
+
+
+def _as_number(value: Any) -> float:
+    try:
+        return float(value) if not isinstance(value, list | tuple) else np.nan
+    except (TypeError, ValueError):
+        return np.nan
+
+
+def _option_in_field(table: OptionTable, name: str, values: Sequence[Any]) -> Iterator[tuple[str, Integers]]:
+    """Yield whether a field has the index, the letter, the text or an encoding of each option."""
+    texts = [_as_text(value) for value in values]
+    found: dict[str, list[int]] = {}
+    digests = any(_DIGEST.search(text) for text in texts[:1000])
+    for i, text in enumerate(texts):
+        if not text:
+            continue
+        tokens = set(_TOKEN.findall(text))
+        numbers = {int(t) for t in tokens if t.isdecimal() and len(t) < 6}
+        has_letters = table.sizes[i] <= 26 and (len(text) <= _SHORT or len(tokens) < 4)
+        bare, folded = bare_text(text), text.lower()
+        parts = [part.lower() for part in _DIGEST.findall(text)] if digests else []
+        for j, option in enumerate(table.options_of(i)):
+            known, raw = bare_text(option), option.encode("utf-8", "surrogatepass")
+            letters = {chr(65 + j), chr(97 + j)} if has_letters else set()
+            is_long = len(known) > 2
+            for what, says in (
+                ("index from 0", j in numbers),
+                ("index from 1", j + 1 in numbers),
+                ("letter", not tokens.isdisjoint(letters)),
+                ("text", known and (bare == known or (is_long and known in folded))),
+                ("text backwards", is_long and option.strip()[::-1].lower() in folded),
+                ("Base64 code", len(raw) > 2 and base64.b64encode(raw).decode() in text),
+                *((kind, any(map(encode(raw).startswith, parts))) for kind, encode in _ENCODINGS.items() if parts),
+            ):
+                if says:
+                    found.setdefault(what, []).append(int(table.offsets[i]) + j)
+    yield from ((f'has its {what} in the field "{name}"', _as_places(where)) for what, where in found.items())
+
+
+def _as_text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, list | tuple | set | frozenset):
+        return " ".join(map(str, value))
+    return str(value)
+
+
+def field_measurements(table: OptionTable, fields: FieldSources) -> Iterator[Measurement]:
+    """Yield what ranks options by fields: entries, and words shared with fields that are texts."""
+    yield from fields.measured
+    each = np.arange(len(table))
+    for name, values in fields.scalars.items():
+        texts = [_as_text(value) for value in values]
+        if sum(text.count(" ") >= 2 for text in texts) > len(texts) / 2:
+            yield Measurement(
+                f'words of the field "{name}"', table.count_shared(texts, each), ("options", "fields")
+            )
+
+
+def known_measurement(
+    table: OptionTable, fields: FieldSources, measured: Measurement
+) -> Iterator[tuple[int, str, Integers]]:
+    """Yield whether a field of numbers has the length, or the place in the passage, of each option."""
+    name = measured.name
+    what = f"number of {name}" if "|" not in name else "place" if "mentioned" in name else ""
+    if what and "fields" not in measured.sees:
+        for i, (field_name, numbers) in enumerate(fields.numbers.items()):
+            equal = np.flatnonzero(measured.values == numbers[table.question])
+            yield i, f'has its {what} in the field "{field_name}"', equal
+
+
+# Positions
+
+
+def position_features(
+    table: OptionTable, fields: FieldSources, least: int
+) -> Iterator[tuple[list[str], list[str], tuple[Integers, Integers], str]]:
+    """Yield positions of options, alone and in contexts: names, contexts, pairs of option and code, inputs."""
+    size = int(table.sizes.max(initial=0))
+    options = np.arange(len(table.texts))
+    last = table.sizes[table.question] - 1
+    names = [f"is option {i + 1}" for i in range(size)]
+    pairs = options, table.position
+    if (table.sizes != size).any():
+        is_last = np.flatnonzero(table.position == last)
+        names.append("is the last option")
+        pairs = np.concatenate([options, is_last]), np.concatenate([table.position, np.full(len(is_last), size)])
+    yield names, [""] * len(names), pairs, "options"
+    if not 2 <= size <= _MOST_POSITIONS:
+        return
+    yield (*_cross(table, _question_contexts(table), size, least), "question")
+    for contexts in _other_contexts(table, fields):
+        yield (*_cross(table, contexts, size, least), "fields")
+
+
+_Context = tuple[int, str, str]
+"""A question, what says something of it, and what that says."""
+
+
+def _cross(
+    table: OptionTable, contexts: Iterator[_Context], size: int, least: int
+) -> tuple[list[str], list[str], tuple[Integers, Integers]]:
+    """Cross each context of enough questions with the positions of options."""
+    known: dict[tuple[str, str], int] = {}
+    asked, codes = array("i"), array("i")
+    for i, *label in contexts:
+        asked.append(i)
+        codes.append(known.setdefault((label[0], label[1]), len(known)))
+    question, code = (np.frombuffer(values, dtype=np.int32).astype(np.int64) for values in (asked, codes))
+    counts = np.bincount(code, minlength=len(known))
+    kept = np.flatnonzero((counts >= least) & (counts < len(table)))  # what all questions have is no context
+    place = np.full(len(known), -1, dtype=np.int64)
+    place[kept] = np.arange(len(kept))
+    question, code = question[place[code] >= 0], place[code[place[code] >= 0]]
+    labels = list(known)
+    names = [f"is option {p + 1} where {' '.join(labels[c])}" for c in kept.tolist() for p in range(size)]
+    subjects = [labels[c][0] for c in kept.tolist() for p in range(size)]
+    n = table.sizes[question]
+    options = ragged_indices(table.offsets[:-1][question], n)
+    return names, subjects, (options, np.repeat(code, n) * size + table.position[options])
+
+
+def _question_contexts(table: OptionTable) -> Iterator[_Context]:
+    for i, question in enumerate(table.questions):
+        words = _TOKEN.findall(question.query.lower())
+        if words:
+            yield i, "the question begins with", f'"{words[0]}"'
+            yield i, "the question ends with", f'"{words[-1]}"'
+
+
+def _other_contexts(table: OptionTable, fields: FieldSources) -> Iterator[Iterator[_Context]]:
+    """Yield the contexts of the questions: their order, each id or field, and sums of fields."""
+    moduli = sorted({*_MODULI, int(table.sizes.max(initial=2))})
+    yield _order_contexts(table, moduli)
+    for name, values in fields.scalars.items():
+        yield _field_contexts(name, values, moduli)
+    yield _sums(fields, int(table.sizes.max(initial=2)))
+
+
+def _order_contexts(table: OptionTable, moduli: Sequence[int]) -> Iterator[_Context]:
+    n, seen = len(table), Counter[int]()
+    for i, (row, passage) in enumerate(zip(table.rows.tolist(), table.passages[1].tolist(), strict=True)):
+        for m in moduli:
+            yield i, "the question's number in the file", f"modulo {m} is {row % m}"
+        yield i, "the question's place in the file", f"is tenth {10 * i // n + 1}"
+        seen[passage] += 1
+        yield i, "the question's number in its passage", f"is {seen[passage]}"
+
+
+def _field_contexts(name: str, values: Sequence[Any], moduli: Sequence[int]) -> Iterator[_Context]:
+    thirds, subject = _thirds(values), f'the field "{name}"'
+    for i, value in enumerate(values):
+        for said in _said(value, moduli):
+            yield i, subject, said
+        if thirds[i] >= 0:
+            yield i, subject, f"is in the {('lower', 'middle', 'upper')[thirds[i]]} third"
+
+
+def _sums(fields: FieldSources, modulus: int) -> Iterator[_Context]:
+    """Yield what the sums of two fields of whole numbers say."""
+    whole = {name: [*map(_as_number, values)] for name, values in fields.scalars.items() if name != "id"}
+    whole = {name: own for name, own in whole.items() if all(x.is_integer() for x in own)}
+    for one, other in combinations([*whole][:_MOST_COMPARED], 2):
+        for i, (a, b) in enumerate(zip(whole[one], whole[other], strict=True)):
+            said = f"modulo {modulus} is {(a + b) % modulus:g}"
+            yield i, f'the sum of the field "{one}" and the field "{other}"', said
+
+
+def _said(value: Any, moduli: Sequence[int]) -> Iterator[str]:
+    text = _as_text(value)
+    if not text:
+        return
+    if len(text) <= _SHORT:
+        yield f"is {text!r}"
+    if " " in text.strip():
+        tokens = _TOKEN.findall(text)
+        if 1 < len(tokens) <= _MOST_TOKENS:
+            yield from (f"has {token!r}" for token in dict.fromkeys(tokens))
+    else:  # in an id or a date, each position has one meaning
+        parts = _PART.findall(text)
+        if 1 < len(parts) <= _MOST_TOKENS:
+            yield from (f"has {part!r} in place {place}" for place, part in enumerate(parts, 1))
+    yield f"ends with {text[-1]!r}"
+    numbers = _INTEGER.findall(text)
+    if numbers and len(numbers[-1]) < 18:
+        yield from (f"modulo {m} is {int(numbers[-1]) % m}" for m in moduli)
+
+
+def _thirds(values: Sequence[Any]) -> list[int]:
+    """Return in which third the number of each value is; -1 if there are few different numbers."""
+    numbers = np.full(len(values), np.nan)
+    for i, value in enumerate(values):
+        found = _INTEGER.findall(_as_text(value))
+        if found and len(found[-1]) < 18:
+            numbers[i] = float(found[-1])
+    known = np.unique(numbers[np.isfinite(numbers)])
+    if len(known) < 6:
+        return [-1] * len(values)
+    cuts = np.nanquantile(numbers, [1 / 3, 2 / 3])
+    return [int(np.searchsorted(cuts, x)) if np.isfinite(x) else -1 for x in numbers.tolist()]

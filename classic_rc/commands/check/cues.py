@@ -1,0 +1,290 @@
+"""What a finding says: a name, a direction, coverage, precision, examples and one sentence of advice."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.commands.check.features import PIECE, Family, FeatureMatrix, Source
+from classic_rc.commands.check.option_arrays import Floats, OptionTable
+from classic_rc.commands.check.score_test import ScoreTest, Step
+
+FIELD_NAME = re.compile(r'field "([^"]+)"')
+_SHOWN_EXAMPLES = 3
+_SHOWN_TEXT = 160
+
+
+ORDER_NAMES = (
+    "is at the place of the right option of the question before",
+    "is one place after the right option of the question before",
+    "is one place before the right option of the question before",
+    "is at the place of the right option two questions before",
+    "was right in another question",
+    "was wrong in another question, and never right",
+)
+
+
+class Kind(StrEnum):
+    """The kinds of findings."""
+
+    DEFECT = "DEFECT"
+    """The file contradicts itself, or cannot measure anything."""
+    ARTIFACT = "ARTIFACT"
+    """The passage is not read."""
+    SHORTCUT = "SHORTCUT"
+    """The passage is read, the question not."""
+    GOLD_ORDER = "GOLD ORDER"
+    """The passage is not read, but the gold of other questions is."""
+
+
+_ADVICE = {
+    Source.POSITION: "shuffle the options (--mend does it)",
+    Source.FIELD: "remove the field, or shuffle the options so that it says nothing (--mend)",
+    Source.UNUSUAL: "write all options in the same way (--mend does it)",
+    Source.OPTION: "use the option as often where it is wrong, or replace it",
+    Source.WORD: "use the word as often in wrong options as in right ones, or add mirrored items",
+    Source.WORDS: "use the words as often in wrong options as in right ones, or add mirrored items",
+    Source.RANK: "write wrong options that are like right ones in this",
+    Source.CHARACTER: "write all options in the same style (--mend makes quotes equal)",
+    Source.PIECE: "read the examples: only right, or only wrong, options are written this way",
+    Source.ORDER: "shuffle questions and options; keep questions with the same options in one fold",
+}
+_ADVICE_OF_POOLS = "choose right and wrong options from texts that are used equally often"
+
+
+class Example(NamedTuple):
+    """An option that has a cue."""
+
+    id: str
+    option: str  # the cue is marked by [[ and ]], if it is a part of the text
+    right: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """A feature that tells right options from wrong ones; shares are fractions.
+
+    Niven and Kao 2019 define applicability (the number of questions where the cue tells the options apart),
+    productivity (the precision) and coverage for two options.
+    """
+
+    kind: Kind
+    name: str
+    direction: str  # "right" or "wrong": what the option with the cue, or with more of it, tends to be
+    coverage: float  # the share of questions where it tells options apart
+    precision: float  # how often the option it favours is right there
+    accuracy: float  # of answering by it alone, and guessing elsewhere
+    chance: float  # of all questions
+    z: float
+    bound: float  # of the largest |z| of all features under chance, at 5 %
+    p: float  # over all features
+    n_questions: int  # where it tells options apart
+    n_with: int  # options that have it; 0 for ranks
+    n_right: int  # of these, how many are right
+    others: int  # how many features say about the same
+    examples: tuple[Example, ...]
+    ids: tuple[str, ...]  # the questions that it answers
+    advice: str
+    note: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """The finding in words."""
+        return f"the option that {phrase(self.name)} tends to be {self.direction}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        plain: dict[str, Any] = {"kind": str(self.kind), "name": self.name, "direction": self.direction}
+        for name in ("coverage", "precision", "accuracy", "chance", "z", "bound", "p"):
+            plain[name] = round(float(getattr(self, name)), 6)
+        plain |= {"questions": self.n_questions, "with": self.n_with, "right": self.n_right, "similar": self.others}
+        plain |= {"applicability": self.n_questions, "productivity": plain["precision"]}
+        plain |= {"examples": [example._asdict() for example in self.examples], "advice": self.advice}
+        return plain | ({"note": self.note} if self.note else {})
+
+
+def phrase(name: str) -> str:
+    """Return the name of a cue as what an option does."""
+    if name.startswith('the option "'):
+        return f"is {name.removeprefix('the option ')}"
+    verbs = ("is ", "was ", "has ", "begins ", "ends ", "copies ", "shares ")
+    return name if name.startswith(verbs) else f"has {name}"
+
+
+def describe_steps(test: ScoreTest, chance: Floats) -> tuple[Cue, ...]:
+    """Return the findings of a score test by kind, those of a kind in the order in which they were chosen.
+
+    A choice that only corrects what earlier ones claim too much is not a finding: alone it says nothing.
+    """
+    n_mirrored = count_mirrored(test.table)
+    cues = [_describe(test, step, chance, n_mirrored) for step in test.steps if not step.is_correction]
+    return tuple(sorted(cues, key=lambda cue: list(Kind).index(cue.kind)))
+
+
+def leaking_fields(test: ScoreTest) -> tuple[str, ...]:
+    """Return the fields that reveal options, also those that say the same as a chosen one."""
+    features = test.features
+    known = (j for j in test.above.tolist() if j < len(features) and not features.families[j].context)
+    names = (features.name(j) for j in known if features.families[j].sees == {"fields"})
+    return tuple(sorted({field for name in names for field in FIELD_NAME.findall(name)}))
+
+
+def _describe(test: ScoreTest, step: Step, chance: Floats, n_mirrored: int) -> Cue:
+    features, table = test.features, test.table
+    is_order = step.feature >= len(features)
+    is_rank = features.n_sparse <= step.feature < len(features)
+    values = test.values_of(step)
+    sign = 1 if step.more else step.z
+    favoured, covered = favour(table, values if sign > 0 else -values)
+    right = table.right
+    precision = table.sum((right & favoured).astype(np.float64)) / table.sum(favoured.astype(np.float64))
+    n = int(covered.sum())
+    own = float(precision[covered].mean()) if n else 0.0
+    has_it = (values > 0) & covered[table.question]
+    if is_order:
+        number = step.feature - len(features)
+        family, name, kind = Family(Source.ORDER, "{}", frozenset({"order"})), ORDER_NAMES[number], Kind.GOLD_ORDER
+    else:
+        family, name = features.families[step.feature], features.name(step.feature)
+        if is_rank and step.z < 0:
+            name = features.opposites[name]
+        if step.more:
+            name += f", and {len(step.more)} more like this"
+        if family is PIECE:
+            name += _words_around(table.texts, has_it, features.values[step.feature])
+        # Where the same options come with the other gold too, only who reads the question can tell them apart.
+        reads = "passage" in family.sees or ("question" in family.sees and 2 * n_mirrored > len(table))
+        kind = Kind.SHORTCUT if reads else Kind.ARTIFACT
+    is_rank |= bool(step.more)
+    direction = "right" if step.z > 0 or is_rank else "wrong"
+    mirrored = n_mirrored if name in ORDER_NAMES[4:] else 0  # of those about the text of options
+    answered = covered & (table.sum((right & favoured).astype(np.int64)) == table.sum(favoured.astype(np.int64)))
+    return Cue(
+        kind,
+        name,
+        direction,
+        n / len(table),
+        own,
+        float(np.where(covered, precision, chance).mean()),
+        float(chance.mean()),
+        abs(step.z) if is_rank else step.z,
+        step.bound,
+        step.p,
+        n,
+        0 if is_rank else int(has_it.sum()),
+        0 if is_rank else int((has_it & right).sum()),
+        step.others,
+        _examples(features, step, favoured if is_rank or step.z > 0 else has_it, covered, direction, family),
+        tuple(table.questions[i].id for i in np.flatnonzero(answered).tolist()),
+        _ADVICE_OF_POOLS if " used " in name and family.source is not Source.FIELD else _ADVICE[family.source],
+        f"{mirrored:,} questions are mirrored (same options, another gold): keep in one fold" if mirrored else "",
+    )
+
+
+def _words_around(texts: Sequence[str], has_it: NDArray[np.bool_], piece: str) -> str:
+    """Return the two most frequent words that a piece is in, in brackets."""
+    word = re.compile(rf"[^\s,.;:!?]*{re.escape(piece)}[^\s,.;:!?]*")
+    words = Counter(
+        found.strip() for i in np.flatnonzero(has_it).tolist() for found in word.findall(texts[i].lower())
+    )
+    shown = sorted(words.items(), key=lambda item: (-item[1], item[0]))[:2]
+    return f" ({', '.join(text for text, _ in shown)})" if shown else ""
+
+
+def favour(table: OptionTable, values: Floats) -> tuple[np.ndarray[Any, np.dtype[np.bool_]], Any]:
+    """Return which options have the largest value, and in which questions values differ."""
+    most, least = table.largest(values), table.smallest(values)
+    return values >= most[table.question] - 1e-9, most > least + 1e-9
+
+
+def _examples(
+    features: FeatureMatrix, step: Step, chosen: Any, covered: Any, direction: str, family: Family
+) -> tuple[Example, ...]:
+    """Return three options with the cue: two that confirm it, and one that does not, if there is one."""
+    table = features.table
+    shown = np.flatnonzero(chosen & covered[table.question])
+    agrees = table.right[shown] == (direction == "right")
+    first = [*shown[agrees][:2].tolist(), *shown[~agrees][:1].tolist(), *shown[agrees][2:3].tolist()]
+    value = features.values[step.feature] if step.feature < len(features) else ""
+    return tuple(
+        Example(
+            table.questions[int(table.question[i])].id,
+            mark_cue(table.texts[i], family, value),
+            bool(table.right[i]),
+        )
+        for i in first[:_SHOWN_EXAMPLES]
+    )
+
+
+def mark_cue(text: str, family: Family, value: str) -> str:
+    """Return a text with its cue in double brackets, shortened around it: They did [[not]] go."""
+    pattern = None
+    if family.how == "word":
+        pattern = r"\W+".join(rf"\b{re.escape(word)}\b" for word in value.split())
+        if "not" in value.split():
+            pattern = re.sub(r"\\bnot\\b", r"(?:\\bnot\\b|n['’]t\\b)", pattern)
+    elif family.how == "piece":
+        piece = re.match(r'"(.)" ?|U\+([0-9A-F]+)', value)
+        if family.name.startswith("the characters"):
+            pattern = re.escape(value)
+        elif piece:
+            pattern = re.escape(piece[1] or chr(int(piece[2], 16)))
+    elif family.how in ("first", "last") and text:
+        return f"[[{text[0]}]]{text[1:]}"[:_SHOWN_TEXT] if family.how == "first" else f"{text[:-1]}[[{text[-1]}]]"
+    found = re.search(pattern, text, re.IGNORECASE if family.how == "word" else 0) if pattern else None
+    if found is None:
+        return text[:_SHOWN_TEXT]
+    start = max(found.start() - _SHOWN_TEXT // 2, 0)
+    marked = f"{text[start : found.start()]}[[{found[0]}]]{text[found.end() : found.end() + _SHOWN_TEXT // 2]}"
+    return f"…{marked}" if start else marked
+
+
+# Gold order: features that read the gold of other questions
+
+
+def order_features(table: OptionTable) -> Callable[[NDArray[np.bool_]], Floats]:
+    """Return a function from the right options to the features of :data:`ORDER_NAMES`, of shape (n_options, 6)."""
+    text = table.normalised[0]
+    uses = np.bincount(text)
+    position, question, sizes = table.position, table.question, table.sizes[table.question]
+
+    def features(right: NDArray[np.bool_]) -> Floats:
+        first = np.full(len(table), -1, dtype=np.int64)
+        where = np.flatnonzero(right)[::-1]
+        first[question[where]] = position[where]
+        before, earlier = np.full(len(table), -9), np.full(len(table), -9)
+        before[1:], earlier[2:] = first[:-1], first[:-2]
+        here = before[question]
+        others = np.bincount(text, right, minlength=len(uses))[text] - right
+        columns = (
+            here == position,
+            (here >= 0) & ((here + 1) % sizes == position),
+            (here >= 0) & ((here - 1) % sizes == position),
+            earlier[question] == position,
+            others > 0,
+            (others <= 0) & (uses[text] > 1),
+        )
+        return np.stack(columns, axis=1).astype(np.float64)
+
+    return features
+
+
+def count_mirrored(table: OptionTable) -> int:
+    """Return how many questions have the options of another question, but a different right one."""
+    text = table.normalised[0]
+    by_options: dict[tuple[int, ...], list[tuple[int, frozenset[int]]]] = {}
+    for i, (start, stop) in enumerate(zip(table.offsets[:-1].tolist(), table.offsets[1:].tolist(), strict=True)):
+        own = text[start:stop]
+        gold = frozenset(own[table.right[start:stop]].tolist())
+        by_options.setdefault(tuple(sorted(own.tolist())), []).append((i, gold))
+    several = [own for own in by_options.values() if len(own) > 1]
+    if len(by_options) < 3:
+        return 0  # all questions have the same options
+    return sum(any(gold != other for _, other in own) for own in several for _, gold in own)

@@ -1,0 +1,569 @@
+"""Duplicates: passages, questions and sets of options that a dataset repeats or shares with training data.
+
+Passages are compared as :func:`classic_rc.near_duplicates.similar_texts` says. A question alone is no evidence,
+because datasets ask the same question about many passages: *two questions are near copies if three quarters of
+their words agree, or one is a part of the other, and they also agree in their passage or in most words of their
+options (without options, in their gold).* With the same passage and the same options, four tenths of the words are
+enough. Questions whose gold contradicts each other are different questions.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.commands.check.kinds import EXAMPLES, Finding, Kind, Severity
+from classic_rc.commands.check.option_arrays import PassageTexts, bare_text
+from classic_rc.datasets.registry import TrainingData, as_dataset
+from classic_rc.kernels.arrays import distinct, offsets_of, ragged_indices, runs_of
+from classic_rc.kernels.bags import least_shared, overlapping_bags, shared_weight, shared_words
+from classic_rc.kernels.draws import mix
+from classic_rc.near_duplicates import (
+    LENGTH_RATIO,
+    SHORT_SHARE,
+    are_similar_words,
+    connect_pairs,
+    first_equal,
+    similar_texts,
+)
+from classic_rc.questions import Dataset, Question, candidate_texts
+from classic_rc.text.analyzers import stop_words
+from classic_rc.text.differences import word_diff, words_only
+from classic_rc.text.encode import TextEncoder
+from classic_rc.text.squad import normalise_squad_answer
+
+_E, _W, _N = Severity.ERROR, Severity.WARNING, Severity.NOTE
+
+DUPLICATE_KINDS = (
+    Kind("question-in-train", _E, "questions that are in the training data", "their answers can be looked up"),
+    Kind("question-repeated", _W, "questions repeated about a passage", "counted more than once"),
+    Kind("question-reused", _W, "questions reused with the same options", "answers may carry over"),
+    Kind("question-nearly-repeated", _W, "near copies of another question", "answers may carry over"),
+    Kind("question-nearly-in-train", _W, "near copies of training questions", "their answers may be looked up"),
+    Kind("passage-repeated", _W, "passages with the text of another one", "folds and splits may separate them"),
+    Kind("passage-nearly-repeated", _W, "near copies of another passage", "splits may separate them"),
+    Kind("passage-in-train", _W, "passages that are in the training data", "seen in training, then tested on"),
+    Kind("passage-nearly-in-train", _W, "near copies of training passages", "nearly seen in training"),
+    Kind("options-repeated", _N, "options of another question", "they may suggest the answer"),
+    Kind("options-in-train", _N, "options of a training question", "they may suggest the answer"),
+)  # fmt: skip
+"""The kinds of duplicates, the most severe first. Repetitions are counted from the second time on. Texts are equal
+if they differ only in case, white space and punctuation; options, if they differ only in case, white space and the
+punctuation at their end. Near copies are not equal."""
+
+COPIES = frozenset(
+    kind.name for kind in DUPLICATE_KINDS if kind.severity is not _N and kind.name != "question-reused"
+)
+"""The names of the kinds that are copies of a passage or a question."""
+
+_OPTION_SHARE = 0.6
+"""Near copies of questions have at least this share of the words of the longer set of options in common, or of the
+options of the larger set."""
+_LEAST_SHARE = 0.4
+"""Below this share of the words of the longer set of options, options are not compared."""
+_SAME_OPTIONS = 0.75
+"""Sets of options of different questions are near copies from this share on."""
+_EQUAL_OPTIONS, _SAME_QUESTION = 0.9, 0.4
+"""About one passage, near copies have these shares of the words of the options and of the question in common."""
+_EQUAL_CONTENT, _NEAR_CONTENT, _OPTIONS_CONTENT = 3, 4, 8
+"""How many different content words equal questions, near copies, and sets of options have in common at least, if
+their passages differ. Fewer words do not identify a source."""
+_BITS = 1.25
+"""The words that near copies about different passages have in common are less likely than one of all pairs of
+questions to this power. So what a dataset asks again and again, with other names or numbers, does not count."""
+_BLOCK_WORDS = 2**20
+_MAX_USES = 3
+"""A set of options of more passages, or of more different questions, is a template and identifies no source."""
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicatePair:
+    """A passage or question, and the one that it repeats."""
+
+    id: str
+    other: str  # earlier in the dataset, or in the training data
+    similarity: float
+    """1 for equal texts, else the share of the longer text that both have: of its 4-grams, or of its words if the
+    texts are short or questions with their options."""
+    text: str
+    other_text: str
+
+    def diff(self, width: int = 96) -> str:
+        """Return what differs, on one line of at most `width` characters
+        (:func:`~classic_rc.text.differences.word_diff`)."""
+        return word_diff(self.other_text, self.text, width)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {"id": self.id, "other": self.other, "similarity": round(self.similarity, 4), "diff": self.diff()}
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicateFinding(Finding):
+    """A kind of duplicates with all its pairs."""
+
+    pairs: tuple[DuplicatePair, ...] = ()  # one per passage or question, the most similar; in the dataset's order
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, with all pairs."""
+        return {**Finding.to_dict(self), "pairs": [pair.to_dict() for pair in self.pairs]}
+
+
+def find_duplicates(dataset: Dataset, train: TrainingData | None = None) -> tuple[DuplicateFinding, ...]:
+    """Find equal and nearly equal passages, questions and sets of options, within a dataset and in training data.
+
+    Near copies are cut off, have a few words replaced, other sentence order, options in another order, or another
+    option. Questions that many passages have in common, and options that many questions have in common, are not
+    duplicates.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Gold may be hidden.
+    train : Dataset or sequence of Dataset, optional
+
+    Returns
+    -------
+    tuple of DuplicateFinding
+        One per kind that was found, in the order of :data:`DUPLICATE_KINDS`.
+
+    Examples
+    --------
+    >>> import classic_rc
+    >>> row = {"id": "q1", "passage": "Nora planted beans in spring.", "gold": 0,
+    ...        "question": "What did Nora plant in spring?", "candidates": ["beans", "a tree", "corn"]}
+    >>> copy = {**row, "id": "t1", "question": "What did Nora plant in the spring?"}
+    >>> dev, train = classic_rc.from_rows([row]), classic_rc.from_rows([copy])
+    >>> for finding in find_duplicates(dev, train):
+    ...     print(finding.kind.name, finding.pairs[0].id, finding.pairs[0].other, finding.pairs[0].diff())
+    question-nearly-in-train q1 t1 in [-the-] spring? …
+    passage-in-train passage-1 passage-1 equal
+    """
+    train = as_dataset(train)
+    found: dict[str, list[DuplicatePair]] = {}
+    passages = _SimilarPassages(dataset, train)
+    for kind, pair in (*passages.duplicates(), *_SimilarQuestions(dataset, train, passages).duplicates()):
+        found.setdefault(kind, []).append(pair)
+    return tuple(
+        DuplicateFinding(kind, len(pairs), tuple(pair.id for pair in pairs[:EXAMPLES]), pairs=tuple(pairs))
+        for kind in DUPLICATE_KINDS
+        if (pairs := found.get(kind.name))
+    )
+
+
+_Duplicates = Iterator[tuple[str, DuplicatePair]]
+"""Names of kinds with their pairs."""
+
+
+class _SimilarPassages:
+    """The similar passages of a dataset and its training data, and the groups that they connect."""
+
+    def __init__(self, dataset: Dataset, train: Dataset | None) -> None:
+        self.own = dataset.passages
+        self.others = () if train is None else train.passages
+        texts, other_texts, every = (PassageTexts(p) for p in (self.own, self.others, (*self.own, *self.others)))
+        self.within = similar_texts(texts)
+        self.across = similar_texts(texts, other_texts) if self.others else similar_texts([], [])
+        n, pairs = len(texts), np.concatenate([self.within.pairs, self.across.pairs + np.array([0, len(texts)])])
+        self.similar = connect_pairs(len(every), pairs)
+        equal = np.array([_are_equal(every[a], every[b]) for a, b in pairs.tolist()], dtype=bool)
+        # Training passages that are equal to one another are joined by the first one of `dataset` that they equal.
+        self.equal = connect_pairs(len(every), np.concatenate([pairs[equal], self._equal_others(n)]))
+        self.number = {id(p): i for i, p in enumerate((*self.own, *self.others))}
+
+    def _equal_others(self, n: int) -> NDArray[np.int64]:
+        first = first_equal(PassageTexts(self.others))
+        copies = np.flatnonzero(first != np.arange(len(first)))
+        return np.stack([first[copies], copies], axis=1) + n
+
+    def duplicates(self) -> _Duplicates:
+        """Yield each passage with the most similar one before it, and in training data."""
+        first, second = self.within.pairs.T
+        of_dataset = _most_similar(second, first, self.within.similarity)
+        in_train = _most_similar(self.across.pairs[:, 0], self.across.pairs[:, 1], self.across.similarity)
+        for place, partners, kind in (("repeated", of_dataset, self.own), ("in-train", in_train, self.others)):
+            for position, (other, similarity) in partners.items():
+                passage, same = self.own[position], kind[other]
+                if passage.text.strip():
+                    equal = _are_equal(passage.text, same.text)
+                    nearly, similarity = ("", 1.0) if equal else ("nearly-", similarity)
+                    pair = DuplicatePair(passage.id, same.id, similarity, passage.text, same.text)
+                    yield f"passage-{nearly}{place}", pair
+
+
+def _most_similar(
+    items: NDArray[np.int64], others: NDArray[np.int64], similarity: NDArray[np.float64]
+) -> dict[int, tuple[int, float]]:
+    """Return for each item the other one with the highest similarity, the earliest of several, and that."""
+    order = np.lexsort((others, -similarity, items))
+    items, others, similarity = items[order], others[order], similarity[order]
+    first = np.flatnonzero(np.diff(items, prepend=-1))
+    best = zip(others[first].tolist(), similarity[first].tolist(), strict=True)
+    return dict(zip(items[first].tolist(), best, strict=True))
+
+
+def _are_equal(one: str, other: str) -> bool:
+    """Return whether texts are equal up to case, blanks and punctuation."""
+    return one == other or words_only(one) == words_only(other)
+
+
+class _Bags(NamedTuple):
+    """Texts as bags of word ids. What needs all words does it in blocks of bags."""
+
+    words: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+    is_content: NDArray[np.float64]  # by word id: 0 for a stop word, else 1
+    bits: NDArray[np.float64]  # by word id: how little likely it is by chance; 0 for a stop word
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> _Bags:
+        encoder = TextEncoder("char")
+        words, offsets = encoder.encode(texts)
+        stops = stop_words("smart")
+        content = np.array([word not in stops for word in encoder.vocabulary], dtype=np.float64)
+        bags = cls(words, offsets, content, content)
+        n_texts = np.zeros(len(content), dtype=np.int64)
+        for _, _, has in bags.distinct_words():
+            n_texts += np.bincount(has, minlength=len(content))
+        others = np.maximum(n_texts - 2, 0)  # texts with the word, without a pair
+        return bags._replace(bits=content * np.log2(2 * len(texts) / (1 + 2 * others)))
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        return np.diff(self.offsets)
+
+    def distinct_words(self) -> Iterator[tuple[slice, NDArray[np.int64], NDArray[np.int64]]]:
+        """Yield blocks of bags with their different words, ascending: the bag in the block, and the word."""
+        n = max(len(self.is_content), 1)
+        for start, stop in runs_of(self.sizes, _BLOCK_WORDS):
+            words = self.words[self.offsets[start] : self.offsets[stop]]
+            pairs = distinct(np.repeat(np.arange(stop - start), self.sizes[start:stop]) * n + words)
+            yield slice(start, stop), *np.divmod(pairs, n)
+
+    def content(self) -> _Bags:
+        """Return the different content words of each bag, in ascending order."""
+        sizes, words = np.zeros(len(self.sizes), dtype=np.int64), [self.words[:0]]
+        for block, bag, word in self.distinct_words():
+            kept = self.is_content[word] > 0
+            words.append(word[kept].astype(np.int32))
+            sizes[block] = np.bincount(bag[kept], minlength=block.stop - block.start)
+        return self._replace(words=np.concatenate(words), offsets=offsets_of(sizes))
+
+    def within(self, groups: NDArray[np.int64]) -> _Bags:
+        """Return bags that have words in common only within groups; group numbers are of shape (n_bags,)."""
+        n, first, sizes = max(len(self.is_content), 1), 0, self.sizes
+        words = np.empty_like(self.words)
+        order = np.argsort(groups, kind="stable")
+        ends = np.flatnonzero(np.diff(groups[order], append=-1)) + 1
+        loads = np.diff(offsets_of(sizes[order])[ends], prepend=0)
+        ends = np.append(0, ends)
+        for start, stop in runs_of(loads, _BLOCK_WORDS):
+            bags = order[ends[start] : ends[stop]]
+            places = ragged_indices(self.offsets[bags], sizes[bags])
+            keys = np.repeat(groups[bags], sizes[bags]) * n + self.words[places]
+            known, codes = np.unique(keys, return_inverse=True)
+            words[places] = codes.reshape(-1) + first
+            first += len(known)
+        return self._replace(words=words)
+
+    def codes(self) -> NDArray[np.uint64]:
+        """Return a hash of each bag; the order of the words does not matter."""
+        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mix(mix(self.words.astype(np.uint64))))])
+        return sums[self.offsets[1:]] - sums[self.offsets[:-1]]
+
+
+def _is_common(codes: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return whether each code has more than `_MAX_USES` different values."""
+    n_values = int(values.max(initial=0)) + 1
+    counts = np.bincount(distinct(codes * n_values + values) // n_values, minlength=int(codes.max(initial=-1)) + 1)
+    return np.asarray(counts[codes] > _MAX_USES)
+
+
+class _SimilarQuestions:
+    """The similar questions of a dataset and its training data. Those of the dataset have the first numbers."""
+
+    def __init__(self, dataset: Dataset, train: Dataset | None, passages: _SimilarPassages) -> None:
+        self.questions: list[Question] = [*dataset, *(train or ())]
+        self.n_own = len(dataset)
+        self.is_own = np.arange(len(self.questions)) < self.n_own
+        self.passage = np.array([passages.number[id(q.passage)] for q in self.questions], dtype=np.int64)
+        self.similar_passage = passages.similar[self.passage]
+        self.equal_passage = passages.equal[self.passage]
+        self.texts = [q.text for q in self.questions]
+        self.text = first_equal(self.texts)
+        self.words = _Bags.of(self.texts)
+        self.has_options = np.array([q.task.has_choices for q in self.questions], dtype=bool)
+        options = (candidate_texts(q.candidates) if q.task.has_choices else () for q in self.questions)
+        self.options = _Bags.of([" | ".join(texts) for texts in options])
+
+    @property
+    def least_bits(self) -> float:
+        """What the common words of two questions about different passages say at least."""
+        return _BITS * float(np.log2(max(self.n_own * len(self.questions), 2)))
+
+    @cached_property
+    def is_template(self) -> NDArray[np.bool_]:
+        """Whether many passages or many different questions have the options of each question."""
+        codes = np.unique(self.options.codes(), return_inverse=True)[1].reshape(-1)
+        return _is_common(codes, self.equal_passage) | _is_common(codes, self.text)
+
+    @cached_property
+    def is_asked_often(self) -> NDArray[np.bool_]:
+        """Whether each question is asked about many passages."""
+        return _is_common(self.text, self.equal_passage)
+
+    def duplicates(self) -> _Duplicates:
+        """Yield each question with the most similar one, by kind; only the first kind that applies."""
+        best: dict[tuple[str, int], tuple[float, int]] = {}
+        self._note_equal(best)
+        for search in (self._near_questions, self._near_options):
+            known = {(kind.endswith("in-train"), i) for kind, i in best}
+            for prefix, one, two, similarity in search():
+                in_train = two >= self.n_own
+                item, other = (one, two) if in_train else (two, one)
+                key = f"{prefix}{'in-train' if in_train else 'repeated'}", item
+                if (in_train, item) not in known and best.get(key, (0.0, 0))[0] < similarity:
+                    best[key] = similarity, other
+        for (kind, item), (similarity, other) in sorted(best.items(), key=lambda entry: entry[0][1]):
+            question, same = self.questions[item], self.questions[other]
+            yield kind, DuplicatePair(question.id, same.id, similarity, _item_text(question), _item_text(same))
+
+    def _note_equal(self, best: dict[tuple[str, int], tuple[float, int]]) -> None:
+        """Note the questions that are equal to an earlier one, with an equal passage or equal options."""
+        counts = np.bincount(self.text, minlength=len(self.text))
+        several = np.flatnonzero((counts[self.text] > 1) & (self.text < self.n_own))
+        own, others = several[several < self.n_own].tolist(), several[several >= self.n_own].tolist()
+        for place, known, elsewhere in (("repeated", [], "reused"), ("in-train", others, "in-train")):
+            about: dict[Hashable, list[int]] = {}
+            chosen: dict[Hashable, int] = {}
+            for i in (*known, *own):
+                options = self._option_key(i)
+                keys = (int(self.text[i]), int(self.equal_passage[i])), (int(self.text[i]), options)
+                earlier = about.setdefault(keys[0], [])
+                if i < self.n_own:
+                    other = next((j for j in earlier if self._agree(i, j)), None)
+                    if other is not None:
+                        best[f"question-{place}", i] = 1.0, other
+                    elif options and self._is_specific(i, chosen.get(keys[1])):
+                        best[f"question-{elsewhere}", i] = 1.0, chosen[keys[1]]
+                if i >= self.n_own or place == "repeated":
+                    earlier.append(i)
+                    chosen.setdefault(keys[1], i)
+
+    def _option_key(self, i: int) -> tuple[str, ...]:
+        if not self.has_options[i]:
+            return ()
+        return tuple(sorted(map(bare_text, candidate_texts(self.questions[i].candidates))))
+
+    def _agree(self, one: int, two: int) -> bool:
+        """Return whether equal questions share half of their options or words; else they are different items."""
+        if not self.has_options[one]:
+            return True
+        pair = np.array([one]), np.array([two])
+        shared = shared_words(self.options.words, self.options.offsets, *pair)
+        return bool(self._have_similar_options(*pair, shared, 0.5)[0])
+
+    def _is_specific(self, one: int, two: int | None) -> bool:
+        """Return whether an equal question with equal options about another passage identifies a source."""
+        if two is None or self.is_template[one]:
+            return False
+        pair = np.array([one]), np.array([two])
+        both = (self.words, self.options)
+        return sum(int(_shared_content(bags, *pair)[0]) for bags in both) >= _EQUAL_CONTENT
+
+    def _near_questions(self) -> _SimilarPairs:
+        """Yield near copies of questions whose gold does not contradict."""
+        for one, two in (
+            self._about_similar_passages(),
+            self._with_passage_and_options(),
+            self._with_similar_options(),
+            self._with_equal_gold(),
+        ):
+            shared, sizes = np.zeros(len(one), dtype=np.int64), np.zeros(len(self.questions), dtype=np.int64)
+            for bags in (self.words, self.options):
+                shared += shared_words(bags.words, bags.offsets, one, two)
+                sizes += bags.sizes
+            similarity = shared / np.maximum(np.maximum(sizes[one], sizes[two]), 1)
+            for a, b, value in zip(one.tolist(), two.tolist(), similarity.tolist(), strict=True):
+                if not contradict(self.questions[a], self.questions[b]):
+                    yield "question-nearly-", a, b, value
+
+    def _about_similar_passages(self) -> _Pairs:
+        """Return pairs of similar questions about similar passages, with at least half of the options' words."""
+        groups = self.similar_passage
+        has_own = np.zeros(int(groups.max(initial=0)) + 1, dtype=bool)
+        has_own[groups[: self.n_own]] = True
+        one, two = self._similar_texts(self.words.within(groups), self.is_own, has_own[groups])
+        shared = shared_words(self.options.words, self.options.offsets, one, two)
+        similar = self._have_similar_options(one, two, shared, 0.5)
+        return one[similar], two[similar]
+
+    def _with_passage_and_options(self) -> _Pairs:
+        """Return pairs of questions about similar passages with the same options, which say something."""
+        has_content = self.has_options & (self.content.sizes >= _EQUAL_CONTENT)
+        one, two, _ = overlapping_bags(
+            self.options.within(self.similar_passage).words,
+            self.options.offsets,
+            least_shared(self.options.sizes, _EQUAL_OPTIONS),
+            here=self.is_own & has_content,
+            there=has_content,
+        )
+        shared = shared_words(self.words.words, self.words.offsets, one, two)
+        similar = shared >= _SAME_QUESTION * np.maximum(self.words.sizes[one], self.words.sizes[two])
+        return one[similar], two[similar]
+
+    def _similar_texts(self, bags: _Bags, here: NDArray[np.bool_], there: NDArray[np.bool_]) -> _Pairs:
+        """Return the pairs of questions whose texts are similar; `bags` are their words, or words within groups."""
+        one, two, shared = overlapping_bags(
+            bags.words,
+            bags.offsets,
+            least_shared(bags.sizes, SHORT_SHARE),
+            here=here,
+            there=there,
+            part_share=LENGTH_RATIO,
+        )
+        similar = are_similar_words(self.words.words, self.words.offsets, one, two, shared)
+        return one[similar], two[similar]
+
+    def _have_similar_options(
+        self, one: NDArray[np.int64], two: NDArray[np.int64], shared: NDArray[np.int64], least: float
+    ) -> NDArray[np.bool_]:
+        """Return which pairs share so many words of the options, or so many of the options; or have none."""
+        similar = shared >= least * np.maximum(self.options.sizes[one], self.options.sizes[two])
+        for i in np.flatnonzero(~similar).tolist():
+            options, others = Counter(self._option_key(int(one[i]))), Counter(self._option_key(int(two[i])))
+            similar[i] = (options & others).total() >= least * max(options.total(), others.total())
+        return similar
+
+    def _sharing_options(
+        self, least: NDArray[np.int64], bags: _Bags, here: NDArray[np.bool_], there: NDArray[np.bool_]
+    ) -> _Pairs:
+        """Return pairs of questions about different passages whose options, which are no template, share words."""
+        usual = self.has_options & ~self.is_template
+        one, two, _ = overlapping_bags(bags.words, bags.offsets, least, here=here & usual, there=there & usual)
+        apart = self.similar_passage[one] != self.similar_passage[two]
+        return one[apart], two[apart]
+
+    def _least_content(self, share: float) -> NDArray[np.int64]:
+        """Return how many content words sets of options have in common that share so many of their words."""
+        others = self.options.sizes - self.content.sizes  # stop words and repetitions
+        return np.maximum(least_shared(self.options.sizes, share) - others, _OPTIONS_CONTENT)
+
+    @cached_property
+    def content(self) -> _Bags:
+        """The different content words of the options."""
+        return self.options.content()
+
+    @cached_property
+    def similar_question(self) -> NDArray[np.int64]:
+        """The groups of questions that similar texts connect, about any passage. Options decide within a group."""
+        is_first = self.text == np.arange(len(self.text))
+        similar = np.stack(self._similar_texts(self.words, is_first, is_first), axis=1)
+        empty = np.flatnonzero(self.words.sizes == 0)
+        equal = np.stack([self.text, np.arange(len(self.text))], axis=1)
+        none = np.stack([np.full_like(empty, empty.min(initial=len(self.text))), empty], axis=1)
+        return connect_pairs(len(self.text), np.concatenate([similar, equal, none]))
+
+    def _with_similar_options(self) -> _Pairs:
+        groups, often = self.similar_question, self.is_asked_often
+        every = np.ones(len(often), dtype=bool)
+        least = least_shared(self.options.sizes, _LEAST_SHARE)
+        seldom = self._sharing_options(least, self.options.within(groups), self.is_own & ~often, ~often)
+        least = self._least_content(_LEAST_SHARE)
+        usual = self._sharing_options(least, self.content.within(groups), self.is_own, every)
+        has_often = often[usual[0]] | often[usual[1]]
+        one, two = (np.concatenate([a, b[has_often]]) for a, b in zip(seldom, usual, strict=True))
+        words, offsets = self.words[:2]
+        likely = are_similar_words(words, offsets, one, two, shared_words(words, offsets, one, two))
+        one, two = one[likely], two[likely]
+        in_options = _shared_content(self.options, one, two)
+        content = in_options + _shared_content(self.words, one, two)
+        is_asked_often = often[one] | often[two]
+        bits = _shared_bits(self.options, one, two) + _shared_bits(self.words, one, two)
+        copies = (content >= _NEAR_CONTENT) & (bits >= self.least_bits)
+        copies &= ~is_asked_often | (in_options >= _OPTIONS_CONTENT)
+        one, two = one[copies], two[copies]
+        shared = shared_words(self.options.words, self.options.offsets, one, two)
+        copies = shared >= _LEAST_SHARE * np.maximum(self.options.sizes[one], self.options.sizes[two])
+        one, two, shared = one[copies], two[copies], shared[copies]
+        copies = self._have_similar_options(one, two, shared, _OPTION_SHARE)
+        return one[copies], two[copies]
+
+    def _with_equal_gold(self) -> _Pairs:
+        """Return pairs of similar questions without options that have a gold text in common."""
+        bags, here, there = self.words, self.is_own & ~self.has_options, ~self.has_options
+        one, two = self._similar_texts(bags, here, there)
+        similar = _shared_content(bags, one, two) >= _NEAR_CONTENT
+        similar &= _shared_bits(bags, one, two) >= self.least_bits
+        gold = {i: gold_keys(self.questions[i]) for i in np.unique([one[similar], two[similar]]).tolist()}
+        pairs = zip(one.tolist(), two.tolist(), similar.tolist(), strict=True)
+        common = np.array([near and bool(gold[a] & gold[b]) for a, b, near in pairs], dtype=bool)
+        return one[common], two[common]
+
+    def _near_options(self) -> _SimilarPairs:
+        """Yield the sets of options of different questions that are equal or nearly equal."""
+        n = self.n_own
+        keys = {self._option_key(i): i for i in range(len(self.questions) - 1, n - 1, -1)}
+        for i in np.flatnonzero(~self.is_template[:n]).tolist():
+            key = self._option_key(i)
+            pair = np.array([i]), np.array([keys.get(key, i)])
+            if len(key) > 1 and key in keys and _shared_bits(self.options, *pair)[0] >= 2 * self.least_bits:
+                yield "options-", i, keys[key], 1.0
+        every = np.ones(len(self.is_own), dtype=bool)
+        one, two = self._sharing_options(self._least_content(_SAME_OPTIONS), self.content, self.is_own, every)
+        shared = shared_words(self.options.words, self.options.offsets, one, two)
+        share = shared / np.maximum(self.options.sizes[one], self.options.sizes[two])
+        same = share >= _SAME_OPTIONS
+        one, two, share = one[same], two[same], share[same]
+        same = _shared_content(self.options, one, two) >= _OPTIONS_CONTENT
+        same &= _shared_bits(self.options, one, two) >= self.least_bits
+        for a, b, value in zip(one[same].tolist(), two[same].tolist(), share[same].tolist(), strict=True):
+            yield "options-", a, b, value
+
+
+_Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
+_SimilarPairs = Iterator[tuple[str, int, int, float]]
+"""Prefixes of kinds, the numbers of two questions, the first below the second, and their similarity."""
+
+
+def _shared_content(bags: _Bags, one: NDArray[np.int64], two: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Count the different content words that each pair has in common."""
+    return shared_weight(bags.words, bags.offsets, one, two, bags.is_content)
+
+
+def _shared_bits(bags: _Bags, one: NDArray[np.int64], two: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return how much the content words that each pair has in common say: minus the log of their frequencies."""
+    return shared_weight(bags.words, bags.offsets, one, two, bags.bits)
+
+
+def contradict(question: Question, other: Question) -> bool:
+    """Return whether an option is right for one question and wrong for the other one, or no gold text agrees."""
+    if question.gold is None or other.gold is None:
+        return False
+    gold, other_gold = gold_keys(question), gold_keys(other)
+    if not question.task.has_choices:
+        return not gold & other_gold
+    return bool((gold ^ other_gold) & option_keys(question) & option_keys(other))
+
+
+def gold_keys(question: Question) -> set[str]:
+    """Return the right options, or the accepted texts, as they are compared."""
+    return set(map(bare_text if question.task.has_choices else normalise_squad_answer, question.gold_texts))
+
+
+def option_keys(question: Question) -> set[str]:
+    """Return the options as they are compared."""
+    return set(map(bare_text, candidate_texts(question.candidates)))
+
+
+def _item_text(question: Question) -> str:
+    """Return a question and its options, which are sorted, because their order does not matter."""
+    if not question.task.has_choices:
+        return question.text
+    return " | ".join((question.text, *sorted(candidate_texts(question.candidates), key=bare_text)))

@@ -1,0 +1,276 @@
+"""Defects of a dataset: what reading left out, damaged texts, contradictory gold; and all its duplicates."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from html.entities import html5
+from itertools import chain
+from math import prod
+
+from classic_rc.commands.check.duplicates import (
+    DUPLICATE_KINDS,
+    DuplicateFinding,
+    contradict,
+    find_duplicates,
+    gold_keys,
+    option_keys,
+)
+from classic_rc.commands.check.kinds import EXAMPLES, Finding, Kind, Severity
+from classic_rc.commands.check.option_arrays import bare_text
+from classic_rc.datasets.registry import TrainingData, as_dataset
+from classic_rc.errors import DataError
+from classic_rc.questions import Dataset, Question, ReadingLog, Task, candidate_texts, normalised_text
+from classic_rc.text.squad import normalise_squad_answer
+
+_E, _W, _N = Severity.ERROR, Severity.WARNING, Severity.NOTE
+
+_OWN_KINDS = (
+    Kind("no-right-option", _E, "single choice without a right option", "no answer can score"),
+    Kind("gold-differs", _E, "questions repeated with different gold", "one of the two must be wrong"),
+    Kind("option-both", _E, "questions with an option both right and wrong", "gold contradicts itself"),
+    Kind("one-answer", _E, "questions that one answer, everywhere the same, solves", "no reading is needed"),
+    Kind("shifted-cells", _E, "questions whose last option looks like gold", "cells are in the wrong columns"),
+    Kind("gold-not-candidate", _W, "questions whose gold is not a candidate", "no candidate can score"),
+    Kind("gold-not-in-passage", _W, "questions whose gold is not in the passage", "no span gets full credit"),
+    Kind("mojibake", _W, "questions with wrongly decoded text (é as Ã©)", "damaged words match nothing"),
+    Kind("lost-character", _W, "questions with lost characters (U+FFFD)", "damaged words match nothing"),
+    Kind("control-character", _W, "questions with control characters", "they split or join words"),
+    Kind("html-entity", _W, "questions with HTML entities (such as amp)", "they become words of their own"),
+    Kind("empty-passage", _W, "questions about an empty passage", "nothing to comprehend"),
+    Kind("empty-question", _W, "empty questions", "nothing to answer"),
+    Kind("empty-option", _W, "questions with an empty option", "recognisable without reading"),
+    Kind("equal-options", _W, "questions with equal options", "fewer choices than there seem to be"),
+    Kind("one-option", _W, "questions with fewer than two options", "nothing to choose between"),
+    Kind("gold-hidden", _N, "questions whose gold is hidden", "left out of checks that need gold"),
+    Kind("none-right", _N, "multiple answers, none of them right", "recall is 1 by convention"),
+    Kind("all-right", _N, "questions whose options are all right", "no wrong choice to make"),
+    Kind("several-right", _N, "single choice, several right options", "chance is above 1/k"),
+)  # fmt: skip
+
+KINDS: Mapping[str, Kind] = {
+    kind.name: kind
+    for kind in sorted((*_OWN_KINDS, *DUPLICATE_KINDS), key=lambda kind: list(Severity).index(kind.severity))
+}
+"""All kinds of defects by name, the most severe first: those of this module and the duplicates
+(:mod:`classic_rc.commands.check.duplicates`)."""
+
+
+def find_defects(dataset: Dataset, train: TrainingData | None = None) -> tuple[Finding, ...]:
+    """Look for every kind of defect in :data:`KINDS`.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Gold may be hidden.
+    train : Dataset or sequence of Dataset, optional
+        Training data, which must not contain the dataset's passages and questions.
+
+    Returns
+    -------
+    tuple of Finding
+        One per problem of what reading left out or repaired, if the dataset has a `log`; then one per kind that was
+        found, in the order of :data:`KINDS`.
+    """
+    return in_order((*find_own_defects(dataset), *find_copies(dataset, train)))
+
+
+def find_own_defects(dataset: Dataset) -> tuple[Finding, ...]:
+    """Look for what :func:`find_defects` finds without comparing texts with each other, which takes longest."""
+    own = _with_places_of(dataset, _count(chain(_find_in_questions(dataset), find_text_defects(dataset))))
+    return own if dataset.log is None else (*find_reading_defects(dataset.log), *own)
+
+
+def find_copies(dataset: Dataset, train: TrainingData | None = None) -> tuple[Finding, ...]:
+    """Look for the rest of what :func:`find_defects` finds: duplicates, and those that contradict each other."""
+    duplicates = find_duplicates(dataset, as_dataset(train))
+    return _with_places_of(dataset, (*_count(_find_contradictions(dataset, duplicates)), *duplicates))
+
+
+def _count(defects: _Defects) -> Iterator[Finding]:
+    ids: dict[str, list[str]] = {}
+    for kind, id_ in defects:
+        ids.setdefault(kind, []).append(id_)
+    return (Finding(KINDS[name], len(of_kind), tuple(of_kind[:EXAMPLES])) for name, of_kind in ids.items())
+
+
+def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return findings in the order of :data:`KINDS`, those of reading first."""
+    place = {name: i for i, name in enumerate(KINDS)}
+    return tuple(sorted(findings, key=lambda finding: place.get(finding.kind.name, -1)))
+
+
+def _with_places_of(dataset: Dataset, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    log = dataset.log
+    return in_order(findings if log is None else (_with_places(finding, dataset, log) for finding in findings))
+
+
+def find_reading_defects(log: ReadingLog) -> tuple[Finding, ...]:
+    """Return one finding for each problem of what reading left out (an error) or repaired (a warning)."""
+    findings: list[Finding] = []
+    for errors, name, severity, what, why in (
+        (log.left_out, "left-out", _E, "left out: ", "no figure includes them"),
+        (log.repaired, "repaired", _W, "", "the file says something else"),
+    ):
+        by_problem: dict[str, list[DataError]] = {}
+        for error in errors:
+            by_problem.setdefault(error.kind, []).append(error)
+        for problem, of_kind in by_problem.items():
+            first = of_kind[:EXAMPLES]
+            kind = Kind(name, severity, f"{what}{problem}", why)
+            ids, places = (e.question or e.where or "" for e in first), (e.place for e in first)
+            findings.append(Finding(kind, len(of_kind), tuple(ids), tuple(places)))
+    return tuple(findings)
+
+
+def _with_places(finding: Finding, dataset: Dataset, log: ReadingLog) -> Finding:
+    what, asked = "question", {id_: id_ for id_ in finding.examples}
+    if finding.kind.name.startswith("passage-"):  # the place of a passage is that of its first question
+        what, asked = "passage", {q.passage.id: q.id for q in reversed(dataset) if q.passage.id in asked}
+    found = ((id_, log.places.get(asked.get(id_, ""))) for id_ in finding.examples)
+    return replace(finding, places=tuple(f"{place}, {what} {id_}" for id_, place in found if place is not None))
+
+
+_Defects = Iterator[tuple[str, str]]
+"""Pairs of a kind's name and the id of a question or passage."""
+
+
+_ONE_ANSWER, _LEAST_ASKED, _BY_CHANCE = 0.95, 5, 0.01
+
+
+def _find_one_answer(dataset: Dataset) -> _Defects:
+    """Yield the questions that the most frequent answer solves, if nearly all have it: a position or a text."""
+    asked = [q for q in dataset if q.gold and len(q.candidates) > 1 and not q.task.has_spans]
+    kinds: tuple[Callable[[Question], Hashable], ...] = (
+        lambda q: tuple(sorted(map(bare_text, q.gold_texts))),
+        lambda q: q.gold if q.task.has_choices and len(q.gold or ()) < len(q.candidates) else q.id,
+    )
+    for key in kinds:
+        keys = [key(q) for q in asked]
+        if len(keys) < _LEAST_ASKED:
+            return
+        answer, count = Counter(keys).most_common(1)[0]
+        own = [q for q, k in zip(asked, keys, strict=True) if k == answer]
+        if count >= _ONE_ANSWER * len(asked) and prod(1 / len(q.candidates) for q in own[1:]) < _BY_CHANCE:
+            yield from (("one-answer", q.id) for q in own)
+            return
+
+
+def _find_in_questions(dataset: Dataset) -> _Defects:
+    yield from _find_one_answer(dataset)
+    yield from (("shifted-cells", question.id) for question in _find_shifted(dataset))
+    for question in dataset:
+        for kind in _find_empty(question):
+            yield kind, question.id
+        if question.gold is None:
+            yield "gold-hidden", question.id
+        elif question.task.has_choices:
+            for kind in _find_in_options(question, len(question.gold)):
+                yield kind, question.id
+        elif not _is_reachable(question):
+            yield "gold-not-in-passage" if question.task.has_spans else "gold-not-candidate", question.id
+
+
+_GOLD = re.compile(r"[0-9]{1,2}|[A-Za-z]")
+_SELDOM = 0.05
+
+
+def _find_shifted(dataset: Dataset) -> list[Question]:
+    """Return the questions without gold whose last option is a number or a letter, as hardly any other's is.
+
+    In a row whose cells are one column too far to the left, gold is the last option, and the cell of gold is empty.
+    """
+    asked = [q for q in dataset if not q.task.has_spans and len(q.candidates)]
+    marked = [q for q in asked if _GOLD.fullmatch(candidate_texts(q.candidates)[-1].strip())]
+    labelled = sum(q.gold is not None for q in asked)
+    is_usual = sum(q.gold is not None for q in marked) > _SELDOM * labelled
+    return [] if is_usual or not labelled else [q for q in marked if q.gold is None]
+
+
+def _find_empty(question: Question) -> Iterator[str]:
+    if not question.passage.text.strip():
+        yield "empty-passage"
+    if not question.text.strip():
+        yield "empty-question"
+    if question.task.has_spans:
+        return
+    if any(not c.text.strip() for c in question.candidates):
+        yield "empty-option"
+    if len(question.candidates) < 2:
+        yield "one-option"
+
+
+def _find_in_options(question: Question, n_right: int) -> Iterator[str]:
+    is_single = question.task is Task.SINGLE_CHOICE
+    if n_right == 0:
+        yield "no-right-option" if is_single else "none-right"
+    elif n_right == len(question.candidates) > 1:
+        yield "all-right"
+    elif n_right > 1 and is_single:
+        yield "several-right"
+    options = [bare_text(c.text) for c in question.candidates]
+    if len(set(options)) < len(options):
+        right = gold_keys(question)
+        wrong = {text for i, text in enumerate(options) if i not in (question.gold or ())}
+        yield "equal-options" if right.isdisjoint(wrong) else "option-both"
+
+
+def _is_reachable(question: Question) -> bool:
+    """Return whether a candidate (for spans: the passage) has any gold text; several spans must all be there."""
+    gold = [str(text) for text in question.gold or ()]
+    if not question.task.has_spans:
+        return not {normalise_squad_answer(text) for text in gold}.isdisjoint(
+            normalise_squad_answer(c.text) for c in question.candidates
+        )
+    passage = normalised_text(question.passage.text)
+    contained = (normalised_text(text) in passage for text in gold)
+    return all(contained) if question.task is Task.MULTI_SPAN else any(contained)
+
+
+def _find_contradictions(dataset: Dataset, duplicates: Iterable[DuplicateFinding]) -> _Defects:
+    """Yield questions that repeat one about the same passage but have other gold."""
+    for finding in duplicates:
+        if finding.kind.name == "question-repeated":
+            for pair in finding.pairs:
+                one, other = dataset.by_id[pair.id], dataset.by_id[pair.other]
+                same = not one.task.has_choices or option_keys(one) == option_keys(other)
+                if same and contradict(one, other):
+                    yield "gold-differs", pair.id
+
+
+# The characters that the bytes 0x80 to 0xBF become in Windows-1252 (or Latin-1, for those that it lacks).
+_TRAIL = "".join(bytes([byte]).decode("cp1252", "replace") for byte in range(0x80, 0xC0)).replace("�", "")
+_TRAIL = re.escape(_TRAIL + "\x81\x8d\x8f\x90\x9d")
+_QUOTE = "‘’“”–—…"  # these follow letters in sound text too
+_MOJIBAKE = re.compile(
+    rf"[ÂÃ](?![{_QUOTE}])[{_TRAIL}]|[â-ï][{_TRAIL}]{{2}}|ð[{_TRAIL}]{{3}}|(?:[ÐÑ](?![{_QUOTE}])[{_TRAIL}]){{2}}"
+)
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufeff]")
+_ENTITY = re.compile(r"&(?:([A-Za-z][A-Za-z0-9]{1,30});|#[0-9]{1,7};|#[xX][0-9A-Fa-f]{1,6};)")
+
+DAMAGE: Mapping[str, Callable[[str], bool]] = {
+    "mojibake": lambda text: not text.isascii() and _MOJIBAKE.search(text) is not None,
+    "lost-character": lambda text: "\ufffd" in text,
+    "control-character": lambda text: not text.isprintable() and _CONTROL.search(text) is not None,
+    "html-entity": lambda text: "&" in text and _has_entity(text),
+}
+"""Tests of a text, by the name of the kind of defect."""
+
+
+def find_text_defects(dataset: Dataset) -> Iterator[tuple[str, str]]:
+    """Yield the kinds of damage in passage, text or options, each with the id of the question."""
+    of_passage = {id(p): _damage_of((p.text,)) for p in dataset.passages}
+    for question in dataset:
+        options = () if question.task.has_spans else candidate_texts(question.candidates)
+        damage = of_passage[id(question.passage)] | _damage_of((question.text, *options))
+        yield from ((kind, question.id) for kind in DAMAGE if kind in damage)
+
+
+def _has_entity(text: str) -> bool:  # not in "R&D; AT&T"
+    return any(match[1] is None or f"{match[1]};" in html5 for match in _ENTITY.finditer(text))
+
+
+def _damage_of(texts: Iterable[str]) -> frozenset[str]:
+    return frozenset(kind for text in texts for kind, has in DAMAGE.items() if has(text))

@@ -1,0 +1,195 @@
+"""Measurements of options, by which the options of a question are ranked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from classic_rc.commands.check.option_arrays import Floats, Integers, OptionTable
+from classic_rc.kernels.arrays import TokenArrays, longest_runs, offsets_of, ragged_indices, runs_of
+
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_MARK = re.compile(r"[^\w\s]")
+_BLOCK_TOKENS = 2**19
+
+
+class Measurement(NamedTuple):
+    """A number of each option."""
+
+    name: str  # of what there is more or less; or two phrases, of most and least, with a bar between
+    values: Floats
+    sees: tuple[str, ...] = ("options",)
+    is_plain: bool = True  # people can act on it
+
+    @property
+    def most(self) -> str:
+        """What the option with the largest value is."""
+        return self.name.partition("|")[0] if "|" in self.name else f"has the most {self.name}"
+
+    @property
+    def least(self) -> str:
+        """What the option with the smallest value is."""
+        return self.name.partition("|")[2] if "|" in self.name else f"has the fewest {self.name}"
+
+
+def measure_options(table: OptionTable) -> Iterator[Measurement]:
+    """Measure the options of all questions; without questions or passages, only by what options show."""
+    yield from _of_text(table)
+    yield from _among_options(table)
+    if any(q.query.strip() for q in table.questions):
+        yield from _of_question(table)
+    if any(text.strip() for text in table.passages[0]):
+        yield from _of_passage(table)
+
+
+def _of_text(table: OptionTable) -> Iterator[Measurement]:
+    characters = table.of_texts(len)
+    words = np.diff(table.tokens[1])[table.text_index].astype(np.float64)
+    yield Measurement("characters", characters)
+    yield Measurement("words", words)
+    yield Measurement("has the longest words|has the shortest words", characters / np.maximum(words, 1))
+    for name, count in (
+        ("capital letters", lambda text: sum(map(str.isupper, text))),
+        ("marks", lambda text: len(_MARK.findall(text))),
+        ("digits", lambda text: sum(map(str.isdigit, text))),
+    ):
+        yield Measurement(name, table.of_texts(count), is_plain=False)  # what they count is named better by itself
+    numbers = table.of_texts(_first_number)
+    if np.isfinite(numbers).any():
+        yield Measurement(
+            "has the largest number|has the smallest number, or none", np.where(np.isfinite(numbers), numbers, -1.0)
+        )
+    number, name_of = table.normalised
+    order = np.empty(int(number.max(initial=-1)) + 1)
+    order[sorted(range(len(order)), key=name_of)] = np.arange(len(order))
+    yield Measurement("is last in the alphabet|is first in the alphabet", order[number], is_plain=False)
+
+
+def _first_number(text: str) -> float:
+    found = _NUMBER.search(text)
+    return float(found[0].replace(",", "").rstrip(".") if found[0].count(".") < 2 else "nan") if found else np.nan
+
+
+def _among_options(table: OptionTable) -> Iterator[Measurement]:
+    """Yield how often options and their words are used, and how similar an option is to the others."""
+    text = table.normalised[0]
+    yield Measurement(
+        "is used most in other questions|is used least in other questions",
+        np.bincount(text)[text].astype(np.float64),
+    )
+    tokens, offsets = table.tokens
+    lengths = np.diff(offsets)[table.text_index]
+    uses = np.bincount(
+        tokens, np.repeat(np.bincount(table.text_index), np.diff(offsets)), len(table.encoder.vocabulary)
+    )
+    rarity = -np.log(np.maximum(uses, 1) / max(uses.sum(), 1))
+    total = np.concatenate([[0.0], np.cumsum(rarity[tokens])])
+    per_text = (total[offsets[1:]] - total[offsets[:-1]]) / np.maximum(np.diff(offsets), 1)
+    yield Measurement("has the rarest words|has the most frequent words", np.round(per_text, 9)[table.text_index])
+    similar, own = np.zeros(len(table.texts)), np.zeros(len(table.texts))
+    for start, stop in runs_of(table.sum(lengths), _BLOCK_TOKENS):
+        options = np.arange(table.offsets[start], table.offsets[stop])
+        option, word = _distinct_pairs(table, options)
+        question = table.question[options][option] - start
+        key = question * (len(table.encoder.vocabulary) + 1) + word
+        _, code, counts = np.unique(key, return_inverse=True, return_counts=True)
+        others = counts[code.reshape(-1)] - 1
+        similar[options] = np.bincount(option, others, minlength=len(options))
+        own[options] = np.bincount(option, others == 0, minlength=len(options))
+    different = np.maximum(table.n_different, 1)
+    yield Measurement(
+        "shares most of its words with other options|shares least of its words with other options",
+        np.round(similar / different, 9),
+    )
+    yield Measurement("words that no other option has", own)
+
+
+def _distinct_pairs(table: OptionTable, options: Integers) -> tuple[Integers, Integers]:
+    """Return the different words of some options, as pairs of the option's place and the word."""
+    tokens, offsets = table.tokens
+    text = table.text_index[options]
+    counts = np.diff(offsets)[text]
+    words = tokens[ragged_indices(offsets[:-1][text], counts)]
+    n_words = len(table.encoder.vocabulary) + 1
+    keys = np.unique(np.repeat(np.arange(len(options)), counts) * n_words + words)
+    return keys // n_words, keys % n_words
+
+
+def _of_question(table: OptionTable) -> Iterator[Measurement]:
+    each, questions = np.arange(len(table)), [q.query for q in table.questions]
+    shared = table.count_shared(questions, each)
+    yield Measurement("words of the question", shared, ("options", "question"))
+    share = np.round(shared / np.maximum(table.n_different, 1), 9)
+    yield Measurement(
+        "has most of its words in the question|has least of its words in the question",
+        share,
+        ("options", "question"),
+    )
+    passage = table.passages[1]
+    order = np.argsort(passage, kind="stable")
+    counts = np.bincount(passage)
+    if counts.max(initial=0) > 1 and counts.max(initial=0) < 200:
+        others: list[str] = [""] * len(table)
+        for start, stop in zip(offsets_of(counts)[:-1].tolist(), offsets_of(counts)[1:].tolist(), strict=True):
+            own = order[start:stop].tolist()
+            for i in own:
+                others[i] = " ".join(questions[j] for j in own if j != i)
+        in_others = table.count_shared(others, each)
+        yield Measurement("words of other questions of the passage", in_others, ("options", "question"))
+
+
+def _of_passage(table: OptionTable) -> Iterator[Measurement]:
+    sees = ("options", "passage")
+    passages, passage = table.passages
+    shared = table.count_shared(passages, passage)
+    yield Measurement("words of the passage", shared, sees)
+    share = np.round(shared / np.maximum(table.n_different, 1), 9)
+    yield Measurement("has most of its words in the passage|has least of its words in the passage", share, sees)
+    yield Measurement(
+        "copies the longest run of words from the passage|copies the shortest run of words from the passage",
+        _copied_runs(table),
+        sees,
+    )
+    mentions, first = np.zeros(len(table.texts)), np.zeros(len(table.texts))
+    folded: dict[int, str] = {}
+    for i, (text, p) in enumerate(zip(table.texts, passage[table.question].tolist(), strict=True)):
+        if p not in folded:
+            folded = {p: passages[p].lower()}
+        bare = text.lower().strip(" .,;:!?。！？、")
+        place = folded[p].find(bare) if bare else -1
+        first[i] = len(folded[p]) if place < 0 else place
+        mentions[i] = folded[p].count(bare) if place >= 0 else 0
+    yield Measurement("mentions in the passage", mentions, sees)
+    yield Measurement("is mentioned last in the passage, or not|is mentioned first in the passage", first, sees)
+
+
+def _copied_runs(table: OptionTable) -> Floats:
+    """Return the longest run of each option's words in its passage, in blocks of passages."""
+    tokens, offsets = table.tokens
+    passages, passage = table.passages
+    runs = np.zeros(len(table.texts))
+    order = np.argsort(passage, kind="stable")
+    lengths = np.array([len(text) for text in passages], dtype=np.int64)
+    none = np.zeros(0, dtype=np.int32)
+    for start, stop in runs_of(lengths, _BLOCK_TOKENS):
+        asked = order[slice(*np.searchsorted(passage[order], (start, stop)))]
+        options = ragged_indices(table.offsets[:-1][asked], table.sizes[asked])
+        text = table.text_index[options]
+        counts = np.diff(offsets)[text]
+        passage_tokens, passage_offsets = table.encode(passages[start:stop])
+        arrays = TokenArrays(
+            passage_tokens,
+            passage_offsets,
+            none,
+            np.zeros(len(asked) + 1, dtype=np.int64),
+            tokens[ragged_indices(offsets[:-1][text], counts)],
+            offsets_of(counts),
+            passage[asked] - start,
+            np.repeat(np.arange(len(asked)), table.sizes[asked]),
+            len(table.encoder.vocabulary) + 1,
+        )
+        runs[options] = longest_runs(arrays)
+    return runs

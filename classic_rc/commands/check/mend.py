@@ -1,0 +1,162 @@
+"""Safe repairs of a dataset: they change form and order, and never write text of their own."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from classic_rc.commands.check.audit import CheckReport
+from classic_rc.commands.check.cues import FIELD_NAME
+from classic_rc.commands.check.option_arrays import bare_text
+from classic_rc.folds import find_overlap
+from classic_rc.kernels.draws import text_keys, uniform_draws
+from classic_rc.questions import Dataset, Passage, Question, Task, TextCandidates, candidate_texts, normalised_text
+
+PROVENANCE = ".repairs.json"
+"""The suffix of the file next to a repaired copy that says what was done."""
+
+_QUOTES = str.maketrans({"‘": "'", "’": "'", "‛": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"'})
+_BLANKS = re.compile(r"\s+")
+_REFERS = re.compile(r"(?i)\b(above|below|both|neither|(?:options?|answers?) [a-h1-9]\b|[A-H] and [A-H])")
+"""Options that may refer to other options: their questions keep the order of options."""
+
+
+@dataclass(frozen=True)
+class Repairs:
+    """A repaired copy, and what was done."""
+
+    dataset: Dataset
+    done: tuple[tuple[str, int], ...]  # each repair in words, and how many questions it changed or removed
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data: the provenance of the copy."""
+        return {"repairs": [{"repair": what, "questions": count} for what, count in self.done]}
+
+
+def mend_dataset(report: CheckReport, *, train: Dataset | None = None, seed: int = 0) -> Repairs:
+    """Repair what a program can repair.
+
+    Blanks, quotes and invisible characters of options become equal; exact copies of questions are removed, if gold
+    agrees, and questions that training data has too; fields and ids that a cue names are removed or written anew;
+    and options are shuffled, unless one may refer to the others.
+
+    Parameters
+    ----------
+    report : CheckReport
+        The report on the dataset; its cues name the fields that leak.
+    train : Dataset, optional
+    seed : int
+        Of the shuffle.
+
+    Returns
+    -------
+    Repairs
+    """
+    questions = list(report.dataset)
+    done = []
+    for what, repair in (
+        ("blanks, quotes and invisible characters of options made equal", _normalise),
+        ("exact copies removed", _without_copies),
+    ):
+        changed = repair(questions)
+        done.append((what, _count_changes(questions, changed)))
+        questions = changed
+    if train is not None:
+        left = replace(report.dataset, questions=questions, read_with=None, parts=())
+        shared = find_overlap(left, train).affected
+        done.append(("left out because training data has them", len(shared)))
+        questions = [q for q in questions if q.id not in shared]
+    names = {name for cue in report.cues for name in FIELD_NAME.findall(cue.name)} | {*report.leaking_fields}
+    shuffled = _shuffle(questions, seed)
+    done.append((f"options shuffled (seed {seed})", _count_changes(questions, shuffled)))
+    questions = shuffled
+    if names:
+        removed = _without_fields(questions, names)
+        done.append((f"leaking fields removed: {', '.join(sorted(names))}", _count_changes(questions, removed)))
+        questions = removed
+    mended = replace(
+        report.dataset,
+        questions=questions,
+        name=f"{report.dataset.name} (mended)",
+        read_with=None,
+        parts=(),
+        log=None,
+    )
+    return Repairs(mended, tuple((what, count) for what, count in done if count))
+
+
+def _count_changes(before: Sequence[Question], after: Sequence[Question]) -> int:
+    if len(before) != len(after):
+        return len(before) - len(after)
+    return sum(a is not b for a, b in zip(before, after, strict=True))
+
+
+def clean_text(text: str) -> str:
+    """Return a text with plain quotes and single blanks, without invisible characters."""
+    visible = "".join(c for c in text if unicodedata.category(c) not in ("Cf", "Cc", "Co") or c.isspace())
+    return _BLANKS.sub(" ", visible.translate(_QUOTES)).strip()
+
+
+def _normalise(questions: Sequence[Question]) -> list[Question]:
+    result = []
+    for q in questions:
+        texts = candidate_texts(q.candidates) if q.task.has_choices else ()
+        cleaned = [clean_text(text) or text for text in texts]
+        result.append(q if cleaned == list(texts) else replace(q, candidates=TextCandidates(cleaned)))
+    return result
+
+
+def _without_copies(questions: Sequence[Question]) -> list[Question]:
+    """Drop questions that repeat an earlier one about an equal passage, with equal options and the same gold."""
+    known: set[tuple[Any, ...]] = set()
+    result = []
+    for q in questions:
+        options = tuple(sorted(map(bare_text, candidate_texts(q.candidates)))) if not q.task.has_spans else ()
+        gold = tuple(sorted(map(bare_text, q.gold_texts)))
+        key = normalised_text(q.passage.text), normalised_text(q.text), options, gold
+        if key not in known or q.gold is None:
+            result.append(q)
+        known.add(key)
+    return result
+
+
+def _shuffle(questions: Sequence[Question], seed: int) -> list[Question]:
+    keys = text_keys(q.id for q in questions)
+    counts = np.array([len(q.candidates) if q.task.has_choices else 0 for q in questions], dtype=np.int64)
+    draws = uniform_draws(keys, counts, seed)
+    starts = np.cumsum(counts) - counts
+    result = []
+    for q, start, count in zip(questions, starts.tolist(), counts.tolist(), strict=True):
+        texts = candidate_texts(q.candidates)
+        if q.task not in (Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER) or any(map(_REFERS.search, texts)):
+            result.append(q)
+            continue
+        order = np.argsort(draws[start : start + count], kind="stable").tolist()
+        gold = None if q.gold is None else frozenset(order.index(i) for i in q.gold if isinstance(i, int))
+        meta = {  # a field with one entry an option has the new order too
+            key: [value[i] for i in order] if isinstance(value, list | tuple) and len(value) == count else value
+            for key, value in q.meta.items()
+        }
+        result.append(replace(q, candidates=TextCandidates(texts[i] for i in order), gold=gold, meta=meta))
+    return result
+
+
+def _without_fields(questions: Sequence[Question], names: Iterable[str]) -> list[Question]:
+    """Drop fields, by the first part of their names; ids become numbers."""
+    roots = {name.partition(".")[0] for name in names}
+    passages: dict[int, Passage] = {}
+    result = []
+    for number, q in enumerate(questions, 1):
+        if id(q.passage) not in passages:
+            passage_meta = {key: value for key, value in q.passage.meta.items() if key not in roots}
+            passage_id = f"passage-{len(passages) + 1}" if "passage id" in roots else q.passage.id
+            passages[id(q.passage)] = replace(q.passage, id=passage_id, meta=passage_meta)
+        meta = {key: value for key, value in q.meta.items() if key not in roots}
+        id_ = f"question-{number}" if "id" in roots else q.id
+        result.append(replace(q, id=id_, meta=meta, passage=passages[id(q.passage)]))
+    return result

@@ -1,0 +1,463 @@
+r"""One statistic: a score test within questions, with a permuted bound and stepwise choice.
+
+With p the probabilities of a conditional logit and y the right options, the score of feature j is
+:math:`U_j = \sum_i x_{ij} (y_i - p_i)`, conditional on the number of right options of each question. Without
+chosen features p is m/k. The best feature above the bound is chosen, the model is fitted with it, and the others
+are tested given the chosen ones, until nothing is above the bound. What correlates with a chosen one disappears.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.commands.check.features import FeatureMatrix
+from classic_rc.commands.check.option_arrays import Floats, Integers, OptionTable
+from classic_rc.kernels.arrays import offsets_of, run_starts, runs_of
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+DRAWS = 200
+LEVEL = 0.05
+MOST_STEPS = 12
+_BATCH = 25
+_EXACT = 30
+"""Below this many occurrences the tail is Poisson-binomial, from there on normal."""
+_BLOCK_QUESTIONS, _BLOCK_OPTIONS = 2**13, 2**16
+_LARGE, _SHARED = 3.0, 1.2
+"""Deviates from this on are tested for dependence, if features are in so many questions a passage."""
+_NEAR, _ALIKE = 0.9, 0.7
+"""Features with this part of the best deviate, and this correlation with it, say the same."""
+_RIDGE, _MOST_WEIGHT, _NEWTON_STEPS = 1e-2, 12.0, 25
+_MOST_MORE = 24
+_CORRECTION = 2.0
+"""A choice whose deviate before any choice is below this, or has the other sign, is a correction of the model."""
+_CLEAR = 1.2
+"""A deviate that is this much above the bound of earlier draws needs no new ones: the bound hardly changes."""
+
+
+class Model:
+    """The conditional logit: in each question as many options are right as gold says, with odds of their scores."""
+
+    def __init__(self, table: OptionTable, scores: Floats) -> None:
+        self.table = table
+        odds = np.exp(scores - table.largest(scores)[table.question])
+        self.p = odds / table.sum(odds)[table.question]
+        self._several = np.flatnonzero(table.n_right > 1)
+        self._tables: list[tuple[Integers, NDArray[np.bool_], Floats, Floats]] = []
+        for block in np.array_split(self._several, len(self._several) // _BLOCK_QUESTIONS + 1):
+            if len(block):
+                self._add_several(block, odds)
+
+    def _add_several(self, block: Integers, odds: Floats) -> None:
+        """Compute the exact inclusion probabilities of questions with several right options."""
+        table = self.table
+        most, m = int(table.sizes[block].max()), table.n_right[block]
+        place = table.offsets[:-1][block][:, None] + np.arange(most)
+        inside = np.arange(most) < table.sizes[block][:, None]
+        w = np.where(inside, odds[np.where(inside, place, 0)], 0.0)
+        w /= np.where(inside, w, 0).sum(axis=1, keepdims=True) / table.sizes[block][:, None]
+        before = np.zeros((most + 1, len(block), int(m.max()) + 1))
+        before[0, :, 0] = 1
+        after = before.copy()
+        for i in range(most):
+            before[i + 1] = before[i]
+            before[i + 1][:, 1:] += w[:, i, None] * before[i][:, :-1]
+            j = most - 1 - i
+            after[i + 1] = after[i]
+            after[i + 1][:, 1:] += w[:, j, None] * after[i][:, :-1]
+        rows = np.arange(len(block))
+        total = before[most, rows, m]
+        p = np.zeros_like(w)
+        for i in range(most):
+            for r in range(int(m.max())):
+                left = m - 1 - r
+                term = before[i, :, r] * after[most - 1 - i, rows, np.maximum(left, 0)]
+                p[:, i] += np.where(left >= 0, w[:, i] * term, 0) / total
+        self.p[place[inside]] = p[inside]
+        self._tables.append((block, inside, w, before))
+
+    @cached_property
+    def spread(self) -> tuple[Floats, Floats]:
+        """Arrays d and u: the covariance of a question's right options is diag(d) - u u'.
+
+        It is exact for one right option, and for several without weights; else Hájek's approximation.
+        """
+        table, p = self.table, self.p
+        several = (table.n_right > 1)[table.question]
+        c = p * (1 - p)
+        total = table.sum(c)[table.question]
+        f = (table.sizes / np.maximum(table.sizes - 1, 1))[table.question]
+        hajek = c * np.sqrt(f / np.maximum(total, 1e-300))
+        return np.where(several, c * f, p), np.where(several, hajek, p)
+
+    def draw(self, random: np.random.Generator, n: int) -> NDArray[np.bool_]:
+        """Draw gold from the model, n times: booleans of shape (n_options, n)."""
+        table = self.table
+        right = np.zeros((len(table.texts), n), dtype=bool)
+        single = np.flatnonzero(table.n_right == 1)
+        cumulative = np.cumsum(self.p)
+        base = np.concatenate([[0.0], cumulative])[table.offsets]
+        for i in range(n):
+            u = random.random(len(table))
+            at = np.searchsorted(cumulative, base[:-1] + u * (base[1:] - base[:-1]), side="right")
+            at = np.clip(at, table.offsets[:-1], table.offsets[1:] - 1)
+            right[at[single], i] = True
+            for block, inside, w, before in self._tables:
+                left = table.n_right[block].copy()
+                rows, most = np.arange(len(block)), inside.shape[1]
+                u = random.random((most, len(block)))
+                for j in range(most - 1, -1, -1):
+                    chance = w[:, j] * before[j, rows, np.maximum(left - 1, 0)] / before[j + 1, rows, left]
+                    taken = (left > 0) & (u[j] < chance)
+                    right[table.offsets[:-1][block[taken]] + j, i] = True
+                    left -= taken
+        return right
+
+
+def fit_model(table: OptionTable, columns: Floats) -> tuple[Model, Floats]:
+    """Fit the conditional logit to chosen features, by Newton's method with a small ridge; also return weights."""
+    weights = np.zeros(columns.shape[1])
+    model = Model(table, columns @ weights)
+    for _ in range(_NEWTON_STEPS if columns.shape[1] else 0):
+        gradient = columns.T @ (table.right - model.p) - _RIDGE * weights
+        hessian = covariance(model, columns, columns) + _RIDGE * np.eye(len(weights))
+        step = np.clip(np.linalg.solve(hessian, gradient), -2, 2)
+        weights = np.clip(weights + step, -_MOST_WEIGHT, _MOST_WEIGHT)
+        model = Model(table, columns @ weights)
+        if np.abs(step).max() < 1e-6:
+            break
+    return model, weights
+
+
+def covariance(model: Model, one: Floats, other: Floats) -> Floats:
+    """Return the covariances of the scores of two sets of dense features under the model."""
+    (d, u), offsets = model.spread, model.table.offsets
+    total = np.zeros((one.shape[1], other.shape[1]))
+    for start, stop in runs_of(model.table.sizes, _BLOCK_OPTIONS):
+        own = slice(int(offsets[start]), int(offsets[stop]))
+        x, y = one[own], other[own]
+        a, b = (np.add.reduceat(z * u[own, None], offsets[start:stop] - own.start, axis=0) for z in (x, y))
+        total += (x * d[own, None]).T @ y - a.T @ b
+    return total
+
+
+class Step(NamedTuple):
+    """One choice: a feature that tells right options from wrong ones, given those chosen before."""
+
+    feature: int  # its number; those of gold order follow those of the matrix
+    z: float  # allowed for dependence within passages, as compared with the bound
+    bound: float
+    p: float
+    others: int  # how many features say about the same
+    more: tuple[int, ...]  # other features of its context, chosen together with it
+    is_correction: bool  # it only corrects what the earlier ones claim too much: by itself it says nothing, or else
+
+
+@dataclass
+class _Null:
+    """Expectations, deviations and exact tails of all sparse and dense features under a model."""
+
+    expected: Floats
+    deviation: Floats
+    events: Floats  # in how many questions each feature tells options apart
+    rare: Integers  # features with exact tails
+    tails: Floats  # (n_rare, _EXACT + 1): the signed deviate of each number of hits
+
+    def deviates(self, hits: Floats, shift: Floats | float = 0.0) -> Floats:
+        """Return the normal deviates of sums: the one function for data and for draws."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            safe = np.where(self.deviation > 0, self.deviation, np.inf)
+            z = (hits - self.expected[:, None] - shift) / safe[:, None]
+        if len(self.rare):
+            count = np.clip(np.rint(hits[self.rare]).astype(np.int64), 0, _EXACT)
+            z[self.rare] = np.take_along_axis(self.tails, count, axis=1)
+        return z
+
+
+class _Given(NamedTuple):
+    """The chosen features, which all other features are tested given."""
+
+    chosen: Floats  # (n_options, n_chosen)
+    weighted: Floats  # what the covariances of other features with them are sums of, of the same shape
+    across: Floats  # (n_features, n_chosen): these covariances
+    inverse: Floats  # of their own covariances
+    pooled: csr_matrix  # (n_questions, n_options): sums within questions, weighted by u
+
+
+class ScoreTest:
+    """The search for features that tell right options from wrong ones.
+
+    `order` takes the right options and returns features that read the gold of other questions, of shape
+    (n_options, n_order): they are computed again for each draw. The features `given` count as chance.
+    """
+
+    def __init__(
+        self,
+        features: FeatureMatrix,
+        order: Callable[[NDArray[np.bool_]], Floats] | None = None,
+        given: Floats | None = None,
+        *,
+        draws: int = DRAWS,
+        seed: int = 0,
+        advance: Callable[[str], None] = lambda stage: None,
+    ) -> None:
+        self.features, self.table = features, features.table
+        self._order = order
+        n = len(self.table.texts)
+        self.observed_order = np.zeros((n, 0)) if order is None else order(self.table.right)
+        self.given = np.zeros((n, 0)) if given is None else given
+        self.draws, self.seed, self._advance = draws, seed, advance
+        self.steps: list[Step] = []
+        self.above: Integers = np.zeros(0, dtype=np.int64)  # what is above the bound before any choice
+        self.groups = self.table.passages[1]
+        self._has_groups = len(self.table.passages[0]) < len(self.table)
+        self.model: Model
+        self.weights: Floats
+
+    def columns(self, features: Sequence[int]) -> Floats:
+        """Return the values of features of the matrix, then of gold order, of shape (n_options, n)."""
+        n = len(self.features)
+        own = self.features.columns([j for j in features if j < n])
+        columns = (self.observed_order[:, j - n] if j >= n else next(own) for j in features)
+        return np.column_stack([self.given[:, :0], *columns])
+
+    def values_of(self, step: Step) -> Floats:
+        """Return the values of a choice: its feature, or what all features of its context say together."""
+        own = self.columns((step.feature, *step.more))
+        if not step.more:
+            return own[:, 0]
+        before = self.steps[: self.steps.index(step)]
+        first = self.given.shape[1] + sum(1 + len(s.more) for s in before)
+        return np.round(own @ self.weights[first : first + own.shape[1]], 6)
+
+    def _of_context(self, feature: int, tested: Floats, bound: float) -> tuple[int, ...]:
+        """Return the other features above the bound that say the position by the same context."""
+        families = self.features.families
+        if feature >= len(families) or not families[feature].context:
+            return ()
+        above = np.flatnonzero(np.abs(tested[: len(families)]) > bound).tolist()
+        own = [j for j in above if families[j] == families[feature] and j != feature]
+        return tuple(sorted(own, key=lambda j: -abs(tested[j]))[:_MOST_MORE])
+
+    def run(self) -> tuple[Step, ...]:
+        """Choose features until nothing is above the bound."""
+        bound = math.inf
+        banned: set[int] = set()
+        alone = np.zeros(0)
+        chosen = self.given
+        while True:
+            self._advance(f"cues, step {len(self.steps) + 1}")
+            self.model, self.weights = fit_model(self.table, chosen)
+            if len(self.steps) >= MOST_STEPS or not len(self.features):
+                break
+            null, given = self._prepare(chosen)
+            z, tested = self._observed(null, given)
+            alone = alone if self.steps else z.copy()
+            z[list(banned)] = 0
+            largest = np.zeros(0)
+            best = self._best(z, tested, bound)
+            if best is None or not abs(tested[best]) > _CLEAR * bound:
+                largest = self._draw_largest(null, given)
+                bound = float(np.quantile(largest, 1 - LEVEL, method="higher"))
+                best = self._best(z, tested, bound)
+            self.above = self.above if self.steps else np.flatnonzero(np.abs(tested) > bound)
+            if best is None:
+                break
+            p = (1 + int((largest >= abs(tested[best])).sum())) / (self.draws + 1)
+            feature, others = self._choose(best, np.where(np.abs(tested) > bound, z, 0))
+            more = self._of_context(feature, tested, bound)
+            banned |= {best, feature, *more}
+            is_correction = alone[feature] * np.sign(tested[feature]) < _CORRECTION
+            self.steps.append(Step(feature, float(tested[feature]), bound, p, others, more, bool(is_correction)))
+            chosen = np.column_stack([chosen, self.columns((feature, *more))])
+        return tuple(self.steps)
+
+    def _best(self, z: Floats, tested: Floats, bound: float) -> int | None:
+        """Return the feature with the largest deviate of those above the bound, those of gold order last."""
+        n = len(self.features)
+        above = np.where(np.abs(tested) > bound, np.abs(z), 0)
+        for first, stop in ((0, n), (n, len(z))):
+            if above[first:stop].any():
+                return first + int(np.argmax(above[first:stop]))
+        return None
+
+    def _prepare(self, chosen: Floats) -> tuple[_Null, _Given]:
+        """Return the null of all features, and what the chosen ones say of them."""
+        from scipy.sparse import csr_matrix
+
+        model, features, table = self.model, self.features, self.table
+        d, u = model.spread
+        n_sparse = features.n_sparse
+        expected, squares = (features.sums(weights[:, None])[:, 0] for weights in (model.p, d))
+        events = np.zeros(n_sparse, dtype=np.int64)
+        rare: list[tuple[Integers, Floats]] = []
+        pooled = csr_matrix((u, np.arange(len(u)), table.offsets), shape=(len(table), len(u)))
+        for own, part in features.parts():
+            n_before, uses = own.start, features.uses[own]
+            for start in range(0, len(table), _BLOCK_QUESTIONS):
+                places = table.offsets[start : start + _BLOCK_QUESTIONS + 1]
+                rows = slice(int(places[0]), int(places[-1]))
+                ones = part.rows(rows.start, rows.stop)
+                within = u[rows].astype(np.float32), np.arange(rows.stop - rows.start), places - rows.start
+                block = csr_matrix(within, shape=(len(places) - 1, ones.shape[0])) @ ones
+                squares[own] -= np.bincount(block.indices, block.data.astype(np.float64) ** 2, part.width)
+                # u is p for one right option: the sum over a question's options is the probability of a hit.
+                is_one = (table.n_right[start : start + _BLOCK_QUESTIONS] == 1).all()
+                indices, chances = (
+                    (block.indices, block.data)
+                    if is_one
+                    else (ones.indices, np.repeat(model.p[rows], np.diff(ones.indptr)))
+                )
+                events[own] += np.bincount(indices, minlength=part.width)
+                few = uses[indices] < (8 * _EXACT if is_one else _EXACT)
+                rare.append((indices[few].astype(np.int64) + n_before, chances[few].astype(np.float64)))
+        for i, column in enumerate(features.dense.T, n_sparse):
+            values = column.astype(np.float64)
+            squares[i] = values**2 @ d - (table.sum(values * u) ** 2).sum()
+        weighted = np.empty_like(chosen)
+        for i, column in enumerate(chosen.T):
+            weighted[:, i] = column * d - u * (pooled @ column)[table.question]
+        across = features.sums(weighted) if chosen.shape[1] else np.zeros((len(features), 0))
+        hessian = covariance(model, chosen, chosen) + _RIDGE * np.eye(chosen.shape[1])
+        inverse = np.asarray(np.linalg.inv(hessian), dtype=np.float64)
+        variance = np.maximum(squares - np.einsum("ij,jk,ik->i", across, inverse, across), 0)
+        variance[variance < 1e-3 * np.maximum(squares, 1e-12)] = 0  # explained by what was chosen
+        is_rare = np.flatnonzero(events < _EXACT)
+        tails = _exact_deviates(is_rare, n_sparse, rare)
+        tails[variance[is_rare] == 0] = 0
+        all_events = np.append(events, np.full(len(features) - n_sparse, len(table))).astype(np.float64)
+        return (
+            _Null(expected, np.sqrt(variance), all_events, is_rare, tails),
+            _Given(chosen, weighted, across, inverse, pooled),
+        )
+
+    def _order_deviates(self, columns: Floats, right: NDArray[np.bool_], given: _Given) -> Floats:
+        """Return the deviates of features of gold order, which are zeros and ones."""
+        residual = right - self.model.p
+        across = columns.T @ given.weighted
+        variance = self.model.spread[0] @ columns - ((given.pooled @ columns) ** 2).sum(axis=0)
+        variance -= np.einsum("ij,jk,ik->i", across, given.inverse, across)
+        shift = across @ given.inverse @ (given.chosen.T @ residual)
+        return np.where(variance > 1e-6, (columns.T @ residual - shift) / np.sqrt(np.maximum(variance, 1e-6)), 0.0)
+
+    def _observed(self, null: _Null, given: _Given) -> tuple[Floats, Floats]:
+        """Return the deviates of all features, and what of them is compared with the bound."""
+        right = self.table.right.astype(np.float64)
+        shift = given.across @ (given.inverse @ (given.chosen.T @ (right - self.model.p)))
+        z = null.deviates(self.features.sums(right[:, None]), shift[:, None])[:, 0]
+        tested = self._allow_dependence(z, null) if self._has_groups else z
+        order = self._order_deviates(self.observed_order, self.table.right, given)
+        return np.concatenate([z, order]), np.concatenate([tested, order])
+
+    def _allow_dependence(self, z: Floats, null: _Null) -> Floats:
+        """Return smaller deviates for features whose questions share passages, if gold depends on the passage.
+
+        The variance grows by the design effect: that of sums over passages by that of sums over questions, without
+        the effect that is the same everywhere, because that is no dependence. The tail is that of Student's t with
+        as many degrees of freedom as passages allow. It is computed for the features with the large deviates.
+        """
+        from scipy.special import ndtri, stdtr
+
+        table, tested, n_sparse = self.table, z.copy(), self.features.n_sparse
+        residual, chances, n_groups = table.right - self.model.p, self.model.p, len(table.passages[0])
+        large = np.flatnonzero(np.abs(z) > _LARGE)
+        having = self.features.options_with(large[large < n_sparse])
+        for j in large.tolist():
+            if j < n_sparse:
+                options = next(having)
+                starts = run_starts(table.question[options])
+                asked = table.question[options[starts]]
+                sums, expected = (np.add.reduceat(own[options], starts) for own in (residual, chances))
+            else:
+                asked, expected = np.arange(len(table)), np.ones(len(table))
+                sums = table.sum(residual * self.features.dense[:, j - n_sparse])
+            rest = sums - expected * (sums.sum() / max(expected.sum(), 1e-9))
+            group = self.groups[asked]
+            single, together = (rest**2).sum(), (np.bincount(group, rest) ** 2).sum()
+            of_passages = np.bincount(group, expected, n_groups)
+            effective = of_passages.sum() ** 2 / max((of_passages**2).sum(), 1e-9)
+            shared = null.events[j] / max(int((of_passages > 0).sum()), 1)
+            if shared > _SHARED:
+                # If nothing varies, nothing says that gold does not depend on the passage.
+                effect = together / single if single > 1e-6 else shared
+                smaller = z[j] / math.sqrt(max(effect, 1))
+                tail = max(stdtr(max(effective - 1, 1), -abs(smaller)), 1e-300)
+                tested[j] = -np.sign(smaller) * min(ndtri(tail), 0)
+        return tested
+
+    def _draw_largest(self, null: _Null, given: _Given) -> Floats:
+        """Return the largest absolute deviate of each draw of gold from the model."""
+        random = np.random.default_rng([self.seed, len(self.steps)])
+        largest = []
+        for start in range(0, self.draws, _BATCH):
+            right = self.model.draw(random, min(_BATCH, self.draws - start))
+            shift: Floats | float = 0.0
+            if given.chosen.shape[1]:
+                scores = np.zeros((given.chosen.shape[1], right.shape[1]))
+                for first in range(0, len(right), _BLOCK_OPTIONS):
+                    rows = slice(first, first + _BLOCK_OPTIONS)
+                    scores += given.chosen[rows].T @ (right[rows] - self.model.p[rows, None])
+                shift = given.across @ (given.inverse @ scores)
+            own = np.abs(null.deviates(self.features.sums(right), shift)).max(axis=0)
+            if self._order is not None:
+                for i in range(right.shape[1]):
+                    z = self._order_deviates(self._order(right[:, i]), right[:, i], given)
+                    own[i] = max(own[i], np.abs(z).max(initial=0))
+            largest.append(own)
+        return np.concatenate(largest)
+
+    def _choose(self, best: int, z: Floats) -> tuple[int, int]:
+        """Choose among the features that say about the same as the best one: the one to act on."""
+        n = len(self.features)
+        if best >= n:
+            return best, 0
+        near = np.flatnonzero(np.abs(z[:n]) >= _NEAR * abs(z[best]))
+        near = near[np.argsort(-np.abs(z[near]), kind="stable")][:400]
+        d, u = self.model.spread
+        x = next(self.features.columns([best]))
+        weighted = x * d - u * self.table.sum(x * u)[self.table.question]
+        own = covariance(self.model, x[:, None], x[:, None])[0, 0]
+        alike = []
+        for j, y in zip(near.tolist(), self.features.columns(near.tolist()), strict=True):
+            spread = covariance(self.model, y[:, None], y[:, None])[0, 0]
+            if j == best or abs(y @ weighted) > _ALIKE * math.sqrt(max(spread * own, 1e-12)):
+                alike.append(j)
+        families = self.features.families
+        return min(alike, key=lambda j: (families[j].source, -round(abs(float(z[j])), 6), j)), len(alike) - 1
+
+
+def _exact_deviates(rare: Integers, n: int, entries: Sequence[tuple[Integers, Floats]]) -> Floats:
+    """Return the signed normal deviates of all numbers of hits of rare features: Poisson-binomial tails."""
+    from scipy.special import ndtri
+
+    place = np.full(n, -1, dtype=np.int64)
+    place[rare] = np.arange(len(rare))
+    features = np.concatenate([np.empty(0, dtype=np.int64), *(f for f, _ in entries)])
+    chances = np.concatenate([np.empty(0), *(p for _, p in entries)])
+    kept = place[features] >= 0
+    rows, chances = place[features[kept]], np.clip(chances[kept], 0, 1)
+    order = np.argsort(rows, kind="stable")
+    rows, chances = rows[order], chances[order]
+    starts = offsets_of(np.bincount(rows, minlength=len(rare)))
+    column = np.arange(len(rows)) - starts[:-1][rows]
+    padded = np.zeros((len(rare), _EXACT))
+    padded[rows, np.minimum(column, _EXACT - 1)] = chances
+    odds = np.zeros((len(rare), _EXACT + 1))
+    odds[:, 0] = 1
+    for i in range(_EXACT):
+        p = padded[:, i, None]
+        odds[:, 1:] = odds[:, 1:] * (1 - p) + odds[:, :-1] * p
+        odds[:, :1] *= 1 - p
+    upper = np.minimum(np.cumsum(odds[:, ::-1], axis=1)[:, ::-1], 1)
+    lower = np.minimum(np.cumsum(odds, axis=1), 1)
+    smaller = np.minimum(np.minimum(upper, lower), 0.5)
+    deviate = -ndtri(np.maximum(smaller, 1e-300))
+    return np.where(upper < lower, deviate, -deviate)

@@ -1,0 +1,244 @@
+"""Tables of an audit: what it takes to answer, cues, defects and copies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from classic_rc.results.evaluation import dataset_title
+from classic_rc.tables import Cell, Column, RowGroup, Table
+from classic_rc.tables.model import Value
+
+if TYPE_CHECKING:  # a run needs no audit
+    from classic_rc.commands.check.kinds import Finding
+    from classic_rc.commands.check.without_copies import ScoreWithout
+
+
+from classic_rc.commands.check.audit import CheckReport
+from classic_rc.commands.check.cues import Cue, Kind, phrase
+from classic_rc.commands.check.duplicates import COPIES
+from classic_rc.commands.check.integrity import Finding, Severity
+from classic_rc.commands.check.mend import Repairs
+
+_SHOWN_CUES = 5
+_SHOWN_DEFECTS = 2
+_SHOWN_SUSPECTS = 10
+_NAME_WIDTH = 70
+_LINE_WIDTH = 96
+
+
+def check_tables(report: CheckReport, *, whole: bool = False) -> list[Table]:
+    """Return the tables of one dataset: the header, and what was found; the `whole` has examples and advice."""
+    tables = [header_table(report)]
+    if report.n_features:
+        tables.append(cue_table(report, whole=whole))
+    if whole or not report.n_features:
+        tables.append(integrity_table(report))
+    return tables
+
+
+def fail_messages(report: CheckReport, kinds: frozenset[str], allowed: frozenset[str] = frozenset()) -> list[str]:
+    """Return one line for each reason to fail, of the `kinds` artifacts, shortcuts, duplicates and defects.
+
+    Cues whose names are `allowed` are accepted.
+    """
+    name = report.dataset.name
+    failing = {Kind.ARTIFACT: "artifacts", Kind.SHORTCUT: "shortcuts"}
+    lines = [
+        f"{name}: {cue.kind}: {cue.sentence}"
+        for cue in report.cues
+        if failing.get(cue.kind) in kinds and cue.name not in allowed
+    ]
+    for finding in report.findings:
+        if "defects" in kinds and finding.kind.severity is Severity.ERROR:
+            lines.append(f"{name}: DEFECT: {finding.kind.what} ({finding.count:,})")
+        elif "duplicates" in kinds and finding.kind.name in COPIES:
+            lines.append(f"{name}: duplicates: {finding.kind.what} ({finding.count:,})")
+    return lines
+
+
+def mend_tables(before: CheckReport, after: CheckReport, repairs: Repairs) -> list[Table]:
+    """Return what was repaired, what it changed, and which questions people should look at."""
+    done = [[what, count] for what, count in repairs.done] or [["nothing to repair", 0]]
+    tables = [Table("repairs", [Column("repair"), Column("questions", "count")], [RowGroup(done)])]
+    rows: list[Sequence[Cell | Value]] = []
+    now = {row.input: row.accuracy for row in after.header}
+    rows += [[f"a learner reads {row.input}", row.accuracy, now.get(row.input)] for row in before.header]
+    left = {cue.name: cue.precision for cue in after.cues}
+    first = {cue.name: cue.precision for cue in before.cues}
+    rows += [[f"{phrase(name)}", first.get(name), left.get(name)] for name in {**first, **left}]
+    columns = [Column("right, or precision of a cue"), *(Column(n, "percent", 1) for n in ("before", "after"))]
+    notes = []
+    if after.suspects:
+        ids = tuple(id_ for id_, _ in after.suspects[:_SHOWN_SUSPECTS])
+        notes.append(f"for people: {len(after.suspects):,} questions that the remaining cues answer, worst first:")
+        notes.append(f"    {_join_ids(ids, _LINE_WIDTH)}")
+    return [*tables, Table("before and after", columns, [RowGroup(rows)], notes)]
+
+
+def header_table(report: CheckReport) -> Table:
+    """Return the table of what it takes to answer."""
+    columns = [
+        Column("what a learner reads", key="input"),
+        Column("right", "percent", 1, key="accuracy", intervals="pm"),
+        Column("chance", "percent", 1),
+    ]
+    rows: list[Sequence[Cell | Value]] = [
+        [row.input, Cell(row.accuracy, row.interval), row.chance] for row in report.header
+    ]
+    rows = rows or [["not measured", None, None]]
+    missing = [f"INTERRUPTED. Missing: {', '.join(report.missing)}"] if report.missing else []
+    return Table(dataset_title(report.dataset), columns, [RowGroup(rows)], [*missing, *report.notes])
+
+
+def cue_table(report: CheckReport, *, whole: bool = True, most: int | None = _SHOWN_CUES) -> Table:
+    """Return the table of the cues that tell right options from wrong ones.
+
+    The `whole` table has all cues and columns, with examples and advice as notes; else it has at most `most` cues.
+    """
+    columns = [
+        *(Column("the option that …", key="name"), Column("is", key="direction"), Column("", key="kind")),
+        *(Column("coverage", "percent", 1), Column("precision", "percent", 1), Column("alone", "percent", 1)),
+        *(Column("chance", "percent", 1), Column("z", "number", 1), Column("p", "p", 3)),
+    ]
+    shown = report.cues if whole else report.cues[:most]
+    rows: list[Sequence[Cell | Value]] = [
+        [
+            *(_shorten(phrase(cue.name), whole), cue.direction, str(cue.kind), cue.coverage, cue.precision),
+            *(cue.accuracy, cue.chance, cue.z, cue.p),
+        ]
+        for cue in shown
+    ]
+    notes = list(_cue_notes(report, len(shown), whole))
+    if whole:
+        notes += [note for cue in shown for note in _example_notes(cue)]
+    elif report.findings:
+        notes += _defects_in_short(report)
+    if not rows:
+        found = "nothing found" if report.n_features else "not searched for"
+        rows = [[found, *[None] * (len(columns) - 1)]]
+    if not whole:  # what fits 80 columns
+        kept = [0, 1, 2, 3, 4, 7]
+        columns, rows = [columns[i] for i in kept], [[row[i] for i in kept] for row in rows]
+    return Table("cues", columns, [RowGroup(rows)], notes)
+
+
+def _shorten(text: str, whole: bool) -> str:
+    return text if whole or len(text) <= _NAME_WIDTH else f"{text[: _NAME_WIDTH - 1]}…"
+
+
+def _defects_in_short(report: CheckReport) -> Iterator[str]:
+    """Yield the counts of defects and copies on one line."""
+    shown = [f"{f.kind.what} ({f.count:,})" for f in report.findings[:_SHOWN_DEFECTS]]
+    more = len(report.findings) - len(shown)
+    shown += [f"other kinds ({more}, see -v)"] if more else []
+    is_error = any(finding.kind.severity is Severity.ERROR for finding in report.findings)
+    yield f"{'DEFECT' if is_error else 'defects and copies'}: {'; '.join(shown)}"
+
+
+def _cue_notes(report: CheckReport, n_shown: int, whole: bool) -> Iterator[str]:
+    if n_shown < len(report.cues):
+        yield f"and {len(report.cues) - n_shown} more: -v shows all, with examples and advice"
+    if report.without is not None and report.header:
+        yield (
+            f"without all of these, {report.header[0].input} falls from "
+            f"{100 * report.header[0].accuracy:.1f} to {100 * report.without:.1f}"
+        )
+    yield from (cue.note for cue in report.cues if cue.note)
+    bound = f", |z| above {report.cues[0].bound:.1f} is not chance" if report.cues else ""
+    yield f"{report.n_features:,} features{bound}"
+    if whole:
+        yield "coverage: questions where it differs; precision: how often the option it favours is right there"
+
+
+def _example_notes(cue: Cue) -> Iterator[str]:
+    yield f"{cue.kind}: {cue.sentence}: {cue.advice}"
+    if cue.n_with:
+        yield f"    options that have it where others do not: {cue.n_right:,} of {cue.n_with:,} are right"
+    for example in cue.examples:
+        yield f"    {example.id}: {'right' if example.right else 'wrong'}: {example.option}"
+
+
+def integrity_table(report: CheckReport) -> Table:
+    """Return the table of defects and copies."""
+    found = report.findings
+    rows: list[Sequence[Value]] = [[str(f.kind.severity), f.kind.what, f.count, f.kind.why] for f in found]
+    notes = [note for finding in found for note in _defect_notes(finding)]
+    nothing = "nothing found" if not report.missing else "the search was incomplete"
+    columns = [Column("severity"), Column("finding"), Column("count", "count"), Column("why it matters")]
+    return Table("defects and copies", columns, [RowGroup(rows or [[None, nothing, 0, None]])], notes)
+
+
+def _defect_notes(finding: Finding) -> Iterator[str]:
+    """Yield the first places of a finding, one a line, or its ids on one line if the places are not known."""
+    what = finding.kind.what
+    if not finding.places:
+        yield f"{what}: {_join_ids(finding.examples, _LINE_WIDTH - len(what) - 2)}"
+        return
+    yield f"{what}:"
+    for place in finding.places:
+        yield f"  {place if len(place) <= _LINE_WIDTH else '…' + place[1 - _LINE_WIDTH :]}"
+
+
+def _join_ids(ids: tuple[str, ...], room: int) -> str:
+    """Join ids; if they do not fit in `room` characters, shorten each in the middle, to at least 12 characters."""
+    width = max(room // len(ids) - 2, 12)
+    head = width // 2 - 1
+    return ", ".join(i if len(i) <= width else f"{i[:head]}…{i[head + 1 - width :]}" for i in ids)
+
+
+_SHOWN_PAIRS = 3
+
+
+_DIFF_WIDTH = 72
+
+
+def duplicates_table(findings: Iterable[Finding], shown: int = _SHOWN_PAIRS) -> Table | None:
+    """Return the table of duplicate passages, questions and options: for each kind, the least similar pairs.
+
+    These are the pairs to check, this many of a kind. None without duplicates; other findings are ignored.
+    """
+    from classic_rc.commands.check.duplicates import DuplicateFinding
+
+    blocks = [
+        RowGroup(
+            [
+                [pair.id, pair.other, pair.similarity, pair.diff(_DIFF_WIDTH)]
+                for pair in sorted(finding.pairs, key=lambda pair: pair.similarity)[:shown]
+            ],
+            f"{finding.kind.what} ({finding.count:,}, {finding.kind.severity})",
+        )
+        for finding in findings
+        if isinstance(finding, DuplicateFinding)
+    ]
+    if not blocks:
+        return None
+    columns = [Column("id"), Column("same as"), Column("similarity", "number", 2), Column("what differs")]
+    notes = [
+        "similarity: the share of the longer text that both have; [-only in the other-] {+only in this one+}",
+        "a question is a copy together with its passage or its options",
+    ]
+    return Table("Duplicates", columns, blocks, notes)
+
+
+def scores_without_table(scores: Sequence[ScoreWithout]) -> Table:
+    """Return the table of systems' scores on all questions, and without the copies."""
+    first = scores[0]
+    label = first.metric.label
+    columns = [
+        Column("system"),
+        Column(f"{label} all {first.questions:,}", "percent"),
+        Column(f"{label} without {first.left:,}", "percent"),
+        Column("learned from"),
+    ]
+    rows = [
+        [s.system, Cell(s.value, s.interval), Cell(s.value_left, s.interval_left), s.trained_on] for s in scores
+    ]
+    n_removed = first.questions - first.left
+    note = (
+        f"without: without the {n_removed:,} questions that, or whose passages, repeat or nearly repeat others, "
+        "counted from the second time on"
+    )
+    if any(s.trained_on for s in scores):
+        note += ", or training data"
+    return Table("Scores without duplicates", columns, [RowGroup(rows)], [note])

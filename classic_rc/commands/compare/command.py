@@ -1,0 +1,346 @@
+"""``classic-rc compare``: compare systems: differences, intervals, p-values, and which questions each solves."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from classic_rc.cli import inputs
+from classic_rc.cli.console import Failures, check_writable, write_output
+from classic_rc.cli.options import vary_option
+from classic_rc.errors import DataError, SystemFailedError, UsageError, unknown_name
+from classic_rc.io.json import render_json
+from classic_rc.protocol import DEFAULT_RESAMPLES, Protocol
+
+if TYPE_CHECKING:
+    from classic_rc.questions import Dataset
+    from classic_rc.results.comparison import Comparison, SharedResults
+    from classic_rc.results.outcomes import Row
+    from classic_rc.systems import System
+
+
+OPTIONS = (
+    "systems",
+    "--data",
+    "reading",
+    vary_option("--metrics", help="a comparison for each of these metrics (default: the main metric of the task)"),
+    vary_option(
+        "--baseline",
+        help="test only the differences from this system, the name of a row or one more system",
+    ),
+    "--test",
+    vary_option(
+        "--intervals", help="the number of resamples of passages for intervals and p-values (default 10,000)"
+    ),
+    vary_option("--by", help="also compare on the groups of this key; for records, a key that they recorded"),
+    "--labels",
+    "training and tuning",
+    "--analyzer of systems",
+    "decisions",
+    "--jobs",
+    "--format",
+    "--verbose",
+    "--output",
+    "--quiet",
+)
+
+
+def handle(args: argparse.Namespace) -> int:
+    """Run the sub-command."""
+    from classic_rc.results.comparison import compare
+
+    systems, baseline = _parse_arguments(args.systems), None
+    if args.baseline is not None:
+        systems, baseline = _add_baseline(systems, args.baseline)
+    check_writable(args.output, args.data, *args.train, args.tune, *(system.file for system in systems))
+    comparisons, failures = [], Failures()
+    for results, chance in _iter_parts(args, _iter_shared_results(args, systems, failures)):
+        names = [system.name for system in results.systems]
+        if failures.exit_code and (len(names) < 2 or (baseline is not None and baseline not in names)):
+            continue  # nothing is left to compare
+        for metric in args.metrics or (None,):
+            comparison = compare(
+                results,
+                metric=metric,
+                baseline=baseline,
+                test=args.test,
+                chance=chance,
+                n=Protocol(intervals=args.intervals or True).resamples or DEFAULT_RESAMPLES,
+                seed=args.seed or 0,
+            )
+            comparisons.append(comparison)
+        if comparison.resampling.warning:
+            inputs.report_notes(args, "warning", [comparison.resampling.warning], results.dataset)
+    if comparisons:
+        write_output(_render(comparisons, args.format, args.verbose), args.output)
+    return failures.exit_code
+
+
+def _iter_parts(
+    args: argparse.Namespace, answered: Iterator[tuple[SharedResults, Row | None]]
+) -> Iterator[tuple[SharedResults, Row | None]]:
+    """Yield the results on each dataset and on the groups of ``--by`` and ``--labels``, each with chance."""
+    for results, chance in answered:
+        yield results, chance
+        for key in args.by or list(results.groupings):
+            if key not in results.groupings:
+                raise unknown_name(f"key of groups in the records of {results.dataset}", key, results.groupings)
+            for value, mask in results.groupings[key].items():
+                name = f"{results.dataset}, {key} {value}"
+                if defining := results.defining(results.groupings[key], value):
+                    text = f"it is defined as the questions that {', '.join(sorted(defining))} solves or does not"
+                    inputs.report_notes(args, "warning", [text], name)
+                if len(set(results.groups[mask].tolist())) > 1:
+                    yield results.part(mask, name), chance and chance.part(mask)
+
+
+def _render(comparisons: list[Comparison], form: str, verbose: bool) -> str:
+    from classic_rc.commands.compare.tables import comparison_tables
+    from classic_rc.tables import render
+
+    if form == "json":
+        return render_json({"comparisons": [comparison.to_dict() for comparison in comparisons]})
+    # Which questions each system solves does not depend on the metric that is compared: one table for each dataset.
+    shown = [
+        replace(comparison, regions=()) if i and comparison.results is comparisons[i - 1].results else comparison
+        for i, comparison in enumerate(comparisons)
+    ]
+    tables = [table for comparison in shown for table in comparison_tables(comparison)]
+    return render(tables, form, signatures=verbose)
+
+
+# ------------------------------------------------------------------------------------------------------------------
+# The systems
+
+
+@dataclass(frozen=True)
+class _SystemArgument:
+    """A system argument: a solver, a file of predictions, or a run record with an optional row."""
+
+    text: str  # the argument
+    system: System  # with the user's name; its path may be that of a run record
+    row: str | None = None  # a row of the record, after the "#"
+
+    @property
+    def name(self) -> str | None:
+        """The user's name for the system, or None."""
+        return self.system.name
+
+    @property
+    def path(self) -> str | None:
+        """The file of predictions or the run record; None for a solver."""
+        return self.system.path
+
+    @property
+    def record(self) -> Path | None:
+        """The file of the run record at `path`, or None."""
+        from classic_rc.results.record import record_file
+
+        return None if self.path is None else record_file(self.path)
+
+    @property
+    def file(self) -> str | None:
+        """The file to read, or None for a solver."""
+        return str(self.record) if self.record else self.path
+
+    @property
+    def label(self) -> str:
+        """A label that distinguishes its rows from rows of the same name in other systems."""
+        if self.name is not None or self.path is None:
+            return self.name or self.text
+        folder_of_record = self.record and self.record.resolve().parent
+        return folder_of_record.name if folder_of_record else Path(self.path).stem
+
+    def rows_of(self, results: SharedResults) -> SharedResults:
+        """Return the results with only the rows of this argument, renamed if it has a name."""
+        rows = results.systems
+        if self.row is not None:
+            rows = tuple(row for row in rows if row.name == self.row)
+            if not rows:
+                raise unknown_name(f"row of {self.path}", self.row, [row.name for row in results.systems])
+        is_predictions_file = self.path is not None and self.record is None
+        if self.name is not None or is_predictions_file:
+            names = [self.label] if len(rows) == 1 else [f"{self.label}: {row.name}" for row in rows]
+            rows = tuple(replace(row, label=name) for row, name in zip(rows, names, strict=True))
+        return replace(results, systems=rows)
+
+
+def _parse_argument(text: str) -> _SystemArgument:
+    """Parse a system argument, with or without ``NAME=``: a record, or whatever ``-s`` of ``run`` takes."""
+    from classic_rc.results.record import record_file
+    from classic_rc.systems import System, parse_system, split_name
+
+    name, spec = split_name(text)
+    # A "#" may be part of a path and of a row's name.
+    hashes = [i for i, character in enumerate(spec) if character == "#"]
+    for path, row in [(spec, None), *((spec[:i], spec[i + 1 :]) for i in reversed(hashes))]:
+        if path and record_file(path) is not None:
+            return _SystemArgument(text, System(path=path, name=name), row)
+    if Path(spec).is_dir():
+        raise DataError("no run record in this folder", source=spec, hint="`classic-rc run --save DIR` writes one")
+    return _SystemArgument(text, replace(parse_system(spec), name=name))
+
+
+def _parse_arguments(texts: Sequence[str]) -> list[_SystemArgument]:
+    """Parse system arguments; solvers and files of predictions get the names that they have in ``run``."""
+    from classic_rc.systems import name_systems
+
+    systems = [_parse_argument(text) for text in texts]
+    named = [system for system in systems if system.name is not None or system.record is None]
+    with_names = iter(name_systems([system.system for system in named]))
+    return [replace(system, system=next(with_names)) if system in named else system for system in systems]
+
+
+def _add_baseline(systems: list[_SystemArgument], baseline: str) -> tuple[list[_SystemArgument], str]:
+    """Return the systems, with the baseline among them, and the name of its row.
+
+    The baseline is the name of a row, one of the arguments, or, if all systems are solvers and files of
+    predictions, one more of them.
+    """
+    from classic_rc.systems import find_baseline
+
+    if any(system.record is not None for system in systems):
+        found = next((system for system in systems if baseline in (system.name, system.text)), None)
+        return systems, baseline if found is None or found.name is None else found.name
+    known, name = find_baseline([system.system for system in systems], baseline)
+    return [*systems, *(_SystemArgument(baseline, found) for found in known[len(systems) :])], name
+
+
+def _iter_shared_results(
+    args: argparse.Namespace, systems: Sequence[_SystemArgument], failures: Failures
+) -> Iterator[tuple[SharedResults, Row | None]]:
+    """Yield, for each dataset that all systems answered, the results and the row of `random` (None if unknown).
+
+    Solvers and predictions answer the questions of ``--data``. `failures` gets the systems that fail.
+    """
+    from classic_rc.results.comparison import join_groupings
+    from classic_rc.results.outcomes import Row
+
+    dataset = _read_questions(args, systems)
+    answered = list(_evaluate_systems(args, systems, dataset, failures))
+    if not answered:
+        return
+    chance = {
+        c.fingerprint: row for _, result in answered for c in result.values() for row in c.systems if row.is_chance
+    }
+    if dataset is not None:
+        chance |= _evaluate_random(args, dataset)
+    by_system = [{f: system.rows_of(c) for f, c in result.items()} for system, result in answered]
+    for fingerprint in _shared_fingerprints(args, by_system):
+        results = _join_with_unique_names(
+            [(s.label, result[fingerprint]) for (s, _), result in zip(answered, by_system, strict=True)]
+        )
+        run_of = {str(system.name): system.system.row for system in systems if system.name is not None}
+        groupings = {}
+        if dataset is not None:
+            groupings = {of.key: of.masks for of in inputs.read_groups(args, dataset).groupings}
+        elif args.by:
+            groupings = join_groupings([result[fingerprint] for result in by_system], args.by)
+        results = replace(results, systems=Row.join_renamed(results.systems, run_of), groupings=groupings)
+        if args.group is not None and dataset is not None:
+            from classic_rc.folds import passage_groups
+
+            results = replace(results, groups=passage_groups(dataset, args.group), group=args.group)
+        yield results, chance.get(fingerprint)
+
+
+def _read_questions(args: argparse.Namespace, systems: Sequence[_SystemArgument]) -> Dataset | None:
+    """Read the questions of ``--data``; return None if only run records are compared."""
+    if args.data is not None:
+        return inputs.load_dataset(args, args.data)
+    for system in systems:
+        if system.record is None:
+            kind = "not a run record" if system.path is not None else "a solver"
+            raise UsageError(
+                f"{system.path or system.text} is {kind}: name the questions that it answers with --data DATA",
+                field="--data",
+            )
+    if args.group is not None:
+        raise UsageError(
+            "--group needs the questions, and run records do not have them: add --data DATA", field="--group"
+        )
+    return None
+
+
+def _evaluate_systems(
+    args: argparse.Namespace, systems: Sequence[_SystemArgument], dataset: Dataset | None, failures: Failures
+) -> Iterator[tuple[_SystemArgument, Mapping[str, SharedResults]]]:
+    """Yield the results of each system, by dataset fingerprint; one that fails is left out."""
+    from classic_rc.results.comparison import SharedResults
+    from classic_rc.results.record import read_results
+    from classic_rc.running.evaluate import evaluate
+
+    protocol = replace(inputs.read_protocol(args), intervals=None)  # of the differences, not of each system
+    protocol = protocol if args.data is None else inputs.protocol_for(protocol, args.data)
+    for system in systems:
+        record = system.record
+        if record is not None:
+            recorded = {results.fingerprint: results for results in read_results(record)}
+            if not recorded:
+                raise DataError("the record has no runs", source=str(record), field="runs")
+            yield system, recorded
+            continue
+        assert dataset is not None  # _read_questions() raises if a system needs it
+        try:
+            evaluation = evaluate(
+                dataset,
+                [system.system],
+                protocol,
+                jobs=args.jobs,
+                progress=inputs.shows_progress(args),
+            )
+        except SystemFailedError as error:
+            failures.add(error)
+            continue
+        inputs.report_notes(args, "warning", evaluation.warnings)
+        results = SharedResults.of(evaluation)
+        yield system, {results.fingerprint: results}
+
+
+def _evaluate_random(args: argparse.Namespace, dataset: Dataset) -> dict[str, Row]:
+    """Return the row of `random` on the dataset, by the dataset's fingerprint."""
+    from classic_rc.results.comparison import SharedResults
+    from classic_rc.running.evaluate import evaluate
+    from classic_rc.solvers.trivial import Random
+
+    protocol = inputs.protocol_for(Protocol(), args.data)
+    results = SharedResults.of(evaluate(dataset, [Random()], protocol))
+    return {results.fingerprint: results.systems[0]}
+
+
+def _shared_fingerprints(args: argparse.Namespace, by_system: Sequence[Mapping[str, SharedResults]]) -> list[str]:
+    """Return the fingerprints of the datasets that all systems answered."""
+    from classic_rc.results.comparison import join_results
+
+    first, *others = by_system
+    shared = [fingerprint for fingerprint in first if all(fingerprint in other for other in others)]
+    if not shared:
+        fingerprint, results = next(iter(first.items()))
+        join_results(
+            [results, *(next(iter(o.values())) for o in others if fingerprint not in o)]
+        )  # always raises: its error describes how the questions differ
+    left_out = {c.fingerprint: c for result in by_system for c in result.values() if c.fingerprint not in shared}
+    labels = (results.label for results in left_out.values())
+    inputs.report_notes(
+        args, "warning", (f"{label} is left out: not all systems have answers for it" for label in labels)
+    )
+    return shared
+
+
+def _join_with_unique_names(labelled: Sequence[tuple[str, SharedResults]]) -> SharedResults:
+    """Join results; rows that share a name get the label of their source, and a number if they still do."""
+    from classic_rc.results.comparison import join_results
+
+    results = join_results([results for _, results in labelled])
+    labels = [label for label, part in labelled for _ in part.systems]
+    names = [row.name for row in results.systems]
+    names = [
+        f"{label}: {name}" if names.count(name) > 1 else name for label, name in zip(labels, names, strict=True)
+    ]
+    numbers = [names[: i + 1].count(name) for i, name in enumerate(names)]
+    unique = [f"{name} ({i})" if names.count(name) > 1 else name for name, i in zip(names, numbers, strict=True)]
+    rows = tuple(replace(row, label=name) for row, name in zip(results.systems, unique, strict=True))
+    return replace(results, systems=rows)

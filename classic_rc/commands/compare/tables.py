@@ -1,0 +1,73 @@
+"""The tables of a comparison: systems, pairs of systems, and which questions each set of systems solves."""
+
+from __future__ import annotations
+
+from classic_rc.reports.result_tables import comparison_facts, difference_table
+from classic_rc.results.comparison import Comparison
+from classic_rc.tables import Cell, Column, RowGroup, Table
+from classic_rc.tables.model import format_percent
+
+
+def comparison_tables(comparison: Comparison) -> list[Table]:
+    """Return the tables of one dataset: systems, pairs of systems, and which questions each set of systems solves.
+
+    The last table is left out if the comparison has no regions.
+
+    Parameters
+    ----------
+    comparison : Comparison
+
+    Returns
+    -------
+    list of Table
+    """
+    tables = [_system_table(comparison), difference_table(comparison)]
+    return [*tables, _overlap_table(comparison)] if comparison.regions else tables
+
+
+def _system_table(comparison: Comparison) -> Table:
+    columns = [
+        Column("system"),
+        Column(comparison.metric.label, "percent", key="value"),
+        Column("gain over chance", "points", key="gain"),
+        Column("relative gain %", "points", 1, "relative_gain"),
+        Column("signature", hidden=True),
+    ]
+    rows = [
+        [s.name, Cell(s.value, s.interval), Cell(s.gain, s.gain_interval), s.relative_gain, s.signature]
+        for s in comparison.estimates
+    ]
+    if comparison.chance is None:
+        gain = "gain over chance: unknown, because no system is `random`; to compute it, add --data DATA"
+    else:
+        chance = format_percent(comparison.chance)
+        gain = f"chance: random scores {chance}, in expectation; relative gain: gain / chance"
+    results = comparison.results
+    return Table(
+        results.label,
+        columns,
+        [RowGroup(rows)],
+        [comparison.resampling.note, gain],
+        f"{results.caption}: systems",
+        {s.name: s.signature for s in comparison.estimates},
+        comparison_facts(comparison, "system"),
+    )
+
+
+def _overlap_table(comparison: Comparison) -> Table:
+    names = comparison.regions[0].systems  # the first region has all systems
+    columns = [
+        *(Column(name, key=f"solved[{name}]") for name in names),
+        *(Column("questions", "count"), Column("%", "percent", 1, "share"), Column("systems", hidden=True)),
+    ]
+    rows = [
+        [
+            *("yes" if name in region.systems else None for name in names),
+            *(region.questions, region.share, " + ".join(region.systems)),
+        ]
+        for region in comparison.regions
+    ]
+    notes = [f"left out: {', '.join(comparison.left_out)}"] if comparison.left_out else []
+    title = f"solved by exactly these systems ({comparison.solved_by.label} 1)"
+    caption = f"{comparison.results.caption}: questions {title}"
+    return Table(title, columns, [RowGroup(rows)], notes, caption, facts=comparison_facts(comparison, "region"))

@@ -1,0 +1,180 @@
+"""``classic-rc floor``: show what systems without understanding get on known datasets, without any data."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from classic_rc.cli import inputs
+from classic_rc.cli.console import check_writable, print_message, write_output
+from classic_rc.cli.options import vary_option
+from classic_rc.commands.floor.tables import floors_table
+from classic_rc.errors import DataError, UsageError
+from classic_rc.io.json import render_json
+from classic_rc.results.floors import Floor, find_by_fingerprint, floor, load_floors
+from classic_rc.tables import render
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from classic_rc.questions import Dataset
+    from classic_rc.tables import Table
+
+_DIFFERS = 1
+_HUB = "hf:"  # as in classic_rc.datasets.fetch, which loads NumPy
+
+OPTIONS = (
+    "floors",
+    "reading",
+    vary_option("--by of a table", help="also show the groups of this key, if the package has them (level)"),
+    "--verify DATA",
+    "--learned",
+    "--train of floors",
+    "--format",
+    "--verbose",
+    vary_option("--output", help="write the table or the page to a file instead of stdout"),
+    "--quiet",
+)
+
+
+def handle(args: argparse.Namespace) -> int:
+    """Run the sub-command."""
+    check_writable(args.output, *args.floors)
+    if args.verify is not None:
+        return _verify(args)
+    if not args.floors:
+        if args.format == "html":
+            from classic_rc.commands.floor.page import floor_page
+
+            write_output(floor_page(load_floors().values()), args.output)
+        else:
+            _write(args, [floors_table(load_floors().values())])
+        return 0
+    _write(args, [table for name in args.floors for table in _tables(args, name)])
+    return 0
+
+
+def _write(args: argparse.Namespace, tables: Sequence[Table]) -> None:
+    if not tables:
+        return
+    if args.format == "json":
+        text = render_json({"floors": [record for table in tables for record in table.records()]})
+    else:
+        text = render(tables, args.format, signatures=args.verbose)
+    write_output(text, args.output)
+
+
+def _tables(args: argparse.Namespace, name: str) -> list[Table]:
+    """Return the tables of a name, or of a file: a log, the results of a harness, or data."""
+    if not _is_data(name):
+        return [Floor(floor(name).dataset, args.group_by).table()]
+    if (results := _read_results(name)) is not None:
+        from classic_rc.commands.floor.logs import results_table
+
+        return [results_table(results, name)]
+    from classic_rc.datasets.registry import is_log
+
+    tables = []
+    for data in inputs.expand_datasets(args, [name]):
+        dataset = inputs.load_dataset(args, data)
+        if is_log(dataset):
+            tables.append(_log_table(args, dataset))
+            continue
+        known = find_by_fingerprint(dataset.fingerprint)
+        if known is not None:
+            print_message(f"note: {data} has the content of {known.name}")
+            tables.append(Floor(known, args.group_by).table())
+        else:
+            print_message(f"note: the floor of {data} does not come with the package: {_commands(str(data))}")
+    return tables
+
+
+def _is_data(name: str) -> bool:
+    """Return whether a name means data to read, rather than a dataset of the list."""
+    path = name
+    if "," in name:
+        from classic_rc.datasets.specification import parse_data
+
+        path = parse_data(name).path
+    return os.path.exists(path) or path.startswith(("sample", _HUB))
+
+
+def _commands(data: str) -> str:
+    from classic_rc.datasets.specification import quote_argument
+
+    shown = quote_argument(data)
+    return (
+        f"`classic-rc run {shown} --intervals` computes its floor, `classic-rc run {shown} --intervals --cv 5` "
+        f"also what can be learned, `classic-rc check {shown}` what the options give away"
+    )
+
+
+def _read_results(path: str) -> dict[str, Any] | None:
+    """Return the content of a results file of lm-evaluation-harness; None if the file is something else."""
+    if os.path.isdir(path) or not path.endswith(".json"):
+        return None
+    try:
+        with open(path, encoding="utf-8") as file:
+            plain = json.load(file)
+    except (OSError, ValueError, RecursionError):
+        return None  # its reader says what is wrong
+    is_results = isinstance(plain, dict) and all(isinstance(plain.get(key), dict) for key in ("results", "configs"))
+    return plain if is_results else None
+
+
+def _log_table(args: argparse.Namespace, dataset: Dataset) -> Table:
+    """Return the table of a log: its model, chance and floor, computed on its own questions."""
+    from classic_rc.commands.floor.logs import log_table
+    from classic_rc.io.progress import progress_bar
+    from classic_rc.protocol import Protocol
+    from classic_rc.running.evaluate import evaluate
+
+    protocol = Protocol(intervals=True)
+    systems = inputs.choose_systems(args, dataset, [], protocol)
+    with progress_bar(dataset.name, None, inputs.shows_progress(args)):
+        evaluation = evaluate(dataset, systems, protocol)
+    inputs.report_notes(args, "warning", evaluation.warnings, dataset.name)
+    return log_table(evaluation)
+
+
+def _verify(args: argparse.Namespace) -> int:
+    """Run the rows of a dataset again, and print every number that differs."""
+    if len(args.floors) != 1 or _is_data(args.floors[0]):
+        raise UsageError(
+            "--verify needs the name of one dataset: classic-rc floor race:dev --verify RACE.tar.gz,split=dev",
+            field="--verify",
+            found=" ".join(args.floors) or None,
+            expected="one NAME:SPLIT",
+        )
+    from classic_rc.commands.floor.verify import verify_rows
+    from classic_rc.io.progress import progress_bar
+
+    of = floor(args.floors[0]).dataset
+    dataset = _find_data(args, of.fingerprint, of.name)
+    train = inputs.read_train(args)
+    with progress_bar(f"verifying {of.name}", None, inputs.shows_progress(args)):
+        found = verify_rows(of, dataset, train, learned=args.learned)
+    for text in found.differences:
+        print_message(f"error: {of.name}: {text}")
+    inputs.report_notes(args, "note", found.notes, of.name)
+    verdict = f"{len(found.differences)} numbers differ" if found.differences else "every digit is the same"
+    write_output(f"{of.name}: {len(found.rows)} rows, {verdict}\n", args.output)
+    return _DIFFERS if found.differences else 0
+
+
+def _find_data(args: argparse.Namespace, fingerprint: str, name: str) -> Dataset:
+    """Return the dataset of --verify that has this content; DATA may be several, such as an archive of splits."""
+    others = []
+    for data in inputs.expand_datasets(args, [args.verify]):
+        dataset = inputs.load_dataset(args, data)
+        if dataset.fingerprint == fingerprint:
+            return dataset
+        others.append(f"{dataset.name} ({dataset.fingerprint[:8]})")
+    raise DataError(
+        f"the data is not {name}, so nothing can be verified",
+        source=args.verify,
+        found=", ".join(others),
+        expected=f"content with the fingerprint {fingerprint[:8]}",
+    )

@@ -1,0 +1,63 @@
+"""The page of floors: known datasets with a bar of chance, floor, best trained and human, sortable, in one file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib.resources import files
+from typing import Any
+
+from classic_rc._version import __version__
+from classic_rc.commands.floor.tables import floors_table
+from classic_rc.results.floors import FloorDataset
+
+_WIDTH = 120
+"""The length of the bar of 100 %, in pixels."""
+
+
+def floor_page(floors: Iterable[FloorDataset]) -> str:
+    """Return one HTML file with the list of floors, the bars, how to cite them, and the numbers as JSON."""
+    from markupsafe import Markup
+
+    from classic_rc.reports.html import fill_template
+    from classic_rc.reports.references import bibliography
+
+    floors = list(floors)
+    table = floors_table(floors)
+    script = (files(__package__) / "templates" / "floor.js").read_text(encoding="utf-8")
+    return fill_template(
+        "floor.html",
+        __package__,
+        table=table,
+        lines=[
+            [(column, cell, _order(cell.value)) for column, cell in zip(table.shown, cells, strict=True)]
+            for _, cells in table.lines()
+        ],
+        bars=[_bar(of) for of in floors],
+        width=_WIDTH,
+        floors=floors,
+        bibtex=bibliography(("classic_rc",)),
+        version=__version__,
+        script=Markup(script),
+        data={"floors": table.records()},
+    )
+
+
+def _order(value: Any) -> str:
+    """Return what a cell is sorted by."""
+    return "" if value is None else str(value if isinstance(value, str) else float(value))
+
+
+def _bar(of: FloorDataset) -> dict[str, int | str | None]:
+    """Return the places of the marks of a dataset's bar, in pixels, and a text that says the same."""
+    trained, human = of.trained, of.best_published("human")
+    shares: dict[str, float | None] = {
+        "chance": of.value(of.chance),
+        "floor": of.value(of.floor),
+        "trained": None if trained is None else of.value(trained),
+        "human": None if human is None else float(human["value"]) / 100,
+    }
+    text = ", ".join(f"{name} {100 * share:.1f}" for name, share in shares.items() if share is not None)
+    return {
+        **{name: None if share is None else round(_WIDTH * share) for name, share in shares.items()},
+        "text": text,
+    }

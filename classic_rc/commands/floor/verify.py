@@ -1,0 +1,133 @@
+"""Rows of floors, made from results, made again, and compared digit for digit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from classic_rc._version import __version__
+from classic_rc.results.floors import CHANCE, TRAINED, FloorDataset, FloorGroup, FloorRow, row_from_entry
+
+if TYPE_CHECKING:
+    from classic_rc.questions import Dataset
+
+
+_DIGITS = 10
+"""The decimals of the shares in the file. Numbers that agree to this many are equal."""
+
+
+def row_entry(row: Mapping[str, Any], version: str) -> dict[str, Any]:
+    """Return the entry of a row in ``floor.json``, from a row of a run record or of ``run --format json``."""
+    groups = row.get("groups", {})
+    return {
+        "system": row["name"],
+        "learns": row["block"] == TRAINED,
+        "signature": row["signature"],
+        **_numbers_entry(row),
+        "expected": row.get("expected", row["name"] == CHANCE),
+        "ties": row["ties"],
+        "tie_rate": _rounded(row["tie_rate"]),
+        "trained_on": row["trained_on"],
+        "tuned_on": row["tuned_on"],
+        "tuned_here": row["tuned_here"],
+        "version": version,
+        "groups": {v: {"questions": group["questions"], **_numbers_entry(group)} for v, group in groups.items()},
+    }
+
+
+def _numbers_entry(of: Mapping[str, Any]) -> dict[str, Any]:
+    intervals = of.get("intervals", {})
+    return {
+        "metrics": {name: _rounded(value) for name, value in of["metrics"].items()},
+        "intervals": {name: [_rounded(bound) for bound in bounds] for name, bounds in intervals.items()},
+    }
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, _DIGITS)
+
+
+def row_differences(row: FloorRow, again: FloorRow) -> list[str]:
+    """Return what differs between a row and the same row made again; the version and names of files may."""
+    signature, other = (signature_without(of, "version", "split") for of in (row, again))
+    pairs: list[tuple[str, Any, Any]] = [("signature", signature, other)]
+    pairs += [(key, getattr(row, key), getattr(again, key)) for key in _SAME]
+    pairs += _paired("", row, again)
+    for value, group in row.groups.items():
+        pairs += _paired(f"{value}: ", group, again.groups[value]) if value in again.groups else [(value, 1, None)]
+    return [f"{row.system}, {what}: {new}, was {old}" for what, old, new in pairs if not _same(old, new)]
+
+
+_SAME = ("ties", "tie_rate", "expected", "tuned_on", "tuned_here")
+
+
+def _paired(
+    prefix: str, first: FloorRow | FloorGroup, again: FloorRow | FloorGroup
+) -> Iterator[tuple[str, Any, Any]]:
+    for name, value in first.metrics.items():
+        yield prefix + name, value, again.metrics.get(name)
+    for name, (low, high) in first.intervals.items():
+        other = again.intervals.get(name, (None, None))
+        yield f"{prefix}{name} from", low, other[0]
+        yield f"{prefix}{name} to", high, other[1]
+
+
+def signature_without(row: FloorRow | Mapping[str, Any], *names: str) -> str:
+    """Return a row's signature without parts, and without the name of the training data if its content is known."""
+    signature = row.signature if isinstance(row, FloorRow) else row["signature"]
+    parts = [part for part in signature.split("|") if part.partition(":")[0] not in names]
+    return "|".join(re.sub(r"^(trained_on:).*@", r"\1@", part) for part in parts)
+
+
+def _same(old: Any, new: Any) -> bool:
+    """Return whether two values are the same; two shares if they agree in all digits that the file has."""
+    if isinstance(old, float) and isinstance(new, float | int):
+        return abs(old - new) < 0.6 * 10**-_DIGITS
+    return bool(old == new)
+
+
+@dataclass
+class Verification:
+    """What :func:`verify_rows` found."""
+
+    rows: list[str] = field(default_factory=list)  # the systems that were run again
+    differences: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def verify_rows(
+    of: FloorDataset, dataset: Dataset, train: Dataset | None = None, *, learned: bool = False
+) -> Verification:
+    """Run the systems that learn nothing, and on request those that learn, and compare the results.
+
+    `train` is the training data of the rows that learned from other data.
+    """
+    from classic_rc.protocol import Protocol
+    from classic_rc.running.evaluate import evaluate
+    from classic_rc.solvers.specs import parse_solver
+    from classic_rc.systems import System
+
+    found = Verification()
+    chosen = [row for row in of.rows if learned or not row.learns]
+    elsewhere = [row for row in chosen if row.trained_on is not None and of.cv is None]
+    if elsewhere and train is None:
+        found.notes.append(
+            f"not run without --train ({elsewhere[0].trained_on}): {', '.join(row.system for row in elsewhere)}"
+        )
+        chosen = [row for row in chosen if row not in elsewhere]
+    if left := len(of.rows) - len(chosen) - len(elsewhere) * (train is None):
+        found.notes.append(f"{left} rows learn from gold answers, and are run only with --learned")
+    protocol = Protocol(cv=of.cv, group=of.group, train=train if learned else None, by=of.by, intervals=True)
+    systems = [System(parse_solver(row.system), name=row.system) for row in chosen]
+    evaluation = evaluate(dataset, systems, protocol)
+    plain = evaluation.to_dict()["rows"]
+    made = {row["name"]: row_from_entry(row_entry(row, __version__)) for row in plain}
+    for row in chosen:
+        if row.system in made:
+            found.differences += row_differences(row, made[row.system])
+        else:
+            found.differences.append(f"{row.system}: no result: {evaluation.errors.get(row.system)}")
+    found.rows = [row.system for row in chosen]
+    return found

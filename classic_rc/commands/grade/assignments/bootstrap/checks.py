@@ -1,0 +1,140 @@
+"""Bootstrap intervals over passages on random credits."""
+
+from collections import Counter
+from math import sqrt
+
+from classic_rc.commands.grade.assignment import Assignment, Check, CheckFailedError, Function
+
+MAX_ERRORS = 6
+"""Draws that are as random as they must be are this many standard errors off once in 500 million times."""
+
+
+def draw_passages(rng):
+    """Return passages of one to four questions; about some, everything is right or nothing is."""
+    found = []
+    for _ in range(rng.randint(1, 5)):
+        p = rng.choice((0.0, 0.5, 1.0))
+        found.append([rng.choice((float(rng.random() < p), 0.5)) for _ in range(rng.randint(1, 4))])
+    return found
+
+
+def draw_accuracies(rng):
+    cases = [([[1.0]], [0]), ([[0.0], [1.0]], [1, 1])]
+    for _ in range(100):
+        passages = draw_passages(rng)
+        cases.append((passages, rng.choices(range(len(passages)), k=len(passages))))
+    return cases
+
+
+def draw_intervals(rng):
+    cases = [([0.5], 0.95), ([0.5, 0.5], 0.9)]
+    for _ in range(80):
+        cases.append(([round(rng.random(), 2) for _ in range(rng.randint(1, 30))], rng.choice((0.5, 0.9, 0.95))))
+    return cases
+
+
+def draw_differences(rng):
+    cases = []
+    for _ in range(60):
+        first = draw_passages(rng)
+        second = [[float(rng.random() < 0.5) for _ in own] for own in first]
+        all_draws = [rng.choices(range(len(first)), k=len(first)) for _ in range(rng.randint(1, 12))]
+        cases.append((first, second, all_draws, rng.choice((0.5, 0.9))))
+    return cases
+
+
+def is_draw(passages, draw):
+    credits = [credit for own in passages for credit in own]
+    return (
+        draw
+        and all(passages)
+        and all(0 <= i < len(passages) for i in draw)
+        and all(0 <= own <= 1 for own in credits)
+    )
+
+
+def are_systems(first, second, all_draws, level):
+    is_paired = [len(own) for own in first] == [len(own) for own in second] and 0 < level < 1
+    draws = [
+        draw for draw in all_draws if len(draw) == len(first) and is_draw(first, draw) and is_draw(second, draw)
+    ]
+    return is_paired and draws and len(draws) == len(all_draws)
+
+
+def simpler(case):
+    """Yield comparisons with one draw, one passage or one question less, or with one simpler credit."""
+    first, second, all_draws, level = case
+    for i in range(len(all_draws)):
+        yield first, second, all_draws[:i] + all_draws[i + 1 :], level
+    for i, (own, other) in enumerate(zip(first, second, strict=True)):
+        left = [[j - (j > i) for j in draw if j != i] for draw in all_draws]
+        full = [(draw + [0] * len(first))[: len(first) - 1] for draw in left]
+        yield first[:i] + first[i + 1 :], second[:i] + second[i + 1 :], full, level
+        for j in range(len(own)):
+            changed = [(own[:j] + own[j + 1 :], other[:j] + other[j + 1 :])]
+            changed += [([*own[:j], value, *own[j + 1 :]], other) for value in (0.0, 1.0)]
+            changed += [(own, [*other[:j], value, *other[j + 1 :]]) for value in (0.0, 1.0)]
+            for one, two in changed:
+                yield [*first[:i], one, *first[i + 1 :]], [*second[:i], two, *second[i + 1 :]], all_draws, level
+
+
+def check_draws(submission):
+    n, size, seed = 2000, 5, submission.seed
+    found = ask_draws(submission, size, n, seed)
+    length = len(found[0])
+    if found.count(found[0]) == n:
+        raise CheckFailedError("all draws are equal", "likely cause: you start the generator again for each draw")
+    if all(len(set(draw)) == length for draw in found):
+        hint = "likely cause: you draw without replacement; draw with replacement"
+        raise CheckFailedError("no draw has a position twice", hint)
+    for place in range(length):
+        counts = Counter(draw[place] for draw in found)
+        must_be_near([counts[i] for i in range(size)], n, 1 / size, f"place {place} of the draws")
+    for place in range(1, length):  # equal neighbours: as frequent as chance has it
+        equal = sum(draw[place] == draw[place - 1] for draw in found)
+        must_be_near([equal], n, 1 / size, f"a position twice, at the places {place - 1} and {place},")
+    if ask_draws(submission, size, n, seed) != found:
+        raise CheckFailedError(f"draws({size}, {n}, {seed}) gives other draws when it is called again")
+    if ask_draws(submission, size, n, seed + 1) == found:
+        raise CheckFailedError(f"draws({size}, {n}, {seed + 1}) gives the draws of seed {seed}")
+    ask_draws(submission, 1, 3, seed)
+
+
+def ask_draws(submission, size, n, seed):
+    found, call = submission.draws(size, n, seed), f"draws({size}, {n}, {seed})"
+    length = len(submission.assignment.right("draws")(size, 1, 0)[0])
+    if not isinstance(found, list) or len(found) != n:
+        raise CheckFailedError(f"{call} must give a list of {n} draws")
+    for draw in found:
+        if not isinstance(draw, list) or len(draw) != length:
+            raise CheckFailedError(f"each draw of {call} must be a list of {length} positions, not {draw!r}"[:300])
+        if not all(type(i) is int and 0 <= i < size for i in draw):
+            cause = "likely cause: positions count from 0" if size in draw else ""
+            raise CheckFailedError(f"the positions of {call} must be from 0 to {size - 1}: {draw!r}"[:300], cause)
+    return found
+
+
+def must_be_near(counts, n, p, what):
+    if max(abs(count - n * p) for count in counts) > MAX_ERRORS * sqrt(n * p * (1 - p)):
+        raise CheckFailedError(
+            f"{what}: found {counts} times in {n} draws, and should be found about {n * p:.0f} times"
+        )
+
+
+ASSIGNMENT = Assignment(
+    title="Bootstrap intervals over passages",
+    main="my_bootstrap.py",
+    functions={
+        "accuracy": Function(draw_accuracies, allowed=is_draw),
+        "interval": Function(draw_intervals, allowed=lambda values, level: values and 0 < level < 1),
+        "difference": Function(
+            draw_differences, uses=("accuracy", "interval"), allowed=are_systems, simplify=simpler
+        ),
+    },
+    checks=(
+        Check("accuracies", 3, "accuracy", "accuracy"),
+        Check("random_draws", 2, "draws: shape, range, with replacement, equally likely, repeatable", check_draws),
+        Check("intervals", 2, "interval: also of one value", "interval"),
+        Check("differences", 3, "difference", "difference"),
+    ),
+)

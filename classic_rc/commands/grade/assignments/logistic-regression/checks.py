@@ -1,0 +1,115 @@
+"""Logistic regression on features of overlap: features, fit, one ablation, and the weights of the class's data."""
+
+import json
+import random
+
+from classic_rc.commands.grade.assignment import Assignment, Check, CheckFailedError, Function
+
+WORDS = "ada ben took lost the lamp kite river near who where".split()
+
+
+def draw_texts(rng):
+    found = [([], ["who"], ["ada"]), ([["ada"]], [], [])]
+    for _ in range(100):
+        passage = [rng.choices(WORDS, k=rng.randint(1, 6)) for _ in range(rng.randint(1, 4))]
+        found.append((passage, rng.choices(WORDS, k=rng.randint(1, 5)), rng.choices(WORDS, k=rng.randint(1, 3))))
+    return found
+
+
+def draw_rows(rng, n):
+    return [[round(rng.uniform(-1, 1), 1) for _ in range(3)] for _ in range(n)]
+
+
+def draw_fits(rng):
+    found = []
+    for _ in range(40):
+        rows = draw_rows(rng, rng.randint(2, 8))
+        found.append((rows, [rng.randint(0, 1) for _ in rows], 0.5, rng.randint(2, 6), rng.choice((0.1, 0.5))))
+    return found
+
+
+def draw_questions(rng, n):
+    """Return questions whose right option has somewhat higher features; some options are equal."""
+    found = []
+    for _ in range(n):
+        rows, gold = draw_rows(rng, 4), rng.randrange(4)
+        rows[gold] = [round(x + rng.choice((0, 0.6)), 1) for x in rows[gold]]
+        rows[(gold + 1) % 4] = rng.choice((rows[gold], rows[gold - 1]))
+        found.append([rows, gold])
+    return found
+
+
+def draw_parts(rng):
+    return [(draw_questions(rng, 4), draw_questions(rng, 4), 0.5, 5, 0.1) for _ in range(12)]
+
+
+def are_questions(questions):
+    return questions and all(all(map(is_row, rows)) and 0 <= gold < len(rows) for rows, gold in questions)
+
+
+def is_row(row):
+    return len(row) == 3
+
+
+def are_rows(rows, labels, rate, steps, l2):
+    return (
+        len(rows) == len(labels) > 0 and all(map(is_row, rows)) and {*labels} <= {0, 1} and rate > 0 and steps > 0
+    )
+
+
+def are_parts(train, test, rate, steps, l2):
+    return are_questions(train) and are_questions(test) and rate > 0 and steps > 0
+
+
+def fewer(case):
+    """Yield calls with one row or one question less."""
+    first, second, *rest = case
+    for i in range(len(first)):
+        yield (first[:i] + first[i + 1 :], second[:i] + second[i + 1 :], *rest)
+
+
+def make_data(seed):
+    """Return rows and labels; one feature says most, and which one the seed decides."""
+    rng = random.Random(f"weights {seed}")
+    strong = rng.randrange(3)
+    rows = draw_rows(rng, 300)
+    return rows, [int(2 * row[strong] + 0.4 * sum(row) + rng.gauss(0, 0.7) > 0) for row in rows]
+
+
+def check_strongest(submission):
+    rows, labels = make_data(submission.seed)
+    weights = submission.assignment.right("fit")(rows, labels, 1.0, 200, 0.01)[:3]
+    strongest = max(range(3), key=lambda j: abs(weights[j]))
+    if strongest != submission.STRONGEST:
+        raise CheckFailedError("STRONGEST is not the position of the feature with the largest weight in data.json")
+
+
+ASSIGNMENT = Assignment(
+    title="Logistic regression",
+    main="my_regression.py",
+    make_files=lambda seed: {
+        "data.json": json.dumps(dict(zip(("rows", "labels"), make_data(seed), strict=True))).encode()
+    },
+    functions={
+        "features": Function(draw_texts),
+        "fit": Function(draw_fits, allowed=are_rows, simplify=fewer),
+        "accuracy": Function(
+            lambda rng: [(draw_questions(rng, 5), draw_rows(rng, 1)[0]) for _ in range(60)],
+            allowed=lambda questions, weights: are_questions(questions) and len(weights) == 3,
+        ),
+        "ablation": Function(draw_parts, ("fit", "accuracy"), are_parts, fewer),
+    },
+    checks=(
+        Check("overlap", 3, "features", "features"),
+        Check("fits", 3, "fit", "fit"),
+        Check("accuracies", 1, "accuracy", "accuracy"),
+        Check("ablations", 2, "ablation", "ablation"),
+        Check(
+            "reads_the_weights",
+            1,
+            "STRONGEST: the feature with the largest weight in data.json",
+            check_strongest,
+            needs=("fits",),
+        ),
+    ),
+)

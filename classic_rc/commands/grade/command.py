@@ -1,0 +1,236 @@
+"""``classic-rc grade``: grade the files of students, each in a process of its own."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from classic_rc.cli import inputs
+from classic_rc.cli.console import Failures, check_writable, print_message, write_file, write_output
+from classic_rc.cli.options import vary_option
+from classic_rc.errors import UsageError
+from classic_rc.io.json import render_json
+from classic_rc.io.text import printable
+
+if TYPE_CHECKING:
+    from classic_rc.commands.grade import Assignment, Grade, Grading
+
+OPTIONS = (
+    "grading",
+    vary_option("--data", help="the hidden questions, with gold (default: fresh questions of the assignment)"),
+    "reading",
+    "--train",
+    vary_option("--seed", help="the class's rules, the questions and cases (default: the page's rules, new cases)"),
+    "--output",
+    vary_option("--format", choices=("csv", "json"), default="csv", help="the format of the grades (default csv)"),
+    "--quiet",
+)
+
+
+def handle(args: argparse.Namespace) -> int:
+    """Run the sub-command."""
+    assignment = _assignment(args)
+    if args.hand_out is not None or args.autograder is not None:
+        return _prepare(args, assignment)
+    if args.submissions is None:
+        raise UsageError(
+            "nothing to grade: give a folder with a file or a folder for each student, or one file, as in "
+            f"`classic-rc grade submissions --assignment {args.assignment} -o grades.csv`",
+            field="FOLDER|FILE",
+            expected="a folder with a file or a folder for each student, or one file",
+        )
+    check_writable(args.output, args.submissions, args.assignment, args.data, *args.train)
+    places = {"-o": args.output, "--html": args.html, "--gradescope": args.gradescope, "--plain": args.plain}
+    places = {flag: place for flag, place in places.items() if place not in (None, "-")}
+    for flag, place in places.items():
+        if flag != "-o" and Path(place).exists() and not Path(place).is_dir():
+            raise UsageError(f"cannot write into {place}: it is not a folder", field=flag, found=place)
+        if Path(place).resolve().is_relative_to(Path(args.submissions).resolve()):
+            message = f"cannot write to {place}: what is in {args.submissions} counts as a student's"
+            raise UsageError(message, field=flag, found=place, expected=f"a place outside of {args.submissions}")
+    from classic_rc.commands.grade import Limits, choose_isolation
+    from classic_rc.commands.grade.grading import grade_one
+
+    is_class = not (args.one or Path(args.submissions).is_file())
+    closed = [place for place in (args.data, *places.values()) if place is not None]
+    isolation = choose_isolation(
+        unsafe=args.unsafe,
+        container=args.container,
+        closed=[*closed, args.submissions] if is_class else closed,
+        graders=assignment.own_files,
+        packages=assignment.packages,
+    )
+    setting: dict[str, Any] = {
+        "limits": Limits(seconds=args.timeout),
+        "seed": args.seed,
+        "data": None if args.data is None else inputs.load_dataset(args, args.data),
+        "train": inputs.read_train(args),
+        "isolation": isolation,
+    }
+    if not args.quiet:
+        print_message(f"note: {assignment.title}, --seed {args.seed}, isolation: {isolation.kind}")
+    if isolation.kind == "other user" and "--seed" in sys.argv:
+        message = f'--assignment FILE.json with {{"assignment": "{assignment.name}", "seed": {args.seed}}} hides it'
+        print_message(f"note: students' code can read the seed in the list of processes; {message}")
+    if is_class:
+        return _grade_folder(args, assignment, setting)
+    # With --html, the page of a submission that does not fit says so.
+    grading = grade_one(args.submissions, assignment, must_fit=args.gradescope is None, **setting)
+    (grade,) = grading.grades
+    write_output(feedback_text(grade), args.output)
+    for message in () if args.quiet else grading.remarks(grade):
+        print_message(f"note: {message}")
+    _write_pages(args, grading, is_class=False)
+    return 1 if grade.earned < grade.points else 0
+
+
+def _assignment(args: argparse.Namespace) -> Assignment:
+    """Return the assignment with the rules of the class, as an option or a declaration says; set the seed.
+
+    A folder's declaration may be a student's: no code is loaded for it, and it gives no rules where a seed does.
+    """
+    from classic_rc.commands.grade import list_assignments, load_assignment
+    from classic_rc.commands.grade.assignment import read_declaration
+    from classic_rc.commands.grade.grading import new_seed
+
+    given, declared = args.assignment, None
+    is_file = given is not None and Path(given).suffix == ".json"
+    if is_file or given is None or args.seed is None:
+        declared = read_declaration(Path(given if is_file else args.submissions or "."))
+    name, rules, seed = declared or ("", {}, None)
+    if given is not None and not is_file:
+        assignment = load_assignment(given, rules if name == Path(given).stem else {})
+        assignment = assignment if args.seed is None else assignment.drawn(args.seed)
+    elif declared is None or not (is_file or name in list_assignments()):
+        raise UsageError(
+            "which assignment? Give --assignment NAME (`classic-rc list assignments` has the names) or its file, "
+            "or a folder with an assignment.json that names one of the package",
+            field="--assignment",
+            found=given or name or None,
+        )
+    else:
+        assignment = load_assignment(name if name in list_assignments() else Path(given).parent / name, rules)
+        if seed is not None:
+            assignment, args.seed = assignment.drawn(seed), seed
+    if assignment.make_files and args.seed is None and args.hand_out is None:
+        message = "the seed of the class made the data: give --seed N, so that what is found in them can be checked"
+        if not assignment.functions:
+            raise UsageError(message, field="--seed")
+        print_message(f"note: {message}")
+    args.seed = new_seed() if args.seed is None else args.seed
+    return assignment
+
+
+def _grade_folder(args: argparse.Namespace, assignment: Assignment, setting: dict[str, Any]) -> int:
+    """Grade a class; what is known is written after each student, so that nothing is lost."""
+    from classic_rc.commands.grade import grade_folder
+
+    known: Grading | None = None
+    failures = Failures()
+
+    def report(grading: Grading) -> None:
+        nonlocal known
+        known = grading
+        grade = grading.grades[-1]
+        if not args.quiet:
+            outcome = grade.problem or f"{grade.earned:g} of {grade.points:g} points"
+            print_message(
+                "; ".join([f"{grade.student}: {outcome}", *grading.remarks(replace(grade, problem=None))])
+            )
+        with failures.caught():  # Where one file cannot be written, the grading goes on.
+            _write_pages(args, grading)
+        if args.output is not None:
+            with failures.caught():
+                write_file(Path(args.output), _grades_text(args, grading))
+
+    try:
+        grading = grade_folder(args.submissions, assignment, advance=report, **setting)
+    finally:
+        if known is not None:
+            write_output(_grades_text(args, known), args.output)
+    if not args.quiet and len(grading.similarity.shares) > 1:
+        print_message(f"note: {grading.similarity.distribution}")
+        for cluster in grading.similarity.clusters:
+            print_message(f"similar: {', '.join(cluster)}")
+    if args.plain is not None:
+        from classic_rc.commands.grade.submissions import find_submissions, plain_files
+
+        found = find_submissions(args.submissions, assignment.main, assignment.suffixes)
+        _write_files(Path(args.plain), plain_files(found))
+    return failures.exit_code
+
+
+def _grades_text(args: argparse.Namespace, grading: Grading) -> str:
+    from classic_rc.commands.grade import grades_csv, grades_json
+
+    return grades_csv(grading) if args.format == "csv" else render_json(grades_json(grading))
+
+
+def _write_pages(args: argparse.Namespace, grading: Grading, *, is_class: bool = True) -> None:
+    """Write the last grade, and what is known of the class, in the forms that have a folder."""
+    from classic_rc.commands.grade.grades import STUDENTS, class_page, gradescope_json, student_page
+
+    grade = grading.grades[-1]
+    if args.gradescope is not None:
+        own = Path(args.gradescope, grade.student) if is_class else Path(args.gradescope)
+        results = gradescope_json(grade, grading.similarity.of(grade.student))
+        _write_files(own, {"results.json": (json.dumps(results, indent=2) + "\n").encode()})
+    if args.html is not None:
+        pages = {f"{STUDENTS if is_class else '.'}/{grade.student}.html": student_page(grading, grade).encode()}
+        _write_files(Path(args.html), pages | ({"index.html": class_page(grading).encode()} if is_class else {}))
+
+
+def _write_files(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write files, and their folders where they are missing."""
+    for name, content in files.items():
+        try:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"cannot make the folder {folder}: {error.strerror}", found=str(folder)) from None
+        write_file(folder / name, content)
+
+
+def feedback_text(grade: Grade) -> str:
+    """Return what one student should know: points and problem of each check, with the details."""
+    lines = []
+    for check in grade.checks:
+        mark = check.verdict.replace("failed", "FAILED")
+        points = f"{check.earned:g} of {check.points:g} points" if check.points else "no points by itself"
+        lines.append(f"{mark} {check.name}: {check.title} ({points})")
+        lines += [f"        {line}" for line in [*(check.problem or "").splitlines(), *check.text.splitlines()]]
+    lines += [] if grade.accuracy is None else [str(grade.accuracy)]
+    lines.append(f"{grade.earned:g} of {grade.points:g} points" + (f": {grade.problem}" if grade.problem else ""))
+    return "".join(f"{printable(line)}\n" for line in lines)
+
+
+def _prepare(args: argparse.Namespace, assignment: Assignment) -> int:
+    """Write what students get, or an autograder; the seed stays with the teacher."""
+    if args.autograder is not None:
+        from classic_rc.commands.grade.autograder import autograder_zip
+
+        data = None if args.data is None else inputs.load_dataset(args, args.data)
+        write_file(
+            Path(args.autograder),
+            autograder_zip(assignment, args.seed, data, inputs.read_train(args), args.timeout),
+        )
+        print_message(f"wrote {args.autograder}")
+        return 0
+    folder, files = Path(args.hand_out), assignment.hand_out(args.seed)
+    for name in files:
+        if (folder / name).exists():
+            raise UsageError(
+                f"{folder / name} exists already: give a folder that is new or empty",
+                field="--hand-out",
+                found=str(folder / name),
+            )
+    _write_files(folder, files)
+    for name in files:
+        print_message(f"wrote {folder / name}")
+    message = f"grade with `classic-rc grade FOLDER --assignment {args.assignment} --seed {args.seed}`"
+    print_message(f"note: {message}: the seed is the secret")
+    return 0

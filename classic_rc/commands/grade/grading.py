@@ -1,0 +1,299 @@
+"""Grading: each submission runs in a sandbox, and what it answers is compared out here."""
+
+from __future__ import annotations
+
+import ast
+import math
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.commands.grade.assignment import Assignment, Check, CheckFailedError, Submission, load_assignment
+from classic_rc.commands.grade.feedback import compare_function
+from classic_rc.commands.grade.grades import Accuracy, CheckResult, Grade, Grading
+from classic_rc.commands.grade.isolation import DEFAULT_LIMITS, Isolation, Limits, choose_isolation
+from classic_rc.commands.grade.sandbox import Sandbox, SubmissionError
+from classic_rc.commands.grade.similarity import find_similar, parse_source
+from classic_rc.commands.grade.submissions import HandedIn, find_submissions, read_submission
+from classic_rc.decisions import default_decision
+from classic_rc.errors import DataError, UsageError
+from classic_rc.folds import passage_groups
+from classic_rc.io.text import printable
+from classic_rc.kernels import reference as lessons
+from classic_rc.metrics.base import Metric, primary_metric
+from classic_rc.predictions import Scores
+from classic_rc.questions import Dataset
+from classic_rc.results.resampling import percentile_interval, resample_means
+from classic_rc.solvers.explanation import Explanation
+from classic_rc.solvers.specs import parse_solver
+from classic_rc.solvers.trivial import Random
+
+
+def grade_file(file: str | PathLike[str], assignment: Assignment | str | PathLike[str], **setting: Any) -> Grade:
+    """Grade one submission: a Python file, a notebook, or a student's folder. See :func:`grade_folder`."""
+    (grade,) = grade_one(file, assignment, **setting).grades
+    return grade
+
+
+def grade_one(file: str | PathLike[str], assignment: Assignment | str | PathLike[str], **setting: Any) -> Grading:
+    """Grade one submission, and compare it with known code. See :func:`grade_folder`."""
+    if not Path(file).exists():
+        raise DataError("no such file or folder", source=str(file))
+    grader = Grader(load_assignment(assignment), **setting)
+    own = grader.assignment
+    return grader.grade_all([read_submission(Path(file), own.main, own.suffixes)])
+
+
+def grade_folder(
+    folder: str | PathLike[str],
+    assignment: Assignment | str | PathLike[str],
+    *,
+    advance: Callable[[Grading], None] = lambda grading: None,
+    **setting: Any,
+) -> Grading:
+    """Grade the submissions of a class, one after the other, each in a process of its own.
+
+    Parameters
+    ----------
+    folder : str or path
+        It has a Python file, a notebook or a folder for each student.
+    assignment : Assignment, str or path
+        With the rules of the class; or the name of one of the package, or a teacher's file.
+    advance : callable
+        Called with the grades that are known, after each of them.
+    **setting
+        `limits` for each submission; the `seed` of questions and cases (by default a new one); hidden questions as
+        `data` (by default fresh ones); `train`, from which solvers learn; the `isolation` (by default bubblewrap);
+        whether most submissions `must_fit` the assignment.
+
+    Raises
+    ------
+    DataError
+        The folder does not exist, it has no submissions, or two submissions have the same name.
+    UsageError
+        The assignment does not work, most files do not fit it, or the system cannot isolate a process.
+    """
+    grader = Grader(load_assignment(assignment), **setting)
+    return grader.grade_all(find_submissions(folder, grader.assignment.main, grader.assignment.suffixes), advance)
+
+
+def new_seed() -> int:
+    """Return a seed that cannot be known before."""
+    return secrets.randbelow(2**31)
+
+
+@dataclass(frozen=True)
+class Grader:
+    """All that the submissions of one grading have in common."""
+
+    assignment: Assignment
+    limits: Limits = DEFAULT_LIMITS
+    seed: int = field(default_factory=new_seed)
+    data: Dataset | None = None
+    train: Dataset | None = None
+    isolation: Isolation = field(default_factory=choose_isolation)
+    must_fit: bool = True
+
+    def __post_init__(self) -> None:
+        if not self.limits.seconds > 0:
+            message = f"the time limit must be a positive number of seconds, got {self.limits.seconds:g}"
+            raise UsageError(message, field="timeout", found=f"{self.limits.seconds:g}")
+        if self.data is not None:
+            _check_data(self.data)
+
+    def grade_all(
+        self, found: Sequence[HandedIn], advance: Callable[[Grading], None] = lambda grading: None
+    ) -> Grading:
+        """Grade submissions of one class; stop if most of them do not fit the assignment."""
+        own = self.assignment
+        if self.must_fit:
+            self._check_fit(found)
+        questions = self.data
+        if questions is None and own.make_questions is not None:
+            questions = own.make_questions(self.seed)
+        if own.floor is not None and questions is not None:
+            reference_statistics(own.floor, questions, self.train)  # An error here is no student's.
+        files = Path(lessons.__file__).parent.glob("*.py")
+        known = {f"{file.name} of the package": file.read_bytes() for file in files}
+        known["the reference of your class"] = own.source().encode()
+        texts = {
+            one.student: {name: one.files[name] for name in one.files if name[-3:] in (".py", ".md")}
+            for one in found
+        }
+        similarity = find_similar(texts, own.start(), known)
+        grading = Grading(own, self.seed, (), similarity)
+        for one in found:
+            grading = replace(grading, grades=(*grading.grades, self._grade(one, questions)))
+            advance(grading)
+        return grading
+
+    def _check_fit(self, found: Sequence[HandedIn]) -> None:
+        """Stop if most files define nothing of what the assignment asks: it is another one's."""
+        own = self.assignment
+        wanted = {*own.functions} | _defined(parse_source(own.start()))
+        trees = [tree for one in found if one.main in one.files and (tree := parse_source(one.files[one.main]))]
+        misfits = [tree for tree in trees if tree.body and not _defined(tree) & wanted]
+        if wanted and 2 * len(misfits) > len(trees):
+            message = (
+                f"define none of {', '.join(sorted(wanted - {'class'}))}: they are not submissions to {own.name}"
+            )
+            problem = f"{len(misfits)} of {len(trees)} files {message}"
+            raise UsageError(
+                problem, field="--assignment", found=own.name, expected="the assignment that was handed out"
+            )
+
+    def _grade(self, one: HandedIn, questions: Dataset | None) -> Grade:
+        checks = self.assignment.checks
+        if one.problem is not None:
+            results = tuple(_nothing(check, "not gradable") for check in checks)
+            return Grade(one.student, one.file, results, problem=one.problem)
+        accuracy = None
+        with Sandbox(one.files, one.main, self.isolation, self.limits, self.assignment.packages) as box:
+            try:
+                names = box.load()
+            except SubmissionError as error:
+                first = self._failed(checks[0], error)
+                if error.problem.startswith("ModuleNotFoundError"):
+                    message = f"your file may import the standard library and {', '.join(self.assignment.packages)}"
+                    first = replace(first, details=f"{first.details}\n{message}".strip())
+                others = (_nothing(check, "the file does not load") for check in checks[1:])
+                return Grade(one.student, one.file, (first, *others), self.isolation.kind)
+            is_hidden = self.data is not None
+            submission = Submission(box, names, self.assignment, self.seed, questions, self.train, is_hidden)
+            results = self.run_checks(submission)
+            if self.assignment.floor is not None and questions is not None:
+                try:
+                    box.begin_check()
+                    accuracy = compare_solvers(submission, questions, self.assignment.floor)
+                except (SubmissionError, CheckFailedError):
+                    pass
+            note = ""
+            if box.added and not is_hidden:  # The names come from the student's process.
+                note = f"imported for the file, which does not: {', '.join(box.added)}"
+        return Grade(one.student, one.file, results, self.isolation.kind, None, note, accuracy)
+
+    def run_checks(self, submission: Submission) -> tuple[CheckResult, ...]:
+        """Run the checks in their order; one whose needs are not met does not run."""
+        results: dict[str, CheckResult] = {}
+        for check in self.assignment.checks:
+            missing = [name for name in check.needs if not results[name].passed]
+            if missing:
+                results[check.name] = _nothing(check, f"counts when {', '.join(missing)} passes")
+            else:
+                results[check.name] = self._run(check, submission)
+        return tuple(results.values())
+
+    def _run(self, check: Check, submission: Submission) -> CheckResult:
+        try:
+            submission.sandbox.begin_check()
+            found: float | None = 1.0
+            if isinstance(check.run, str):
+                compare_function(submission, check.run, check.where)
+            else:
+                found = check.run(submission)
+            share = 1.0 if found is None else float(found)
+        except UsageError:  # A new process does not start: that is no student's.
+            raise
+        except Exception as error:
+            is_students = isinstance(error, SubmissionError | AssertionError)
+            if isinstance(check.run, str) and not is_students:
+                message = f"the check {check.name} does not work: {type(error).__name__}: {error}"
+                raise UsageError(message, field="assignment", found=self.assignment.name) from error
+            return self._failed(check, error)
+        share = 0.0 if math.isnan(share) else min(max(share, 0.0), 1.0)
+        problem = None if share == 1 else f"{100 * share:.0f} % of the points"
+        return CheckResult(check.name, check.title, check.points, share * check.points, problem)
+
+    def _failed(self, check: Check, error: Exception) -> CheckResult:
+        """Return the result of a check that raised: the student's mistake, or the student's error.
+
+        With hidden questions, nothing in it is of the student's choice: it could quote them.
+        """
+        explained: tuple[tuple[Explanation, ...], ...] = ()
+        if isinstance(error, SubmissionError | CheckFailedError):
+            problem, details = error.problem, error.details
+            explained = error.explained if isinstance(error, CheckFailedError) else ()
+        elif isinstance(error, AssertionError):
+            problem, details = str(error) or "the check failed", ""
+        else:  # A wrong type that the check has not looked for: the answer of the student's code made it fail.
+            problem, details = f"the answer is not what the check expects ({type(error).__name__}: {error})", ""
+        if self.data is not None:
+            problem = error.summary if isinstance(error, SubmissionError) else "the check failed"
+            details, explained = "what your code said is left out: it could quote hidden questions", ()
+        line = " ".join(printable(problem).split())[:300]
+        return CheckResult(
+            check.name, check.title, check.points, 0.0, line, details.strip("\n"), explained=explained
+        )
+
+
+def _defined(tree: ast.Module | None) -> set[str]:
+    """Return the names that a file defines, and ``class`` if one of them is a class."""
+    found = set()
+    for node in tree.body if tree else ():
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found |= {node.name} | ({"class"} if isinstance(node, ast.ClassDef) else set())
+        elif isinstance(node, ast.Assign | ast.AnnAssign | ast.ImportFrom):
+            names = [own for own in ast.walk(node) if isinstance(own, ast.Name) and isinstance(own.ctx, ast.Store)]
+            found |= {own.id for own in names}
+            found |= {own.asname or own.name for own in ast.walk(node) if isinstance(own, ast.alias)}
+    return found
+
+
+def _check_data(data: Dataset) -> None:
+    """Check that questions can be put to a student's solver and have answers."""
+    if data.task is None or data.task.has_spans:
+        message = (
+            f"students' solvers choose among candidates, but {data.name} has questions of the task {data.task}"
+        )
+        expected = "single-choice, multiple-answer or cloze"
+        raise UsageError(message, field="--data", found=str(data.task), expected=expected)
+    missing = next((question.id for question in data if question.gold is None), None)
+    if missing is not None:
+        message = f"the questions need gold: question {missing} of {data.name} has none"
+        raise UsageError(message, field="--data", found=missing, expected="questions with gold")
+
+
+def _nothing(check: Check, problem: str) -> CheckResult:
+    return CheckResult(check.name, check.title, check.points, 0.0, problem, ran=False)
+
+
+def compare_solvers(submission: Submission, questions: Dataset, reference: str) -> Accuracy:
+    """Compare a student's solver with one of the package, which learns from what the student's learns from."""
+    own = question_statistics(questions, Scores.from_lists(submission.score(questions)))
+    other = reference_statistics(reference, questions, submission.train)
+    metric, groups = _metric(questions), passage_groups(questions)
+    value, floor = metric.aggregate(own), metric.aggregate(other)
+    if groups.max(initial=-1) < 1:
+        return Accuracy(value, None, reference, value - floor, None)
+    means = resample_means(np.hstack([own, other]), groups)
+    first, second = (metric.from_means(part) for part in np.hsplit(means, 2))
+    interval, difference = percentile_interval(first), percentile_interval(first - second)
+    return Accuracy(value, interval, reference, value - floor, difference)
+
+
+@lru_cache(maxsize=8)
+def reference_statistics(reference: str, questions: Dataset, train: Dataset | None) -> NDArray[np.float64]:
+    """Return what a solver of the package reaches; the same for all students of a grading."""
+    solver = parse_solver(reference).fit(questions if train is None else train)
+    if isinstance(solver, Random):
+        return _metric(questions).statistics(questions, solver.expectation(questions))
+    return question_statistics(questions, solver.score_candidates(questions))
+
+
+def question_statistics(questions: Dataset, scores: Scores) -> NDArray[np.float64]:
+    """Return the statistics of the task's metric for each question; for single choice, its credit."""
+    assert questions.task is not None
+    predictions = default_decision(questions.task).fit(scores, questions).decide(scores, questions)
+    return _metric(questions).statistics(questions, predictions)
+
+
+def _metric(questions: Dataset) -> Metric:
+    assert questions.task is not None
+    return primary_metric(questions.task)

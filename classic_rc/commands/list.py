@@ -1,0 +1,142 @@
+"""``classic-rc list``: list what exists: solvers, variants, datasets, metrics, formats and more, or its BibTeX."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from classic_rc.cli.console import check_writable, write_output
+from classic_rc.cli.options import vary_option
+from classic_rc.errors import UsageError, unknown_name
+from classic_rc.io.json import render_json
+from classic_rc.plugins import Registry
+
+if TYPE_CHECKING:
+    from classic_rc.text.tokenizers import Tokenizer
+
+Entry = tuple[str, str]
+
+
+OPTIONS = (
+    "what",
+    "--bibtex",
+    "--format",
+    vary_option("--output", help="write the list or the BibTeX to a file instead of stdout"),
+)
+
+_MAX_SHOWN_SPLITS = 12  # Belebele has 122 languages
+
+
+def handle(args: argparse.Namespace) -> int:
+    """Run the sub-command."""
+    if (args.what is None) is (args.bibtex is None):
+        expected = "either WHAT, such as `classic-rc list solvers`, or `classic-rc list --bibtex NAME...`"
+        raise UsageError(f"list needs {expected}", field="WHAT", found=args.what, expected=expected)
+    check_writable(args.output)
+    if args.bibtex is None:
+        write_output(_list_text(args), args.output)
+        return 0
+    if args.format != "table":
+        raise UsageError(
+            f"BibTeX has one format: leave out --format {args.format}", field="--format", found=args.format
+        )
+    from classic_rc.reports.references import bibliography
+
+    write_output(bibliography(tuple(args.bibtex)), args.output)
+    return 0
+
+
+def _list_text(args: argparse.Namespace) -> str:
+    if args.what not in _LISTS:
+        raise unknown_name("list", args.what, _LISTS)
+    from classic_rc.tables import Column, RowGroup, Table, render
+
+    entries = list(_LISTS[args.what]())
+    if args.format == "json":
+        return render_json({args.what: [{"name": name, "description": text} for name, text in entries]})
+    table = Table(args.what, [Column("name"), Column("description")], [RowGroup(entries)])
+    return render(table, args.format)
+
+
+def _list_solvers() -> Iterator[Entry]:
+    from classic_rc.solvers.registry import SOLVER_ENTRIES, SOLVERS
+
+    for name in SOLVERS:
+        line = (
+            SOLVER_ENTRIES.get(name) or SOLVERS[name]
+        )  # the package's own solvers are listed without importing them
+        variants = f" [{', '.join(line.variants)}]" if line.variants else ""
+        yield name, line.description + variants + _origin(SOLVERS.package_of(name))
+
+
+def _list_variants() -> Iterator[Entry]:
+    from classic_rc.solvers.registry import SOLVERS
+
+    for name, solver in SOLVERS.items():
+        for variant, bundle in solver.variants.items():
+            yield f"{name}:{variant}", bundle.description + (f" ({bundle.citation})" if bundle.citation else "")
+
+
+def _list_datasets() -> Iterator[Entry]:
+    from classic_rc.datasets.fetch import format_size, is_split_cached, named_datasets
+
+    for name, dataset in named_datasets().items():
+        cached = [split for split in dataset.splits.values() if is_split_cached(split)]
+        state = "cached" if len(cached) == len(dataset.splits) else "not cached"
+        if cached and state != "cached":
+            state = f"cached: {', '.join(split.split for split in cached)}"
+        size = "size unknown" if dataset.size is None else format_size(dataset.size)
+        splits = list(dataset.splits)
+        shown = ", ".join(splits[:_MAX_SHOWN_SPLITS]) + f", … {len(splits)} in all" * (
+            len(splits) > _MAX_SHOWN_SPLITS
+        )
+        yield name, f"{shown} ({dataset.title}; {size}; {dataset.licence}; {state})"
+
+
+def _list_assignments() -> Iterator[Entry]:
+    from classic_rc.commands.grade.assignment import list_assignments, load_assignment
+
+    return ((name, load_assignment(name).title) for name in list_assignments())
+
+
+def _describe_analyzer(tokenizer: Tokenizer) -> str:
+    from classic_rc.text.analyzers import Analyzer
+
+    return Analyzer.named(tokenizer.name).description
+
+
+def _origin(package: str | None) -> str:
+    return f" (plug-in of {package})" if package else ""
+
+
+def _entries_of(home: str, describe: Callable[[Any], str]) -> Callable[[], Iterator[Entry]]:
+    """Return a function that lists the registry ``"module:NAME"``, which it imports."""
+
+    def entries() -> Iterator[Entry]:
+        module, _, name = home.partition(":")
+        registry: Mapping[str, Any] = getattr(import_module(module), name)
+        for name, entry in registry.items():
+            package = registry.package_of(name) if isinstance(registry, Registry) else None
+            yield name, describe(entry) + _origin(package)
+
+    return entries
+
+
+_LISTS = {
+    "solvers": _list_solvers,
+    "variants": _list_variants,
+    "datasets": _list_datasets,
+    "readers": _entries_of("classic_rc.datasets.registry:READERS", lambda r: f"{r.title}: {r.description}"),
+    "engines": _entries_of("classic_rc.retrieval.registry:ENGINES", lambda e: e.description),
+    "metrics": _entries_of("classic_rc.metrics.base:METRICS", lambda m: f"{m.description} ({m.citation})"),
+    "analyzers": _entries_of("classic_rc.text.analyzers:TOKENIZERS", _describe_analyzer),
+    "formats": _entries_of("classic_rc.formats.registry:FORMATS", lambda f: f.description),
+    "keys": _entries_of("classic_rc.results.grouping:DERIVED_KEYS", lambda k: k.description),
+    "perturbations": _entries_of(
+        "classic_rc.datasets.perturbations:PERTURBATIONS", lambda p: f"{p.removes} A reader loses {p.loses}."
+    ),
+    "stop-lists": _entries_of("classic_rc.text.analyzers:STOP_LISTS", str),
+    "assignments": _list_assignments,
+}

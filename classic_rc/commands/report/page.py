@@ -1,0 +1,286 @@
+"""The one-page HTML report of a dataset and its results."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc._version import __version__
+from classic_rc.commands.check.audit import CheckReport
+from classic_rc.commands.check.page import audit_tiles, check_part
+from classic_rc.commands.check.without_copies import ScoreWithout
+from classic_rc.commands.report.datasheet import Datasheet, count_tables, datasheet_facts, statistics_table
+from classic_rc.datasets.statistics import DatasetStatistics
+from classic_rc.metrics.base import has_unanswerable, metrics_for
+from classic_rc.questions import Dataset
+from classic_rc.reports.explanations import question_values
+from classic_rc.reports.html import fill_template, safe_markup
+from classic_rc.reports.references import bibliography, citables
+from classic_rc.reports.result_tables import breakdown_table, perturbation_table
+from classic_rc.reports.verdict import PARTLY, RIGHT, WRONG, candidate_label, outcomes, short
+from classic_rc.results.breakdown import Breakdown
+from classic_rc.results.evaluation import Evaluation, count_passages
+from classic_rc.results.grouping import Grouping
+from classic_rc.results.outcomes import Row
+from classic_rc.results.published import published_warning, results_table
+from classic_rc.running.perturbed import PerturbedEvaluation
+from classic_rc.solvers.explanation import Explanation
+from classic_rc.solvers.trivial import Random
+from classic_rc.tables import Column, RowGroup, Table
+from classic_rc.tables.model import format_count, format_percent
+
+_MAX_GROUPS = 12
+_PACKAGE = "classic_rc"
+_MAX_FILES = 5
+
+
+@dataclass(frozen=True)
+class PageContent:
+    """The content of a one-page report."""
+
+    evaluation: Evaluation  # the results; if they have intervals, the report shows them
+    check: CheckReport | None = None  # the audit of the dataset: leaks and integrity
+    statistics: DatasetStatistics | None = None
+    # For the index of a row, the explanations of `shown_questions`, in order.
+    explanations: Mapping[int, Iterable[Explanation]] = field(default_factory=dict)
+    breakdowns: Sequence[Breakdown] = ()  # results by groups, by which the reader can also choose questions
+    published: bool = False  # whether the table of results has the published figures of the same data
+    title: str | None = None  # by default the dataset's name
+    scores_without: Sequence[ScoreWithout] = ()  # the systems without the questions that are copies
+    perturbed: PerturbedEvaluation | None = None  # the systems on perturbed copies
+    facts: Mapping[str, str] = field(default_factory=dict)  # that the package cannot know: licence, language
+
+
+def page_html(content: PageContent) -> str:
+    """Return the report as one HTML document that needs no other file and no network.
+
+    Parameters
+    ----------
+    content : PageContent
+
+    Returns
+    -------
+    str
+        HTML; the same content always gives the same HTML.
+    """
+    dataset, check = content.evaluation.dataset, content.check
+    groupings = [breakdown.grouping for breakdown in content.breakdowns]
+    places = {dataset[i].id: f"q{i}" for i in shown_questions(dataset)}
+    return fill_template(
+        "report.html",
+        __package__,
+        title=content.title or dataset.name,
+        facts=_dataset_facts(dataset),
+        version=__version__,
+        overview={
+            "tiles": [] if check is None else audit_tiles(check),
+            "drawing": overview_drawing(content.evaluation),
+        },
+        results=_results_section(content),
+        groups=[_with_one_note(breakdown_table(breakdown)) for breakdown in content.breakdowns] or None,
+        check=None if check is None else check_part(check, content.scores_without, places),
+        perturbed=None if content.perturbed is None else [perturbation_table(content.perturbed)],
+        statistics=_statistics_section(content),
+        sources=_sources_section(content.evaluation),
+        questions=(questions := questions_section(content.evaluation, content.explanations, groupings)),
+        own_style=safe_markup(questions["style"]),
+    )
+
+
+def default_breakdown_keys(dataset: Dataset) -> list[str]:
+    """Return the keys of `meta` that divide the questions into 2 to 12 groups."""
+    known = dict.fromkeys(key for q in dataset for key in (*q.meta, *q.passage.meta))
+    return [key for key in known if 2 <= len({str(q.meta_value(key)) for q in dataset}) <= _MAX_GROUPS]
+
+
+def _dataset_facts(dataset: Dataset) -> str:
+    kind = str(dataset.task).replace("-", " ")
+    facts = [format_count(len(dataset), f"{kind} question"), count_passages(dataset)]
+    facts += [] if dataset.split is None else [f"split {dataset.split}"]
+    return " · ".join([*facts, f"data {dataset.fingerprint[:8]}"])
+
+
+def _results_section(content: PageContent) -> dict[str, Any]:
+    evaluation = content.evaluation
+    warning = published_warning(evaluation) if content.published else None
+    table = results_table(evaluation, content.published)
+    return {
+        # Signatures have their own section on the page; its head has the sizes of the data.
+        "table": replace(table, title="all systems", notes=[table.caption] if table.caption else []),
+        "warnings": [*evaluation.warnings, *([warning] if warning else [])],
+        "notes": evaluation.dataset.notes,
+    }
+
+
+def _with_one_note(table: Table) -> Table:
+    return replace(table, notes=[f"{'; '.join(table.notes)}."] if table.notes else [])
+
+
+def _statistics_section(content: PageContent) -> dict[str, Any] | None:
+    """Return the facts and counts of the datasheet, then all statistics."""
+    if content.statistics is None:
+        return None
+    sheet = Datasheet(content.evaluation.dataset, content.statistics, facts=content.facts, title=content.title)
+    return {
+        "facts": datasheet_facts(sheet),
+        "tables": [*count_tables(sheet), statistics_table(content.statistics)],
+    }
+
+
+def _sources_section(evaluation: Evaluation) -> dict[str, Any]:
+    dataset = evaluation.dataset
+    known = {citable.name: citable for citable in citables()}
+    cited = [_PACKAGE]
+    systems = []
+    for row in evaluation.rows:
+        source = known.get(row.name)
+        cited += [row.name] if source else []
+        citation = source.citation if source else "not part of this package"
+        systems.append({"name": row.name, "citation": citation, "signature": row.signature})
+    rows = []
+    if dataset.reader in known:
+        rows.append([dataset.name, known[dataset.reader].citation])
+        cited.append(dataset.reader)
+    assert dataset.task is not None
+    for metric in metrics_for(dataset.task, unanswerable=has_unanswerable(dataset)):
+        rows.append([metric.label, metric.citation])
+        cited.append(metric.name)
+    # File names only: the path of a folder is private.
+    names = [re.split(r"[\\/]", source.path)[-1] for source in dataset.sources[:_MAX_FILES]]
+    rows += [[name, f"sha256 {source.sha256}"] for name, source in zip(names, dataset.sources, strict=False)]
+    n_more = len(dataset.sources) - len(names)
+    rows += [[f"and {n_more:,} more files", ""]] if n_more else []
+    return {
+        "systems": systems,
+        "table": Table("data and metrics", [Column("what"), Column("source")], [RowGroup(rows)]),
+        "bibtex": bibliography(tuple(cited)),
+    }
+
+
+MOST_QUESTIONS = 1_000
+"""How many can be browsed on one page."""
+
+_LOOKS = {RIGHT: "right", PARTLY: "partly", WRONG: "wrong"}
+
+
+def shown_questions(dataset: Dataset) -> list[int]:
+    """Return the questions that the page shows: all, or as many as it can, evenly spread."""
+    n = min(len(dataset), MOST_QUESTIONS)
+    return [k * len(dataset) // n for k in range(n)]
+
+
+class _Judged(NamedTuple):
+    """A row of the results, question by question."""
+
+    row: Row
+    outcomes: Sequence[str]
+    credits: NDArray[np.float64]
+
+    def badges(self, i: int) -> list[tuple[str, str]]:
+        """Return the look and the text of what the answer to a question is."""
+        outcome, n_tied = self.outcomes[i], int(self.row.outcomes.n_tied[i])
+        credit = f": {short(round(float(self.credits[i]), 2))}" if outcome == PARTLY else ""
+        return [(_LOOKS[outcome], outcome + credit), *([("", f"tie of {n_tied}")] if n_tied > 1 else [])]
+
+    def answer(self, i: int) -> str:
+        answer = self.row.outcomes.answers[i]
+        if answer is None:
+            return "–"
+        return (" / " if isinstance(answer[0], str) else ", ").join(map(_label, answer)) if answer else "nothing"
+
+
+def _label(answer: int | str) -> str:
+    return answer if isinstance(answer, str) else candidate_label(answer)
+
+
+def questions_section(
+    evaluation: Evaluation,
+    explanations: Mapping[int, Iterable[Explanation]],
+    groupings: Sequence[Grouping] = (),
+) -> dict[str, Any]:
+    """Return the questions of the page, what chooses among them, and the style that hides the others.
+
+    `explanations` has those of :func:`shown_questions` for the indices of some rows. They are used one question
+    after the other, so generators keep memory small. Readers can choose questions by the groupings.
+    """
+    dataset = evaluation.dataset
+    assert dataset.task is not None
+    judged = {
+        k: _Judged(row, *outcomes(dataset.task, row.outcomes.statistics))
+        for k, row in enumerate(evaluation.rows)
+        if not row.expected
+    }
+    # The explained systems come first.
+    systems = [judged[k] for k in dict.fromkeys([*explanations, *judged]) if k in judged]
+    shown = shown_questions(dataset)
+    hidden = [
+        f".filters:has(.s{n}:checked):has(.{look}:checked) ~ ol > :not(.{look}{n})"
+        for n in range(len(systems))
+        for look in (*_LOOKS.values(), "tied")
+    ]
+    hidden += [
+        f".filters:has(.g{g}-{v}:checked) ~ ol > :not(.g{g}-{v})"
+        for g, grouping in enumerate(groupings)
+        for v in range(len(grouping.masks))
+    ]
+    return {
+        "counts": (len(shown), len(dataset)),
+        "systems": [system.row.name for system in systems],
+        "groups": [(grouping.key, list(grouping.masks)) for grouping in groupings],
+        "style": f"{', '.join(hidden)} {{ display: none; }}" if hidden else "",
+        "questions": _entries(evaluation, explanations, groupings, systems, shown),
+    }
+
+
+def _entries(
+    evaluation: Evaluation,
+    explanations: Mapping[int, Iterable[Explanation]],
+    groupings: Sequence[Grouping],
+    systems: Sequence[_Judged],
+    shown: Sequence[int],
+) -> Iterator[dict[str, Any]]:
+    """Yield the values of each question; a solver that failed has no explanations from there on."""
+    names = [evaluation.rows[row].name for row in explanations]
+    of_all: list[Iterable[Any]] = list(explanations.values())
+    for i, *own in zip_longest(shown, *of_all):
+        question = evaluation.dataset[i]
+        named = [replace(one, solver=name) for one, name in zip(own, names, strict=True) if one is not None]
+        looks = [f"{look or 'tied'}{n}" for n, system in enumerate(systems) for look, _ in system.badges(i)]
+        masks = ((f"g{g}-{v}", mask) for g, of in enumerate(groupings) for v, mask in enumerate(of.masks.values()))
+        looks += [look for look, mask in masks if mask[i]]
+        yield {
+            "place": f"q{i}",
+            "id": question.id,
+            "text": question.text,
+            "looks": looks,
+            "view": question_values(*named, question=question, digits=None),
+            "answers": [(system.row.name, system.answer(i), system.badges(i)) for system in systems],
+        }
+
+
+# ------------------------------------------------------------------------------------------------------------------
+# Figures: numbers that the templates draw as SVG, readable without colours
+
+_WIDTH = 100
+"""The length of an axis from 0 to 100 %, in units of its drawing."""
+
+
+def overview_drawing(evaluation: Evaluation) -> dict[str, Any]:
+    """Return the values that the chart of all systems needs: a bar and an interval each, and the line of chance."""
+    metric = evaluation.primary
+    rows = []
+    chance = None
+    for row in evaluation.rows:
+        value, interval = row.metrics()[metric.name], row.intervals.get(metric.name)
+        if row.solver == Random.name:
+            chance = round(_WIDTH * value, 2)
+        bounds = None if interval is None else (round(_WIDTH * interval.low, 2), round(_WIDTH * interval.high, 2))
+        rows.append((row.name, round(_WIDTH * value, 2), bounds, format_percent(value, 1)))
+    has_intervals = any(bounds is not None for _, _, bounds, _ in rows)
+    return {"metric": metric.label, "rows": rows, "chance": chance, "has_intervals": has_intervals}

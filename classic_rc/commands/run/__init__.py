@@ -1,0 +1,1 @@
+"""``run``: score datasets and print tables of results; suites, copies and curves are here too."""

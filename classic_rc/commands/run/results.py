@@ -1,0 +1,225 @@
+"""The results of ``run`` and of suites: groups of questions, text, a saved record, and what is missing in them."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import math
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from classic_rc.cli import inputs
+from classic_rc.cli.console import print_message, write_file, write_output
+from classic_rc.errors import ClassicRCError, SystemFailedError, UsageError
+from classic_rc.io.json import render_json
+from classic_rc.protocol import DEFAULT_RESAMPLES
+from classic_rc.reports.result_tables import NO_GROUPS, GroupTables
+
+if TYPE_CHECKING:
+    from classic_rc.results.breakdown import Breakdown
+    from classic_rc.results.comparison import Comparison
+    from classic_rc.results.evaluation import Evaluation
+    from classic_rc.results.grouping import Grouping
+
+
+def break_down_results(evaluation: Evaluation, groupings: Sequence[Grouping]) -> list[Breakdown]:
+    """Measure an evaluation's systems in the primary metric on groups of questions, as its protocol says."""
+    if not groupings:
+        return []
+    from classic_rc.results.breakdown import break_down
+    from classic_rc.results.comparison import SharedResults
+
+    protocol = evaluation.protocol
+    results = SharedResults.of(evaluation, group=protocol.group)
+    return [
+        break_down(
+            results,
+            grouping,
+            metric=evaluation.primary.name,
+            n=protocol.resamples or DEFAULT_RESAMPLES,
+            seed=protocol.seed or 0,
+            tests=evaluation.significance,
+        )
+        for grouping in groupings
+    ]
+
+
+def draw_groups(breakdowns: Sequence[Breakdown], path: str, form: str) -> None:
+    """Write the figure of ``--figure groups``."""
+    from classic_rc.reports.figures import breakdown_figure, figure_bytes
+
+    write_file(Path(path), figure_bytes(breakdown_figure(breakdowns), form))
+
+
+def _render_results(
+    evaluations: list[Evaluation], groups: Sequence[GroupTables], form: str, published: bool, verbose: bool
+) -> str:
+    """Return the results of all datasets in one format, with a final line break."""
+    from classic_rc.results.evaluation import evaluation_table
+    from classic_rc.tables import records_csv, render
+
+    if published:
+        from classic_rc.results.published import published_cells, published_records
+    if form == "json":
+        from classic_rc.results.record import runs_to_dict
+
+        plain = runs_to_dict(evaluations)
+        for run, tables in zip(plain["runs"], groups, strict=True):
+            run.update(tables.to_dict())
+        for run, evaluation in zip(plain["runs"], evaluations, strict=True):
+            if (comparison := _compare_with_model(evaluation)) is not None:
+                run["differences"] = comparison.to_dict()["pairs"]
+        if published:
+            _add_published(plain, evaluations)
+        return render_json(plain)
+    if form == "csv":
+        records: list[dict[str, Any]] = []
+        for evaluation in evaluations:
+            records += evaluation_table(evaluation).records()
+            records += published_records(evaluation) if published else []
+        records += [record for of_groups in groups for table in of_groups.tables() for record in table.records()]
+        return records_csv(records)
+    shown = []
+    for evaluation, of_groups in zip(evaluations, groups, strict=True):
+        shown.append(evaluation_table(evaluation, published_cells(evaluation) if published else ()))
+        if (comparison := _compare_with_model(evaluation)) is not None:
+            from classic_rc.reports.result_tables import difference_table
+
+            shown.append(difference_table(comparison))
+        shown += of_groups.tables()
+    return render(shown, form, signatures=verbose)
+
+
+def _compare_with_model(evaluation: Evaluation) -> Comparison | None:
+    """Return the differences from the baseline, on the questions of a model's log; None for other data."""
+    from classic_rc.datasets.registry import is_log
+
+    tested, resampling = evaluation.significance, evaluation.resampling
+    if not is_log(evaluation.dataset) or tested is None or resampling is None:
+        return None
+    from classic_rc.results.comparison import SharedResults, compare
+
+    results = SharedResults.of(evaluation, group=resampling.group)
+    return compare(
+        results, metric=tested.metric, n=resampling.n, seed=resampling.seed, baseline=tested.baselines[0]
+    )
+
+
+def _add_published(plain: dict[str, Any], evaluations: Sequence[Evaluation]) -> None:
+    """Add the published figures of each dataset to its run."""
+    from classic_rc.results.published import recorded_figures
+
+    for run, evaluation in zip(plain["runs"], evaluations, strict=True):
+        run["published"] = recorded_figures(evaluation.dataset)
+
+
+def save_record(folder: Path, evaluations: Sequence[Evaluation], unfinished: Sequence[str] = ()) -> None:
+    """Write the run record of evaluations into a folder, which is created."""
+    from classic_rc.results.record import RECORD_NAME, record_text, run_record
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        problem = f"cannot create the folder {folder}: {error.strerror or error}"
+        raise UsageError(problem, field="--save", found=str(folder)) from error
+    record = run_record(evaluations, folder, unfinished)
+    _add_published(record, evaluations)
+    write_file(folder / RECORD_NAME, record_text(record))
+
+
+_LEAST_PAUSE = 20
+"""Between two writings of the record for finished rows, in times that one takes."""
+
+
+class RunResults:
+    """The results of a run or a suite, printed and saved as they are finished; `left` names its datasets."""
+
+    def __init__(self, args: argparse.Namespace, left: list[str]) -> None:
+        self._args = args
+        self._left = left
+        self.evaluations: list[Evaluation] = []
+        self._groups: list[GroupTables] = []  # of the evaluations
+        self._rows: Evaluation | None = None  # what is finished of the first dataset that is left
+        self._writing = (-math.inf, 0.0)  # when the record was written last, and for how many seconds
+        self._output = None if args.figure is not None else args.output  # a figure leaves stdout to the results
+        # JSON, CSV and a file hold the results of all datasets; a table is printed when its dataset is finished.
+        self._prints_at_once = self._output is None and args.format not in ("csv", "json")
+
+    def keep_row(self, evaluation: Evaluation) -> None:
+        """Keep what is finished of a dataset, also in the record unless writing it takes long."""
+        self._rows = evaluation
+        start, (last, seconds) = time.monotonic(), self._writing
+        if start > last + _LEAST_PAUSE * seconds:
+            self._save_early([*self.evaluations, evaluation.interrupted()], self._left[1:])
+            self._writing = time.monotonic(), time.monotonic() - start
+
+    def add(self, evaluation: Evaluation, groups: GroupTables = NO_GROUPS) -> None:
+        """Print and save the results of a dataset."""
+        self.evaluations.append(evaluation)
+        self._groups.append(groups)
+        self._rows = None
+        del self._left[0]
+        if self._prints_at_once:
+            table = self._render([evaluation], [groups])
+            write_output(table if len(self.evaluations) == 1 else f"\n{table}", None)
+            sys.stdout.flush()
+        if self._left:
+            self._save_early(self.evaluations, self._left)
+
+    def skip(self) -> None:
+        """Go on to the next dataset: this one has no results."""
+        del self._left[0]
+
+    def add_unfinished(self, error: BaseException) -> bool:
+        """Add the systems that were finished before an error; return whether they say all about it."""
+        rows, is_own = self._rows, isinstance(error, ClassicRCError)
+        self._rows = None
+        failed = rows is not None and any(isinstance(e, SystemFailedError) for e in rows.errors.values())
+        if rows is not None and (rows.rows or failed):
+            self.add(rows if is_own else rows.interrupted())
+        elif is_own:
+            self.skip()
+        return failed and not (rows and rows.rows)
+
+    def finish(self) -> None:
+        """Write what was not written as it was finished, and the record."""
+        if not self.evaluations:
+            return
+        if missing := [*itertools.chain(*(done.unfinished for done in self.evaluations)), *self._left]:
+            print_message(f"the run was interrupted, and has no results of {', '.join(missing)}")
+        try:
+            if not self._prints_at_once:
+                write_output(self._render(self.evaluations, self._groups), self._output)
+        finally:  # save the record even if the table cannot be written
+            if self._args.save is not None:
+                save_record(Path(self._args.save), self.evaluations, self._left)
+
+    def _render(self, evaluations: list[Evaluation], groups: Sequence[GroupTables]) -> str:
+        args = self._args
+        return _render_results(evaluations, groups, args.format, args.published, args.verbose)
+
+    def _save_early(self, evaluations: Sequence[Evaluation], left: Sequence[str]) -> None:
+        if self._args.save is not None:
+            with suppress(UsageError):  # a full disk: the work goes on, and `finish` says so
+                save_record(Path(self._args.save), evaluations, left)
+
+
+def report_answers(args: argparse.Namespace, evaluation: Evaluation) -> None:
+    """Report how the texts of files of answers were read, with examples."""
+    for row in evaluation.rows:
+        if row.answers is not None:
+            inputs.report_notes(args, "note", row.answers.report, row.name)
+
+
+def warn_about_published(args: argparse.Namespace, evaluation: Evaluation) -> None:
+    """Report why the published figures of ``--published`` should not be compared with these rows, if so."""
+    if not args.published or args.quiet:
+        return
+    from classic_rc.results.published import published_warning
+
+    if warning := published_warning(evaluation):
+        print_message(f"warning: {evaluation.dataset.name}: {warning}")

@@ -1,0 +1,246 @@
+"""``classic-rc table``: make one table for a paper from saved runs, its figure, or its paragraph on methods."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from classic_rc.cli import inputs
+from classic_rc.cli.console import check_writable, print_message, write_file, write_output
+from classic_rc.cli.options import FORMAT_BY_SUFFIX, TABLE, vary_option
+from classic_rc.errors import UsageError
+from classic_rc.io.progress import progress_bar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from classic_rc.commands.table.model import PaperTable
+
+_DIFFERS = 1
+_FORMATS = ("table", "markdown", "latex", "csv", "html")
+
+OPTIONS = (
+    "records",
+    "--rows",
+    "--columns",
+    "--rename",
+    vary_option(
+        "--metrics",
+        help="the metrics to show where they apply (default: the papers' metrics: accuracy; F1m, F1a and EM0 "
+        "of MultiRC; EM and F1 of cloze and span questions)",
+    ),
+    vary_option("--by of a table", help="add a column for each group of the runs' --by KEY, in the primary metric"),
+    vary_option(
+        "--baseline",
+        metavar="NAME",
+        action="append",
+        help="mark the systems that differ significantly from this one in the primary metric (permutation test, "
+        "Holm-adjusted p < 0.05; default: the baseline of the runs); repeat for several: a letter for each that a "
+        "system is better than",
+    ),
+    vary_option(
+        "--intervals",
+        help="95 %% intervals from N resamples of passages (default: as in the runs; 10000 without N)",
+    ),
+    vary_option("--published", help="also show the published figures that the runs kept for their data"),
+    "--above",
+    "--intervals-as",
+    "--decimals",
+    "--caption",
+    "--label",
+    "--width",
+    "--methods",
+    "--verify",
+    "--release",
+    "--figure",
+    vary_option(
+        "--format",
+        choices=_FORMATS,
+        default=None,
+        help="the output format (default: by the ending of FILE: .tex, .md, .csv, .html; else table)",
+    ),
+    vary_option("--verbose", help="show each system's signature below the table; in LaTeX, as comments"),
+    vary_option("--output", help="write the table, the figure or the paragraph to a file instead of stdout"),
+    "--quiet",
+)
+
+
+def handle(args: argparse.Namespace) -> int:
+    """Run the sub-command."""
+    from classic_rc.commands.table.paper import add_above, make_paper_table, read_paper_records
+
+    if args.release is not None:
+        _prepare_release(args)
+    by_name = FORMAT_BY_SUFFIX.get(Path(args.output or "").suffix.lower())
+    form = args.format or (by_name if by_name in _FORMATS else "table")
+    files = [str(Path(path) / "run.json") if Path(path).is_dir() else path for path in args.records]
+    figure_format = _check_output(args, files)
+    with progress_bar("reading records", None, inputs.shows_progress(args)):
+        records = read_paper_records(args.records)
+    if args.verify and _report_changes(args, dict.fromkeys(source for source, _ in records)):
+        return _DIFFERS
+    for file in dict.fromkeys(file for file, _ in records):
+        missing = next(results.facts.get("interrupted") for name, results in records if name == file)
+        if missing:
+            text = f"the run was interrupted, and has no results of {', '.join(map(str, missing))}"
+            inputs.report_notes(args, "warning", [text], file)
+    intervals = args.intervals
+    if args.figure is not None and intervals is None and all(r.facts.get("resampling") is None for _, r in records):
+        intervals = 10_000
+        inputs.report_notes(
+            args, "note", ["the runs have no intervals: they are from 10,000 resamples of passages"]
+        )
+    with progress_bar("resampling", None, inputs.shows_progress(args)):
+        table = make_paper_table(
+            records,
+            metrics=args.metrics,
+            by=args.group_by,
+            baseline=args.baseline,
+            intervals=intervals,
+            rename=args.rename,
+            published=args.published,
+            decimals=args.decimals,
+        )
+        if args.above is not None:
+            table = add_above(table, args.above)
+        table = table.select(args.rows, args.columns)
+    inputs.report_notes(args, "note", [*table.notes, *table.missing])
+    if figure_format is not None:
+        from classic_rc.commands.table.figure import forest_figure
+        from classic_rc.reports.figures import figure_bytes
+
+        write_file(Path(args.output), figure_bytes(forest_figure(table), figure_format))
+    elif args.methods:
+        _write_methods(args, table, form)
+    else:
+        write_output(_render(args, table, form), args.output)
+    if args.release is not None:
+        _write_release(args, list(dict.fromkeys(file for file, _ in records)))
+    return 0
+
+
+_OF_RELEASE = frozenset({"records", "release", "output", "quiet", "verify"})
+
+
+def _prepare_release(args: argparse.Namespace) -> None:
+    """Make the folder of a release, and write into it what the command writes."""
+    folder = Path(args.release)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(
+            f"{folder} is not empty: a release needs a new folder", field="--release", found=str(folder)
+        )
+    check_writable(args.release, is_folder=True, option="--release")
+    folder.mkdir(parents=True, exist_ok=True)
+    name = {"latex": "table.tex", "markdown": "table.md", "csv": "table.csv", "html": "table.html"}
+    args.output = str(folder / Path(args.output or name.get(args.format, "table.txt")).name)
+
+
+def _write_release(args: argparse.Namespace, files: list[str]) -> None:
+    from classic_rc.commands.table.release import README, SUITE, write_release
+
+    given = (one for one in TABLE.given(args, OPTIONS) if one.dest not in _OF_RELEASE)
+    words = [word for one in given for word in one.words(args)]
+    line = shlex.join(["classic-rc", "run", SUITE, "--save", "runs"]) + " && "
+    line += shlex.join(["classic-rc", "table", "runs", *words, "-o", Path(args.output).name])
+    inputs.report_notes(args, "note", write_release(Path(args.release), files, line))
+    inputs.report_notes(args, "note", [f"{args.release}/{README} has the line that makes it again: {line}"])
+
+
+def _report_changes(args: argparse.Namespace, files: Iterable[str]) -> bool:
+    """Print what has changed since the records were made, and return whether anything has."""
+    from classic_rc.running.rerun import restore_record
+
+    has_changes = False
+    for file in files:
+        found = restore_record(file, trust=None)
+        inputs.report_notes(args, "note", found.notes, file)
+        for change in (*found.changes, *found.code):
+            print_message(f"error: {file}: {change}")
+            has_changes = True
+    return has_changes
+
+
+def _check_output(args: argparse.Namespace, files: list[str]) -> str | None:
+    """Check the options that exclude each other and the output file; return the format of the figure, if any."""
+    if args.figure is not None and args.methods:
+        raise UsageError("--figure and --methods exclude each other: run the command twice", field="--figure")
+    if args.figure is not None and args.above is not None:
+        raise UsageError("--above adds columns to a table: leave it out with --figure", field="--above")
+    if args.figure is None:
+        check_writable(args.output, *files, figure_option="--figure forest -o")
+        return None
+    return inputs.check_figure_path(args.output, *files)
+
+
+def _render(args: argparse.Namespace, table: PaperTable, form: str) -> str:
+    from classic_rc.commands.table import formats
+    from classic_rc.tables import render
+
+    style = args.intervals_as
+    if style == "pm" and (n := formats.uneven_intervals(table)):
+        inputs.report_notes(
+            args,
+            "note",
+            [f"{n} intervals have one side longer than the other by over a quarter; ± is the longer one"],
+        )
+    if form == "latex":
+        return formats.table_latex(
+            table, args.caption, style, label=args.label, width=args.width, signatures=args.verbose
+        )
+    if form == "csv":
+        return formats.table_csv(table)
+    shown = formats.as_table(table, args.caption, style, bold=form != "table", signatures=args.verbose)
+    return render(shown, form, signatures=True)
+
+
+def _write_methods(args: argparse.Namespace, table: PaperTable, form: str) -> None:
+    """Write the paragraph and, after it or in a file of its own, its BibTeX."""
+    from classic_rc.commands.table.methods import methods_text
+
+    if form in ("csv", "html"):
+        raise UsageError(
+            f"--methods is text, and {form} is not: use --format latex, markdown or table",
+            field="--format",
+            found=form,
+            expected="latex, markdown or table",
+        )
+    references = _check_bibtex(args.output)
+    paragraph, bibtex = methods_text(table, form, args.intervals_as)
+    if references is None:
+        write_output(f"{paragraph}\n{bibtex}", None)
+        return
+    write_output(paragraph, args.output)
+    write_file(references, bibtex)
+    inputs.report_notes(args, "note", [f"the BibTeX entries are in {references}"])
+
+
+def _check_bibtex(output: str | None) -> Path | None:
+    """Return the file of the BibTeX next to `output`, or None without one."""
+    from classic_rc.reports.references import references
+
+    if output is None:
+        return None
+    path = Path(output).with_suffix(".bib")
+    if path == Path(output):
+        raise UsageError(
+            f"cannot write the paragraph to {output}: its BibTeX has that name. Use -o {path.with_suffix('.tex')}",
+            field="--output",
+            found=output,
+            expected=str(path.with_suffix(".tex")),
+        )
+    check_writable(str(path))
+    if path.is_file():
+        keys = re.findall(r"^\s*@\w+\s*[{(]\s*([^\s,]+)", path.read_text(encoding="utf-8", errors="replace"), re.M)
+        others = [key for key in keys if key not in references()]
+        if others:
+            raise UsageError(
+                f"{path} has other entries, such as {others[0]}, that the paragraph's BibTeX would replace: "
+                f"use another name, such as -o {path.with_name('methods.tex')}",
+                field="--output",
+                found=str(path),
+                expected="a name whose .bib is new",
+            )
+    return path

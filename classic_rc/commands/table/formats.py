@@ -1,0 +1,363 @@
+"""The paper's table as a table for every format, and as CSV, with the caption and the notes that its marks need."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from decimal import Decimal
+from itertools import groupby
+from typing import Any
+
+from classic_rc.commands.table.model import PaperCell, PaperRow, PaperTable
+from classic_rc.errors import UsageError
+from classic_rc.metrics.base import METRICS
+from classic_rc.predictions import ANSWER_COUNTS
+from classic_rc.reports.references import citation_text
+from classic_rc.results.evaluation import DEFINING_NOTE
+from classic_rc.results.outcomes import Block
+from classic_rc.results.resampling import ALPHA, Interval
+from classic_rc.tables import Cell, Column, RowGroup, Table, records_csv
+from classic_rc.tables.latex import Place, latex_text, render_latex
+from classic_rc.tables.model import IntervalStyle, baseline_letter, join_words
+
+_SPLITS = {"train": "training", "dev": "development", "test": "test"}
+_METRIC_NAMES = {"accuracy": "Accuracy"}
+_ASYMMETRY = 0.25
+_GIVEN = "Given numbers and samples, not compared"
+
+BLOCK_HEADINGS = {
+    Block.UNTRAINED: "Learns nothing from gold answers",
+    Block.TRAINED: "Trained on gold answers",
+    Block.GIVEN: "Given scores or answers",
+    Block.PUBLISHED: "Published results",
+}
+
+
+def column_headings(table: PaperTable) -> list[str]:
+    """Return the second line of the header: metrics and groups; empty if the dataset says all."""
+    several = len({(column.metric_label, column.above) for column in table.columns}) > 1
+    grouped = {column.dataset for column in table.columns if column.group is not None}
+    return [
+        column.group_label or (column.metric_label if several else "all" if column.dataset in grouped else "")
+        for column in table.columns
+    ]
+
+
+def row_name(row: PaperRow) -> str:
+    """Return the name of a row, with the source of published figures."""
+    return row.name if row.cites is None else f"{row.name} ({citation_text(row.cites)})"
+
+
+def _named(table: PaperTable, row: PaperRow) -> str:
+    """Return the name of a row; one of several baselines has its letter."""
+    is_base = table.has_letters and row.name in table.baselines and row.block is not Block.PUBLISHED
+    return f"{row_name(row)} {baseline_letter(table.baselines.index(row.name))}" if is_base else row_name(row)
+
+
+def marks(cell: PaperCell) -> str:
+    """Return the marks of a cell: an asterisk, a dagger, a double dagger, several or none."""
+    lacks = cell.answers is not None and cell.answers.note
+    signs = ((cell.is_tuned_here, "†"), (lacks, "‡"), (cell.defines_group, "§"))
+    return cell.test.mark + "".join(sign for has, sign in signs if has)
+
+
+def shown_interval(cell: PaperCell, decimals: int) -> Interval | None:
+    """Return a cell's interval, or None if it has none, or if it is a point, as that of a constant is."""
+    if cell.interval is None or len({f"{100 * bound:.{min(decimals, 1)}f}" for bound in cell.interval}) == 1:
+        return None
+    return cell.interval
+
+
+def uneven_intervals(table: PaperTable) -> int:
+    """Return the number of intervals with one side longer than the other by more than a quarter."""
+    sides = [
+        sorted((cell.value - interval.low, interval.high - cell.value))
+        for cell in table.cells
+        if cell.value is not None and (interval := shown_interval(cell, table.decimals)) is not None
+    ]
+    return sum(short < (1 - _ASYMMETRY) * long for short, long in sides)
+
+
+# ------------------------------------------------------------------------------------------------------------------
+# The caption
+
+
+def default_title(table: PaperTable) -> str:
+    """Return what the table shows: the metric, the splits and the datasets."""
+    labels = list(dict.fromkeys(column.metric_label for column in table.columns))
+    metric = table.columns[0].metric if table.columns else METRICS["accuracy"]
+    name = _METRIC_NAMES.get(labels[0].lower(), labels[0]) if len(labels) == 1 else "Results"
+    if len(labels) == 1 and labels[0] == metric.label:
+        name = _METRIC_NAMES.get(metric.name, metric.label)
+    datasets = table.shown_datasets
+    splits = {dataset.split for dataset in datasets}
+    names = join_words([dataset.label for dataset in datasets])
+    split = splits.pop() if len(splits) == 1 else None
+    if split in _SPLITS:
+        names = f"the {_SPLITS[split]} {'sets' if len(datasets) > 1 else 'set'} of {names}"
+    return f"{name} (%) on {names}"
+
+
+def caption_notes(
+    table: PaperTable, intervals: IntervalStyle, *, stacked: bool = False, bold: bool = True
+) -> list[str]:
+    """Return the sentences that explain intervals, bold numbers and marks.
+
+    `stacked` says whether intervals have lines of their own, `bold` whether best results are bold: not in plain
+    text.
+    """
+    bases = dict.fromkeys(column.above for column in table.columns if column.above)
+    notes = [f"Above {base}: (value - {base}) / (1 - {base})" for base in bases]
+    if intervals != "none" and any(shown_interval(cell, table.decimals) for cell in table.cells):
+        settings = [dataset.resampling for dataset in table.shown_datasets if dataset.resampling]
+        level = f"{100 * settings[0].level:g}%" if settings else "95%"
+        interval = f"{level} confidence interval"
+        unit = "groups of passages" if any(d.results.group for d in table.shown_datasets) else "passages"
+        if intervals == "pm":
+            notes.append(f"±: the larger distance to a bound of the {interval} (bootstrap over {unit})")
+        else:
+            where = "Small figures" if stacked else "In brackets"
+            notes.append(f"{where}: {interval}s (bootstrap over {unit})")
+    if bold and any(cell.is_best for cell in table.cells):
+        notes.append(f"Bold: the best result of a column{_left_out(table)}")
+    if any(column.is_tested for column in table.columns):
+        notes += _test_notes(table)
+    if any(cell.is_tuned_here for cell in table.cells):
+        notes.append("†: tuned on the data that it reports")
+    lacking = [
+        f"{row.name} on {column.dataset}: {cell.answers.note}"
+        for row in table.rows
+        for column, cell in zip(table.columns, row.cells, strict=True)
+        if cell.answers is not None and cell.answers.note
+    ]
+    if lacking:
+        notes.append(
+            f"‡: answers that could not be parsed or are empty count as wrong: {'; '.join(dict.fromkeys(lacking))}"
+        )
+    if any(cell.defines_group for cell in table.cells):
+        notes.append(DEFINING_NOTE)
+    notes += _run_notes(table, intervals)
+    if any(column.is_small for column in table.columns):
+        notes.append("In parentheses: groups of fewer than 10 questions")
+    return notes
+
+
+def _run_notes(table: PaperTable, intervals: IntervalStyle) -> Iterator[str]:
+    """Yield what is said of rows of several runs, and of samples of the questions."""
+    for row in table.rows:
+        shown = [
+            (column, cell)
+            for column, cell in zip(table.columns, row.cells, strict=True)
+            if column.group is None and column.above is None
+        ]
+        several = len({column.metric_label for column, _ in shown}) > 1
+        deviations = [
+            f"{100 * cell.deviation:.{table.decimals}f} on {column.dataset}"
+            + (f" ({column.metric_label})" if several else "")
+            for column, cell in shown
+            if cell.deviation is not None
+        ]
+        if deviations:
+            numbers = dict.fromkeys(
+                str(system.runs)
+                for d in table.shown_datasets
+                for system in d.results.systems
+                if system.name == row.name
+            )
+            runs = join_words(list(numbers))
+            has_intervals = intervals != "none" and any(cell.interval for _, cell in shown)
+            of_both = "; its intervals are of passages and runs" if has_intervals else ""
+            yield f"{row.name}: mean of {runs} runs, standard deviation {join_words(deviations)}{of_both}"
+        samples = [f"{cell.sample:,} questions of {column.dataset}" for column, cell in shown if cell.sample]
+        if samples:
+            yield f"{row.name}: a sample of {join_words(list(dict.fromkeys(samples)))}, not compared"
+
+
+def _left_out(table: PaperTable) -> str:
+    kinds = (
+        ("expectations", any(cell.is_expected for cell in table.cells)),
+        ("systems tuned on the same data", any(cell.is_tuned_here for cell in table.cells)),
+        ("given numbers", any(row.is_given for row in table.rows)),
+        ("published results", any(row.block is Block.PUBLISHED and not row.is_given for row in table.rows)),
+    )
+    names = [name for name, is_there in kinds if is_there]
+    return f" ({join_words(names)} are not compared)" if names else ""
+
+
+def _test_notes(table: PaperTable) -> Iterator[str]:
+    tested = [column for column in table.columns if column.is_tested]
+    labels = list(dict.fromkeys(column.metric_label for column in tested))
+    several = len({column.metric_label for column in table.columns}) > 1
+    metric = f" in {join_words(labels)}" if several else ""
+    grouped = "groups of passages" if any(d.results.group for d in table.shown_datasets) else "passages"
+    if table.has_letters:
+        named = ", ".join(f"{name} ({baseline_letter(i)})" for i, name in enumerate(table.baselines))
+        yield (
+            f"Superscripts: significantly better than {named}{metric} (p < {ALPHA:g}; two-sided paired permutation "
+            f"tests over {grouped}, Holm-adjusted over all pairs of a system and a baseline in a column)"
+        )
+    else:
+        who = "*: differs" if any(cell.test.is_significant for cell in table.cells) else "No system here differs"
+        yield (
+            f"{who} significantly from {table.baselines[0]}{metric} (p < {ALPHA:g}; "
+            "two-sided paired permutation test over "
+            f"{grouped}, Holm-adjusted over all measured systems of a column)"
+        )
+    labels = list(dict.fromkeys(column.dataset for column in table.columns))
+    untested = [label for label in labels if label not in {column.dataset for column in tested}]
+    if untested:
+        yield f"No tests on {join_words(untested)}"
+    if any(not column.is_tested for column in table.columns if column.dataset not in untested):
+        yield "Other metrics are not tested"
+
+
+def caption(table: PaperTable, title: str | None, intervals: IntervalStyle, *, stacked: bool = False) -> str:
+    """Return the caption: the title, then the notes, each as a sentence."""
+    sentences = [title or default_title(table), *caption_notes(table, intervals, stacked=stacked)]
+    return " ".join(text if text.endswith((".", "!", "?")) else f"{text}." for text in sentences)
+
+
+# ------------------------------------------------------------------------------------------------------------------
+# Formats
+
+
+def as_table(
+    table: PaperTable,
+    title: str | None = None,
+    intervals: IntervalStyle = "lines",
+    *,
+    stacked: bool = False,
+    bold: bool = True,
+    signatures: bool = False,
+) -> Table:
+    """Return the table of a paper as a table for :func:`~classic_rc.tables.render`.
+
+    Parameters
+    ----------
+    table : PaperTable
+    title : str, optional
+        The beginning of the caption, before the notes.
+    intervals : {"lines", "pm", "none"}
+    stacked, bold : bool
+        As in :func:`caption_notes`.
+    signatures : bool
+        Whether to add the signatures of all systems.
+    """
+    columns = [
+        Column(heading, "percent", table.decimals, group=column.dataset, intervals=intervals)
+        for column, heading in zip(table.columns, column_headings(table), strict=True)
+    ]
+    blocks = [
+        RowGroup(
+            [
+                [_named(table, row), *(_cell(table, j, cell) for j, cell in enumerate(row.cells))]
+                for row in of_block
+            ],
+            (_GIVEN if is_given else BLOCK_HEADINGS[block]) if len({row.block for row in table.rows}) > 1 else None,
+        )
+        for (block, is_given), of_block in groupby(table.rows, key=lambda row: (row.block, row.is_given))
+    ]
+    return Table(
+        title or default_title(table),
+        [Column("System"), *columns],
+        blocks,
+        caption_notes(table, intervals, stacked=stacked, bold=bold),
+        caption(table, title, intervals, stacked=stacked),
+        _signatures(table) if signatures else {},
+    )
+
+
+def table_latex(
+    table: PaperTable,
+    title: str | None = None,
+    intervals: IntervalStyle = "lines",
+    *,
+    label: str = "tab:results",
+    width: Place | None = None,
+    signatures: bool = False,
+) -> str:
+    """Return the table in LaTeX; see :func:`~classic_rc.tables.latex.render_latex` for how it fits a page.
+
+    Parameters
+    ----------
+    table : PaperTable
+    title : str, optional
+        The beginning of the caption, before the notes.
+    intervals : {"lines", "pm", "none"}
+        Intervals as a second line of small figures, after the number as ±, or not at all.
+    label : str
+        The key of ``\\label``.
+    width : {"column", "text"}, optional
+        One column of the paper or its whole width; by default a column if the table has few columns.
+    signatures : bool
+        Whether the signatures of all systems are comments above the table.
+
+    Raises
+    ------
+    UsageError
+        `label` has characters that LaTeX does not take.
+    """
+    if not re.fullmatch(r"[A-Za-z0-9][\w:.+/-]*", label, re.ASCII):
+        raise UsageError(
+            f"invalid label {label!r}: expected letters, digits and any of : . + / - _",
+            field="--label",
+            found=label,
+            expected="tab:results",
+        )
+    has_lines = intervals == "lines" and any(shown_interval(cell, table.decimals) for cell in table.cells)
+    shown = as_table(table, title, intervals, stacked=has_lines, signatures=signatures)
+    cited = {row_name(row): rf"{latex_text(row.name)} \citep{{{row.cites}}}" for row in table.rows if row.cites}
+    # The caption has the notes.
+    return render_latex(replace(shown, notes=()), label=label, place=width, names=cited)
+
+
+def _signatures(table: PaperTable) -> dict[str, str]:
+    names = {row.name for row in table.rows}
+    return {
+        f"{system.name} on {dataset.label}": system.short_signature
+        for dataset in table.shown_datasets
+        for system in dataset.results.systems
+        if system.name in names
+    }
+
+
+def _cell(table: PaperTable, j: int, cell: PaperCell) -> Cell:
+    number = cell.number(table.decimals)
+    value = cell.value if cell.printed is None or number is None else Decimal(number).scaleb(-2)
+    interval = shown_interval(cell, table.decimals)
+    return Cell(None if number is None else value, interval, marks(cell), cell.is_best, table.columns[j].is_small)
+
+
+def table_csv(table: PaperTable) -> str:
+    """Return one record per cell, with numbers as fractions in full precision."""
+    return records_csv([_record(table, row, j, cell) for row in table.rows for j, cell in enumerate(row.cells)])
+
+
+def _record(table: PaperTable, row: PaperRow, j: int, cell: PaperCell) -> dict[str, Any]:
+    column = table.columns[j]
+    low, high = cell.interval or (None, None)
+    return {
+        "system": row.name,
+        "block": str(row.block),
+        "dataset": column.dataset,
+        "metric": column.metric.name + (f" above {column.above}" if column.above else ""),
+        "group": column.group,
+        "questions": column.questions,
+        "value": cell.value,
+        "low": low,
+        "high": high,
+        **({"better_than": ", ".join(table.baselines[i] for i in cell.test.beats)} if table.has_letters else {}),
+        "baseline": table.baselines[0] if cell.test.p_value is not None else None,
+        "p": cell.test.p_value,
+        "significant": cell.test.is_significant if cell.test.p_value is not None else None,
+        "best": cell.is_best,
+        "expected": cell.is_expected,
+        "deviation": cell.deviation,
+        "by_construction": cell.defines_group,
+        "tuned_here": cell.is_tuned_here,
+        **{name: cell.answers and getattr(cell.answers, name) for name in ANSWER_COUNTS},
+        "published": cell.printed,
+        "cites": row.cites,
+        "reason": cell.reason,
+    }

@@ -1,0 +1,180 @@
+"""The table of a paper as data: columns, rows in blocks, and cells; and the choice of what it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from decimal import ROUND_HALF_UP, Decimal
+
+from classic_rc.commands.table.data import PaperDataset
+from classic_rc.errors import unknown_name
+from classic_rc.metrics.base import Metric
+from classic_rc.predictions import AnswerCounts
+from classic_rc.results.grouping import MIN_GROUP_QUESTIONS
+from classic_rc.results.outcomes import UNTESTED, Block, Tested
+from classic_rc.results.resampling import Interval
+
+
+@dataclass(frozen=True)
+class PaperColumn:
+    """One metric on the questions of one dataset, or on a group of them."""
+
+    dataset: str  # its label in the header
+    metric: Metric
+    metric_label: str
+    group: str | None = None  # the value of the group as recorded; None for all questions
+    group_label: str | None = None
+    questions: int = 0
+    is_tested: bool = False  # whether its systems were tested against the baseline
+    names: frozenset[str] = frozenset()  # that choose the column: of its dataset, or of dataset and metric or group
+    above: str | None = None  # "chance" or "floor" if its values are measured from there
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the group is too small to call a number the best."""
+        return self.group is not None and self.questions < MIN_GROUP_QUESTIONS
+
+
+@dataclass(frozen=True)
+class PaperCell:
+    """One system's number in one column."""
+
+    value: float | None = None  # as a fraction; None if there is none
+    interval: Interval | None = None
+    test: Tested = UNTESTED
+    is_best: bool = False
+    is_expected: bool = False  # an expectation over draws
+    is_tuned_here: bool = False  # tuned on the data that it reports
+    printed: str | None = None  # a published figure, in percent with its digits
+    reason: str | None = None  # why there is no value, if that is known
+    answers: AnswerCounts | None = None  # of a file of answers
+    deviation: float | None = None  # over the runs of the system
+    defines_group: bool = False  # the group is the questions that it solves, or those that it does not solve
+    sample: int | None = None  # the number of questions, if it is a sample of them
+
+    def number(self, decimals: int) -> str | None:
+        """Return the number in percent, as the table prints it; None without a value."""
+        if self.printed is not None:  # no digits are made up
+            digits = min(decimals, len(self.printed.partition(".")[2]))
+            return str(Decimal(self.printed).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
+        return None if self.value is None else f"{100 * self.value:.{decimals}f}"
+
+
+@dataclass(frozen=True)
+class PaperRow:
+    """One system, or the published figures of one system in one source."""
+
+    name: str
+    block: Block
+    cells: tuple[PaperCell, ...]  # one per column
+    cites: str | None = None  # key of a published row's BibTeX entry
+    names: frozenset[str] = frozenset()  # that choose the row
+    is_given: bool = False  # numbers that a suite gives
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """A table of systems and datasets; :mod:`classic_rc.commands.table.formats` renders it."""
+
+    columns: tuple[PaperColumn, ...]  # those of one dataset are next to each other
+    rows: tuple[PaperRow, ...]  # those of one block are next to each other
+    datasets: tuple[PaperDataset, ...]  # what the table is made of
+    baselines: tuple[str, ...] = ()  # the systems that others are tested against; see `Tested.beats`
+    decimals: int = 1  # digits after the decimal point; equal printed numbers are equally good
+    notes: tuple[str, ...] = ()  # what the reader of the table need not know and its author should
+
+    @property
+    def has_letters(self) -> bool:
+        """Whether a letter for each baseline takes the place of asterisks."""
+        return len(self.baselines) > 1
+
+    @property
+    def cells(self) -> Iterator[PaperCell]:
+        """All cells."""
+        return (cell for row in self.rows for cell in row.cells)
+
+    @property
+    def shown_datasets(self) -> list[PaperDataset]:
+        """The datasets that have a column, in the order of the columns."""
+        by_label = {dataset.label: dataset for dataset in self.datasets}
+        return [by_label[label] for label in dict.fromkeys(column.dataset for column in self.columns)]
+
+    @property
+    def missing(self) -> list[str]:
+        """A sentence for each reason why rows have no number on some datasets."""
+        found: dict[tuple[tuple[str, ...], str], list[str]] = {}
+        for row in self.rows:
+            if row.block is Block.PUBLISHED:
+                continue
+            why: dict[str, dict[str, None]] = {}
+            for column, cell in zip(self.columns, row.cells, strict=True):
+                if cell.value is None:
+                    why.setdefault(cell.reason or "not in the record", {})[column.dataset] = None
+            for reason, labels in why.items():
+                found.setdefault((tuple(labels), reason), []).append(row.name)
+        return [f"no result of {', '.join(names)} on {', '.join(of)}: {why}" for (of, why), names in found.items()]
+
+    def select(self, rows: str | None = None, columns: str | None = None) -> PaperTable:
+        """Return the table with only some rows and columns, in the order of their names; no mark changes.
+
+        Parameters
+        ----------
+        rows : str, optional
+            Names of systems separated by commas; a name may have commas itself. Rows stay in blocks. By default all
+            that have a number in the columns.
+        columns : str, optional
+            Datasets, ``DATASET:METRIC`` or ``DATASET:GROUP``, separated by commas.
+
+        Raises
+        ------
+        UsageError
+            A name is unknown.
+        """
+        table = self
+        if columns is not None:
+            chosen = _choose("column", columns, [column.names for column in self.columns])
+            chosen = _keep_together(chosen, [column.dataset for column in self.columns])
+            table = replace(
+                table,
+                columns=tuple(self.columns[j] for j in chosen),
+                rows=tuple(replace(row, cells=tuple(row.cells[j] for j in chosen)) for row in self.rows),
+            )
+        if rows is None:
+            filled = (row for row in table.rows if any(cell.value is not None for cell in row.cells))
+            table = replace(table, rows=tuple(filled))
+        else:
+            picked = _choose("row", rows, [row.names for row in self.rows])
+            picked = _keep_together(picked, [row.block for row in self.rows], list(Block))
+            table = replace(table, rows=tuple(table.rows[i] for i in picked))
+        hidden = [
+            f"{column.dataset} {column.group_label or column.metric_label}"
+            for j, column in enumerate(table.columns)
+            if any(row.cells[self.columns.index(column)].is_best for row in self.rows)
+            and not any(row.cells[j].is_best for row in table.rows)
+        ]
+        notes = [f"no number is bold in {', '.join(hidden)}: the best system is not in the table"] if hidden else []
+        return replace(table, notes=(*self.notes, *notes))
+
+
+def _choose(kind: str, text: str, names: Sequence[AbstractSet[str]]) -> list[int]:
+    """Return the indices of what is named in a list separated by commas; names may have commas themselves."""
+    known = set().union(*names)
+    pieces = text.split(",")
+    chosen: list[int] = []
+    while pieces:
+        for length in range(len(pieces), 0, -1):
+            name = ",".join(pieces[:length]).strip()
+            if name in known:
+                break
+        else:
+            raise unknown_name(kind, pieces[0].strip(), known)
+        chosen += [i for i, of in enumerate(names) if name in of and i not in chosen]
+        pieces = pieces[length:]
+    return chosen
+
+
+def _keep_together(chosen: Sequence[int], parts: Sequence[str], order: Sequence[str] = ()) -> list[int]:
+    """Return the indices with those of one part together: parts in the given order, or that of first appearance."""
+    appearing = order or list(dict.fromkeys(parts[i] for i in chosen))
+    return sorted(chosen, key=lambda i: appearing.index(parts[i]))

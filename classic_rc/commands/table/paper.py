@@ -1,0 +1,409 @@
+"""The table of a paper: run records in, one table of all their systems, datasets and metrics out.
+
+Everything is computed from the outcomes in the records: values, intervals and significance. Marks count all
+systems in the records; what :meth:`PaperTable.select` leaves out of the table changes none of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.commands.table.data import GIVEN, PaperDataset, merge_records
+from classic_rc.commands.table.model import PaperCell, PaperColumn, PaperRow, PaperTable
+from classic_rc.errors import DataError, UsageError, unknown_name
+from classic_rc.metrics.base import METRICS, Metric, get_metric
+from classic_rc.questions import Task
+from classic_rc.results.comparison import SharedResults
+from classic_rc.results.floors import CHANCE, above, find_by_fingerprint
+from classic_rc.results.outcomes import Block, Row
+from classic_rc.results.record import RECORD_NAME, read_results
+
+PAPER_METRICS: Mapping[Task, tuple[str, ...]] = {
+    Task.SINGLE_CHOICE: ("accuracy",),
+    Task.MULTIPLE_ANSWER: ("f1_m", "f1_a", "em0"),
+    Task.CLOZE: ("em", "f1"),
+    Task.SPAN: ("em", "f1"),
+    Task.MULTI_SPAN: ("quoref_em", "quoref_f1"),
+}
+"""The metrics that papers report for each task."""
+
+
+def read_paper_records(paths: Iterable[str | Path]) -> list[tuple[str, SharedResults]]:
+    """Read run records: every dataset's results, each with the name of its file.
+
+    Parameters
+    ----------
+    paths : iterable of path-like
+        Files that ``run --save`` wrote, or their folders.
+
+    Raises
+    ------
+    DataError
+        A file is missing or is not a run record, or the records have no results.
+    """
+    found: list[tuple[str, SharedResults]] = []
+    for path in paths:
+        file = Path(path) / RECORD_NAME if Path(path).is_dir() else Path(path)
+        if not file.is_file():
+            folder = Path(path).parent if Path(path).suffix == ".json" else Path(path)
+            problem = "no run record in this folder" if Path(path).is_dir() else "no such file or folder"
+            hint = f"`classic-rc run DATA --save {folder}` writes one"
+            raise DataError(problem, source=str(path), hint=hint)
+        found += [(str(file), results) for results in read_results(file)]
+    if not any(results.systems for _, results in found):
+        raise DataError("the records have no results", source=", ".join(map(str, paths)), field="rows")
+    return found
+
+
+def make_paper_table(
+    records: Sequence[tuple[str, SharedResults]],
+    *,
+    metrics: Sequence[str] = (),
+    by: str | None = None,
+    baseline: str | Sequence[str] | None = None,
+    intervals: int | None = None,
+    rename: Sequence[str] = (),
+    published: bool = False,
+    decimals: int = 1,
+) -> PaperTable:
+    """Compute the table of all systems in run records.
+
+    Records of the same questions are joined. Systems of different datasets are one row if they have the same name.
+    The systems of a column are one family of tests against the baseline in the dataset's primary metric, as in
+    :func:`~classic_rc.results.significance.with_significance`; each group of questions is a family of its own.
+
+    Parameters
+    ----------
+    records : sequence of (str, SharedResults)
+        Results with their files, from :func:`read_paper_records`.
+    metrics : sequence of str
+        The metrics to report where they apply; by default :data:`PAPER_METRICS` and the primary metric.
+    by : str, optional
+        A key of recorded groups: a column for each group, in the primary metric.
+    baseline : str or sequence of str, optional
+        The system to test against; by default that of the records, or none. With several, all pairs of a system and
+        a baseline in a column are one family, and a cell says which baselines it is significantly better than.
+    intervals : int, optional
+        The number of resamples of passages; by default that of the records, or no intervals.
+    rename : sequence of str
+        ``OLD=NEW``: other names for systems, datasets, groups and metrics.
+    published : bool
+        Also show the published figures that the records have for the columns.
+    decimals : int
+        Digits after the decimal point.
+
+    Returns
+    -------
+    PaperTable
+
+    Raises
+    ------
+    UsageError
+        A metric, group, baseline or old name is unknown, or the records have different baselines.
+    DataError
+        Two records have different results for one system on the same questions.
+    """
+    for name in metrics:
+        get_metric(name)
+    datasets, new, notes = merge_records(records, rename, by, metrics)
+    measured = [(dataset, _metrics_of(dataset, metrics)) for dataset in datasets]
+    notes += [f"{d.label} is left out: {', '.join(metrics)} do not apply to it" for d, of in measured if not of]
+    measured = [(dataset, of) for dataset, of in measured if of]
+    if not measured:
+        applicable = dict.fromkeys(name for d in datasets for name in d.results.metric_names)
+        raise UsageError(
+            f"none of the metrics applies to these datasets: choose from {', '.join(applicable)}",
+            field="--metrics",
+            found=",".join(metrics),
+            expected=", ".join(applicable),
+        )
+    if by is not None and not any(by in dataset.results.groupings for dataset in datasets):
+        raise _no_grouping(by, datasets)
+    given = [baseline] if isinstance(baseline, str) else list(dict.fromkeys(baseline or ()))
+    baselines = _find_baselines(datasets, given, new)
+    columns: list[PaperColumn] = []
+    cells: dict[str, dict[PaperColumn, PaperCell]] = {}
+    used: list[PaperDataset] = []
+    for recorded, of in measured:
+        dataset = replace(
+            recorded,
+            resampling=recorded.resampling if intervals is None else recorded.resampling_with(intervals),
+            tests=recorded.tests_with(baselines) if given else recorded.tests,
+        )
+        if dataset.tests is not None and {*dataset.tests.baselines}.isdisjoint(dataset.system_names):
+            names = ", ".join(dataset.tests.baselines)
+            notes.append(f"{dataset.label}: the baseline {names} has no result, so nothing is marked there")
+            dataset = replace(dataset, tests=None)
+        used.append(dataset)
+        own: list[PaperColumn] = []
+        for column, mask in _columns_of(dataset, of, by, new):
+            own.append(column)
+            for name, cell in _measure(dataset, column, mask, by, decimals).items():
+                cells.setdefault(name, {})[column] = cell
+        for name, reason in dataset.results.missing.items():
+            cells.setdefault(name, {}).update((column, PaperCell(reason=reason)) for column in own)
+        columns += own
+    rows, row_notes = _systems_as_rows(used, columns, cells)
+    figures, figure_notes = _published_rows(used, columns, by, new, published=published)
+    rows, row_notes = rows + figures, row_notes + figure_notes
+    said = (*notes, *row_notes)
+    return PaperTable(tuple(columns), tuple(rows), tuple(used), baselines, decimals, said)
+
+
+def _metrics_of(dataset: PaperDataset, names: Sequence[str]) -> list[Metric]:
+    if names:
+        return [METRICS[name] for name in dict.fromkeys(names) if name in dataset.results.metric_names]
+    return [METRICS[name] for name in dict.fromkeys((*PAPER_METRICS[dataset.results.task], dataset.primary.name))]
+
+
+def _no_grouping(by: str, datasets: Sequence[PaperDataset]) -> UsageError:
+    known = sorted({key for dataset in datasets for key in dataset.results.groupings})
+    if known:
+        return unknown_name("key of groups in the records", by, known)
+    return UsageError(
+        f"the records have no groups of questions: repeat the runs with `classic-rc run DATA --by {by} --save DIR`",
+        field="--by",
+        found=by,
+    )
+
+
+def _find_baselines(
+    datasets: Sequence[PaperDataset], given: Sequence[str], new: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Return the names of the baselines in the table: those that are given, or those of the records."""
+    if given:
+        names = dict.fromkeys(name for dataset in datasets for name in dataset.system_names)
+        found = [name if name in names else new.get(name, name) for name in given]
+        for name, asked in zip(found, given, strict=True):
+            if name not in names:
+                raise unknown_name("baseline", asked, names)
+        return tuple(found)
+    recorded: dict[tuple[str, ...], str] = {}
+    for dataset in datasets:
+        if dataset.tests is not None:
+            recorded.setdefault(dataset.tests.baselines, dataset.label)
+    if len(recorded) > 1:
+        shown = "; ".join(f"{', '.join(names)} on {label}" for names, label in recorded.items())
+        raise UsageError(
+            f"the records have different baselines ({shown}): choose one with --baseline {next(iter(recorded))[0]}",
+            field="--baseline",
+            found=shown,
+            expected="the same baselines for all datasets",
+        )
+    return next(iter(recorded), ())
+
+
+def _columns_of(
+    dataset: PaperDataset, metrics: Sequence[Metric], by: str | None, new: Mapping[str, str]
+) -> Iterator[tuple[PaperColumn, NDArray[np.bool_]]]:
+    """Yield the columns of a dataset, each with the mask of its questions."""
+    results, primary, tested = dataset.results, dataset.primary, dataset.tests is not None
+    everything = np.ones(len(results.groups), dtype=np.bool_)
+
+    def names(*of: str) -> frozenset[str]:
+        return frozenset((*dataset.names, *(f"{name}:{part}" for name in dataset.names for part in of)))
+
+    for metric in metrics:
+        label = new.get(metric.name, new.get(metric.label, metric.label))
+        chosen_by = names(metric.name, metric.label, label)
+        is_tested = tested and metric.name == primary.name
+        column = PaperColumn(
+            dataset.label, metric, label, None, None, len(everything), is_tested=is_tested, names=chosen_by
+        )
+        yield column, everything
+    label = new.get(primary.name, new.get(primary.label, primary.label))
+    for value, mask in ({} if by is None else results.groupings.get(by, {})).items():
+        shown = new.get(value, value)
+        yield (
+            PaperColumn(dataset.label, primary, label, value, shown, int(mask.sum()), tested, names(value, shown)),
+            mask,
+        )
+
+
+def _measure(
+    dataset: PaperDataset, column: PaperColumn, mask: NDArray[np.bool_], by: str | None, decimals: int
+) -> dict[str, PaperCell]:
+    """Return the cells of a column by the names of the systems."""
+    results, metric, systems = dataset.results, column.metric, dataset.results.systems
+    values = [metric.aggregate(system.statistics[metric.name][mask]) for system in systems]
+    defines = set() if by is None or column.group is None else results.defining(results.groupings[by], column.group)
+    tests = dataset.tests if column.is_tested else None
+    intervals, family = results.measure(metric, mask, dataset.resampling, tests, defines)
+    best = _best(column, systems, values, decimals, defines)
+    return {
+        system.name: PaperCell(
+            None if value != value else value,
+            intervals[i],
+            family[i],
+            i in best,
+            system.expected,
+            system.tuned_here,
+            reason="the group has no questions" if value != value else None,
+            answers=system.answers,
+            deviation=system.deviation(metric, mask),
+            defines_group=system.name in defines,
+        )
+        for i, (system, value) in enumerate(zip(systems, values, strict=True))
+    }
+
+
+def _best(
+    column: PaperColumn,
+    systems: Sequence[Row],
+    values: Sequence[float],
+    decimals: int,
+    defines: AbstractSet[str],
+) -> set[int]:
+    """Return the indices of the systems with the best printed value.
+
+    Expectations, systems tuned on the data that they report, and those that define the group are not compared. No
+    number is the best of fewer than two, or in a small group.
+    """
+    left_out = {*defines, *(system.name for system in systems if system.expected or system.tuned_here)}
+    compared = [i for i, system in enumerate(systems) if system.name not in left_out]
+    if len(compared) < 2 or column.is_small or any(values[i] != values[i] for i in compared):
+        return set()
+    printed = {i: f"{100 * values[i]:.{decimals}f}" for i in compared}
+    best = max(map(float, printed.values()))
+    return {i for i, text in printed.items() if float(text) == best}
+
+
+def _systems_as_rows(
+    datasets: Sequence[PaperDataset],
+    columns: Sequence[PaperColumn],
+    cells: Mapping[str, Mapping[PaperColumn, PaperCell]],
+) -> tuple[list[PaperRow], list[str]]:
+    """Return a row per system name, in blocks, and notes on missing cells and changing blocks."""
+    order, blocks, notes = list(Block), dict[str, Block](), list[str]()
+    for dataset in datasets:
+        for system in dataset.results.systems:
+            known = blocks.setdefault(system.name, system.block)
+            if system.block != known:
+                # A row that learned from gold on one dataset must not look as if it learned nothing.
+                blocks[system.name] = max(known, system.block, key=order.index)
+                notes.append(
+                    f"{system.name} is in the block {blocks[system.name]!s}: it is {known!s} on one dataset and "
+                    f"{system.block!s} on {dataset.label}"
+                )
+    rows = []
+    for name in sorted(blocks, key=lambda name: order.index(blocks[name])):
+        of_row = tuple(cells.get(name, {}).get(column, PaperCell()) for column in columns)
+        if all(cell.value is None for cell in of_row):
+            notes.append(f"{name} is left out: it has no result in any column")
+            continue
+        former = {old for dataset in datasets for old in dataset.former_names.get(name, ())}
+        rows.append(PaperRow(name, blocks[name], of_row, names=frozenset({name, *former})))
+    unmeasured = {name: reason for dataset in datasets for name, reason in dataset.results.missing.items()}
+    notes += [f"{name} is left out: {reason}" for name, reason in unmeasured.items() if name not in blocks]
+    return rows, notes
+
+
+def _published_rows(
+    datasets: Sequence[PaperDataset],
+    columns: Sequence[PaperColumn],
+    by: str | None,
+    new: Mapping[str, str],
+    *,
+    published: bool,
+) -> tuple[list[PaperRow], list[str]]:
+    """Return the given numbers and, on request, the published figures of the columns as rows, and notes."""
+    rows: dict[tuple[str, str, str | None], dict[PaperColumn, PaperCell]] = {}  # by system, source and citation
+    notes: list[str] = []
+    for dataset in datasets:
+        places: dict[tuple[str, Any], PaperColumn] = {
+            (column.metric.name, column.group): column for column in columns if column.dataset == dataset.label
+        }
+        if dataset.figures is None and published:
+            notes.append(f"{dataset.label}: its record has no published figures: run it again with --save")
+        for figure in dataset.figures or ():
+            of, column = figure.number, places.get((figure.number.metric, figure.number.group))
+            is_shown = (published or figure.source == GIVEN) and figure.key in (by, None)
+            if column is None or not is_shown or of.value != of.value:
+                continue
+            cells = rows.setdefault((figure.system, figure.cites or figure.source, figure.cites), {})
+            if column not in cells:
+                cells[column] = PaperCell(of.value, of.interval, printed=of.printed, sample=of.questions)
+            elif cells[column].printed != of.printed:
+                notes.append(
+                    f"{dataset.label}: the table has {cells[column].printed} for {figure.system}, and not "
+                    f"{of.printed} ({figure.source})"
+                )
+    return [
+        PaperRow(
+            new.get(system, system),
+            Block.PUBLISHED,
+            tuple(cells.get(column, PaperCell()) for column in columns),
+            cites,
+            frozenset({system, new.get(system, system)}),
+            is_given=source == GIVEN,
+        )
+        for (system, source, cites), cells in rows.items()
+    ], notes
+
+
+# ------------------------------------------------------------------------------------------------------------------
+# Columns above chance or floor
+
+
+def add_above(table: PaperTable, base: str) -> PaperTable:
+    """Return a table with the column (value - base) / (1 - base) after the primary metric of each dataset.
+
+    The base, ``"chance"`` or ``"floor"``, comes from the record: its row of random choice, or the best of its rows
+    that learn nothing. Without such a row it is the one that comes with the package for data of the same content; a
+    UsageError if that has none.
+    """
+    columns: list[PaperColumn] = []
+    cells: list[list[PaperCell]] = [[] for _ in table.rows]
+    notes = []
+    datasets = {dataset.label: dataset for dataset in table.datasets}
+    for j, column in enumerate(table.columns):
+        columns.append(column)
+        for row, kept in zip(table.rows, cells, strict=True):
+            kept.append(row.cells[j])
+        dataset = datasets[column.dataset]
+        if column.metric != dataset.primary or column.group is not None:
+            continue
+        share, source = _find_base(dataset, base)
+        notes.append(f"{dataset.label}: above {base}: (value - b) / (1 - b), b = {100 * share:.2f} ({source})")
+        names = frozenset({*column.names, f"above {base}"})
+        columns.append(replace(column, group_label=f"above {base}", is_tested=False, names=names, above=base))
+        for row, kept in zip(table.rows, cells, strict=True):
+            value = row.cells[j].value
+            distance = None if value is None else above(value, share)[0]
+            kept.append(PaperCell(distance, is_best=row.cells[j].is_best, reason=row.cells[j].reason))
+    rows = tuple(replace(row, cells=tuple(kept)) for row, kept in zip(table.rows, cells, strict=True))
+    return replace(table, columns=tuple(columns), rows=rows, notes=(*table.notes, *notes))
+
+
+def _find_base(dataset: PaperDataset, base: str) -> tuple[float, str]:
+    """Return the share that a base is, and the system and the place that it is from."""
+    metric = dataset.primary
+    recorded = [(metric.aggregate(s.statistics[metric.name]), s.name) for s in _systems(dataset, base)]
+    if recorded:
+        share, name = max(recorded)
+        return share, f"{name} of the record"
+    known = find_by_fingerprint(dataset.results.fingerprint)
+    if known is None or known.metric != metric.name:
+        need = CHANCE if base == "chance" else "a system that learns nothing, such as sw+d"
+        raise UsageError(
+            f"{dataset.label}: neither the record nor the package has its {base}: run it with {need} too",
+            field="--above",
+            found=base,
+            expected=f"a record with {need}",
+        )
+    row = known.chance if base == "chance" else known.floor
+    return known.value(row), f"{row.system}, as `classic-rc floor {known.name}` has it"
+
+
+def _systems(dataset: PaperDataset, base: str) -> Iterator[Row]:
+    """Yield the systems of a dataset whose best value is the base; a floor needs another one than random choice."""
+    untrained = [s for s in dataset.results.systems if s.block is Block.UNTRAINED and not s.tuned_here]
+    is_floor = base == "floor" and any(system.solver != CHANCE for system in untrained)
+    return (system for system in untrained if is_floor or (base == "chance" and system.solver == CHANCE))

@@ -1,0 +1,374 @@
+"""Floors of known datasets, in a file that comes with the package; and how far a value is above them.
+
+Nothing is computed and no data is read, so this module imports neither NumPy nor the datasets' readers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cache, cached_property
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from classic_rc.errors import UsageError, unknown_name
+from classic_rc.tables import Cell, Column, RowGroup, Table, render
+from classic_rc.tables.model import frame_of_records
+
+if TYPE_CHECKING:
+    import pandas
+
+
+SCHEMA = 1
+"""The version of the format of ``floor.json``."""
+
+
+UNTRAINED, TRAINED, PUBLISHED = "learns nothing", "trained", "published"
+"""The blocks of rows, as :class:`classic_rc.results.outcomes.Block` names them."""
+
+
+CHANCE = "random"
+"""The system whose expectation is chance."""
+
+
+METRIC_NAMES: Mapping[str, str] = {
+    **{"accuracy": "Acc.", "f1_a": "F1a", "f1_m": "F1m", "em0": "EM0", "em1": "EM1", "em": "EM", "f1": "F1"},
+    **{"superglue_f1_m": "F1m (SuperGLUE)", "quoref_em": "EM", "quoref_f1": "F1"},
+}
+"""The headers of metrics, as :data:`classic_rc.metrics.base.METRICS` has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class FloorGroup:
+    """The results of a system on some of a dataset's questions."""
+
+    questions: int
+    metrics: Mapping[str, float]
+    intervals: Mapping[str, Sequence[float]]
+
+
+@dataclass(frozen=True, slots=True)
+class FloorRow:
+    """The results of one system on a dataset. Numbers are shares of 1."""
+
+    system: str  # a specification, as `-s` takes it
+    learns: bool  # from gold answers
+    signature: str
+    metrics: Mapping[str, float]
+    intervals: Mapping[str, Sequence[float]]  # 95 %
+    expected: bool  # an expectation in closed form
+    ties: str | None  # the tie policy
+    tie_rate: float | None
+    trained_on: str | None
+    tuned_on: str | None
+    tuned_here: bool  # on the data that it reports
+    version: str  # of classic_rc
+    groups: Mapping[str, FloorGroup]  # by value of the dataset's key `by`
+
+
+@dataclass(frozen=True)
+class FloorDataset:
+    """A dataset and the results on it."""
+
+    name: str
+    reader: str | None
+    split: str | None
+    task: str
+    fingerprint: str
+    passages: int
+    questions: int
+    candidates: int
+    metric: str  # the primary one
+    by: str | None  # the key of the groups
+    cv: int | None  # the folds of rows that are trained or tuned out of fold
+    group: str | None  # the key of what never straddles folds; None for passages
+    official: Sequence[str] | None  # the dataset and split as published figures name them
+    cites: Sequence[str]  # keys of references
+    verified: str  # how it is known that today's code makes the rows
+    date: str
+    notes: Sequence[str]
+    harness: Mapping[str, str] | None  # the task of lm-evaluation-harness that asks exactly these questions
+    left_out: Sequence[str]  # the systems whose rows of earlier code today's code does not make
+    rows: Sequence[FloorRow]
+
+    @cached_property
+    def chance(self) -> FloorRow:
+        """The row of random choice."""
+        return next(row for row in self.rows if row.system == CHANCE)
+
+    @cached_property
+    def floor(self) -> FloorRow:
+        """The best row that learns nothing and was not tuned on this data."""
+        return self.best(row for row in self.rows if not row.learns) or self.chance
+
+    @cached_property
+    def trained(self) -> FloorRow | None:
+        """The best row that learns from gold answers; None also if rows that may be better are left out."""
+        return None if self.left_out else self.best(row for row in self.rows if row.learns)
+
+    def best(self, rows: Iterable[FloorRow]) -> FloorRow | None:
+        """Return the row with the highest value in the primary metric, of those not tuned on this data."""
+        fair = [row for row in rows if not row.tuned_here]
+        return max(fair, key=self.value, default=None)
+
+    def value(self, row: FloorRow) -> float:
+        """Return a row's value in the primary metric."""
+        return row.metrics[self.metric]
+
+    @cached_property
+    def published(self) -> list[dict[str, Any]]:
+        """The published figures of all questions in the primary metric."""
+        if self.official is None:
+            return []
+        return [
+            {**figure, "source": _published()["sources"][figure["source"]]}
+            for figure in _published()["rows"]
+            if [figure["dataset"], figure["split"]] == list(self.official)
+            and figure["metric"] == self.metric
+            and figure["subset"] is None
+            and figure["value"] is not None
+            and figure["status"] != "unverified"
+        ]
+
+    def best_published(self, kind: str) -> dict[str, Any] | None:
+        """Return the highest published figure of ``"human"`` or ``"classical"``, that is non-neural, systems.
+
+        Where papers print several figures for one system, its lowest counts.
+        """
+        lowest: dict[str, dict[str, Any]] = {}
+        for figure in sorted(self.published, key=lambda figure: figure["value"]):
+            if published_kind(figure["system"]) == kind:
+                lowest.setdefault(figure["system"], figure)
+        return max(lowest.values(), key=lambda figure: figure["value"], default=None)
+
+
+@cache
+def _published() -> dict[str, Any]:
+    text = files("classic_rc.results").joinpath("published.json").read_text(encoding="utf-8")
+    plain: dict[str, Any] = json.loads(text, parse_float=Decimal, parse_int=int)
+    return plain
+
+
+def published_kind(system: str) -> str:
+    """Return whether a published system is ``"human"``, ``"neural"`` or ``"classical"``."""
+    if system.startswith("Human"):
+        return "human"
+    is_neural = any(system.startswith(name) for name in _published()["neural"])
+    return "neural" if is_neural else "classical"
+
+
+@cache
+def load_floors() -> Mapping[str, FloorDataset]:
+    """Return the datasets of the file that comes with the package, by name."""
+    return parse_floors(files("classic_rc.results").joinpath("floor.json").read_text(encoding="utf-8"))
+
+
+def parse_floors(text: str) -> dict[str, FloorDataset]:
+    """Return the datasets of a text in the form of ``floor.json``; another form is a TypeError or KeyError."""
+    plain = json.loads(text)
+    if plain["schema"] != SCHEMA:
+        raise KeyError(f"schema {plain['schema']}")
+    return {entry["name"]: _dataset(entry) for entry in plain["datasets"]}
+
+
+def _dataset(entry: Mapping[str, Any]) -> FloorDataset:
+    return FloorDataset(**{**entry, "rows": tuple(map(row_from_entry, entry["rows"]))})
+
+
+def floor(name: str) -> Floor:
+    """Return the floor of a dataset that is known: results, intervals and signatures, without any data.
+
+    Parameters
+    ----------
+    name : str
+        ``NAME:SPLIT``, such as ``"race:test"``; see ``classic-rc floor`` for the list.
+
+    Raises
+    ------
+    UsageError
+        The package has no results for it.
+
+    Examples
+    --------
+    >>> found = floor("race:test")
+    >>> found.dataset.questions, found.dataset.floor.system
+    (4934, 'sw+d')
+    """
+    known = load_floors()
+    dataset, _, split = name.lower().partition(":")
+    split = {"val": "dev", "validation": "dev", "valid": "dev"}.get(split, split)
+    found = known.get(f"{dataset}:{split}")
+    if found is not None:
+        return Floor(found)
+    from classic_rc.datasets.fetch import named_datasets  # it loads NumPy
+
+    siblings = [other for other in known if other.partition(":")[0] == dataset]
+    fetched = named_datasets().get(dataset)
+    if not siblings and fetched is None:
+        raise unknown_name("dataset", name, {other.partition(":")[0] for other in known})
+    others = f", but of {', '.join(siblings)}" if siblings else ""
+    is_split = fetched is not None and split in fetched.splits
+    hint = f". With the data here: classic-rc run {dataset}:{split} --intervals" if is_split else ""
+    raise UsageError(
+        f"no results of {name} come with the package{others}{hint}",
+        field="dataset",
+        found=name,
+        expected=", ".join(siblings) or "a dataset of the list",
+    )
+
+
+@dataclass(frozen=True)
+class Floor:
+    """The floor of one dataset: a table, a data frame, and the rows behind them."""
+
+    dataset: FloorDataset
+    by: str | None = field(default=None)  # also a column for each group
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return a pandas frame with a row per system, with numbers as shares and what people do not see.
+
+        Raises
+        ------
+        MissingPackageError
+            pandas is not installed.
+        """
+        return frame_of_records(self.table().records())
+
+    def __str__(self) -> str:
+        return render(self.table(), "table").rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        return render(self.table(), "html")
+
+    def table(self) -> Table:
+        """Return the rows as a table: those that learn nothing, those that are trained, and published ones."""
+        of = self.dataset
+        if self.by is not None and self.by != of.by:
+            raise UsageError(
+                f"the results of {of.name} are not kept by {self.by}",
+                field="--by",
+                found=self.by,
+                expected=of.by or "no --by",
+            )
+        values = list(of.chance.groups) if self.by is not None else []
+        metrics = list(of.chance.metrics)
+        shown = [Column(METRIC_NAMES[name], "percent", key=name) for name in metrics]
+        columns = [
+            Column("system"),
+            *sorted(shown, key=lambda column: column.key != of.metric),
+            *above_columns(),
+            *(Column(f"{value} ({of.chance.groups[value].questions})", "percent", key=value) for value in values),
+            Column("ties", "percent", 1, "tie_rate"),
+            Column("notes", "note"),
+            *(Column(key, hidden=True) for key in _HIDDEN),
+        ]
+        metrics.sort(key=lambda name: name != of.metric)
+        groups = []
+        for heading, learns in ((UNTRAINED, False), (TRAINED, True)):
+            rows = [self._cells(row, metrics, values) for row in of.rows if row.learns is learns]
+            groups += [RowGroup(rows, heading)] if rows else []
+        published = [self._published_cells(figure, len(metrics), len(values)) for figure in of.published]
+        groups += [RowGroup(published, PUBLISHED)] if published else []
+        return Table(
+            f"{of.name} · {of.questions:,} questions, {of.passages:,} passages · data {of.fingerprint[:8]}",
+            columns,
+            groups,
+            self.notes,
+            signatures={row.system: row.signature for row in of.rows},
+            facts={"dataset": of.name, "split": of.split, "questions": of.questions},
+        )
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader of the numbers must know."""
+        of = self.dataset
+        best, label = of.floor, METRIC_NAMES[of.metric]
+        below = [row.system for row in of.rows if of.value(row) < of.value(of.chance)]
+        n_untrained = sum(not row.learns for row in of.rows)
+        notes = [
+            f"chance: random; floor: {best.system}, the best in {label} of the {n_untrained} rows that "
+            "learn nothing: it was chosen on this data",
+            "above chance: (value - chance) / (1 - chance); above floor: (value - floor) / (1 - floor)",
+            "in brackets: 95 % interval, 10,000 resamples of passages",
+            *([f"below chance: {', '.join(below)}"] if below else []),
+            *of.notes,
+            f"{of.verified} (classic_rc {best.version}, {of.date})",
+            *(
+                [f"left out, because today's code gives other rows: {', '.join(of.left_out)}"]
+                if of.left_out
+                else []
+            ),
+        ]
+        keys = " ".join(dict.fromkeys([best.system.partition(",")[0], *([str(of.reader)] if of.cites else [])]))
+        return [*notes, f"to cite: classic-rc list --bibtex {keys}; classic-rc floor {of.name} -v for signatures"]
+
+    def _cells(self, row: FloorRow, metrics: Sequence[str], values: Sequence[str]) -> list[Cell]:
+        of = self.dataset
+        cells = [Cell(row.system)]
+        cells += [Cell(row.metrics[name], bounds(row.intervals, name), bold=row is of.floor) for name in metrics]
+        cells += map(Cell, above(of.value(row), of.value(of.chance), of.value(of.floor)))
+        for value in values:
+            group = row.groups[value]
+            cells.append(Cell(group.metrics[of.metric], bounds(group.intervals, of.metric)))
+        cells += [Cell(row.tie_rate), Cell("; ".join(_row_notes(row)))]
+        return [*cells, *(Cell(getattr(row, key)) for key in _HIDDEN)]
+
+    def _published_cells(self, figure: Mapping[str, Any], n_metrics: int, n_groups: int) -> list[Cell]:
+        of = self.dataset
+        share = figure["value"].scaleb(-2)
+        cells = [Cell(figure["system"]), Cell(share), *[Cell()] * (n_metrics - 1)]
+        cells += map(Cell, above(float(share), of.value(of.chance), of.value(of.floor)))
+        status = [] if figure["status"] == "verified" else [figure["status"]]
+        note = "; ".join([*status, *([figure["note"]] if figure["note"] else []), figure["source"]])
+        return [*cells, *[Cell()] * n_groups, Cell(), Cell(note), *[Cell()] * len(_HIDDEN)]
+
+
+_HIDDEN = ("expected", "ties", "trained_on", "tuned_on", "tuned_here", "version", "signature")
+
+
+def bounds(intervals: Mapping[str, Sequence[float]], metric: str) -> tuple[float, float] | None:
+    """Return the interval of a metric, or None."""
+    low_high = intervals.get(metric)
+    return None if low_high is None else (low_high[0], low_high[1])
+
+
+def _row_notes(row: FloorRow) -> Iterator[str]:
+    if row.expected:
+        yield "expectation"
+    if row.ties not in (None, "partial"):
+        yield f"ties: {row.ties}"
+    if row.tuned_on is not None:
+        yield f"tuned on {row.tuned_on}" + (" = THIS DATA" if row.tuned_here else "")
+    if row.trained_on is not None:
+        yield f"learned from {row.trained_on}"
+
+
+def above(value: float, *bases: float) -> list[float | None]:
+    """Return how far a value is from each base to 1: 0 at the base, 1 at the top, negative below the base.
+
+    Examples
+    --------
+    >>> above(0.4, 0.25, 0.4), above(1.0, 1.0)
+    ([0.2, 0.0], [None])
+    """
+    return [None if base >= 1 else round((value - base) / (1 - base), 12) for base in bases]
+
+
+def above_columns() -> list[Column]:
+    """Return the columns of :func:`above` for chance and floor."""
+    return [
+        Column("above chance", "percent", 1, "above_chance"),
+        Column("above floor", "percent", 1, "above_floor"),
+    ]
+
+
+def find_by_fingerprint(fingerprint: str) -> FloorDataset | None:
+    """Return the dataset with this content, whatever the name of its file; None if it is not known."""
+    return next((of for of in load_floors().values() if of.fingerprint == fingerprint), None)
+
+
+def row_from_entry(entry: Mapping[str, Any]) -> FloorRow:
+    """Return the row of an entry of ``floor.json``."""
+    return FloorRow(**{**entry, "groups": {v: FloorGroup(**group) for v, group in entry["groups"].items()}})

@@ -1,5 +1,0 @@
-"""The fixtures of simulated datasets."""
-
-from tests.simulated import leaks, simulated, task
-
-__all__ = ["leaks", "simulated", "task"]

@@ -1,0 +1,316 @@
+"""Cues: what is planted is named, what is not there is not, and its figures are those of a plain count."""
+
+from __future__ import annotations
+
+import csv
+import random
+import re
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import classic_rc
+from classic_rc.commands.check import Kind, check_dataset, mend_dataset
+from classic_rc.commands.check.option_arrays import OptionTable
+from classic_rc.commands.check.score_test import Model
+from classic_rc.kernels.arrays import small_blocks
+
+WORDS = "river tower garden station bakery harbour library theatre museum stable orchard market".split()
+
+
+def make_rows(n: int = 160, k: int = 4, seed: int = 1, per_passage: int = 2):
+    """Questions without any cue: words, gold and order are random."""
+    rng = random.Random(seed)
+    rows = []
+    passage = ""
+    for i in range(n):
+        if i % per_passage == 0:
+            passage = f"story {i // per_passage}: " + " ".join(rng.choices(WORDS, k=30))
+        options = [" ".join(rng.choices(WORDS, k=4)) for _ in range(k)]
+        question = f"Which {rng.choice(WORDS)} is it?"
+        row: dict[str, Any] = {"id": f"q{i}", "passage": passage, "question": question, "candidates": options}
+        rows.append({**row, "gold": rng.randrange(k)})
+    return rows
+
+
+def check(rows, **options):
+    return check_dataset(classic_rc.from_rows(rows), header=False, **options)
+
+
+def change(rows, what):
+    """Change the right options by a function of text and number."""
+    for i, row in enumerate(rows):
+        row["candidates"][row["gold"]] = what(row["candidates"][row["gold"]], i)
+    return rows
+
+
+PLANTED = {
+    "a word": (lambda t, i: f"{t} quickly", r'"quickly"', Kind.ARTIFACT),
+    "a blank": (lambda t, i: f"{t} ", "blank at an end|ends with U", Kind.ARTIFACT),
+    "an invisible character": (lambda t, i: f"{t[:3]}\u200b{t[3:]}", "200B|invisible|ASCII", Kind.ARTIFACT),
+    "a rare mark": (lambda t, i: f"{t}*" if i % 16 == 0 else t, r"\*|mark", Kind.ARTIFACT),
+    "length": (lambda t, i: f"{t} {t} {t}", "words|characters", Kind.ARTIFACT),
+}
+
+
+@cache
+def first_finding(name: str):
+    return check(change(make_rows(), PLANTED[name][0])).cues[0]
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_a_planted_cue_is_the_first_finding(name):
+    _, pattern, kind = PLANTED[name]
+    first = first_finding(name)
+    assert re.search(pattern, first.name)
+    assert (first.kind, first.direction) == (kind, "right")
+    assert first.precision > 0.9
+    assert abs(first.z) > first.bound
+    assert first.p == pytest.approx(1 / 201)
+
+
+def test_a_rare_mark_has_its_coverage_and_examples():
+    first = first_finding("a rare mark")
+    assert (first.coverage, first.precision) == (10 / 160, 1.0)
+    assert [example.id for example in first.examples] == ["q0", "q16", "q32"]
+    assert set(first.ids) == {f"q{i}" for i in range(0, 160, 16)}
+
+
+def test_small_blocks_change_nothing():
+    rows = change(make_rows(), PLANTED["a rare mark"][0])
+    for i, row in enumerate(rows):
+        row["aux"], row["gold"] = [i % 7, i % 3], [row["gold"]] if i % 3 else [0, 3]
+        row["task"] = "multiple-answer"
+    dataset = classic_rc.from_rows(rows)
+    whole = check_dataset(dataset)
+    with small_blocks(50):
+        parts = check_dataset(dataset)
+    assert len(whole.cues) > 0
+    assert {**parts.to_dict(), "seconds": None} == {**whole.to_dict(), "seconds": None}
+
+
+def test_random_gold_has_no_findings():
+    found = [
+        check(make_rows(n, k, seed), draws=200, seed=seed).cues for seed, (n, k) in enumerate([(120, 2), (240, 4)])
+    ]
+    assert found == [(), ()]
+
+
+def test_what_correlates_with_a_chosen_cue_disappears():
+    rows = change(make_rows(), lambda text, i: f"{text} because it is so" if i % 2 else text)
+    cues = check(rows).cues
+    assert len([cue for cue in cues if cue.kind is Kind.ARTIFACT]) == 1
+
+
+def test_copying_the_passage_is_a_shortcut():
+    rows = make_rows()
+    for i, row in enumerate(rows):
+        row["candidates"][row["gold"]] = " ".join(row["passage"].split()[4 + 6 * (i % 2) :][:4])
+    first = check(rows).cues[0]
+    assert first.kind is Kind.SHORTCUT
+    assert "passage" in first.name
+
+
+@pytest.mark.parametrize(
+    ("value", "pattern"),
+    [
+        (lambda row: row["gold"], 'index from 0 is in the field|has its index|where the field "aux"'),
+        (lambda row: "ABCD"[row["gold"]], 'letter in the field "aux"|where the field "aux"'),
+        (lambda row: {"deep": [j == row["gold"] for j in range(4)]}, 'field "aux'),
+        (lambda row: f"see {row['candidates'][row['gold']]}", 'text in the field "aux"'),
+    ],
+)
+def test_a_leaking_field_is_named(value, pattern):
+    rows = make_rows()
+    for row in rows:
+        row["aux"] = value(row)
+    first = check(rows).cues[0]
+    assert re.search(pattern, first.name)
+    assert (first.coverage, first.precision) == (1.0, 1.0)
+
+
+def test_mirrored_items_are_gold_order_and_do_not_fail():
+    rows = make_rows(120, 2)
+    rows += [
+        {**row, "id": f"{row['id']}m", "question": f"Not: {row['question']}", "gold": 1 - row["gold"]}
+        for row in rows
+    ]
+    cues = check(rows).cues
+    assert {cue.kind for cue in cues} == {Kind.GOLD_ORDER}
+    assert any("240 questions are mirrored" in cue.note for cue in cues)
+
+
+def test_a_learner_that_finds_nothing_guesses():
+    """Mirrored items without questions leave a gradient of zeros."""
+    rows = [{**row, "question": "Why?"} for row in make_rows(60, 2)]
+    rows += [{**row, "id": f"{row['id']}m", "gold": 1 - row["gold"]} for row in rows]
+    header = check_dataset(classic_rc.from_rows(rows)).header
+    assert [row.accuracy for row in header if row.input == "options only"] == [0.5]
+
+
+def test_a_cue_that_reads_the_question_of_mirrored_items_is_a_shortcut():
+    rows = make_rows(120, 2)
+    for row in rows:
+        row["candidates"][row["gold"]] = row["question"]
+    rows += [
+        {**row, "id": f"{row['id']}m", "question": row["candidates"][1 - row["gold"]], "gold": 1 - row["gold"]}
+        for row in rows
+    ]
+    first = check(rows).cues[0]
+    assert (first.kind, "question" in first.name) == (Kind.SHORTCUT, True)
+
+
+def test_the_values_of_one_field_are_one_finding():
+    rows = make_rows()
+    for i, row in enumerate(rows):
+        row["worker"] = f"w-{'stuvwxyz'[i % 8]}"
+        row["candidates"].insert(i % 8 % 4, row["candidates"].pop(row["gold"]))
+        row["gold"] = i % 8 % 4
+    cues = check(random.Random(1).sample(rows, len(rows))).cues
+    assert len(cues) == 1
+    assert (cues[0].coverage, cues[0].precision) == (1.0, 1.0)
+    assert "more like this" in cues[0].name
+
+
+def test_one_answer_for_all_is_an_error():
+    rows = [{**row, "candidates": ["yes", "no"], "gold": 0} for row in make_rows(60, 2)]
+    found = {finding.kind.name: finding for finding in check(rows).findings}
+    assert found["one-answer"].count == 60
+    fine = [{**row, "candidates": ["yes", "no"]} for row in make_rows(60, 2)]
+    assert "one-answer" not in {finding.kind.name for finding in check(fine).findings}
+
+
+def test_the_order_of_equal_options_changes_nothing():
+    report = [check(change(make_rows(), PLANTED["a word"][0])).to_dict() for _ in range(2)]
+    for plain in report:
+        del plain["seconds"]
+    assert report[0] == report[1]
+
+
+def test_several_right_options_have_exact_probabilities():
+    """The model's probabilities are those of all subsets of the right size."""
+    rows = [{"passage": "p", "question": f"q{i}", "candidates": list("abcd"), "gold": [0, 2]} for i in range(3)]
+    table = OptionTable.of(classic_rc.from_rows(rows))
+    scores = np.tile([0.3, -1.0, 0.8, 0.1], 3)
+    odds = np.exp(scores[:4])
+    pairs = [(i, j) for i in range(4) for j in range(i)]
+    total = sum(odds[i] * odds[j] for i, j in pairs)
+    expected = [sum(odds[i] * odds[j] for i, j in pairs if one in (i, j)) / total for one in range(4)]
+    model = Model(table, scores)
+    assert model.p[:4] == pytest.approx(expected)
+    draws = model.draw(np.random.default_rng(0), 2000)
+    assert (draws.reshape(3, 4, -1).sum(axis=1) == 2).all()
+    assert draws.reshape(3, 4, -1).mean(axis=(0, 2)) == pytest.approx(expected, abs=0.03)
+
+
+def test_multiple_answers_use_the_same_statistic():
+    rows = make_rows(200, 5)
+    for i, row in enumerate(rows):
+        row["gold"] = [row["gold"], (row["gold"] + 1) % 5]
+        row["candidates"] = [
+            f"{text} maybe" if j in row["gold"] and i % 3 else text for j, text in enumerate(row["candidates"])
+        ]
+    first = check(rows).cues[0]
+    assert "maybe" in first.name
+    assert first.precision == 1.0
+
+
+def test_a_deviate_is_that_of_its_definition():
+    """One frequent word, often right: the score and its variance, written out question by question."""
+    rows = make_rows(200, 3)
+    for i, row in enumerate(rows):
+        row["passage"] = str(i)
+        having = [j for j, option in enumerate(row["candidates"]) if WORDS[0] in option.split()]
+        row["gold"] = having[0] if having and i % 3 else row["gold"]
+    score = variance = 0.0
+    for row in rows:
+        x = np.array([WORDS[0] in option.split() for option in row["candidates"]], dtype=float)
+        score += x[row["gold"]] - x.mean()
+        variance += x.var()
+    cue = check(rows).cues[0]
+    assert cue.name == f'the word "{WORDS[0]}"'
+    assert cue.z == pytest.approx(score / np.sqrt(variance), rel=1e-4)
+
+
+def test_mending_removes_what_it_can():
+    rows = change(make_rows(), lambda text, i: f"“{text}”\u200b " if i % 2 else text)
+    for row in rows:
+        row["aux"] = row["gold"]
+        row["scores"] = [j == row["gold"] for j in range(4)]
+    rows.append({**rows[0], "id": "copy"})
+    report = check(rows)
+    repairs = mend_dataset(report, seed=3)
+    mended = repairs.dataset
+    assert len(mended) == 160
+    assert not {key for q in mended for key in q.meta}  # what says the same as the first cue leaks too
+    texts = {text for q in mended for text in (c.text for c in q.candidates)}
+    assert not any("\u200b" in text or text != text.strip() or "“" in text for text in texts)
+    right = {q.id: {re.sub(r"\W", "", text) for text in q.gold_texts} for q in report.dataset}
+    assert all({re.sub(r"\W", "", text) for text in q.gold_texts} == right[q.id] for q in mended)
+    again = mend_dataset(report, seed=3).dataset
+    assert again.fingerprint == mended.fingerprint
+
+
+def test_options_that_speak_of_others_keep_their_order():
+    rows = [{**row, "candidates": [*row["candidates"][:3], "all of the above"]} for row in make_rows()]
+    report = check(rows)
+    before = [[c.text for c in q.candidates] for q in report.dataset]
+    assert [[c.text for c in q.candidates] for q in mend_dataset(report).dataset] == before
+
+
+ARCT = Path("../shared/data/artefacts/arct-train.tsv")
+
+
+@pytest.mark.ci
+@pytest.mark.skipif(not ARCT.is_file(), reason="needs ARCT train, which is not a part of the project")
+def test_the_published_cue_of_arct_leads():
+    """Coverage and productivity of "not" (Niven and Kao 2019) are those of a plain count."""
+    with ARCT.open(encoding="utf-8") as file:
+        lines = list(csv.DictReader(file, delimiter="\t"))
+    rows, applicable, productive = [], 0, 0
+    for line in lines:
+        options, gold = [line["warrant0"], line["warrant1"]], int(line["correctLabelW0orW1"])
+        rows.append({"passage": line["reason"], "question": line["claim"], "candidates": options, "gold": gold})
+        has = [bool(re.search(r"\bnot\b|n't\b", option.lower())) for option in options]
+        applicable += has[0] != has[1]
+        productive += has[0] != has[1] and has[gold]
+    first = check(rows).cues[0]
+    assert (first.name, first.direction) == ('the word "not" or "n\'t"', "right")
+    plain = first.to_dict()
+    assert plain["applicability"] == pytest.approx(applicable, abs=2)  # a stray apostrophe is another word
+    assert first.coverage == pytest.approx(applicable / len(rows), abs=0.002)
+    assert first.precision == pytest.approx(productive / applicable, abs=0.002)
+
+
+def test_a_hidden_gold_is_left_out():
+    data = classic_rc.from_rows(make_rows(60))
+    hidden = replace(data, questions=[replace(q, gold=None) for q in data])
+    report = check_dataset(hidden)
+    assert (report.cues, report.header) == ((), ())
+    assert report.notes == ("no cues: gold is hidden",)
+
+
+@pytest.mark.ci
+def test_the_part_that_represents_a_large_dataset_is_in_all_folds():
+    """Of 10,000 passages every second one is kept, and two folds must not be the even and the odd ones."""
+    rows = [{**row, "passage": f"story {i // 2}"} for i, row in enumerate(make_rows(20_000, k=2))]
+    for row in rows:
+        row["candidates"][row["gold"]] += "!"
+    report = check_dataset(classic_rc.from_rows(rows), folds=2, duplicates=False, draws=20)
+    assert report.header[0].accuracy == 1.0
+
+
+def test_cues_of_more_questions_than_are_needed_are_those_of_whole_passages(monkeypatch):
+    """The test lowers the public bound, because 100,000 questions take minutes."""
+    rows = make_rows(90, per_passage=3)
+    for row in rows:
+        row["candidates"][row["gold"]] += "!"
+    monkeypatch.setattr("classic_rc.commands.check.audit.MOST_QUESTIONS", 30)
+    report = check(rows, duplicates=False)
+    assert report.notes == ("cues: searched for in 30 of 90 questions, by whole passages",)
+    assert {id_ for id_, _ in report.suspects} <= {f"q{i}" for i in range(90) if i // 3 % 3 == 2}
+    assert report.cues[0].coverage == 1.0

@@ -1,0 +1,139 @@
+"""Tables and records of a small handmade comparison, exact to the letter; intervals in the results table."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from classic_rc.commands.compare import comparison_tables
+from classic_rc.metrics import get_metric
+from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+from classic_rc.results import Evaluation, Row, SharedResults, results_table
+from classic_rc.results.comparison import (
+    Comparison,
+    PairedDifference,
+    SolvedRegion,
+    SystemEstimate,
+)
+from classic_rc.results.outcomes import Outcomes
+from classic_rc.results.resampling import Interval, Resampling
+from classic_rc.tables import render
+from tests.tables import texts
+
+ONES = np.ones(4, dtype=np.int64)
+OUTCOMES = Outcomes({"accuracy": np.ones((4, 1))}, ONES, np.ones(4), 4 * ONES, None, (None,) * 4)
+CONTENDERS = (
+    Row("sw+d", None, {}, "sw+d|n:4", "sw+d|n:4", OUTCOMES),
+    Row("x", None, {}, "x|n:4", "x|n:4", OUTCOMES, label="a|b_%"),
+)
+MADE = Comparison(
+    SharedResults("mini", "0123456789", Task.SINGLE_CHOICE, np.arange(4), CONTENDERS),
+    get_metric("accuracy"),
+    "permutation",
+    Resampling(50, 10_000, 0),
+    0.25,
+    (
+        SystemEstimate("sw+d", "sw+d|n:4", 0.6, Interval(0.551, 0.6449), 0.35, Interval(0.3, 0.4), 1.4),
+        SystemEstimate("a|b_%", "x|n:4", 0.5, Interval(0.45, 0.55), None, None, None),
+    ),
+    (PairedDifference("sw+d", "a|b_%", 0.1, Interval(-0.01, 0.2), 0.0321, False, 0.0642, 1234, 5, 6),),
+    get_metric("em0"),
+    (
+        SolvedRegion(("sw+d", "a|b_%"), 2, 0.5),
+        SolvedRegion(("sw+d",), 1, 0.25),
+        SolvedRegion(("a|b_%",), 0, 0.0),
+        SolvedRegion((), 1, 0.25),
+    ),
+    ("random",),
+)
+
+
+def test_values():
+    systems, pairs, regions = comparison_tables(MADE)
+    assert texts(systems) == [
+        ["sw+d", "60.00 [55.1, 64.5]", "+35.00 [+30.0, +40.0]", "+140.0"],
+        ["a|b_%", "50.00 [45.0, 55.0]", "–", "–"],
+    ]
+    assert systems.notes == [
+        MADE.resampling.note, "chance: random scores 25.00, in expectation; relative gain: gain / chance",
+    ]  # fmt: skip
+    assert systems.signatures == {"sw+d": "sw+d|n:4", "a|b_%": "x|n:4"}
+    assert texts(pairs) == [["sw+d", "a|b_%", "+10.00 [-1.0, +20.0]", "0.0321", "0.0642", "1,234", "5", "6"]]
+    assert texts(regions) == [
+        ["yes", "yes", "2", "50.0"], ["yes", "–", "1", "25.0"], ["–", "yes", "0", "0.0"], ["–", "–", "1", "25.0"],
+    ]  # fmt: skip
+    assert regions.notes == ["left out: random"]
+
+
+def test_csv():
+    records = list(csv.DictReader(io.StringIO(render(comparison_tables(MADE), "csv"))))
+    assert [record["kind"] for record in records] == [
+        "system",
+        "system",
+        "pair",
+        "region",
+        "region",
+        "region",
+        "region",
+    ]
+    system, _, pair, region, *_ = records
+    found = [system[key] for key in ("system", "value", "value_low", "gain_high", "signature")]
+    assert found == ["sw+d", "0.6", "0.551", "0.4", "sw+d|n:4"]
+    found = [pair[key] for key in ("first", "difference", "difference_low", "p_holm", "test")]
+    assert found == ["sw+d", "0.1", "-0.01", "0.0642", "permutation"]
+    assert (region["systems"], region["questions"], region["metric"]) == ("sw+d + a|b_%", "2", "em0")
+
+
+@pytest.mark.parametrize(
+    ("change", "note"),
+    [
+        ({"chance": None}, "gain over chance: unknown"),
+        ({"resampling": Resampling(6)}, Resampling(6).note),
+        ({"resampling": Resampling(1)}, Resampling(1).note),
+        ({"pairs": (replace(MADE.pairs[0], exact=True),)}, "exact: from all swaps of groups of passages"),
+        ({"pairs": (MADE.pairs[0], replace(MADE.pairs[0], exact=True))}, "(or all swaps, if there are fewer)"),
+        ({"test": "mcnemar"}, "p: two-sided, McNemar's test, exact"),
+        (
+            {"results": replace(MADE.results, systems=(replace(CONTENDERS[0], expected=True), CONTENDERS[1]))},
+            "against sw+d, in expectation, the null hypothesis is that differences by passage are symmetric",
+        ),
+    ],
+)
+def test_notes_below_the_tables(change, note):
+    notes = [line for table in comparison_tables(replace(MADE, **change)) for line in table.notes]
+    assert any(note in line for line in notes)
+    assert not any(note in line for table in comparison_tables(MADE) for line in table.notes)
+
+
+def test_without_sets_there_is_no_table_of_them():
+    assert len(comparison_tables(replace(MADE, regions=()))) == 2
+
+
+def evaluation(resampling, intervals):
+    options = (Candidate("a"), Candidate("b"))
+    questions = [Question("q", Passage("p", "Text."), "?", options, frozenset({0}), Task.SINGLE_CHOICE)]
+    counts = np.array([1])
+    outcomes = Outcomes({"accuracy": np.array([[0.5]])}, counts, counts * 1.0, 2 * counts, None, ([0],))
+    row = Row("ir", None, {}, "solver:ir", "ir", outcomes, group_intervals={None: intervals})
+    return Evaluation(Dataset(questions, "mini"), (row,), resampling=resampling)
+
+
+def test_intervals_follow_the_metrics_and_are_explained():
+    made = evaluation(Resampling(40, 500, 7), {"accuracy": Interval(0.4567, 0.6123)})
+    assert texts(results_table(made))[0][1] == "50.00 [45.7, 61.2]"
+    assert results_table(made).notes[0] == Resampling(40, 500, 7).note
+    assert all(fact in results_table(made).notes[0] for fact in ("95 %", "500 resamples", "40 passages", "seed 7"))
+    (record,) = results_table(made).records()
+    assert (record["accuracy_low"], record["accuracy_high"]) == (0.4567, 0.6123)
+
+
+def test_a_missing_interval_has_a_reason():
+    table = results_table(evaluation(Resampling(1), {}))
+    assert texts(table)[0][1] == "50.00"
+    assert table.notes[0] == Resampling(1).note
+    assert "no interval" in table.notes[0]
+    assert results_table(evaluation(None, {})).notes == []

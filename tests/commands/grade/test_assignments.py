@@ -1,0 +1,363 @@
+"""The assignments: honest work has full marks, copies of other classes have not, and each mistake is named."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from classic_rc.commands.grade import (
+    Grade,
+    Isolation,
+    Submission,
+    SubmissionError,
+    grade_file,
+    list_assignments,
+    load_assignment,
+)
+from classic_rc.commands.grade.feedback import cases_of
+from classic_rc.commands.grade.grading import Grader
+from classic_rc.decisions import Argmax, TunedThreshold
+from classic_rc.kernels import SCALE, reference
+from classic_rc.kernels.reference.kneser_ney import ReferenceKneserNey
+from classic_rc.predictions import Scores
+from classic_rc.questions import Candidate, Passage, Question, Task
+from classic_rc.results.resampling import percentile_interval
+from classic_rc.solvers.specs import parse_solver
+from classic_rc.testing import synthetic_dataset
+
+pytestmark = pytest.mark.ci  # each test grades in processes
+
+HERE = Path(__file__).parent
+TRUSTED = Isolation("none")
+WITH_RULES = [name for name in list_assignments() if load_assignment(name).rules]
+MISTAKES = [
+    (name, own, told)
+    for name in WITH_RULES
+    for own, known in load_assignment(name).known_mistakes.items()
+    for told in known
+]
+
+
+@cache
+def load(name: str):
+    return load_assignment(name)
+
+
+def honest(assignment, seed: int) -> str:
+    """The work of a class; where data are read, with what the class's data say."""
+    data = assignment.hand_out(seed).get("data.json")
+    if data is None:
+        return assignment.source()
+    weights = assignment.right("fit")(*json.loads(data).values(), 1.0, 200, 0.01)[:3]
+    return assignment.source(("STRONGEST = None", f"STRONGEST = {max(range(3), key=lambda j: abs(weights[j]))}"))
+
+
+class Direct:
+    """A student's file in this process, for the many wrong solutions that are ours."""
+
+    def __init__(self, source: str) -> None:
+        names: dict = {}
+        exec(compile(source, "student.py", "exec"), names)
+        self.values = {name: value for name, value in names.items() if name[0] != "_"}
+        self.added = ()
+
+    def load(self):
+        return {name: "function" if callable(value) else "value" for name, value in self.values.items()}
+
+    def begin_check(self):
+        pass
+
+    def read(self, name):
+        return self.values[name]
+
+    def call(self, name, *args):
+        try:
+            return json.loads(json.dumps(self.values[name](*json.loads(json.dumps(args)))))
+        except Exception as error:
+            raise SubmissionError(f"{type(error).__name__}: {error}") from None
+
+
+def judged(assignment, source: str, seed: int = 1):
+    box = Direct(source)
+    setting = Grader(assignment, seed=seed, isolation=TRUSTED)
+    checks = setting.run_checks(Submission(box, box.load(), assignment, seed))  # type: ignore[arg-type]
+    return Grade("ann", "ann.py", checks)
+
+
+def graded(folder: Path, assignment, source: str | bytes, seed: int = 1):
+    file = folder / assignment.main
+    file.write_bytes(source if isinstance(source, bytes) else source.encode())
+    return grade_file(file, assignment, seed=seed, isolation=TRUSTED)
+
+
+@pytest.mark.parametrize("name", list_assignments())
+def test_an_assignment_has_ten_points_and_its_page_says_for_what(name, tmp_path):
+    assignment = load(name)
+    assert assignment.points == 10
+    page = assignment.hand_out(1)["README.md"].decode()
+    rows = re.findall(r"^\| `(\w+)` \|.*\| ([\d.]+) \|$", page.partition("| points |")[2], re.MULTILINE)
+    assert rows == [(check.name, f"{check.points:g}") for check in assignment.checks]
+    for wanted in (f"--assignment {name}", assignment.main, "By hand: ", "Hints", "o think about"):
+        assert wanted in page
+    assert re.search(r"\b(19|20)\d\d\b", page)  # a paper
+    for key in assignment.rules:  # a class's rules stand above the page's
+        assert f"- {assignment.drawn(1).choice[key]}\n" in page
+
+
+@pytest.mark.parametrize("name", list_assignments())
+@pytest.mark.ci
+def test_what_students_start_from_runs_and_earns_nothing(name, tmp_path):
+    for seed in (1, 2):
+        assignment = load(name).drawn(seed)
+        grade = graded(tmp_path, assignment, assignment.start(), seed)
+        assert (grade.earned, grade.problem) == (0, None)
+        assert "file does not" not in str(grade.checks)
+
+
+@pytest.mark.parametrize("name", WITH_RULES)
+@pytest.mark.ci
+def test_honest_work_has_full_marks_and_that_of_another_class_fails(name, tmp_path):
+    solution = HERE / "solutions" / f"{name}.py"
+    published = solution.read_text(encoding="utf-8") if solution.is_file() else honest(load(name), 1)
+    assert graded(tmp_path, load(name), published).earned == 10
+    for seed in (1, 2, 3):
+        own = load(name).drawn(seed)
+        assert graded(tmp_path, own, honest(own, seed), seed).earned == 10
+        copied = judged(own, honest(load(name), seed), seed)
+        assert copied.earned <= 3
+
+
+@pytest.mark.parametrize("name", WITH_RULES)
+def test_each_rule_makes_a_difference(name):
+    """One rule of another class costs points, and is named."""
+    for key, rules in load(name).rules.items():
+        page, *others = rules
+        for rule in others[:: len(others) // 2 + 1]:
+            source = load(name).source((rules[page], rules[rule]))
+            assert source != load(name).source()
+            grade = judged(load(name), source)
+            assert grade.earned < 10, rule
+            if (name, key) in (("bug", "weight"), ("bootstrap", "size")):  # of what no function is compared with
+                continue
+            assert f"{rule}; in your class, {page}" in "".join(check.details for check in grade.checks), (key, rule)
+
+
+@pytest.mark.parametrize(("name", "function", "told"), MISTAKES, ids=lambda own: own[:60])
+def test_a_mistake_loses_points_and_is_named(name, function, told):
+    assignment = load(name)
+    change = assignment.known_mistakes[function][told]
+    source = assignment.source(tuple(change))
+    assert source != assignment.source(), "there is no place for it"
+    grade = judged(assignment, source)
+    failed = [check for check in grade.checks if not check.passed and check.ran]
+    assert f"likely cause: {told}\n" in "".join(check.details for check in failed)
+    call = next(check for check in failed if told in check.details).details
+    shown = re.search(r"^ {4}(\w+\(.*\))$", call, re.MULTILINE)
+    assert shown is not None
+    assert sum(isinstance(part, ast.Constant) for part in ast.walk(ast.parse(shown[1]))) <= (
+        60 if function == "ablation" else 16
+    ), shown[1]
+
+
+def test_a_mistake_costs_its_own_points_only():
+    """What is built on a known mistake can be right; nothing can be gained by an unknown one."""
+    known = load("threshold").known_mistakes["f1"]
+    told = next(told for told in known if "F1m" in told)
+    assert judged(load("threshold"), load("threshold").source(tuple(known[told]))).earned == 7
+    unknown = load("threshold").source(("2 * tp / (2 * tp + fp + fn)", "tp / len(chosen) if chosen else 1"))
+    assert judged(load("threshold"), unknown).earned == 0
+
+
+SENTENCES = [["fox", "sleep"], ["fox", "eat", "grape"], ["grape", "sour"], []]
+QUESTIONS = [[[0.9, 0.4], [1, 0]], [[0.6, 0.2], [1, 1]]]
+TIES = [[[2.0, 3.0, 3.0], 2], [[5.0, 1.0], 0], [[1.0, 1.0], 0]]
+BY_HAND = [
+    ("window", "sliding_window", ("the cat sat on the mat".split(), ["who", "sat"], ["cat"]), 1.3863),
+    ("window", "word_distance", ("the cat sat on the mat".split(), ["who", "sat"], ["the", "mat"], ["the"]), 0.6),
+    ("ties", "accuracy", (TIES, "partial"), 0.6667),
+    ("ties", "accuracy", (TIES, "strict"), 0.3333),
+    ("bm25", "idf", ("fox", SENTENCES), 0.47),
+    ("bm25", "score", (["fox", "grape"], SENTENCES[1], {"fox": 0.47, "grape": 0.47}, 7 / 3, 0.9, 0.4), 0.4693),
+    ("kneser-ney", "word_probability", (["ab", "cb"], "b", 0.5), 0.38),
+    ("kneser-ney", "probability", (["ab", "cb"], "b", "a", 0.5), 0.69),
+    ("threshold", "f1", (QUESTIONS, 0.3), 0.6667),
+    ("threshold", "f1", (QUESTIONS, -0.8), 0.8571),
+    ("threshold", "tune", (QUESTIONS,), -0.8),
+    ("bootstrap", "accuracy", ([[1, 1, 0], [0]], [0, 0]), 0.6667),
+]
+
+
+@pytest.mark.parametrize(("name", "function", "args", "expected"), BY_HAND)
+def test_what_is_computed_by_hand_is_right(name, function, args, expected):
+    assert round(load(name).right(function)(*args), 4) == expected
+    assert f"{expected:g}" in load(name).file.with_name("README.md").read_text(encoding="utf-8")
+
+
+# What the checks compare with is what the package computes.
+
+
+def test_windows_and_distances_are_those_of_the_package():
+    for texts in cases_of(load("window"), "sliding_window", 3):
+        assert load("window").right("sliding_window")(*texts) == pytest.approx(
+            reference.sliding_window(*texts) / SCALE
+        )
+    for *texts, stopped in cases_of(load("window"), "word_distance", 3):
+        found = load("window").right("word_distance")(*texts, stopped)
+        assert found == pytest.approx(reference.word_distance(*texts, stopped))
+    dataset = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=20, seed=3)
+    mended = load("bug").right("WindowAndDistance")().score_candidates(dataset)
+    for found, expected in zip(mended, parse_solver("sw+d").score_candidates(dataset), strict=True):
+        assert np.allclose(found, expected, atol=1e-5)
+
+
+def test_ties_are_those_of_the_package():
+    scores = [own for (own,) in cases_of(load("ties"), "best", 3)]
+    found = Scores.from_lists(scores).are_best(1e-9)
+    best = load("ties").right("best")
+    assert found.tolist() == [i in best(own) for own in scores for i in range(len(own))]
+    for own, gold in cases_of(load("ties"), "credit", 3):
+        options = tuple(Candidate(str(one)) for one in own)
+        question = Question("q", Passage("p", ""), "", options, frozenset([gold]), Task.SINGLE_CHOICE)
+        (prediction,) = Argmax().decide(Scores.from_lists([own]), [question])
+        expected = (frozenset([gold]) in prediction.answers) / len(prediction.answers)
+        assert load("ties").right("credit")(own, gold) == expected
+
+
+def test_thresholds_are_those_of_the_package():
+    for (questions,) in cases_of(load("threshold"), "tune", 3):
+        rows = [
+            Question(
+                f"q{i}",
+                Passage("p", ""),
+                "",
+                tuple(Candidate(str(j)) for j in range(len(labels))),
+                frozenset(j for j, label in enumerate(labels) if label),
+                Task.MULTIPLE_ANSWER,
+            )
+            for i, (_, labels) in enumerate(questions)
+        ]
+        tuned = TunedThreshold().fit(Scores.from_lists([scores for scores, _ in questions]), rows)
+        assert load("threshold").right("tune")(questions) == pytest.approx(tuned.best_threshold_, abs=1e-12)
+
+
+def test_intervals_pairs_and_weights_are_those_of_the_package():
+    for values, level in cases_of(load("bootstrap"), "interval", 3):
+        found = load("bootstrap").right("interval")(values, level)
+        assert found == pytest.approx(percentile_interval(np.array(values), level))
+    for texts, word, context, discount in cases_of(load("kneser-ney"), "probability", 3):
+        model = ReferenceKneserNey(texts, 2, discounts=[[discount] * 3] * 2)
+        found = load("kneser-ney").right("probability")(texts, word, context, discount)
+        assert found == pytest.approx(model.probability(word, (context,)))
+    for term, sentences in cases_of(load("bm25"), "idf", 3):
+        full = [own for own in sentences if own]
+        expected = reference.bm25.idf(len(full), sum(term in own for own in full))
+        assert load("bm25").right("idf")(term, sentences) == pytest.approx(float(expected), abs=1e-5)
+
+
+LEAK = load("leak").checks[0].run.__globals__
+
+
+@pytest.mark.parametrize("leak", LEAK["LEAKS"], ids=str)
+def test_a_leak_is_found_by_its_own_cue_and_used(leak, tmp_path):
+    seed = next(seed for seed in range(1000) if LEAK["planted"](seed) == leak)
+    kind, value = leak
+    cue = value if kind in ("has", "lacks") else kind
+    rows = LEAK["make_rows"](seed, "other")
+    answers = {
+        "length": f"sorted(range(4), key=lambda i: len(options[i]))[{-1 if value == 'longest' else 0}]",
+        "position": f"{value}",
+        "has": f"max(range(4), key=lambda i: {value!r} in options[i])",
+        "lacks": f"min(range(4), key=lambda i: {value!r} in options[i])",
+        "verbatim": "max(range(4), key=lambda i: options[i].split()[2] in passage)",
+    }
+    source = f"CUE = {cue!r}\ndef answer(passage, options):\n    return {answers[kind]}\n"
+    assert graded(tmp_path, load("leak"), source, seed).earned == 10
+    traces = ("length",) if kind in ("has", "lacks") else ()  # words are of different lengths
+    others = [one for one in ("position", "verbatim", "length", *LEAK["WORDS"]) if one != cue and one not in traces]
+    assert [one for one in others if LEAK["best_share"](one, rows) >= LEAK["ENOUGH"]] == []
+    wrong = source.replace(repr(cue), repr(others[0])).replace("max(", "min(").replace("return 2", "return 1")
+    assert graded(tmp_path, load("leak"), wrong, seed).checks[0].earned == 0
+
+
+def test_the_data_are_questions_that_can_be_answered():
+    rows = [json.loads(line) for line in load("leak").hand_out(2)["leak.jsonl"].decode().splitlines()]
+    assert len(rows) == 240
+    for row in rows:
+        who, thing = re.fullmatch(r"Where did (\w+) take the (\w+)\?", row["question"]).groups()
+        (place,) = re.findall(rf"{who} took the {thing} to the (\w+)\.", row["passage"])
+        assert [i for i, own in enumerate(row["candidates"]) if f"to the {place} " in own] == [row["gold"]]
+
+
+def test_draws_must_be_random():
+    right = "rng.choices(range(n_passages), k=n_passages)"
+    for wrong, told in (
+        ("rng.sample(range(n_passages), n_passages)", "without replacement"),
+        ("random.Random(seed).choices(range(n_passages), k=n_passages)", "start the generator again"),
+        ("rng.choices(range(1, n_passages + 1), k=n_passages)", "positions count from 0"),
+        ("sorted(rng.choices(range(n_passages), k=n_passages))", "should be found about"),
+    ):
+        grade = judged(load("bootstrap"), load("bootstrap").source((right, wrong)))
+        assert grade.earned == 8
+        assert told in f"{grade.checks[1].problem} {grade.checks[1].details}"
+
+
+SOLVER = """
+import re
+import classic_rc
+
+class Mine(classic_rc.Solver):
+    def score_candidates(self, questions):
+        return classic_rc.Scores.from_lists([self.score_one(q, c) for c in q.candidates] for q in questions)
+    def score_one(self, question, candidate):
+        text, asked, own = question.passage.text, question.query, candidate.text
+"""
+MADE_FOR_STORIES = """
+        for part in re.split(r"(?<=[.]) (?=[A-Z][a-z]+ (?:took|found|hid|sold|repaired|lost|painted|dropped))", text):
+            who = part.split()[:1]
+            thing = asked.rstrip("?").split()[-1]
+            if asked.startswith("Who"):
+                when = asked.rstrip("?")
+                if any(when.endswith(time) and time in part for time in re.findall(r"(?:before|at|on|in|after|last) \\\\w+", part)):
+                    return float(who == [own])
+            elif asked.split()[2:3] == who and thing in part:
+                return float(own in part)
+        return 0.0
+"""
+
+
+def test_a_solver_must_answer_more_than_one_kind_of_text(tmp_path):
+    """An expression for the sentences that students have seen is not enough; nor is a solver below the floor."""
+    made = SOLVER + MADE_FOR_STORIES.replace("\\\\", "\\")
+    grade = graded(tmp_path, load("solver"), made)
+    earned = {check.name: check.earned for check in grade.checks}
+    assert earned["sample"] == earned["beats_sliding_window"] == 0
+    honest = graded(tmp_path, load("solver"), (HERE / "solutions" / "solver.py").read_bytes())
+    assert honest.earned == 10
+    assert honest.accuracy is not None
+    bag = (
+        SOLVER
+        + "        words = set(re.findall(r'\\w+', asked.lower()))\n        return float(own.lower() in text.lower()) + text.lower().find(own.lower()) / 1e4\n"
+    )
+    assert graded(tmp_path, load("solver"), bag).earned < 5
+
+
+def test_a_solver_keeps_the_contract(tmp_path):
+    right = (HERE / "solutions" / "solver.py").read_text(encoding="utf-8")
+    wrong = right.replace("for c in q.candidates]", "+ i * 1e-3 for i, c in enumerate(q.candidates)]")
+    assert wrong != right
+    checks = {check.name: check for check in graded(tmp_path, load("solver"), wrong).checks}
+    assert checks["keeps_the_contract"].earned == 0
+    assert "with its options in reversed order" in str(checks["keeps_the_contract"].problem)
+
+
+def test_each_class_draws_its_own_rules():
+    for name in WITH_RULES:
+        drawn = [load(name).drawn(seed).choice for seed in range(60)]
+        assert len({json.dumps(own) for own in drawn}) >= 4
+        assert all(own[key] != next(iter(load(name).rules[key])) for own in drawn for key in own)

@@ -1,0 +1,138 @@
+"""Similar code is flagged with its lines, whatever hides it; honest work of different people is not."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from classic_rc.cli.main import main
+from classic_rc.commands.grade import Isolation, grade_folder, load_assignment
+from classic_rc.commands.grade.similarity import ALIKE, KNOWN, find_similar, known_pieces, pieces_of
+from classic_rc.kernels import reference
+
+SOLUTIONS = sorted(Path(__file__).with_name("solutions").glob("*.py"))
+WINDOW = Path(__file__).with_name("solutions") / "window.py"
+LESSONS = Path(reference.__file__).parent
+OTHER = """
+import math
+
+
+def sliding_window(passage, question, candidate):
+    wanted = set(question).union(candidate)
+    best = 0.0
+    for first in range(len(passage)):
+        piece, value = passage[first : first + len(wanted)], 0.0
+        for token in piece:
+            if token in wanted:
+                value += math.log1p(1.0 / passage.count(token))
+        if value > best:
+            best = value
+    return best
+
+
+def word_distance(passage, question, candidate, stop_words):
+    def positions(words):
+        kept = [w for w in words if w not in stop_words and w in passage]
+        return {w: [k for k, t in enumerate(passage) if t == w] for w in kept}
+
+    asked, offered = positions(question), positions(set(candidate).difference(question))
+    if not (asked and offered):
+        return 1.0
+    flat = sorted(k for ks in offered.values() for k in ks)
+    steps = [min(abs(k - j) for k in ks for j in flat) for ks in asked.values()]
+    return sum(steps) / (len(asked) * (len(passage) - 1))
+"""
+
+
+def shuffled(source: str) -> str:
+    """Its functions in another order."""
+    head, *functions = source.split("\n\n\n")
+    return "\n\n\n".join([head, *functions[::-1]])
+
+
+def test_the_hashed_pieces_are_those_of_our_solutions():
+    """Made anew by ``python -c 'from tests.commands.grade import test_similarity as own; own.write_known()'``."""
+    assert known_pieces() == made_known()
+
+
+def made_known() -> dict[str, str]:
+    return {f"solution of {file.stem}": pieces_of(file.read_bytes()) for file in SOLUTIONS}
+
+
+def write_known() -> None:
+    KNOWN.write_text("".join(f"{name}: {hashes}\n" for name, hashes in made_known().items()), encoding="utf-8")
+
+
+@pytest.mark.parametrize("file", SOLUTIONS, ids=lambda file: file.stem)
+def test_each_of_our_solutions_is_known_as_it_is_renamed_and_vendored(file):
+    source = file.read_text(encoding="utf-8")
+    renamed = source.replace("passage", "text").replace("scores", "values").replace("total", "summe")
+    padded = (Path(__file__).parent / "attacks.py").read_text(encoding="utf-8") + renamed
+    for copy in (source, "# my own work\n" + renamed, padded):
+        found = find_similar({"ann": {"ann.py": copy.encode()}}).of("ann")
+        assert any(told.startswith(f"known: solution of {file.stem}: ") and " of ann.py" in told for told in found)
+
+
+def test_what_grades_is_known():
+    source = (LESSONS / "window.py").read_bytes() + (LESSONS / "distance.py").read_bytes()
+    lesson = {"window.py of the package": (LESSONS / "window.py").read_bytes()}
+    (told,) = find_similar({"ann": {"ann.py": source}}, None, lesson).of("ann")
+    assert told.startswith("known: window.py of the package: ")
+
+
+def test_pairs_are_flagged_with_lines_and_honest_work_is_not():
+    work = WINDOW.read_text(encoding="utf-8")
+    files = {"ann": work, "bob": shuffled(work.replace("words", "ws")), "eve": OTHER}
+    found = find_similar({name: {f"{name}.py": source.encode()} for name, source in files.items()})
+    assert found.clusters == (("ann", "bob"),)
+    (pair,) = [match for match in found.matches if not match.second.startswith("known")]
+    assert pair.share >= 0.71
+    assert " of ann.py = lines " in pair.lines
+    assert max(own for own in found.shares if own < pair.share) < ALIKE
+    assert found.of("eve") == []
+    assert found.distribution.startswith("3 pairs share 0.")
+
+
+@pytest.mark.ci
+def test_twenty_equal_files_are_one_cluster(tmp_path):
+    folder = tmp_path / "class"
+    folder.mkdir()
+    own = load_assignment("window").drawn(3)
+    for number in range(20):
+        (folder / f"copy{number:02}.py").write_text(own.source(), encoding="utf-8")
+    (folder / "honest.py").write_text(OTHER, encoding="utf-8")
+    grading = grade_folder(folder, own, seed=3, isolation=Isolation("none"))
+    assert [len(cluster) for cluster in grading.similarity.clusters] == [20]
+    assert {grade.earned for grade in grading.grades[:20]} == {10}  # no points change by themselves
+    assert "known: the reference of your class: 100 % of the code" in "".join(grading.similarity.of("copy00"))
+    assert grading.similarity.of("honest") == []
+
+
+def test_the_template_does_not_count():
+    template = load_assignment("solver").start()
+    found = find_similar({name: {f"{name}.py": template} for name in ("ann", "bob")}, template)
+    assert (found.matches, found.shares) == ((), ())
+
+
+def test_code_is_written_as_plain_files(tmp_path, monkeypatch):
+    monkeypatch.setattr("classic_rc.commands.grade.choose_isolation", lambda **rest: Isolation("none"))
+    folder = tmp_path / "class"
+    (folder / "bob").mkdir(parents=True)
+    for name in ("ann.py", "bob/my_window.py", "bob/more.py"):
+        (folder / name).write_text(WINDOW.read_text(encoding="utf-8"), encoding="utf-8")
+    arguments = [
+        "--assignment",
+        "window",
+        "--plain",
+        str(tmp_path / "plain"),
+        "-o",
+        str(tmp_path / "g.csv"),
+        "--quiet",
+    ]
+    assert main(["grade", str(folder), *arguments]) == 0
+    names = sorted(path.name for path in (tmp_path / "plain").iterdir())
+    assert names == ["ann__ann.py", "bob__more.py", "bob__my_window.py"]
+    rows = list(csv.DictReader((tmp_path / "g.csv").open(encoding="utf-8")))
+    assert all("nearly the same code" in row["similar"] and "solution of window" in row["similar"] for row in rows)

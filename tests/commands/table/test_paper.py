@@ -1,0 +1,708 @@
+"""The paper's table: what it computes from run records, and what it looks like."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import random
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from classic_rc import evaluate, from_rows
+from classic_rc.commands.table.figure import forest_figure
+from classic_rc.commands.table.formats import as_table, caption, table_csv, table_latex, uneven_intervals
+from classic_rc.commands.table.methods import methods_text, settings_table
+from classic_rc.commands.table.model import PaperCell
+from classic_rc.commands.table.paper import make_paper_table, read_paper_records
+from classic_rc.errors import DataError, UsageError
+from classic_rc.metrics.base import METRICS
+from classic_rc.reports.references import references
+from classic_rc.results import with_intervals, with_significance
+from classic_rc.results.outcomes import Block
+from classic_rc.results.record import run_record
+from classic_rc.tables import render
+from tests.errors import raises
+
+WORDS = "owl mouse barn river lamp stone cello train fence bean garden night rabbit hole bag uncle".split()
+SYSTEMS = ["random", "longest", "shortest", "sliding-window", "sw+d", "word-distance", "lexical", "ir"]
+
+
+def questions(name, n=36, *, several=False, seed=0):
+    """Questions about passages of random words; the longest option is often right."""
+    draw = random.Random(f"{name}{seed}")
+    rows = []
+    for i in range(n):
+        options = [" ".join(draw.sample(WORDS, draw.randint(1, 4))) for _ in range(4)]
+        best = max(range(4), key=lambda k: len(options[k]))
+        right = best if draw.random() < 0.6 else draw.randrange(4)
+        rows.append(
+            {
+                "id": f"{name}{i}",
+                "passage": f"{i // 2} " + " ".join(draw.choices(WORDS, k=30)) + ".",
+                "question": f"What about the {draw.choice(WORDS)}?",
+                "candidates": options,
+                "gold": sorted({right, draw.randrange(4)}) if several else right,
+                "meta": {"level": "middle" if i % 3 else "high", "author": f"a{i // 8}"},
+            }
+        )
+    return from_rows(rows, name=name, split="dev")
+
+
+@pytest.fixture
+def save(tmp_path):
+    """Writes a record of evaluations and gives its file."""
+
+    def save(name, *evaluations, **changed):
+        path = tmp_path / name / "run.json"
+        path.parent.mkdir(exist_ok=True)
+        record = run_record(evaluations)
+        for run in record["runs"]:
+            run |= changed
+        path.write_text(json.dumps(record), encoding="utf-8")
+        return path
+
+    return save
+
+
+def measured(dataset, solvers, baseline=None, **options):
+    evaluation = with_intervals(evaluate(dataset, solvers, **options), 200)
+    return evaluation if baseline is None else with_significance(evaluation, baseline, 300)
+
+
+def paper(*files, **options):
+    return make_paper_table(read_paper_records(files), **options)
+
+
+def table_text(table, *args, **options):
+    return render(as_table(table, *args, bold=False, **options), "table")
+
+
+def table_markdown(table, *args):
+    return render(as_table(table, *args), "markdown")
+
+
+def cell(table, row, column):
+    """The cell of a row's name and a column's dataset, metric or group."""
+    (found,) = (r for r in table.rows if r.name == row)
+    (j,) = (j for j, c in enumerate(table.columns) if f"{c.dataset}:{c.group or c.metric.name}" == column)
+    return found.cells[j]
+
+
+# ------------------------------------------------------------------------------------------------------------------
+# Numbers
+
+
+def test_numbers_are_those_of_the_run(save):
+    dataset = questions("barn")
+    run = measured(dataset, ["random", "longest", "sw+d", "shortest"], "sw+d", by="level")
+    table = paper(save("a", run), by="level")
+    assert [(c.dataset, c.group) for c in table.columns] == [("barn", None), ("barn", "high"), ("barn", "middle")]
+    assert table.baselines == ("sw+d",)
+    for row in run.rows:
+        whole, group = cell(table, row.name, "barn:accuracy"), cell(table, row.name, "barn:middle")
+        assert whole.value == row.metrics()["accuracy"]
+        assert whole.interval == row.intervals["accuracy"]
+        assert whole.test.p_value == row.p_values.get("accuracy")
+        assert group.value == row.metrics(run.groups["middle"])["accuracy"]
+        assert group.interval == row.group_intervals["middle"]["accuracy"]
+        assert group.test.p_value == row.test("middle").p_value
+    assert any(c.test.is_significant for c in table.cells)
+
+
+def test_groups_of_passages_that_a_run_kept_together_stay_together(save):
+    run = with_intervals(evaluate(questions("barn"), ["longest", "sw+d"]), 200, group="author")
+    run = with_significance(run, "sw+d", 300, group="author")
+    table = paper(save("a", run))
+    longest = cell(table, "longest", "barn:accuracy")
+    assert longest.interval == run.rows[0].intervals["accuracy"]
+    assert longest.interval != measured(questions("barn"), ["longest"]).rows[0].intervals["accuracy"]
+    assert longest.test.p_value == run.rows[0].p_values["accuracy"]
+    assert "groups of passages" in caption(table, None, "lines")
+
+
+def test_other_intervals_and_another_baseline(save):
+    run = evaluate(questions("barn"), ["longest", "sw+d", "shortest"])
+    plain = paper(save("a", run))
+    assert all(c.interval is None and c.test.p_value is None for c in plain.cells)
+    table = paper(save("a", run), intervals=200, baseline="longest")
+    expected = with_significance(with_intervals(run, 200), "longest")
+    for row in expected.rows:
+        own = cell(table, row.name, "barn:accuracy")
+        assert own.interval == row.intervals["accuracy"]
+        assert own.test.p_value == row.p_values.get("accuracy")
+    with raises(UsageError, field="baseline", found="lexical"):
+        paper(save("a", run), baseline="lexical")
+
+
+def test_what_is_left_out_changes_no_mark(save):
+    table = paper(save("a", measured(questions("barn"), SYSTEMS, "sw+d", by="level")), by="level")
+    part = table.select(rows="shortest,longest", columns="barn:middle")
+    assert [row.name for row in part.rows] == ["shortest", "longest"]
+    assert [cell(part, name, "barn:middle") for name in ("shortest", "longest")] == [
+        cell(table, name, "barn:middle") for name in ("shortest", "longest")
+    ]
+    family = [c.test.p_value for c in (cell(table, row.name, "barn:accuracy") for row in table.rows)]
+    alone = paper(save("b", measured(questions("barn"), ["sw+d", "longest", "shortest"], "sw+d")))
+    p = cell(alone, "shortest", "barn:accuracy").test.p_value
+    assert p is not None
+    assert p < max(q for q in family if q is not None)
+    best = next(row.name for row in table.rows if row.cells[0].is_best)
+    others = ",".join(row.name for row in table.rows if row.name != best)
+    without = table.select(rows=others)
+    assert not any(row.cells[0].is_best for row in without.rows)
+    assert any("no number is bold" in note for note in without.notes)
+
+
+def test_given_numbers_of_several_records_are_all_shown_each_in_its_own_groups(save, tmp_path):
+    dataset = questions("barn")
+    answers = tmp_path / "people.jsonl"
+    lines = [{"id": q.id, "answer": min(q.gold)} for q in dataset[:20]]
+    answers.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    one = evaluate(dataset, {"sw+d": "sw+d", "Human": 95.5}, by="author")
+    other = evaluate(dataset, {"sw+d": "sw+d", "People": f"{answers},sample=20"}, by="level")
+    table = paper(save("a", one), save("b", other), by="level")
+    given = {row.name: [of.value for of in row.cells] for row in table.rows if row.is_given}
+    assert given == {"Human": [0.955, None, None], "People": [1.0, 1.0, 1.0]}
+    renamed = replace(one, group_by="level", groups=other.groups)
+    with_both = paper(save("b", other), save("c", renamed), by="level")
+    assert [of.sample for row in with_both.rows if row.name == "People" for of in row.cells] == [20, 7, 13]
+    # Groups of another key with the same names are not those of the column.
+    authors = replace(other, group_by="author")
+    table = paper(save("d", authors), save("e", evaluate(dataset, ["longest"], by="level")), by="level")
+    assert [of.sample for row in table.rows if row.name == "People" for of in row.cells] == [20, None, None]
+
+
+def test_choices_are_in_the_given_order_and_blocks_stay_together(save):
+    run = measured(questions("barn"), ["longest", "surface-lr", "sw+d,window=30", "sw+d"], cv=2)
+    other = measured(questions("lamp"), ["longest", "sw+d"])
+    table = paper(save("a", run, other))
+    assert [row.block for row in table.rows] == [Block.UNTRAINED] * 3 + [Block.TRAINED]
+    part = table.select(rows="surface-lr,sw+d,window=30,longest", columns="lamp,barn")
+    assert [row.name for row in part.rows] == ["sw+d,window=30", "longest", "surface-lr"]
+    assert [column.dataset for column in part.columns] == ["lamp", "barn"]
+    assert cell(part, "longest", "lamp:accuracy") == cell(table, "longest", "lamp:accuracy")
+    assert part.missing == ["no result of sw+d,window=30, surface-lr on lamp: not in the record"]
+    with raises(UsageError, field="row", found="lexical"):
+        table.select(rows="longest,lexical")
+    with raises(UsageError, field="column", found="bran"):
+        table.select(columns="bran")
+
+
+def test_the_best_is_neither_an_expectation_nor_tuned_on_the_same_data_nor_published(save):
+    run = measured(questions("barn"), ["random", "longest", "shortest", "sw+d"])
+    worst = min(run.rows[1:], key=lambda row: row.metrics()["accuracy"])
+    perfect = {name: np.ones_like(of) for name, of in worst.outcomes.statistics.items()}
+    best = replace(worst.outcomes, statistics=perfect)
+    tops = (
+        *run.rows,
+        replace(worst, label="lucky", expected=True, outcomes=best),
+        replace(worst, label="tuned", tuned_here=True, outcomes=best),
+    )
+    figure = {"system": "Paper", "metric": "accuracy", "printed": "99.9", "source": "s", "cites": None}
+    table = paper(save("a", replace(run, rows=tops), published=[figure]), published=True)
+    compared = [row.metrics()["accuracy"] for row in run.rows[1:]]
+    assert {row.name for row in table.rows if row.cells[0].is_best} == {
+        row.name for row in run.rows[1:] if row.metrics()["accuracy"] == max(compared)
+    }
+    assert table.rows[-1].block is Block.PUBLISHED
+    assert "expectations, systems tuned on the same data and published results" in caption(table, None, "none")
+
+
+def test_equal_printed_numbers_are_both_bold(save):
+    run = measured(questions("barn"), ["longest", "shortest"])
+    shifted = run.rows[0].outcomes.statistics["accuracy"].copy()
+    shifted[0] += 0.001
+    twin = replace(
+        run.rows[0], label="twin", outcomes=replace(run.rows[0].outcomes, statistics={"accuracy": shifted})
+    )
+    file = save("a", replace(run, rows=(*run.rows, twin)))
+    assert {row.name for row in paper(file).rows if row.cells[0].is_best} == {"longest", "twin"}
+    assert {row.name for row in paper(file, decimals=3).rows if row.cells[0].is_best} == {"twin"}
+
+
+# ------------------------------------------------------------------------------------------------------------------
+# Records
+
+
+def test_records_of_one_dataset_are_joined_and_tested_together(save):
+    dataset = questions("barn")
+    first, second = (
+        save("a", measured(dataset, ["sw+d", "longest"], "sw+d")),
+        save("b", measured(dataset, ["shortest", "longest"])),
+    )
+    table = paper(first, second)
+    assert [row.name for row in table.rows] == ["sw+d", "longest", "shortest"]
+    together = measured(dataset, ["sw+d", "longest", "shortest"], "sw+d")
+    for row in together.rows[1:]:
+        assert cell(table, row.name, "barn:accuracy").test.p_value == row.p_values["accuracy"]
+
+
+def test_other_numbers_of_one_name_are_an_error_that_names_both_files(save):
+    dataset = questions("barn")
+    first, second = (
+        save(name, evaluate(dataset, {"mine": solver})) for name, solver in (("a", "longest"), ("b", "shortest"))
+    )
+    with raises(DataError, source=str(second), field="rows") as caught:
+        paper(first, second)
+    assert str(first) in str(caught.value)
+    assert "mine" in str(caught.value)
+
+
+def test_a_name_that_learned_from_gold_once_is_in_the_trained_block(save):
+    file = save(
+        "a",
+        evaluate(questions("barn"), {"mine": "longest", "other": "sw+d"}),
+        evaluate(questions("lamp"), {"mine": "surface-lr", "other": "sw+d"}, cv=2),
+    )
+    table = paper(file)
+    assert {row.name: row.block for row in table.rows} == {"mine": Block.TRAINED, "other": Block.UNTRAINED}
+    assert any(note.startswith("mine is in the block trained") for note in table.notes)
+
+
+def test_different_recorded_baselines_need_a_choice(save):
+    file = save(
+        "a",
+        measured(questions("barn"), ["longest", "sw+d"], "sw+d"),
+        measured(questions("lamp"), ["longest", "sw+d"], "longest"),
+    )
+    with raises(UsageError, field="--baseline"):
+        paper(file)
+    assert paper(file, baseline="sw+d").baselines == ("sw+d",)
+
+
+def test_of_two_baselines_for_one_dataset_the_first_is_used(save):
+    dataset = questions("barn")
+    first = save("a", measured(dataset, ["longest", "sw+d"], "sw+d"))
+    second = save("b", measured(dataset, ["longest", "shortest"], "longest"))
+    table = paper(first, second)
+    assert table.baselines == ("sw+d",)
+    assert any("sw+d, longest" in note for note in table.notes)
+
+
+def test_a_baseline_without_a_result_marks_nothing_there(save):
+    file = save("a", measured(questions("barn"), ["longest", "sw+d"]), measured(questions("lamp"), ["longest"]))
+    table = paper(file, baseline="sw+d")
+    assert cell(table, "longest", "barn:accuracy").test.p_value is not None
+    assert cell(table, "longest", "lamp:accuracy").test.p_value is None
+    assert any("lamp: the baseline sw+d has no result" in note for note in table.notes)
+    assert "No tests on lamp" in caption(table, None, "none")
+
+
+def test_metrics_are_those_that_papers_report_or_the_chosen_ones(save):
+    file = save(
+        "a", evaluate(questions("barn"), ["longest"]), evaluate(questions("lamp", several=True), ["longest"])
+    )
+    names = [(c.dataset, c.metric.name) for c in paper(file).columns]
+    assert names == [("barn", "accuracy"), ("lamp", "f1_m"), ("lamp", "f1_a"), ("lamp", "em0")]
+    chosen = paper(file, metrics=["em1", "f1_a"])
+    assert [(c.dataset, c.metric.name) for c in chosen.columns] == [("lamp", "em1"), ("lamp", "f1_a")]
+    assert any("barn is left out" in note for note in chosen.notes)
+    with raises(UsageError, field="--metrics", found="quoref_f1"):
+        paper(file, metrics=["quoref_f1"])
+    with raises(UsageError, field="metric", found="f1a"):
+        paper(file, metrics=["f1a"])
+
+
+def test_the_primary_metric_of_the_run_is_tested(save):
+    run = measured(questions("lamp", several=True), ["longest", "sw+d"], "sw+d", metrics=("em1",))
+    table = paper(save("a", run))
+    assert [c.metric.name for c in table.columns if c.is_tested] == ["em1"]
+    assert cell(table, "longest", "lamp:em1").test.p_value == run.rows[0].p_values["em1"]
+    assert cell(table, "longest", "lamp:f1_a").test.p_value is None
+
+
+def test_group_columns_need_recorded_groups(save):
+    file = save("a", evaluate(questions("barn"), ["longest"]))
+    with raises(UsageError, field="--by", found="level"):
+        paper(file, by="level")
+    grouped = save("b", evaluate(questions("barn"), ["longest"], by="level"))
+    with raises(UsageError, found="levle", expected="level"):
+        paper(grouped, by="levle")
+
+
+def test_small_groups_are_in_parentheses_and_have_no_best(save):
+    dataset = questions("barn", n=12)
+    table = paper(save("a", evaluate(dataset, ["longest", "shortest"], by="level")), by="level")
+    small = [j for j, c in enumerate(table.columns) if c.is_small]
+    assert [table.columns[j].questions for j in small] == [4, 8]
+    assert not any(row.cells[j].is_best for row in table.rows for j in small)
+    assert re.search(r"longest +\S+ +\(\S+\) +\(\S+\)", table_text(table))
+
+
+def test_new_names(save):
+    name = "sw+d,window=30"
+    run = measured(questions("barn"), {"longest": "longest", name: name}, by="level")
+    other = evaluate(questions("lamp"), {"SW": "sw+d", "longest": "longest"})
+    rename = ["sw+d,window=30=SW", "barn=B", "high=H", "accuracy=Right", "longest=Long"]
+    table = paper(save("a", run, other), by="level", rename=rename)
+    assert [row.name for row in table.rows] == ["Long", "SW"]
+    assert {c.dataset for c in table.columns} == {"B", "lamp"}
+    assert {c.group_label for c in table.columns} == {None, "H", "middle"}
+    assert {c.metric_label for c in table.columns} == {"Right"}
+    assert [row.name for row in table.select(rows="sw+d,window=30").rows] == ["SW"]
+    assert len(table.select(columns="barn:high").columns) == 1
+
+
+@pytest.mark.parametrize(
+    ("rename", "fields"),
+    [
+        ("longest", {"field": "--rename", "found": "longest"}),
+        ("longset=L", {"field": "name to replace", "found": "longset"}),
+        ("longest=sw+d", {"field": "--rename", "found": "sw+d"}),
+        ("barn=lamp", {"field": "--rename", "found": "lamp"}),
+    ],
+)
+def test_wrong_new_names(save, rename, fields):
+    file = save("a", evaluate(questions("barn"), ["longest", "sw+d"]), evaluate(questions("lamp"), ["longest"]))
+    with raises(UsageError, **fields):
+        paper(file, rename=[rename])
+
+
+def test_why_a_system_has_no_result_is_a_note(save):
+    missing = [{"name": "mine", "reason": "it needs training data"}, {"name": "never", "reason": "no"}]
+    first = save("a", evaluate(questions("barn"), ["longest"]), missing=missing)
+    second = save("b", evaluate(questions("lamp"), {"longest": "longest", "mine": "sw+d"}))
+    table = paper(first, second)
+    assert [row.name for row in table.rows] == ["longest", "mine"]
+    assert cell(table, "mine", "barn:accuracy") == PaperCell(reason="it needs training data")
+    assert table.missing == ["no result of mine on barn: it needs training data"]
+    assert "never is left out: no" in table.notes
+    for text in (table_text(table), table_markdown(table), table_latex(table)):
+        assert "training data" not in text
+    assert "–" in table_text(table)
+
+
+def test_published_figures_are_in_the_columns_that_they_are_about(save):
+    def figure(system, printed, group=None, metric="accuracy", source="s", cites=None):
+        return dict(
+            zip(
+                ("system", "printed", "group", "metric", "source", "cites"),
+                (system, printed, group, metric, source, cites),
+                strict=True,
+            )
+        )
+
+    figures = [
+        figure("SW", "43.25", cites="lai2017"),
+        figure("SW", "37.3", ["level", "middle"], cites="lai2017"),
+        figure("SW", "99", ["type", "one"], cites="lai2017"),
+        figure("SW", "44.0", cites="lai2017"),
+        figure("SW", "1.0", metric="f1_a"),
+        figure("Other", None),
+        figure("Other", "50"),
+    ]
+    run = evaluate(questions("barn"), ["longest"], by="level")
+    file = save("a", run, published=figures)
+    table = paper(file, by="level", published=True)
+    rows = {row.name: row for row in table.rows if row.block is Block.PUBLISHED}
+    assert [c.printed for c in rows["SW"].cells] == ["43.25", None, "37.3"]
+    assert [c.number(1) for c in rows["SW"].cells] == ["43.3", None, "37.3"]
+    assert [c.number(1) for c in rows["Other"].cells] == ["50", None, None]
+    assert any("and not 44.0 (s)" in note for note in table.notes)
+    assert r"SW \citep{lai2017} & " in table_latex(table)
+    assert "SW (Lai et al., 2017)" in table_markdown(table)
+    assert not [row for row in paper(file).rows if row.block is Block.PUBLISHED]
+    none = paper(save("b", run), published=True)
+    assert any("no published figures" in note for note in none.notes)
+
+
+@pytest.mark.parametrize(
+    ("changed", "fields"),
+    [
+        ({"resampling": {"level": 2, "resamples": 9, "seed": 0}}, {"field": "level"}),
+        ({"resampling": {"level": 0.9, "resamples": 0, "seed": 0}}, {"field": "resamples"}),
+        ({"resampling": []}, {}),
+        ({"significance": {"baseline": 1, "n": 9, "seed": 0}}, {"field": "baseline"}),
+        ({"published": [{"system": "a", "metric": "f1", "source": "s", "printed": "x"}]}, {"field": "printed"}),
+        ({"published": [{"system": "a", "metric": "f1", "source": "s", "group": ["x"]}]}, {"field": "group"}),
+        ({"published": [7]}, {}),
+        ({"resampled_groups": {"key": "author", "groups": [0]}}, {"field": "groups"}),
+    ],
+)
+def test_malformed_settings_are_errors_with_their_place(save, changed, fields):
+    with raises(DataError, **fields):
+        paper(save("a", evaluate(questions("barn"), ["longest"]), **changed), published=True)
+
+
+# ------------------------------------------------------------------------------------------------------------------
+# Formats
+
+
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory):
+    """Nine systems on six datasets, one of them with three metrics, with intervals, marks and two blocks."""
+    folder = tmp_path_factory.mktemp("wide")
+    datasets = [questions(name) for name in ("MC160", "MC500", "RACE", "DREAM", "MCScript")]
+    datasets.append(questions("MultiRC", several=True))
+    runs = [measured(dataset, [*SYSTEMS, "surface-lr"], "sw+d", cv=2) for dataset in datasets]
+    (folder / "run.json").write_text(json.dumps(run_record(runs)), encoding="utf-8")
+    return paper(folder)
+
+
+def test_markdown_has_bold_numbers_only(wide):
+    text = table_markdown(wide)
+    _, _, header, rule, first, *_ = text.splitlines()
+    assert header.count("|") == rule.count("|") == first.count("|") == 2 + len(wide.columns)
+    assert first.startswith("| *Learns nothing from gold answers* |")
+    bold = re.findall(r"\*\*(.*?)\*\*", text)[1:]  # the first is the title
+    assert len(bold) == sum(c.is_best for c in wide.cells)
+    assert all(re.fullmatch(r"\d+\.\d", number) for number in bold)
+    assert r"\*" in text
+
+
+def test_csv_has_a_record_for_each_cell_in_full_precision(wide):
+    records = list(csv.DictReader(io.StringIO(table_csv(wide))))
+    assert len(records) == len(wide.rows) * len(wide.columns)
+    own = cell(wide, "longest", "RACE:accuracy")
+    (record,) = (r for r in records if (r["system"], r["dataset"]) == ("longest", "RACE"))
+    assert [float(record[key]) for key in ("value", "low", "high", "p")] == [
+        own.value,
+        *own.interval,
+        own.test.p_value,
+    ]
+    assert record["significant"] == str(own.test.is_significant)
+    assert record["baseline"] == "sw+d"
+
+
+def test_html_is_one_table_that_escapes(save, outline):
+    run = measured(questions("<b>&"), {"<i>": "longest", "x": "shortest"})
+    html = render(as_table(paper(save("a", run))), "html")
+    found = outline(html)
+    assert [name for name, _ in found.elements if name in ("table", "style", "script", "i", "b")] == ["table"]
+    assert "<i>" in found.text
+
+
+def test_captions_have_neither_hashes_nor_files(wide):
+    text = caption(wide, None, "lines", stacked=True)
+    assert text.startswith(
+        "Results (%) on the development sets of MC160, MC500, RACE, DREAM, MCScript and MultiRC."
+    )
+    assert not re.search(r"[0-9a-f]{8}|\.json|\|", text)
+    assert "Holm-adjusted over all measured systems of a column" in text
+    assert "Other metrics are not tested" in text
+    assert caption(wide, "Our floor", "none").startswith("Our floor. Bold: ")
+    one = wide.select(columns="RACE")
+    assert caption(one, None, "none").startswith("Accuracy (%) on the development set of RACE.")
+
+
+def test_plus_minus_is_the_longer_side(wide):
+    assert 0 < uneven_intervals(wide) < len(list(wide.cells))
+    assert " ± " in table_text(wide, intervals="pm")
+    assert r"$\pm$" in table_latex(wide, intervals="pm")
+
+
+def test_latex_takes_any_name(save):
+    run = evaluate(questions(r"50 % \x{} _~"), {r"a_b & $c$ #^\input{x}": "longest", "é": "shortest"})
+    text = table_latex(paper(save("a", run)), title=r"100 % \foo_bar")
+    assert r"a\_b \& \$c\$ \#\textasciicircum{}\textbackslash{}input\{x\}" in text
+    assert r"\caption{100 \% \textbackslash{}foo\_bar." in text
+    assert r"\label{tab:results}" in text
+    with raises(UsageError, field="--label", found="a b"):
+        table_latex(paper(save("a", run)), label="a b")
+
+
+def tabulars(latex):
+    """The numbers of columns and of rows with a number, for each tabular."""
+    return [
+        (header.count("&"), sum(bool(re.match(r"[^&\\ ][^&]*&", line)) for line in body.splitlines()))
+        for header, body in re.findall(
+            r"^(System &[^\n]*)\n\\midrule\n(.*?)\\bottomrule", latex, re.DOTALL | re.MULTILINE
+        )
+    ]
+
+
+def test_latex_is_as_wide_as_asked(wide):
+    assert r"\begin{table*}" in table_latex(wide)
+    small = wide.select(columns="MC160,MC500")
+    assert r"\begin{table}" in table_latex(small)
+    assert r"\begin{table*}" in table_latex(small, width="text")
+    narrow = table_latex(wide, width="column")
+    assert r"\begin{table}" in narrow
+    assert tabulars(narrow) == [(3, len(wide.rows)), (2, len(wide.rows)), (3, len(wide.rows))]
+
+
+def test_a_table_with_many_columns_has_panels_that_keep_datasets_together(wide):
+    n = len(wide.columns)
+    wider = replace(
+        wide,
+        columns=(*wide.columns, *(replace(c, dataset=f"{c.dataset} 2") for c in wide.columns)),
+        datasets=(*wide.datasets, *(replace(d, label=f"{d.label} 2") for d in wide.datasets)),
+        rows=tuple(replace(row, cells=row.cells * 2) for row in wide.rows),
+    )
+    assert tabulars(table_latex(wider)) == [(n, len(wide.rows))] * 2
+    assert [columns for columns, _ in tabulars(table_latex(wider, intervals="pm"))] == [5, 5, 3, 3]
+
+
+def test_a_long_table_has_several_floats_with_one_number(wide):
+    rows = tuple(replace(row, name=f"{row.name} {i}") for i in range(9) for row in wide.rows)
+    text = table_latex(replace(wide, rows=rows), intervals="none")
+    assert sum(n for _, n in tabulars(text)) == len(rows)
+    assert max(n for _, n in tabulars(text)) <= 40
+    n_floats = text.count(r"\begin{table*}")
+    assert n_floats == 3
+    assert text.count(r"\addtocounter{table}{-1}") == text.count("(continued)}") == n_floats - 1
+    assert text.count(r"\label{tab:results}") == 1
+
+
+ACL = r"""\documentclass[11pt,twocolumn]{article}
+\usepackage[textwidth=455.24pt,textheight=700pt,columnsep=17.08pt]{geometry}
+"""
+NEURIPS = r"""\documentclass[10pt]{article}
+\usepackage[textwidth=397.48pt,textheight=650pt]{geometry}
+\makeatletter
+\renewcommand{\footnotesize}{\@setfontsize\footnotesize\@ixpt\@xpt}
+\makeatother
+"""
+
+
+def compiled(head, body, folder):
+    """Compile a document in Times, and give its log."""
+    if shutil.which("pdflatex") is None:
+        pytest.skip("pdflatex is not installed (apt-get install texlive-latex-extra texlive-fonts-recommended)")
+    source = (
+        head + r"\usepackage{mathptmx,booktabs,adjustbox,tabularx,xcolor,natbib}" + "\n\\begin{document}\n" + body
+    )
+    (folder / "paper.tex").write_text(source + "\n\\end{document}\n", encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, check=False)
+    log = (folder / "paper.log").read_text(encoding="latin-1")
+    assert done.returncode == 0, log[-2000:]
+    return log
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("head", [ACL, NEURIPS], ids=["acl", "neurips"])
+@pytest.mark.parametrize("style", ["lines", "pm", "none"])
+def test_tables_compile_and_fit(wide, head, style, tmp_path):
+    assert len(wide.rows) >= 8
+    long = replace(wide, rows=tuple(replace(row, name=f"{row.name} {i}") for i in range(6) for row in wide.rows))
+    made = [
+        table_latex(wide, intervals=style),
+        table_latex(wide.select(columns="RACE,DREAM"), intervals=style, label="tab:narrow"),
+        table_latex(wide, intervals=style, label="tab:panels", width="column"),
+        table_latex(long, intervals=style, label="tab:long"),
+    ]
+    log = compiled(head, "".join(made) + "Text.", tmp_path)
+    assert "Overfull" not in log
+    assert "Float too large" not in log
+    assert (tmp_path / "paper.pdf").stat().st_size > 10_000
+
+
+# ------------------------------------------------------------------------------------------------------------------
+# Methods and figure
+
+
+def test_the_paragraph_says_what_was_done_and_cites_it(wide):
+    paragraph, bibtex = methods_text(wide)
+    for fact in (
+        "MC160 (split dev) has 36 questions about 36 passages.",
+        "sw+d, Richardson, Burges and Renshaw 2013",
+        "each gets an equal part of the credit",
+        "95\\% percentile intervals from 200 bootstrap resamples",
+        "differs significantly from sw+d at $p < 0.05$",
+        "the tested metric is F1a",
+        "300 random permutations",
+        "other metrics are not tested",
+        "Python 3.",
+        r"\caption{Settings of the systems}",
+    ):
+        assert fact in paragraph, fact
+    cited = {key for keys in re.findall(r"\\citep\{([^}]*)\}", paragraph) for key in keys.split(",")}
+    assert "classic_rc" in cited
+    assert "lai2017" not in cited  # these data only have the name RACE
+    assert cited == set(re.findall(r"^@\w+\{([^,]+),", bibtex, re.MULTILINE))
+    assert cited <= set(references())
+    plain, same = methods_text(wide, "table")
+    assert same == bibtex
+    assert "(Richardson et al., 2013)" in plain
+    assert "\\" not in plain
+
+
+def test_what_was_tuned_on_the_reported_data_is_marked(save):
+    data = questions("lamp", several=True)
+    train = questions("fence", several=True, seed=1)
+    run = evaluate(data, ["longest", "surface-lr"], train=train, tune=data)
+    settings = settings_table(paper(save("a", run)))
+    assert settings["Trained"]["surface-lr"].value == "on fence"
+    assert settings["Tuned"]["longest"].value == "threshold for F1a on lamp dev, the data that it reports†"
+    assert settings["Trained"]["longest"].value is None
+
+
+def test_a_fixed_threshold_is_a_setting(save):
+    run = evaluate(questions("lamp", several=True), ["random", "longest", "sw+d"], threshold=0.5)
+    settings = settings_table(paper(save("a", run)))
+    assert settings["Settings"]["longest"].value == "score > 0.5"
+    assert settings["Tuned"]["longest"].value is None
+    assert settings["Settings"]["random"].value is None
+
+
+def test_control_characters_in_names_are_visible_escapes(save):
+    run = evaluate(questions("lamp", several=True), ["longest", "sw+d"])
+    table = paper(save("a", run), rename=["longest=be\x07ll\n"])
+    for text in (
+        table_latex(table, "ti\x1btle"),
+        table_markdown(table, "ti\x1btle"),
+        table_text(table, "ti\x1btle"),
+        methods_text(table)[0],
+    ):
+        assert "x07ll" in text
+        assert text.replace("\n", " ").isprintable()
+
+
+def test_bounds_have_no_more_digits_than_numbers(wide):
+    table = replace(wide, decimals=0)
+    for style in ("lines", "pm"):
+        for text in (table_text(table, "T", style), table_latex(table, "T", style).partition("caption")[0]):
+            assert set(re.findall(r"\d*\.\d+", text)) <= {"0.05"}  # of the note on tests
+
+
+def test_plain_text_has_no_note_on_bold_numbers(wide):
+    assert any(cell.is_best for cell in wide.cells)
+    assert "Bold" in table_markdown(wide)
+    assert "Bold" not in table_text(wide)
+
+
+@pytest.mark.ci
+def test_the_paragraph_compiles(wide, tmp_path):
+    compiled(ACL, methods_text(wide)[0], tmp_path)
+
+
+def test_a_forest_plot_has_a_panel_for_each_dataset_and_no_colours(wide):
+    pytest.importorskip("matplotlib")
+    figure = forest_figure(wide)
+    assert figure.get_figwidth() == pytest.approx(3.03)
+    assert [axes.get_title(loc="left") for axes in figure.axes] == [
+        f"{name} (%)" for name in ("MC160", "MC500", "RACE", "DREAM", "MCScript", "MultiRC: F1a")
+    ]
+    first = figure.axes[0]
+    names = [label.get_text() for label in first.get_yticklabels()]
+    assert [name.removesuffix(" *") for name in names] == [
+        r.name for r in wide.rows if r.cells[0].value is not None
+    ]
+    marked = {r.name for r in wide.rows if r.cells[0].test.is_significant}
+    assert {name.removesuffix(" *") for name in names if name.endswith(" *")} == marked
+    points = [line for line in first.lines if line.get_marker() != "None"]
+    assert {line.get_marker() for line in points} == {"o", "s"}
+    assert [line.get_xdata()[0] for line in points] == pytest.approx(
+        [100 * r.cells[0].value for r in wide.rows if r.cells[0].value is not None]
+    )
+    colours = {str(line.get_color()) for axes in figure.axes for line in axes.lines}
+    assert colours <= {"black", "0.6"}
+
+
+def test_a_forest_needs_numbers(wide):
+    pytest.importorskip("matplotlib")
+    with raises(UsageError, field="table"):
+        forest_figure(replace(wide, rows=()))
+
+
+def test_metrics_of_papers_are_known():
+    from classic_rc.commands.table.paper import PAPER_METRICS
+
+    assert all(task in METRICS[name].tasks for task, names in PAPER_METRICS.items() for name in names)

@@ -1,0 +1,84 @@
+"""Releases: what is in them, and that their line makes the same table in another folder."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shlex
+
+import pytest
+
+from classic_rc import load
+from tests.command_line import cli  # noqa: F401
+from tests.running.test_runs import write_answers
+
+OWN = "".join(
+    json.dumps(
+        {
+            "id": f"q{i}",
+            "passage": f"Ann met Bob {i}.",
+            "question": "Who?",
+            "candidates": ["Ann", "Eve"],
+            "gold": i % 2,
+        }
+    )
+    + "\n"
+    for i in range(12)
+)
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Two files of answers, one of a sample, labels and own data, in the working directory."""
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    dataset = load("sample:single-choice")
+    for seed in (2, 3):
+        write_answers(tmp_path / "work" / f"r{seed}.jsonl", dataset, [i % seed == 0 for i in range(len(dataset))])
+    write_answers(tmp_path / "work" / "h.jsonl", dataset[:10], [True] * 10)
+    labels = "".join(f"{q.id},{'odd' if i % 2 else 'even'}\n" for i, q in enumerate(dataset))
+    (tmp_path / "work" / "labels.csv").write_text(f"id,parity\n{labels}", encoding="utf-8")
+    (tmp_path / "work" / "own.jsonl").write_text(OWN, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "by", [["--by", "type"], ["--labels", "labels.csv", "--by", "parity", "--by", "type,parity"]]
+)
+def test_a_release_makes_the_same_table_elsewhere(cli, files, monkeypatch, by):  # noqa: F811
+    systems = ["-s", "LLM=r2.jsonl", "-s", "LLM=r3.jsonl", "-s", "SW=sw+d", "-s", "random", "-s", "Human=95"]
+    more = ["-s", "People=h.jsonl,sample=10", "--baseline", "LLM", "--baseline", "SW", "--intervals", "100"]
+    assert cli("run", "sample:single-choice", *systems, *more, *by, "--save", "a", "-q").code == 0
+    assert (
+        cli("run", "own.jsonl", "-s", "SW=sw+d", "-s", "random", "--intervals", "100", "--save", "b", "-q").code
+        == 0
+    )
+    options = ["--by", by[-1], "--rename", "own=Own data"]
+    release = files / "release"
+    done = cli("table", "a", "b", *options, "-o", "paper.tex", "--release", release)
+    assert done.code == 0, done.err
+    assert done.messages("note", "own.jsonl is copied into the release")
+    elsewhere = files / "elsewhere"
+    release.rename(elsewhere)
+    (files / "work").rename(files / "gone")
+    monkeypatch.chdir(elsewhere)
+    table = (elsewhere / "paper.tex").read_bytes()
+    (elsewhere / "paper.tex").unlink()
+    line = re.search(r"^classic-rc .*$", (elsewhere / "README.md").read_text(encoding="utf-8"), re.M)[0]
+    for command in line.split(" && "):
+        assert cli(*shlex.split(command)[1:], "-q").code == 0
+    assert (elsewhere / "paper.tex").read_bytes() == table
+    for entry in (elsewhere / "SHA256SUMS").read_text(encoding="utf-8").splitlines():
+        digest, _, name = entry.partition("  ")
+        assert hashlib.sha256((elsewhere / name).read_bytes()).hexdigest() == digest
+    answers = (elsewhere / "predictions" / "sample_single-choice" / "SW.jsonl").read_text(encoding="utf-8")
+    assert len(answers.splitlines()) == 24
+    assert str(files) not in (elsewhere / "suite.toml").read_text(encoding="utf-8")
+
+
+def test_a_release_needs_a_new_folder_and_no_code_of_its_own(cli, files):  # noqa: F811
+    (files / "work" / "full").mkdir()
+    (files / "work" / "full" / "file").touch()
+    assert cli("run", "own.jsonl", "-s", "longest", "--save", "b", "-q").code == 0
+    cli("table", "b", "--release", "full").fails(2, field="--release", found="full")

@@ -1,0 +1,201 @@
+"""Random runs: every statement of the paragraph on methods against the fields of its record."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import statistics
+
+import pytest
+
+from classic_rc import evaluate, load
+from classic_rc.commands.table import make_paper_table, read_paper_records, table_latex
+from classic_rc.commands.table.methods import method_statements, settings_table
+from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+from classic_rc.results.record import run_record
+from tests.depth import thinned
+
+DATA = ("sample:single-choice", "sample:multiple-answer", "sample:cloze")
+SYSTEMS = (
+    "random",
+    "longest",
+    "sliding-window",
+    "sliding-window,window=5",
+    "sw+d",
+    "sw+d:mctest160",
+    "surface-lr",
+    "lexical",
+)
+TIES = {"partial": "equal part", "first": "the first of them", "random": "is drawn", "strict": "counts as wrong"}
+
+
+def make_runs(rng, folder):
+    """A record of several runs with random settings, and a system under one name that differs between datasets."""
+    evaluations = []
+    baseline = rng.choice(["A", ["A"], ["B", "A"]])
+    for data in rng.sample(DATA, rng.randint(1, 3)):
+        dataset = load(data)
+        chosen = dict(zip(("A", "B", "C"), rng.sample(SYSTEMS, 3), strict=True))
+        if dataset.task.has_choices and rng.random() < 0.7:
+            rows = [(q.id, rng.choice(["A", "B", "?", "The answer is not A"])) for q in dataset]
+            (folder / f"{len(evaluations)}.csv").write_text(
+                "id,answer\n" + "".join(f"{i},{a}\n" for i, a in rows), encoding="utf-8"
+            )
+            chosen["File"] = str(folder / f"{len(evaluations)}.csv")
+        if dataset.task is Task.SINGLE_CHOICE:
+            chosen["Runs"] = []
+            for k in range(rng.randint(2, 4)):
+                rows = [(q.id, rng.choice("ABC")) for q in dataset]
+                path = folder / f"run{k}.csv"
+                path.write_text("id,answer\n" + "".join(f"{i},{a}\n" for i, a in rows), encoding="utf-8")
+                chosen["Runs"].append(str(path))
+            path = folder / "sample.csv"
+            path.write_text("id,answer\n" + "".join(f"{q.id},A\n" for q in dataset[:15]), encoding="utf-8")
+            chosen |= {"Human": f"{path},sample=15", "Said": 95.5} if rng.random() < 0.7 else {}
+        settings = {"cv": rng.choice([2, 3])}
+        settings |= {"ties": rng.choice([*TIES])} if rng.random() < 0.5 else {}
+        settings |= {"intervals": rng.choice([20, 30])} if rng.random() < 0.7 else {}
+        settings |= {"baseline": baseline} if rng.random() < 0.7 else {}
+        evaluations.append(evaluate(dataset, chosen, seed=rng.randint(0, 9), **settings))
+    (folder / "run.json").write_text(json.dumps(run_record(evaluations)), encoding="utf-8")
+    return folder / "run.json"
+
+
+def check(statement, runs):
+    """Check a statement against the runs of its datasets; raise KeyError if nothing knows what it says."""
+    for run in runs:
+        rows = {row["name"]: row for row in run["rows"]}
+        if match := re.match(r".* has ([\d,]+) questions about (\d+) passage", statement):
+            assert [int(match[1].replace(",", "")), int(match[2])] == [
+                run["dataset"][k] for k in ("questions", "passages")
+            ]
+        elif statement.startswith("if several candidates"):
+            policy = next(policy for policy, words in TIES.items() if words in statement)
+            named = re.search(r"\((.*)\)$", statement)
+            expected = {name for name, row in rows.items() if row["ties"] == policy}
+            assert expected
+            others = {row["ties"] for row in rows.values()} - {None, policy}
+            assert bool(named) == bool(others)
+            if named:
+                assert set(re.split(r", | and ", named[1])) == expected
+        elif match := re.match(r"the result of (.+) is an expectation", statement):
+            assert rows[match[1]]["expected"]
+        elif statement.startswith("folds keep"):
+            assert any("|folds:near" in row["signature"] for row in rows.values())
+        elif statement.startswith("we report"):
+            assert run["dataset"]["primary_metric"]
+        elif match := re.match(r"intervals are (\d+)% .* from ([\d,]+) .*seed (\d+)", statement):
+            made = run["resampling"]
+            assert [int(match[1]), int(match[2]), int(match[3])] == [
+                100 * made["level"],
+                made["resamples"],
+                made["seed"],
+            ]
+        elif match := re.match(
+            r"an asterisk .* from (.+) at p .* ([\d,]+) random permutations with seed (\d+)", statement
+        ):
+            made = run["significance"]
+            assert [match[1], int(match[2].replace(",", "")), int(match[3])] == [
+                made["baseline"],
+                made["n"],
+                made["seed"],
+            ]
+        elif match := re.match(r"superscripts .* better than (.+) at p .* seed (\d+) .* for (\d+) comp", statement):
+            made = run["significance"]
+            assert match[1].split(" and ") == [made["baseline"], *made["others"]]
+            assert [int(match[2]), int(match[3])] == [made["seed"], 2 * (len(rows) - 1) - 1]
+            assert made["tests"] == int(match[3])
+        elif match := re.match(r"(\w+) is the mean of (\d+) runs, .* deviation of ([\d.]+) in (\w+)", statement):
+            row = rows[match[1]]
+            right = [outcome["statistics"]["accuracy"] for outcome in row["outcomes"].values()]
+            values = [100 * statistics.mean(question[k][0] for question in right) for k in range(row["runs"])]
+            assert [int(match[2]), match[3]] == [row["runs"], f"{statistics.stdev(values):.2f}"]
+            assert row["metrics"]["accuracy"] == pytest.approx(statistics.mean(values) / 100)
+        elif match := re.match(r"the intervals of (\w+) are of both sources", statement):
+            assert rows[match[1]]["runs"] > 1
+            assert run["resampling"]
+        elif match := re.match(r"(\w+) answered a sample of (\d+) of the (\d+) questions", statement):
+            (number,) = (of for of in run["given"][match[1]] if of["metric"] == run["dataset"]["primary_metric"])
+            assert [int(match[2]), int(match[3])] == [number["questions"], run["dataset"]["questions"]]
+        elif match := re.match(r"the intervals of (\w+) are 95% percentile intervals from resamples", statement):
+            assert run["given"][match[1]][0]["interval"]
+        elif match := re.match(r"(.+) approximates what its source annotated: (.+)", statement):
+            parts = re.split(r", | and ", match[2])
+            assert f"|approximated:{' + '.join(parts)}|" in rows[match[1]]["signature"]
+        elif match := re.match(r"the numbers of (\w+) are given and not measured", statement):
+            assert any(run["given"][match[1]][0]["printed"] == "95.5" for run in runs if "given" in run)
+        elif match := re.match(r"the tested metric .* correction for (\d+) comparison", statement):
+            assert int(match[1]) == len(rows) - 1
+        elif statement == "other metrics are not tested":
+            assert run["significance"]
+        elif statement.startswith("answers that could not be parsed"):
+            counts = rows["File"]["answers"]
+            assert f"{counts['unparsed']} of {counts['answers']} answers unparsed" in statement
+        elif statement.startswith("the runs used"):
+            assert "classic_rc" in statement
+        else:
+            remarks = [*run["dataset"]["warnings"], *run["dataset"]["notes"]]
+            remarks += [f"{row['name']}: {caveat}" for row in rows.values() for caveat in row["caveats"]]
+            assert any(statement.split(": ")[-1].rstrip(".") in remark for remark in remarks), statement
+
+
+@pytest.mark.parametrize("seed", thinned(range(12), 4))
+def test_every_statement_is_in_its_record(tmp_path, seed):
+    path = make_runs(random.Random(seed), tmp_path)
+    table = make_paper_table(read_paper_records([path]))
+    runs = {run["dataset"]["name"]: run for run in json.loads(path.read_text(encoding="utf-8"))["runs"]}
+    found = method_statements(table)
+    assert found
+    for labels, statement in found:
+        plain = re.sub("\ue000[^\ue001]*\ue001", "", statement)
+        if plain.startswith(("the solvers are implemented", "published results")):
+            continue
+        of = [run for run in runs.values() if "given" in run] if "are given" in plain else map(runs.get, labels)
+        check(plain, list(of))
+    for (name, _, solver, changed, trained, tuned), labels in settings_rows(table):
+        for label in labels:
+            row = next(row for row in runs[label]["rows"] if row["name"] == name)
+            assert solver == f"{row['solver']}:{row['variant']}" if row["variant"] else row["solver"]
+            assert bool(trained) == bool(row["trained_on"])
+            assert bool(tuned) == bool(row["tuned_on"])
+            for part in (changed or "").split(", "):
+                key, _, value = part.partition("=")
+                assert not value or f"|{key}:{value}" in row["signature"]
+
+
+def settings_rows(table):
+    every = [dataset.label for dataset in table.shown_datasets]
+    for group in settings_table(table).row_groups:
+        for row in group.rows:
+            yield row, every if row[1] == "all" else re.split(r", | and ", row[1])
+
+
+def test_several_baselines_are_one_family_and_have_letters(tmp_path):
+    options = tuple(map(Candidate, ("a", "bb", "ccc", "dddd")))
+    dataset = Dataset(
+        [
+            Question(f"q{i}", Passage(f"p{i}", f"text {i}"), "?", options, frozenset({i % 3}), Task.SINGLE_CHOICE)
+            for i in range(40)
+        ]
+    )
+    names = {"Low": "longest", "SW": "sliding-window", "Up": "up.csv", "Down": "down.csv"}
+    for name, right in (("up.csv", True), ("down.csv", False)):
+        golds = [next(iter(question.gold)) for question in dataset]
+        rows = [(q.id, "ABCD"[g if right else (g + 1) % 4]) for q, g in zip(dataset, golds, strict=True)]
+        (tmp_path / name).write_text("id,answer\n" + "".join(f"{i},{a}\n" for i, a in rows), encoding="utf-8")
+    systems = {name: str(tmp_path / spec) if spec.endswith("csv") else spec for name, spec in names.items()}
+    (tmp_path / "run.json").write_text(json.dumps(run_record([evaluate(dataset, systems)])), encoding="utf-8")
+    records = read_paper_records([tmp_path / "run.json"])
+    table = make_paper_table(records, baseline=["Low", "Down"])
+    beats = {row.name: row.cells[0].test.beats for row in table.rows}
+    assert beats["Up"] == (0, 1)
+    assert beats["Down"] == ()
+    shown = table_latex(table)
+    assert "Low$^{a}$" in shown
+    assert r"\rlap{$^{ab}$}" in shown
+    (said,) = [statement for _, statement in method_statements(table) if statement.startswith("superscripts")]
+    assert "for 5 comparisons" in said  # 2 x 3 pairs, and the two baselines are one of them
+    one = make_paper_table(records, baseline=["Low"])
+    assert len(one.baselines) == 1
+    assert one.rows[0].cells[0].test.beats == ()
