@@ -42,7 +42,7 @@ def test_every_pattern_matches_a_file():
 
 
 def test_every_folder_of_modules_is_a_package():
-    assignments = PACKAGE / "teaching" / "assignments"  # found by their files
+    assignments = PACKAGE / "commands" / "grade" / "assignments"  # found by their files
     folders = {path.parent for path in PACKAGE.rglob("*.py") if assignments not in path.parents}
     assert [folder for folder in folders if not (folder / "__init__.py").is_file()] == []
 

@@ -13,8 +13,8 @@ import pytest
 
 from classic_rc.errors import UsageError
 from classic_rc.plugins import PluginWarning, Registry
-from tests.commands import Done, run_commands
 from tests.errors import raises
+from tests.processes import Done, run_commands
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -51,7 +51,7 @@ def test_what_somebody_wants_is_one_command_with_the_sample(command, monkeypatch
 
 def test_grading_is_one_command(tmp_path, monkeypatch):
     (command,) = (c for c in WANTED if c.startswith("classic-rc grade"))
-    template = ROOT / "classic_rc" / "teaching" / "assignments" / "solver" / "my_solver.py"
+    template = ROOT / "classic_rc" / "commands" / "grade" / "assignments" / "solver" / "my_solver.py"
     (tmp_path / "submissions").mkdir()
     shutil.copy(template, tmp_path / "submissions")
     monkeypatch.chdir(tmp_path)
@@ -83,7 +83,7 @@ def test_every_command_line_is_one_that_the_program_takes(page, capsys):
 
 
 def test_every_command_is_described():
-    from classic_rc.cli.main import COMMANDS
+    from classic_rc.cli.registry import COMMANDS
 
     for name in COMMANDS:
         assert f"| `classic-rc {name} " in USAGE, name

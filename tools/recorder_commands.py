@@ -593,8 +593,10 @@ def write_inputs(folder: Path) -> list[str]:
     """Write all inputs of commands except the datasets, and return the names of the damaged files."""
     shutil.copytree(ROOT / "data", folder / "repo")
     cached = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(ROOT / "classic_rc" / "teaching" / "assignments", folder / "assignments", ignore=cached)
-    shutil.copytree(ROOT / "tests" / "teaching" / "solutions", folder / "solutions", ignore=cached)
+    shutil.copytree(
+        ROOT / "classic_rc" / "commands" / "grade" / "assignments", folder / "assignments", ignore=cached
+    )
+    shutil.copytree(ROOT / "tests" / "commands" / "grade" / "solutions", folder / "solutions", ignore=cached)
     small = _small()
     for name, content in small.items():
         _write(folder / "small" / name, content)

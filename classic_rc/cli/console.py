@@ -24,7 +24,7 @@ from classic_rc.plugins import PluginWarning
 _ASCII = {
     "–": "-", "—": "-", "·": "|", "…": "...", "×": "x", "→": "->", "‘": "'", "’": "'", "“": '"', "”": '"',
 }  # fmt: skip
-_ASCII_FALLBACK = "classic_rc.ascii"
+_ASCII_FALLBACK = "classic-rc-ascii"
 
 
 def _ascii_fallback(error: UnicodeError) -> tuple[str, int]:

@@ -7,7 +7,7 @@ import errno
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from typing import Any, NoReturn
@@ -20,30 +20,9 @@ from classic_rc.cli.console import (
     print_message,
     termination_as_interrupt,
 )
+from classic_rc.cli.registry import COMMANDS, Command
 from classic_rc.errors import ClassicRCError, UsageError, unknown_name
 from classic_rc.io.progress import start_command
-
-COMMANDS = {
-    "run": ("run", "score datasets with baselines and print a table of results."),
-    "floor": ("floor", "show what systems without understanding get on known datasets, without any data."),
-    "predict": ("predict", "write a solver's answers, or its scores, to a file in an official submission format."),
-    "compare": ("compare", "compare systems: differences, intervals, p-values, and which questions each solves."),
-    "table": ("table", "make one table for a paper from saved runs, its figure, or its paragraph on methods."),
-    "check": ("check", "test whether a dataset can be answered without reading it, and look for defects."),
-    "reproduce": (
-        "reproduce",
-        "compare published scores, or the scores of a saved run, with scores computed here.",
-    ),
-    "perturb": ("perturb", "write a copy of a dataset without something that a reader needs, for any system."),
-    "explain": ("explain", "show how solvers score each candidate of one question."),
-    "report": ("report", "write one HTML page about a dataset: results, leaks, statistics and every question."),
-    "fit": ("fit", "train a solver on a dataset and save it to a file."),
-    "fetch": ("fetch", "download datasets into the cache, so that other commands read them by name."),
-    "index": ("index", "build, extend or check a search index of sentences."),
-    "grade": ("grade", "grade the files of students, each in a process of its own."),
-    "list": ("listing", "list what exists: solvers, variants, datasets, metrics, formats and more, or its BibTeX."),
-}
-"""The module of each sub-command (with ``OPTIONS`` and ``handle``) and its line in ``--help``."""
 
 _INTERRUPTED = 130
 _CLOSED_PIPE = (errno.EPIPE, errno.EINVAL) if sys.platform == "win32" else (errno.EPIPE,)
@@ -85,28 +64,30 @@ class _CommandParser(_Parser):
     def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
         """Add the sub-command's options, then parse like the base class."""
         if self.module:
-            from classic_rc.cli.option import normalise_arguments
+            from classic_rc.cli.option import add_options, normalise_arguments
             from classic_rc.cli.options import TABLE
 
-            args = normalise_arguments(args or [])
-            command = import_module(f"classic_rc.cli.{self.module}")
-            TABLE.add_to(self, command.OPTIONS)
+            command = import_module(self.module)
+            options = list(TABLE.choose(command.OPTIONS))
+            args = normalise_arguments(args or [], options)
+            add_options(self, options)
             self.set_defaults(handle=command.handle)
             self.module = ""
         return super().parse_known_args(args, namespace)
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """Return the parser of the whole command line."""
+def build_parser(commands: Mapping[str, Command] = COMMANDS) -> argparse.ArgumentParser:
+    """Return the parser of a command line with some of the commands."""
     parser = _Parser(
         prog="classic-rc",
         description="Classical, non-neural baselines for reading comprehension: the floor under your numbers.",
         epilog="Try: classic-rc run sample",
     )
     parser.add_argument("--version", action="version", version=f"classic-rc {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_CommandParser)
-    for name, (module, line) in COMMANDS.items():
-        commands.add_parser(name, help=line, description=line, add_help=False).module = module
+    added = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_CommandParser)
+    for name, command in commands.items():
+        line = command.help
+        added.add_parser(name, help=line, description=line, add_help=False).module = command.module
     return parser
 
 
@@ -157,10 +138,13 @@ def _end_stdout() -> None:
 
 
 def _run(argv: list[str]) -> int:
-    if argv and not argv[0].startswith("-") and argv[0] not in COMMANDS:
-        raise unknown_name("command", argv[0], COMMANDS)
+    name = argv[0] if argv and not argv[0].startswith("-") else None
+    if name is not None and name not in COMMANDS:
+        raise unknown_name("command", name, COMMANDS)
+    # Other packages are searched only for a command that is not our own, or for the list of all.
+    commands = COMMANDS if name is None else {name: COMMANDS[name]}
     try:
-        args = build_parser().parse_args(argv)
+        args = build_parser(commands).parse_args(argv)
     except SystemExit as done:  # --help or --version
         return int(done.code or 0)
     start_command()

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from classic_rc.protocol import DEFAULT_RESAMPLES, FLAG, READING, RESAMPLES, SETTINGS, Kind
 
 _DECLARED = {**READING, **SETTINGS}
+
+
+class Bare(NamedTuple):
+    """What an option means without a value, whatever follows it on the command line."""
+
+    value: str  # what it means then
+    takes: Callable[[str], bool] = lambda following: False  # whether the next word is its value
 
 
 class Option(NamedTuple):
@@ -19,6 +26,8 @@ class Option(NamedTuple):
     name: str  # in the choices of commands: the long flag, or a unique name if two options share the flag
     settings: dict[str, Any]  # the keyword arguments of add_argument
     rare: bool = False  # whether only the long ``--help`` shows it
+    heading: str = ""  # in ``--help``
+    bare: Bare | None = None  # of an option whose value may be left out
 
     @property
     def is_positional(self) -> bool:
@@ -52,13 +61,23 @@ class Option(NamedTuple):
 
 
 def option(
-    *flags: str, name: str | None = None, rare: bool = False, several: bool = False, **settings: Any
+    *flags: str,
+    name: str | None = None,
+    rare: bool = False,
+    several: bool = False,
+    bare: Bare | None = None,
+    **settings: Any,
 ) -> Option:
     """Return an option, named after its long flag unless `name` says otherwise; `several` collects its values."""
     if several:
         settings = {"action": "append", "default": [], **settings}
     long = next((flag for flag in flags if flag.startswith("--")), flags[0])
-    return Option(flags, name or long, settings, rare)
+    return Option(flags, name or long, settings, rare, bare=bare)
+
+
+def under(heading: str, *options: Option) -> tuple[Option, ...]:
+    """Return options that a command declares for itself, below a heading of its ``--help``."""
+    return tuple(declared._replace(heading=heading) for declared in options)
 
 
 def setting_option(name: str, **changes: Any) -> Option:
@@ -73,7 +92,7 @@ def setting_option(name: str, **changes: Any) -> Option:
     else:
         settings |= {"type": _parser_of(setting.kind), "metavar": setting.metavar}
     if setting.kind is RESAMPLES:
-        settings |= {"nargs": "?", "const": True}
+        settings |= {"nargs": "?", "const": True, "bare": Bare(str(DEFAULT_RESAMPLES), _is_whole_number)}
     return option(flag, rare=setting.rare, **settings, **changes)
 
 
@@ -83,52 +102,53 @@ def setting_options(heading: str) -> tuple[Option, ...]:
 
 
 Choice = Sequence[str | Option]
-"""Options of a command: their names, headings (for all their options), or varied options."""
+"""Options of a command: names and headings of the table (for all their options), varied ones, and its own."""
 
 
 class OptionTable:
     """All options, by their heading in ``--help``."""
 
     def __init__(self, options: Mapping[str, Sequence[Option]]) -> None:
-        self._options = options
-        self._by_name = {one.name: (heading, one) for heading, several in options.items() for one in several}
+        self._options = {heading: under(heading, *below) for heading, below in options.items()}
+        self._by_name = {option.name: option for below in self._options.values() for option in below}
 
     def __iter__(self) -> Iterator[Option]:
-        return (one for _, one in self._by_name.values())
+        return iter(self._by_name.values())
 
     def vary(self, name: str, **settings: Any) -> Option:
         """Return an option with some settings replaced."""
-        return self._by_name[name][1].varied(**settings)
+        return self._by_name[name].varied(**settings)
 
-    def choose(self, choice: Choice) -> Iterator[tuple[str, Option]]:
-        """Yield the options of a command, each with its heading; a variation replaces the option of that name."""
+    def choose(self, choice: Choice) -> Iterator[Option]:
+        """Yield the options of a command; a variation replaces the option of that name."""
         varied = {item.name for item in choice if isinstance(item, Option)}
         for item in choice:
             if isinstance(item, Option):
-                yield self._by_name[item.name][0], item
+                yield item
             elif item in self._options:
-                yield from ((item, one) for one in self._options[item] if one.name not in varied)
+                yield from (option for option in self._options[item] if option.name not in varied)
             else:
                 yield self._by_name[item]
 
     def given(self, args: argparse.Namespace, choice: Choice) -> Iterator[Option]:
         """Yield the options of a command whose value is not the default."""
-        return (one for _, one in self.choose(choice) if not one.is_positional and one.words(args))
+        return (option for option in self.choose(choice) if not option.is_positional and option.words(args))
 
-    def add_to(self, parser: argparse.ArgumentParser, choice: Choice) -> None:
-        """Add the options of a sub-command to its parser, with ``-h`` for the usual ones and ``--help`` for all."""
-        groups: dict[str, argparse._ArgumentGroup] = {}
-        rare: list[argparse.Action] = []
-        for heading, one in self.choose(choice):
-            if one.is_positional:
-                parser.add_argument(*one.flags, **one.settings)
-                continue
-            if heading not in groups:
-                groups[heading] = parser.add_argument_group(heading)
-            action = groups[heading].add_argument(*one.flags, **one.settings)
-            rare += [action] if one.rare else []
-        usage = "show the usual options (-h) or all (--help)"
-        parser.add_argument("-h", "--help", action=_Help, nargs=0, dest=argparse.SUPPRESS, const=rare, help=usage)
+
+def add_options(parser: argparse.ArgumentParser, options: Iterable[Option]) -> None:
+    """Add the options of a sub-command to its parser, with ``-h`` for the usual ones and ``--help`` for all."""
+    groups: dict[str, argparse._ArgumentGroup] = {}
+    rare: list[argparse.Action] = []
+    for option in options:
+        if option.is_positional:
+            parser.add_argument(*option.flags, **option.settings)
+            continue
+        if option.heading not in groups:
+            groups[option.heading] = parser.add_argument_group(option.heading)
+        action = groups[option.heading].add_argument(*option.flags, **option.settings)
+        rare += [action] if option.rare else []
+    usage = "show the usual options (-h) or all (--help)"
+    parser.add_argument("-h", "--help", action=_Help, nargs=0, dest=argparse.SUPPRESS, const=rare, help=usage)
 
 
 class _Help(argparse.Action):
@@ -145,33 +165,26 @@ class _Help(argparse.Action):
         parser.exit()
 
 
-def normalise_arguments(arguments: Sequence[str]) -> list[str]:
-    """Return the command line with a value for each option whose value is optional.
+def normalise_arguments(arguments: Sequence[str], options: Iterable[Option]) -> list[str]:
+    """Return the command line with a value for each option whose value may be left out.
 
-    The values of ``--intervals``, ``--perturbed`` and ``--fail`` are optional, so that argparse would read DATA
-    after them as the value. Only a number is one of the first, and only names of perturbations are one of the
-    second; that of ``--fail`` follows an equals sign.
+    argparse would read what follows such an option, such as DATA, as its value.
     """
+    bare = {option.flag: option.bare for option in options if option.bare is not None}
     normalised: list[str] = []
     for i, argument in enumerate(arguments):
         if argument == "--":
             return [*normalised, *arguments[i:]]
-        flag, equals, value = argument.partition("=")
         following = "".join(arguments[i + 1 : i + 2])
-        if flag == "--perturbed" and not equals and not _are_perturbations(following):
-            equals = "="
-        if flag == "--intervals" and not equals and not following.lstrip("+-").isdecimal():
-            equals, value = "=", str(DEFAULT_RESAMPLES)
-        if flag == "--fail" and not equals:  # what follows is DATA
-            equals, value = "=", USUAL_FAILURES
-        normalised.append(f"{flag}{equals}{value}")
+        left_out = bare.get(argument)
+        if left_out is not None and not left_out.takes(following):
+            argument = f"{argument}={left_out.value}"
+        normalised.append(argument)
     return normalised
 
 
-def _are_perturbations(text: str) -> bool:
-    from classic_rc.datasets.perturbations import PERTURBATIONS
-
-    return all(name.strip() in PERTURBATIONS for name in text.split(","))
+def _is_whole_number(text: str) -> bool:
+    return text.lstrip("+-").isdecimal()
 
 
 # ------------------------------------------------------------------------------------------------------------------
@@ -218,31 +231,8 @@ def job_count(text: str) -> int:
     return number
 
 
-def interval_style(text: str) -> str:
-    """Parse ``--intervals-as``."""
-    if text not in ("lines", "pm", "none"):
-        raise argparse.ArgumentTypeError(f"expected lines, pm or none, got {text!r}")
-    return text
-
-
-SECTIONS = ("check", "explanations", "floors")
-
-
-def left_out_sections(text: str) -> frozenset[str]:
-    """Parse ``--without``: sections of a report, separated by commas."""
-    return _names_among(text, SECTIONS)
-
-
-FAILURES = ("artifacts", "shortcuts", "duplicates", "defects")
-USUAL_FAILURES = "artifacts,defects"
-
-
-def failure_kinds(text: str) -> frozenset[str]:
-    """Parse ``--fail``: kinds of findings, separated by commas."""
-    return _names_among(text, FAILURES)
-
-
-def _names_among(text: str, known: Sequence[str]) -> frozenset[str]:
+def names_among(text: str, known: Sequence[str]) -> frozenset[str]:
+    """Parse names separated by commas, all of which are known."""
     names = frozenset(name.strip() for name in text.split(","))
     if not names <= set(known):
         raise argparse.ArgumentTypeError(f"expected {', '.join(known)}, separated by commas, got {text!r}")

@@ -7,12 +7,36 @@ from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
 from classic_rc.cli.console import Failures, write_output
+from classic_rc.cli.option import (
+    option,
+    under,
+)
 from classic_rc.errors import DataError
 
 if TYPE_CHECKING:
     from classic_rc.datasets.fetch import Fetched, RemoteFile
 
-OPTIONS = ("datasets", "--all", "--check", "--quiet")
+OPTIONS = (
+    option(
+        "names",
+        name="datasets",
+        nargs="+",
+        metavar="NAME[:SPLIT]",
+        help="what to download: a dataset, or what one split needs (see `classic-rc list datasets`)",
+    ),
+    *under(
+        "fetching",
+        option(
+            "--all",
+            action="store_true",
+            help="also download files that no split needs: copies of splits, released scores and labels",
+        ),
+    ),
+    *under(
+        "fetching", option("--check", action="store_true", help="download nothing: check the files in the cache")
+    ),
+    "--quiet",
+)
 
 _MOST_NAMED = 4  # files with one cause: the message stays one line
 

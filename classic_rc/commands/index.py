@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from classic_rc.cli import inputs
 from classic_rc.cli.console import check_writable, print_message, write_output
+from classic_rc.cli.option import (
+    option,
+    under,
+)
 from classic_rc.cli.options import vary_option
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io.progress import progress_bar
@@ -26,8 +30,55 @@ _TEXT_READER = "text"
 
 
 OPTIONS = (
-    "corpus",
-    "indexing",
+    option(
+        "corpus",
+        nargs="+",
+        metavar="CORPUS",
+        help="text with one sentence or paragraph per line, JSON lines, or a folder of such files, plain or "
+        "compressed (gzip, bzip2, xz); - for standard input; a dataset, to index each passage once: text "
+        "with settings (DATA,split=…,reader=…), files that end in .json, .tsv, .csv, .xml or .tar.gz, folders "
+        "with such files, and JSON lines without the text field (CORPUS,reader=text reads them as texts); "
+        "with --check, an index",
+    ),
+    *under(
+        "indexing",
+        option(
+            "--lines",
+            choices=("auto", "sentences", "paragraphs"),
+            default="auto",
+            help="what a line, or the text of a JSON line, is; auto (default) chooses paragraphs if more than a "
+            "quarter of the first 1,000 have several sentences, and prints its choice",
+        ),
+        option("--field", metavar="FIELD", default="text", help="the text field of JSON lines (default text)"),
+        option("--id-field", metavar="FIELD", default="id", help="the id field of JSON lines, if any (default id)"),
+        option(
+            "--analyzer",
+            name="--analyzer of an index",
+            default="lucene-english",
+            metavar="ANALYZER",
+            help="how text becomes index terms (see `classic-rc list analyzers`; default lucene-english)",
+        ),
+        option(
+            "--segment-sentences",
+            type=int,
+            metavar="N",
+            help="the number of sentences per segment, the unit that is held in memory and kept after an "
+            "interruption (default and maximum 500,000)",
+        ),
+        option("--append", action="store_true", help="add to the existing index in DIR"),
+        option(
+            "--engine",
+            default="sparse",
+            metavar="NAME",
+            help="the search engine whose index is built (see `classic-rc list engines`; default sparse)",
+        ),
+        option(
+            "--check",
+            name="--check of an index",
+            action="store_true",
+            help="read an existing index completely and compare it with its checksums",
+        ),
+    ),
     vary_option(
         "--jobs", help="number of processes that build segments (default 1; -1: all cores); no file depends on it"
     ),

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from classic_rc.cli.console import check_writable, write_output
+from classic_rc.cli.option import (
+    option,
+    under,
+)
 from classic_rc.cli.options import vary_option
+from classic_rc.cli.registry import COMMANDS
 from classic_rc.errors import UsageError, unknown_name
 from classic_rc.io.json import render_json
 from classic_rc.plugins import Registry
@@ -20,8 +26,23 @@ Entry = tuple[str, str]
 
 
 OPTIONS = (
-    "what",
-    "--bibtex",
+    option(
+        "what",
+        nargs="?",
+        metavar="WHAT",
+        help="analyzers, assignments, datasets, engines, formats, keys, metrics, perturbations, readers, "
+        "solvers, stop-lists or variants",
+    ),
+    *under(
+        "output",
+        option(
+            "--bibtex",
+            nargs="*",
+            metavar="NAME",
+            help="print the BibTeX of solvers (SOLVER[:VARIANT]), datasets and metrics instead of a list; without "
+            "names: of the package and all",
+        ),
+    ),
     "--format",
     vary_option("--output", help="write the list or the BibTeX to a file instead of stdout"),
 )
@@ -49,11 +70,12 @@ def handle(args: argparse.Namespace) -> int:
 
 
 def _list_text(args: argparse.Namespace) -> str:
-    if args.what not in _LISTS:
-        raise unknown_name("list", args.what, _LISTS)
+    lists = _all_lists()
+    if args.what not in lists:
+        raise unknown_name("list", args.what, lists)
     from classic_rc.tables import Column, RowGroup, Table, render
 
-    entries = list(_LISTS[args.what]())
+    entries = list(lists[args.what]())
     if args.format == "json":
         return render_json({args.what: [{"name": name, "description": text} for name, text in entries]})
     table = Table(args.what, [Column("name"), Column("description")], [RowGroup(entries)])
@@ -95,12 +117,6 @@ def _list_datasets() -> Iterator[Entry]:
         yield name, f"{shown} ({dataset.title}; {size}; {dataset.licence}; {state})"
 
 
-def _list_assignments() -> Iterator[Entry]:
-    from classic_rc.commands.grade.assignment import list_assignments, load_assignment
-
-    return ((name, load_assignment(name).title) for name in list_assignments())
-
-
 def _describe_analyzer(tokenizer: Tokenizer) -> str:
     from classic_rc.text.analyzers import Analyzer
 
@@ -138,5 +154,15 @@ _LISTS = {
         "classic_rc.datasets.perturbations:PERTURBATIONS", lambda p: f"{p.removes} A reader loses {p.loses}."
     ),
     "stop-lists": _entries_of("classic_rc.text.analyzers:STOP_LISTS", str),
-    "assignments": _list_assignments,
 }
+
+
+def _all_lists() -> dict[str, Callable[[], Iterable[Entry]]]:
+    """Return what can be listed: the parts of the package, then what the commands have."""
+    of_commands = {name: command.module for command in COMMANDS.values() for name in command.lists}
+    return {**_LISTS, **{name: partial(_entries_of_command, module, name) for name, module in of_commands.items()}}
+
+
+def _entries_of_command(module: str, name: str) -> Iterable[Entry]:
+    entries: Iterable[Entry] = import_module(module).LISTS[name]()
+    return entries

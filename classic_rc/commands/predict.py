@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from classic_rc.cli import inputs
 from classic_rc.cli.console import check_writable, print_message, write_output
+from classic_rc.cli.option import (
+    option,
+    under,
+)
 from classic_rc.cli.options import vary_option
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io.progress import progress_bar
@@ -36,7 +40,15 @@ OPTIONS = (
     "--analyzer of systems",
     "decisions",
     "--jobs",
-    "--scores",
+    *under(
+        "output",
+        option(
+            "--scores",
+            action="store_true",
+            help="write the score of each candidate instead of the answers, in the official format if it holds "
+            "scores, else in jsonl",
+        ),
+    ),
     "--quiet",
     vary_option("--output", help="write the predictions to a file instead of stdout"),
     vary_option(

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import make_api
 import make_parameters
 
-from classic_rc.cli.main import COMMANDS
+from classic_rc.cli.registry import COMMANDS
 from classic_rc.datasets import load
 from classic_rc.questions import Task
 from classic_rc.results.published import PublishedRow, load_published
@@ -49,7 +49,7 @@ def commands() -> list[str]:
 
 def command_list() -> str:
     """Return the page with one line for each command."""
-    rows = "".join(f"| [`{name}`](commands/{name}.md) | {text} |\n" for name, (_, text) in COMMANDS.items())
+    rows = "".join(f"| [`{name}`](commands/{name}.md) | {command.help} |\n" for name, command in COMMANDS.items())
     return (
         "# Commands\n\nEach page has what a command prints on the sample questions, and its options. The build "
         "of this site runs the commands, so the output is that of this version. [Data and commands](usage.md) has "

@@ -53,7 +53,9 @@ def test_the_help_is_short_enough(capsys):
 
 
 def test_the_solver_is_of_twenty_lines():
-    source = (GUIDES.parents[1] / "tests" / "teaching" / "solutions" / "solver.py").read_text(encoding="utf-8")
+    source = (GUIDES.parents[1] / "tests" / "commands" / "grade" / "solutions" / "solver.py").read_text(
+        encoding="utf-8"
+    )
     code = [line for line in source.splitlines() if line.strip() and '"""' not in line]
     assert len(code) <= 20
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from classic_rc.cli.main import COMMANDS
+from classic_rc.cli.registry import COMMANDS
 from classic_rc.solvers.registry import SOLVER_ENTRIES
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

@@ -13,8 +13,8 @@ import pytest
 from classic_rc.errors import ClassicRCError, UsageError
 from classic_rc.retrieval.registry import ENGINES, get_engine, open_corpus
 from classic_rc.testing import check_engine
-from tests.commands import run_commands
 from tests.errors import raises
+from tests.processes import run_commands
 
 
 @pytest.mark.parametrize("name", sorted(ENGINES))

@@ -8,6 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from classic_rc.cli import inputs
 from classic_rc.cli.console import Failures, check_writable, print_message, write_file, write_output
+from classic_rc.cli.option import (
+    Bare,
+    names_among,
+    option,
+    under,
+)
 from classic_rc.cli.options import vary_option
 from classic_rc.errors import UsageError
 from classic_rc.io.json import render_json
@@ -22,11 +28,47 @@ if TYPE_CHECKING:
 
 _FINDING = 1
 
+FAILURES = ("artifacts", "shortcuts", "duplicates", "defects")
+
+
+USUAL_FAILURES = "artifacts,defects"
+
+
+def failure_kinds(text: str) -> frozenset[str]:
+    """Parse ``--fail``: kinds of findings, separated by commas."""
+    return names_among(text, FAILURES)
+
+
 OPTIONS = (
     "data...",
     "reading",
     "--pool",
-    "findings",
+    *under(
+        "findings",
+        option(
+            "--fail",
+            type=failure_kinds,
+            bare=Bare(USUAL_FAILURES),
+            default=frozenset(),
+            metavar="KINDS",
+            help="exit with 1 if there are findings of some kinds: --fail=artifacts,shortcuts,duplicates,defects, "
+            "separated by commas; --fail alone: artifacts and defects",
+        ),
+        option("--allow", rare=True, metavar="FILE", help="accept cues by name, one per line: they do not fail"),
+        option(
+            "--ids",
+            rare=True,
+            metavar="FILE",
+            help="write all questions that each cue answers: name, tab, question id",
+        ),
+        option(
+            "--mend",
+            metavar="FILE",
+            help="write a repaired copy as JSON lines, check it too, and list what a program cannot mend: the "
+            "copy has equal blanks, quotes and invisible characters, shuffled options, and no exact copies or "
+            "leaking fields",
+        ),
+    ),
     vary_option("--train", help="the training data, searched for copies; repeat for several"),
     vary_option("--cv", help="the number of passage folds for the learners of the header (default 5)"),
     vary_option(

@@ -8,14 +8,37 @@ from pathlib import Path
 
 from classic_rc.cli import inputs
 from classic_rc.cli.console import check_writable, print_message, write_file
+from classic_rc.cli.option import (
+    option,
+    under,
+)
 from classic_rc.cli.options import vary_option
 from classic_rc.errors import UsageError
 
 OPTIONS = (
     "data",
     "reading",
-    "--with a perturbation",
-    "--function-words",
+    *under(
+        "perturbations",
+        option(
+            "--with",
+            name="--with a perturbation",
+            dest="perturbation",
+            required=True,
+            metavar="NAME",
+            help="what the copy lacks (see `classic-rc list perturbations`)",
+        ),
+    ),
+    *under(
+        "perturbations",
+        option(
+            "--function-words",
+            default="nltk",
+            metavar="LIST",
+            help="the words that count as function words: a stop list (see `classic-rc list stop-lists`; default "
+            "nltk) or a file with one word per line; interrogatives always do",
+        ),
+    ),
     "--quiet",
     vary_option("--seed", default=0, help="the seed of random choices (default 0)"),
     vary_option("--output", required=True, help="the file to write the copy to"),

@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
 from classic_rc.cli.console import Failures, check_writable, write_output
+from classic_rc.cli.option import (
+    option,
+    under,
+)
 from classic_rc.cli.options import vary_option
 from classic_rc.errors import DataError, SystemFailedError, UsageError, unknown_name
 from classic_rc.io.json import render_json
@@ -23,7 +27,13 @@ if TYPE_CHECKING:
 
 
 OPTIONS = (
-    "systems",
+    option(
+        "systems",
+        nargs="+",
+        metavar="[NAME=]SYSTEM",
+        help="a record of `run --save` (its folder or file; FOLDER#NAME for one row), or, together with "
+        "--data, a file of predictions or a solver",
+    ),
     "--data",
     "reading",
     vary_option("--metrics", help="a comparison for each of these metrics (default: the main metric of the task)"),
@@ -31,7 +41,16 @@ OPTIONS = (
         "--baseline",
         help="test only the differences from this system, the name of a row or one more system",
     ),
-    "--test",
+    *under(
+        "metrics and tests",
+        option(
+            "--test",
+            choices=("permutation", "mcnemar"),
+            default="permutation",
+            help="how to compute p-values: swap passages between systems (permutation, the default), or McNemar's "
+            "test, which assumes independent questions",
+        ),
+    ),
     vary_option(
         "--intervals", help="the number of resamples of passages for intervals and p-values (default 10,000)"
     ),

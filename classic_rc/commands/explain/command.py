@@ -11,6 +11,11 @@ from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
 from classic_rc.cli.console import Failures, check_writable, use_colour, write_output
+from classic_rc.cli.option import (
+    option,
+    parse_integer,
+    under,
+)
 from classic_rc.cli.options import vary_option
 from classic_rc.errors import unknown_name
 from classic_rc.io.json import render_json
@@ -24,15 +29,34 @@ DEFAULT_EXPLAINED = "sw+d"
 
 OPTIONS = (
     "data",
-    "question",
+    option("question", metavar="QUESTION_ID", help="the id of the question in DATA"),
     "reading",
     "--pool",
     "training and tuning",
     "--analyzer of systems",
     "decisions",
-    "--digits",
+    *under(
+        "output",
+        option(
+            "--digits",
+            type=parse_integer,
+            choices=range(1, 13),
+            default=5,
+            metavar="N",
+            help="digits of scores after the decimal point, 1 to 12 (default 5); the numbers behind a score have "
+            "as many as they need to add up to it",
+        ),
+    ),
     vary_option("--verbose", help="show all numbers of long sums, not only the ten largest"),
-    "--color",
+    *under(
+        "output",
+        option(
+            "--color",
+            choices=("auto", "always", "never"),
+            default="auto",
+            help="whether to use colours; auto (default): on a terminal, unless NO_COLOR is set",
+        ),
+    ),
     "--quiet",
     vary_option(
         "--solver",

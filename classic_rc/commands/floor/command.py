@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from classic_rc.cli import inputs
 from classic_rc.cli.console import check_writable, print_message, write_output
+from classic_rc.cli.option import (
+    option,
+    under,
+)
 from classic_rc.cli.options import vary_option
 from classic_rc.commands.floor.tables import floors_table
 from classic_rc.errors import DataError, UsageError
@@ -26,12 +30,41 @@ _DIFFERS = 1
 _HUB = "hf:"  # as in classic_rc.datasets.fetch, which loads NumPy
 
 OPTIONS = (
-    "floors",
+    option(
+        "floors",
+        nargs="*",
+        metavar="NAME|LOG|DATA",
+        help="a dataset of the list, such as race:test; a log (samples_*.jsonl) or a results file of "
+        "lm-evaluation-harness; a file of data, which is recognised by its content; nothing for the list",
+    ),
     "reading",
     vary_option("--by of a table", help="also show the groups of this key, if the package has them (level)"),
-    "--verify DATA",
-    "--learned",
-    "--train of floors",
+    *under(
+        "floor",
+        option(
+            "--verify",
+            name="--verify DATA",
+            metavar="DATA",
+            help="run the systems that learn nothing again on this data, and compare every digit; exit with 1 if "
+            "one differs",
+        ),
+    ),
+    *under(
+        "floor",
+        option(
+            "--learned", action="store_true", help="with --verify: also the systems that learn from gold answers"
+        ),
+    ),
+    *under(
+        "floor",
+        option(
+            "--train",
+            name="--train of floors",
+            several=True,
+            metavar="DATA",
+            help="with --verify --learned: the training data of the rows that name it; repeat for several",
+        ),
+    ),
     "--format",
     "--verbose",
     vary_option("--output", help="write the table or the page to a file instead of stdout"),

@@ -5,13 +5,18 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from classic_rc.cli import inputs
 from classic_rc.cli.console import Failures, check_writable, print_message, write_file, write_output
+from classic_rc.cli.option import (
+    option,
+    parse_finite_number,
+    under,
+)
 from classic_rc.cli.options import vary_option
 from classic_rc.errors import UsageError
 from classic_rc.io.json import render_json
@@ -21,7 +26,54 @@ if TYPE_CHECKING:
     from classic_rc.commands.grade import Assignment, Grade, Grading
 
 OPTIONS = (
-    "grading",
+    *under(
+        "grading",
+        option(
+            "submissions",
+            nargs="?",
+            metavar="FOLDER|FILE",
+            help="a folder with a file or a folder for each student, or the file or folder of one student",
+        ),
+        option(
+            "--assignment",
+            metavar="NAME|FILE",
+            help="an assignment (see `classic-rc list assignments`), a teacher's file, or an assignment.json "
+            "(default: the one in the folder's assignment.json)",
+        ),
+        option("--one", action="store_true", help="the folder is one student's"),
+        option(
+            "--timeout",
+            type=parse_finite_number,
+            default=60.0,
+            metavar="SECONDS",
+            help="the time limit for each submission; one check may use a third of it (default 60)",
+        ),
+        option(
+            "--container",
+            metavar="COMMAND",
+            help="the command that runs python3 in a container, instead of bubblewrap; it shows {folder} read-only",
+        ),
+        option(
+            "--unsafe",
+            action="store_true",
+            help="without both: as another user if you are root, else as you; for a throw-away container",
+        ),
+        option("--html", metavar="DIR", help="also write a page for each student, and one for the class"),
+        option("--gradescope", metavar="DIR", help="also write results.json of Gradescope for each student"),
+        option(
+            "--plain", metavar="DIR", help="also write all code as plain files, for tools that compare programs"
+        ),
+        option(
+            "--autograder",
+            metavar="FILE.zip",
+            help="grade nothing; write an autograder for Gradescope, with --data and --seed",
+        ),
+        option(
+            "--hand-out",
+            metavar="DIR",
+            help="grade nothing; write what the class of --seed gets: the page, a file to start from, data",
+        ),
+    ),
     vary_option("--data", help="the hidden questions, with gold (default: fresh questions of the assignment)"),
     "reading",
     "--train",
@@ -30,6 +82,16 @@ OPTIONS = (
     vary_option("--format", choices=("csv", "json"), default="csv", help="the format of the grades (default csv)"),
     "--quiet",
 )
+
+
+def _titles_of_assignments() -> Iterator[tuple[str, str]]:
+    from classic_rc.commands.grade import list_assignments, load_assignment
+
+    return ((name, load_assignment(name).title) for name in list_assignments())
+
+
+LISTS = {"assignments": _titles_of_assignments}
+"""What `classic-rc list` shows of this command."""
 
 
 def handle(args: argparse.Namespace) -> int:

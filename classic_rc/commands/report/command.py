@@ -17,6 +17,11 @@ from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
 from classic_rc.cli.console import Failures, check_writable, write_output
+from classic_rc.cli.option import (
+    names_among,
+    option,
+    under,
+)
 from classic_rc.cli.options import DATA, TABLE, vary_option
 from classic_rc.commands.explain.command import DEFAULT_EXPLAINED
 from classic_rc.commands.run.perturbed import evaluate_copies
@@ -35,6 +40,14 @@ if TYPE_CHECKING:
     from classic_rc.systems import System
 
 
+SECTIONS = ("check", "explanations", "floors")
+
+
+def left_out_sections(text: str) -> frozenset[str]:
+    """Parse ``--without``: sections of a report, separated by commas."""
+    return names_among(text, SECTIONS)
+
+
 OPTIONS = (
     vary_option("data...", help=DATA),
     "reading",
@@ -42,7 +55,24 @@ OPTIONS = (
     "--solver",
     "training and tuning",
     "decisions",
-    "contents",
+    *under(
+        "contents",
+        option(
+            "--explain",
+            action="append",
+            metavar="SOLVER",
+            help="explain the answers of this solver of the report; repeat for several (default: the -s solvers; "
+            "without -s, sw+d)",
+        ),
+        option(
+            "--without",
+            type=left_out_sections,
+            default=frozenset(),
+            metavar="SECTION[,SECTION]",
+            help="leave out check, explanations or a datasheet's floors (without check and floors, it only counts)",
+        ),
+        option("--title", rare=True, metavar="TEXT", help="the title of the page (default: the dataset's name)"),
+    ),
     "--labels",
     "--published",
     "--jobs",
@@ -52,7 +82,23 @@ OPTIONS = (
         help="break the results down by this key (see `classic-rc run --help`); repeat for several (default: "
         "all labels in the files, and the fields of the data with 2 to 12 values)",
     ),
-    "datasheet",
+    *under(
+        "datasheet",
+        option(
+            "--datasheet",
+            action="store_true",
+            help="instead write one page for the appendix of the dataset's paper: sizes, lengths, floors, "
+            "findings, duplicates; the ending of FILE chooses Markdown, LaTeX, HTML or JSON",
+        ),
+        option(
+            "--fact",
+            rare=True,
+            dest="facts",
+            several=True,
+            metavar="NAME=TEXT",
+            help="a fact to show on the datasheet: Licence='CC BY 4.0', Language=English; repeat for several",
+        ),
+    ),
     "--perturbed",
     vary_option(
         "--output",
@@ -84,12 +130,12 @@ def handle(args: argparse.Namespace) -> int:
             args, ("perturbed", "explain"), "does not apply to the datasheet: leave out --datasheet"
         )
         return _write_datasheet(args)
-    for is_given, option in (
+    for is_given, flag in (
         ("floors" in args.without, "--without floors"),
         (any("," in key for key in args.by), "--by KEY,KEY"),
     ):
         if is_given:
-            raise UsageError(f"{option} is an option of the datasheet: add --datasheet", field=option.split()[0])
+            raise UsageError(f"{flag} is an option of the datasheet: add --datasheet", field=flag.split()[0])
     facts = dict(map(_parse_fact, args.facts))
     given = inputs.parse_systems(args.solver)
     data = inputs.choose_dataset(args, args.data)
@@ -326,9 +372,9 @@ def _measure_floors(args: argparse.Namespace, dataset: Dataset, protocol: Protoc
 def _command(args: argparse.Namespace) -> Iterator[str]:
     """Yield the command that makes the page again. Of absolute paths only the last part is shown."""
     yield from ("classic-rc", "report", *map(_shown, args.data), "--datasheet")
-    for option in TABLE.given(args, OPTIONS):
-        if option.dest not in _NOT_SHOWN:
-            yield from map(_shown, option.words(args))
+    for given_option in TABLE.given(args, OPTIONS):
+        if given_option.dest not in _NOT_SHOWN:
+            yield from map(_shown, given_option.words(args))
     yield from ("-o", _shown(args.output))
 
 

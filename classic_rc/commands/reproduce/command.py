@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
 from classic_rc.cli.console import check_writable, print_message, write_output
+from classic_rc.cli.option import (
+    option,
+    under,
+)
 from classic_rc.cli.options import vary_option
 from classic_rc.errors import UsageError
 from classic_rc.io.json import render_json
@@ -30,8 +34,27 @@ OPTIONS = (
     ),
     "reading",
     "--pool",
-    "--file",
-    "--search",
+    *under(
+        "other inputs",
+        option(
+            "--file",
+            dest="files",
+            several=True,
+            metavar="NAME=FILE",
+            help="a file that a system needs: rte (the RTE scores released for MCTest), annotations (from "
+            "CoreNLP), categories (a folder); repeat for several",
+        ),
+    ),
+    *under(
+        "other inputs",
+        option(
+            "--search",
+            several=True,
+            metavar="DIR",
+            help="a folder to search, with its subfolders, for data files that have moved; files are recognised by "
+            "their sha256; repeat for several",
+        ),
+    ),
     "--trust",
     "--jobs",
     "--format",

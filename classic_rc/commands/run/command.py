@@ -13,6 +13,10 @@ from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
 from classic_rc.cli.console import Failures, check_writable, write_file, write_output
+from classic_rc.cli.option import (
+    option,
+    under,
+)
 from classic_rc.cli.options import FORMATS, TABLE, vary_option
 from classic_rc.commands.run.results import (
     RunResults,
@@ -66,7 +70,10 @@ OPTIONS = (
     ),
     "--verbose",
     "--output",
-    "--save",
+    *under(
+        "output",
+        option("--save", metavar="DIR", help="also write DIR/run.json: parameters, versions, and every outcome"),
+    ),
     "--quiet",
     vary_option(
         "--figure",

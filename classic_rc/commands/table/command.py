@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
 from classic_rc.cli.console import check_writable, print_message, write_file, write_output
-from classic_rc.cli.options import FORMAT_BY_SUFFIX, TABLE, vary_option
+from classic_rc.cli.option import (
+    option,
+    parse_integer,
+    under,
+)
+from classic_rc.cli.options import (
+    FORMAT_BY_SUFFIX,
+    TABLE,
+    vary_option,
+)
 from classic_rc.errors import UsageError
 from classic_rc.io.progress import progress_bar
 
@@ -22,11 +31,46 @@ if TYPE_CHECKING:
 _DIFFERS = 1
 _FORMATS = ("table", "markdown", "latex", "csv", "html")
 
+
+def interval_style(text: str) -> str:
+    """Parse ``--intervals-as``."""
+    if text not in ("lines", "pm", "none"):
+        raise argparse.ArgumentTypeError(f"expected lines, pm or none, got {text!r}")
+    return text
+
+
 OPTIONS = (
-    "records",
-    "--rows",
-    "--columns",
-    "--rename",
+    option(
+        "records",
+        nargs="+",
+        metavar="DIR|run.json",
+        help="records of `run --save`: folders with run.json, or the files",
+    ),
+    *under(
+        "paper",
+        option(
+            "--rows",
+            metavar="NAME[,NAME]",
+            help="the systems to show, in this order within their blocks; no mark changes (default: all)",
+        ),
+    ),
+    *under(
+        "paper",
+        option(
+            "--columns",
+            metavar="NAME[,NAME]",
+            help="datasets in the order to show; DATASET:METRIC or DATASET:GROUP is one column (default: all)",
+        ),
+    ),
+    *under(
+        "paper",
+        option(
+            "--rename",
+            several=True,
+            metavar="OLD=NEW",
+            help="another name for a system, a dataset, a group or a metric; repeat for several",
+        ),
+    ),
     vary_option(
         "--metrics",
         help="the metrics to show where they apply (default: the papers' metrics: accuracy; F1m, F1a and EM0 "
@@ -46,15 +90,92 @@ OPTIONS = (
         help="95 %% intervals from N resamples of passages (default: as in the runs; 10000 without N)",
     ),
     vary_option("--published", help="also show the published figures that the runs kept for their data"),
-    "--above",
-    "--intervals-as",
-    "--decimals",
-    "--caption",
-    "--label",
-    "--width",
-    "--methods",
-    "--verify",
-    "--release",
+    *under(
+        "paper",
+        option(
+            "--above",
+            choices=("chance", "floor"),
+            help="after each dataset's primary metric, also (value - base) / (1 - base); the base is random "
+            "choice, or the best system that learns nothing: in the record, else in `classic-rc floor`",
+        ),
+    ),
+    *under(
+        "paper",
+        option(
+            "--intervals-as",
+            type=interval_style,
+            default="lines",
+            metavar="STYLE",
+            help="show intervals as a second line (lines, the default; in brackets where a cell has one line), as "
+            "plus-minus the larger side (pm), or not (none)",
+        ),
+    ),
+    *under(
+        "paper",
+        option(
+            "--decimals",
+            type=parse_integer,
+            choices=range(4),
+            default=1,
+            metavar="N",
+            help="digits after the decimal point, 0 to 3 (default 1)",
+        ),
+    ),
+    *under(
+        "paper",
+        option(
+            "--caption",
+            rare=True,
+            metavar="TEXT",
+            help="the beginning of the caption, before the notes on intervals and marks (default: metric and "
+            "datasets)",
+        ),
+    ),
+    *under(
+        "paper",
+        option(
+            "--label",
+            rare=True,
+            default="tab:results",
+            metavar="KEY",
+            help="the \\label in LaTeX (default tab:results)",
+        ),
+    ),
+    *under(
+        "paper",
+        option(
+            "--width",
+            rare=True,
+            choices=("column", "text"),
+            help="the width of the LaTeX table: a column (table) or the text (table*); default: by its columns",
+        ),
+    ),
+    *under(
+        "paper",
+        option(
+            "--methods",
+            action="store_true",
+            help="instead of the table, write a paper's paragraph on data, settings and tests, and its BibTeX",
+        ),
+    ),
+    *under(
+        "paper",
+        option(
+            "--verify",
+            rare=True,
+            action="store_true",
+            help="first check that the data, files and code here are those that the records name",
+        ),
+    ),
+    *under(
+        "paper",
+        option(
+            "--release",
+            metavar="DIR",
+            help="write the table (or the figure, or the methods) into a new folder, with everything that "
+            "reproduces it: predictions of every system, the suite, checksums, versions, and the command",
+        ),
+    ),
     "--figure",
     vary_option(
         "--format",

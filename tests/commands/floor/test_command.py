@@ -91,7 +91,7 @@ def test_a_record_without_a_base_takes_that_of_the_package_or_is_refused(cli, sh
 
 
 def test_the_readme_begins_with_a_floor_that_is_so():
-    text = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
+    text = (Path(__file__).resolve().parents[3] / "README.md").read_text(encoding="utf-8")
     assert text.index("classic-rc floor race:test") < text.index("```bash")
     said = re.search(
         r"chance ([\d.]+), floor ([\d.]+) \[([\d.]+), ([\d.]+)\] \((.*?)\), human ([\d.]+);", text
