@@ -99,7 +99,8 @@ def install(tmp_path):
         (info / "METADATA").write_text(metadata, encoding="utf-8")
         lines = []
         for group, points in groups.items():
-            lines += [f"[classic_rc.{group}]", *(f"{name} = {module}:{what}" for name, what in points.items())]
+            lines.append(f"[classic_rc.{group}]")
+            lines += [f"{name} = {module}:{what}".rstrip(":") for name, what in points.items()]
         (info / "entry_points.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
         return site
 
@@ -159,6 +160,53 @@ def test_a_metric_and_a_perturbation_plug_in(install, tmp_path):
     assert "MRR" in table.out
     assert perturbed.code == 0
     assert "WHO" in copy.read_text("utf-8")
+
+
+COMMAND = """
+from classic_rc.cli import inputs
+from classic_rc.cli.console import write_output
+from classic_rc.cli.option import option, under
+
+HELP = "print the longest question of a dataset."
+OPTIONS = ("data", *under("output", option("--upper", action="store_true", help="in capital letters")), "--quiet")
+LISTS = {"moods": lambda: [("loud", "with --upper")]}
+
+
+def handle(args):
+    longest = max((question.text for question in inputs.load_dataset(args, args.data)), key=len)
+    write_output((longest.upper() if args.upper else longest) + "\\n", None)
+    return 0
+"""
+
+
+def test_a_command_plugs_in_with_an_option_of_its_own(install):
+    site = install("rc-longest", COMMAND, commands={"longest": ""})
+    shown, plain, upper, moods, wrong, unknown, data = classic_rc(
+        site,
+        ("--help",),
+        ("longest", "sample:single-choice"),
+        ("longest", "sample:single-choice", "--upper"),
+        ("list", "moods"),
+        ("longest", "sample:single-choice", "--lower"),
+        ("longset", "sample"),
+        ("longest", "no-such-file.jsonl"),
+    )
+    assert "longest" in shown.out
+    assert "print the longest question of a dataset." in shown.out
+    assert (plain.code, plain.err) == (0, "")
+    assert upper.out == plain.out.upper()
+    assert "loud" in moods.out
+    assert (wrong.code, unknown.code, data.code) == (2, 2, 3)
+    assert "--lower" in wrong.err
+    assert "longest" in unknown.err
+
+
+def test_what_is_no_command_is_refused_and_breaks_nothing(install):
+    site = install("rc-mute", "HELP = 'say nothing.'", commands={"mute": ""})
+    asked, usual = classic_rc(site, ("mute",), ("list", "engines"))
+    assert asked.code == 2
+    assert "OPTIONS, handle is missing" in asked.err
+    assert (usual.code, usual.err) == (0, "")
 
 
 def test_one_that_fails_to_import_is_named_once_and_breaks_nothing(install):

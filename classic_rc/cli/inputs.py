@@ -97,7 +97,8 @@ def load_dataset(args: argparse.Namespace, data: str | DatasetFiles) -> Dataset:
     (:func:`protocol_for`).
     """
     paths, name = ([data], None) if isinstance(data, str) else (data.paths, data.name)
-    datasets = [_load_data(args, path, split=args.split) for path in paths]
+    split = getattr(args, "split", None)  # commands lack some of these options
+    datasets = [_load_data(args, path, split=split) for path in paths]
     if len(datasets) == 1 and name is None:
         return datasets[0]
     from classic_rc.datasets.memory import join_datasets

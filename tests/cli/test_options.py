@@ -13,8 +13,6 @@ import pytest
 from classic_rc.cli.options import TABLE
 from classic_rc.cli.registry import COMMANDS
 
-MOST_SHORT, MOST_LONG, MOST_COMMANDS = 20, 32, 15
-
 
 def choice_of(command):
     return import_module(COMMANDS[command].module).OPTIONS
@@ -22,11 +20,6 @@ def choice_of(command):
 
 def options_of(command):
     return list(TABLE.choose(choice_of(command)))
-
-
-def flags_in(text):
-    """The flags that have an entry in a help text."""
-    return re.findall(r"^  (?:-\w(?: \S+)?, )?(--[\w-]+)", text, re.MULTILINE)
 
 
 def value(name, text):
@@ -41,31 +34,6 @@ def wide(monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
 
 
-def test_there_are_few_commands():
-    assert len(COMMANDS) <= MOST_COMMANDS
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_the_long_help_shows_every_option(cli, command):
-    done = cli(command, "--help")
-    assert (done.code, done.err) == (0, "")
-    assert done.out.startswith(f"usage: classic-rc {command} ")
-    named = [option for option in options_of(command) if not option.is_positional]
-    assert len(named) <= MOST_LONG
-    assert {*flags_in(done.out)} == {"--help", *(option.flag for option in named)}
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_the_short_help_shows_the_usual_options(cli, command):
-    done = cli(command, "-h")
-    named = [option for option in options_of(command) if not option.is_positional]
-    shown = flags_in(done.out)
-    assert (done.code, len(shown) <= MOST_SHORT) == (0, True)
-    assert {*shown} == {"--help", *(option.flag for option in named if not option.rare)}
-    rare = sum(option.rare for option in named)
-    assert (f"{rare} more options: classic-rc {command} --help" in done.out) is (rare > 0)
-
-
 def test_every_option_of_the_table_is_an_option_of_some_command():
     chosen = {option.name for command in COMMANDS for option in options_of(command)}
     assert chosen >= {option.name for option in TABLE}
@@ -76,12 +44,6 @@ def test_the_programs_help_has_a_line_for_each_command(cli):
     assert done.code == 0
     text = " ".join(done.out.split())
     assert all(f"{name} {command.help}" in text for name, command in COMMANDS.items())
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_a_commands_line_is_that_of_its_module(command):
-    documented = import_module(COMMANDS[command].module).__doc__
-    assert documented.startswith(f"``classic-rc {command}``: {COMMANDS[command].help}")
 
 
 def test_what_is_not_in_the_table_cannot_be_chosen_or_varied():
