@@ -3,36 +3,27 @@
 from __future__ import annotations
 
 import argparse
+import gc
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from classic_rc.cli.console import Failures, print_message
-from classic_rc.errors import SystemFailedError, UsageError
+from classic_rc.cli.console import Failures, check_writable, print_message
+from classic_rc.errors import DataError, SystemFailedError, UsageError
+from classic_rc.io.progress import progress_bar
+from classic_rc.protocol import READING, SETTINGS, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from classic_rc.datasets.labels import Labels
+    from classic_rc.datasets.specification import DatasetFiles
     from classic_rc.questions import Dataset
     from classic_rc.results.breakdown import CrossTabulation
     from classic_rc.results.comparison import SharedResults
     from classic_rc.results.evaluation import Evaluation
     from classic_rc.results.grouping import Grouping
-
-import gc
-from dataclasses import replace
-from typing import TYPE_CHECKING
-
-from classic_rc.cli.console import check_writable
-from classic_rc.errors import DataError
-from classic_rc.io.progress import progress_bar
-from classic_rc.protocol import READING, SETTINGS, Protocol
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from classic_rc.datasets.labels import Labels
-    from classic_rc.datasets.specification import DatasetFiles
-    from classic_rc.questions import Dataset
     from classic_rc.solvers.base import Solver
     from classic_rc.systems import System
 

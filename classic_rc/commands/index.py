@@ -27,8 +27,6 @@ _DATASET_SUFFIXES = (".csv", ".json", ".tar", ".tgz", ".tsv", ".xml")
 """Suffixes of files that may be a dataset, and are not lines of text."""
 
 _TEXT_READER = "text"
-
-
 OPTIONS = (
     option(
         "corpus",

@@ -78,8 +78,6 @@ class ArcReader(Reader):
 
 _ANSWERS_OF_BELEBELE = tuple(f"mc_answer{number}" for number in range(1, 5))
 _LANGUAGE = re.compile(r"[a-z]{3}_[A-Z][a-z]{3}")  # a code of FLORES-200
-
-
 BELEBELE = Schema(
     "Belebele",
     required_keys("link", "question_number", "flores_passage", "question", *_ANSWERS_OF_BELEBELE, "dialect"),
@@ -216,8 +214,6 @@ class BoolQReader(SchemaReader):
 
 
 _ANSWERS_OF_COSMOS = tuple(f"answer{number}" for number in range(4))
-
-
 COSMOS_QA = Schema(
     "Cosmos QA",
     required_keys("id", "context", "question", *_ANSWERS_OF_COSMOS),

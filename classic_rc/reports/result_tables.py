@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    from classic_rc.results.breakdown import Breakdown, CrossTabulation
-    from classic_rc.results.comparison import Comparison
-    from classic_rc.tables import Table
-
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -21,8 +13,9 @@ from classic_rc.results.resampling import MIN_RELIABLE_GROUPS
 from classic_rc.tables import Cell, Column, RowGroup, Table
 from classic_rc.tables.model import Value, format_count
 
-if TYPE_CHECKING:  # a run needs no audit
+if TYPE_CHECKING:
     from classic_rc.running.perturbed import PerturbedEvaluation, PerturbedScore
+
 
 # ------------------------------------------------------------------------------------------------------------------
 # Breakdowns.
@@ -214,29 +207,3 @@ def _notes(evaluation: PerturbedEvaluation) -> Iterator[str]:
         yield f"not made: {name}: {reason}"
     for name, error in evaluation.errors.items():
         yield f"not measured: {name}: {error}"
-
-
-class GroupTables(NamedTuple):
-    """The breakdowns and cross tabulations of one dataset."""
-
-    breakdowns: Sequence[Breakdown]
-    crosses: Sequence[CrossTabulation]
-    drawn: Sequence[Breakdown] = ()  # of the figure; a breakdown that is columns of a table is not printed again
-
-    def tables(self) -> list[Table]:
-        """Return the tables for people."""
-        if not self.breakdowns and not self.crosses:
-            return []
-        return [*breakdown_tables(self.breakdowns), *map(cross_table, self.crosses)]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data; empty without any groups."""
-        if not self.breakdowns and not self.crosses:
-            return {}
-        return {
-            "breakdowns": [breakdown.to_dict() for breakdown in self.breakdowns],
-            "cross": [cross.to_dict() for cross in self.crosses],
-        }
-
-
-NO_GROUPS = GroupTables((), ())

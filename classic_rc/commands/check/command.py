@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 _FINDING = 1
 
 FAILURES = ("artifacts", "shortcuts", "duplicates", "defects")
-
-
 USUAL_FAILURES = "artifacts,defects"
 
 

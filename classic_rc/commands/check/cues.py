@@ -19,8 +19,6 @@ from classic_rc.commands.check.score_test import ScoreTest, Step
 FIELD_NAME = re.compile(r'field "([^"]+)"')
 _SHOWN_EXAMPLES = 3
 _SHOWN_TEXT = 160
-
-
 ORDER_NAMES = (
     "is at the place of the right option of the question before",
     "is one place after the right option of the question before",

@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from classic_rc.results.evaluation import dataset_title
-from classic_rc.tables import Cell, Column, RowGroup, Table
-from classic_rc.tables.model import Value
-
-if TYPE_CHECKING:  # a run needs no audit
-    from classic_rc.commands.check.kinds import Finding
-    from classic_rc.commands.check.without_copies import ScoreWithout
-
-
 from classic_rc.commands.check.audit import CheckReport
 from classic_rc.commands.check.cues import Cue, Kind, phrase
 from classic_rc.commands.check.duplicates import COPIES
 from classic_rc.commands.check.integrity import Finding, Severity
 from classic_rc.commands.check.mend import Repairs
+from classic_rc.results.evaluation import dataset_title
+from classic_rc.tables import Cell, Column, RowGroup, Table
+from classic_rc.tables.model import Value
+
+if TYPE_CHECKING:
+    from classic_rc.commands.check.without_copies import ScoreWithout
+
 
 _SHOWN_CUES = 5
 _SHOWN_DEFECTS = 2
@@ -188,8 +186,6 @@ def _join_ids(ids: tuple[str, ...], room: int) -> str:
 
 
 _SHOWN_PAIRS = 3
-
-
 _DIFF_WIDTH = 72
 
 

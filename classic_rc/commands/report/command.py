@@ -25,10 +25,10 @@ from classic_rc.cli.option import (
 from classic_rc.cli.options import DATA, TABLE, vary_option
 from classic_rc.commands.explain.command import DEFAULT_EXPLAINED
 from classic_rc.commands.run.perturbed import evaluate_copies
+from classic_rc.commands.run.results import GroupTables
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.io.progress import progress_bar
 from classic_rc.protocol import Protocol
-from classic_rc.reports.result_tables import GroupTables
 
 if TYPE_CHECKING:
     from classic_rc.commands.check.audit import CheckReport

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 _DIFFERS = 1
 _DATA_CHANGED = 3
-
-
 OPTIONS = (
     vary_option(
         "data...",

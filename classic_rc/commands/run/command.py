@@ -19,6 +19,7 @@ from classic_rc.cli.option import (
 )
 from classic_rc.cli.options import FORMATS, TABLE, vary_option
 from classic_rc.commands.run.results import (
+    GroupTables,
     RunResults,
     break_down_results,
     draw_groups,
@@ -28,7 +29,6 @@ from classic_rc.commands.run.results import (
 from classic_rc.errors import UsageError
 from classic_rc.io.progress import progress_bar
 from classic_rc.protocol import READING, Protocol, column_key
-from classic_rc.reports.result_tables import GroupTables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

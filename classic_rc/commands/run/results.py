@@ -10,20 +10,20 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from classic_rc.cli import inputs
 from classic_rc.cli.console import print_message, write_file, write_output
 from classic_rc.errors import ClassicRCError, SystemFailedError, UsageError
 from classic_rc.io.json import render_json
 from classic_rc.protocol import DEFAULT_RESAMPLES
-from classic_rc.reports.result_tables import NO_GROUPS, GroupTables
 
 if TYPE_CHECKING:
-    from classic_rc.results.breakdown import Breakdown
+    from classic_rc.results.breakdown import Breakdown, CrossTabulation
     from classic_rc.results.comparison import Comparison
     from classic_rc.results.evaluation import Evaluation
     from classic_rc.results.grouping import Grouping
+    from classic_rc.tables import Table
 
 
 def break_down_results(evaluation: Evaluation, groupings: Sequence[Grouping]) -> list[Breakdown]:
@@ -46,6 +46,34 @@ def break_down_results(evaluation: Evaluation, groupings: Sequence[Grouping]) ->
         )
         for grouping in groupings
     ]
+
+
+class GroupTables(NamedTuple):
+    """The breakdowns and cross tabulations of one dataset."""
+
+    breakdowns: Sequence[Breakdown]
+    crosses: Sequence[CrossTabulation]
+    drawn: Sequence[Breakdown] = ()  # of the figure; a breakdown that is columns of a table is not printed again
+
+    def tables(self) -> list[Table]:
+        """Return the tables for people."""
+        if not self.breakdowns and not self.crosses:
+            return []
+        from classic_rc.reports.result_tables import breakdown_tables, cross_table
+
+        return [*breakdown_tables(self.breakdowns), *map(cross_table, self.crosses)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data; empty without any groups."""
+        if not self.breakdowns and not self.crosses:
+            return {}
+        return {
+            "breakdowns": [breakdown.to_dict() for breakdown in self.breakdowns],
+            "cross": [cross.to_dict() for cross in self.crosses],
+        }
+
+
+NO_GROUPS = GroupTables((), ())
 
 
 def draw_groups(breakdowns: Sequence[Breakdown], path: str, form: str) -> None:

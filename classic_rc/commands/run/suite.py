@@ -13,11 +13,16 @@ from classic_rc.cli import inputs
 from classic_rc.cli.console import Failures, check_writable, print_message, write_file
 from classic_rc.cli.option import Choice
 from classic_rc.cli.options import TABLE
-from classic_rc.commands.run.results import RunResults, break_down_results, report_answers, warn_about_published
+from classic_rc.commands.run.results import (
+    GroupTables,
+    RunResults,
+    break_down_results,
+    report_answers,
+    warn_about_published,
+)
 from classic_rc.errors import ClassicRCError, UsageError
 from classic_rc.io.progress import Progress, progress_bar
 from classic_rc.protocol import READING, SETTINGS
-from classic_rc.reports.result_tables import GroupTables
 
 if TYPE_CHECKING:
     from classic_rc.metrics.base import Metric

@@ -64,8 +64,6 @@ def _make_variants(params: Mapping[str, Any], text: str, suffix: str) -> dict[st
 
 
 LEXICAL_VARIANTS = {**_make_variants(_FULL, _FULL_TEXT, ""), **_make_variants(_BASE, _BASE_TEXT, "-raw")}
-
-
 LINKED_CATEGORIES = frozenset({"what", "who", "when", "CD", "which", "where", "whose"})
 """The question categories for which ``coreference="rules"`` uses coreference."""
 
