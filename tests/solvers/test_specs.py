@@ -53,8 +53,9 @@ def test_registered_solvers_and_variants_come_back(spec):
         ("score-file,path=[007; 1e5; 1_000]", 'score-file,path=["007"; "1e5"; "1_000"]'),
         ("saved,path=True", 'saved,path="True"'),
         ("ir,corpus=2024", 'ir,corpus="2024"'),
-        ("alignment-ilp,wordnet=30,annotations=nan", 'alignment-ilp,annotations="nan",wordnet="30"'),
-        ("alignment-ilp,wordnet=None,annotations=None", "alignment-ilp"),
+        ("alignment-ilp,wordnet=30", 'alignment-ilp,wordnet="30"'),
+        ("lexical,annotations=nan", 'lexical,annotations="nan"'),
+        ("alignment-ilp,wordnet=None", "alignment-ilp"),
         (
             "combination:mctest160-rte,score-file__path=2024",
             'combination:mctest160-rte,solvers=[score-file,path="2024"; sw+d:mctest160]',
