@@ -13,7 +13,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+def pytest_collect_file(
+    file_path: Path,
+) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
     """Leave out doctests of modules without any."""
     collectors = yield
     if file_path.suffix == ".py" and b">>> " not in file_path.read_bytes():

@@ -37,10 +37,16 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks", description="Run benchmarks and print their tables."
     )
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHMARKS)}; all by default")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHMARKS)}; all by default"
+    )
     parser.add_argument("--quick", action="store_true", help="smaller data and fewer rounds")
     parser.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help="write figures as JSON; keep those of other benchmarks"
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="write figures as JSON; keep those of other benchmarks",
     )
     args = parser.parse_args(argv)
     unknown = [name for name in args.names if name not in BENCHMARKS]

@@ -58,46 +58,83 @@ def run(quick: bool = False) -> list[Table]:
         for size in sizes:
             corpus = folder / "corpus.txt"
             write_sentences(corpus, size)
-            rounds = [{jobs: build([corpus], folder, jobs) for jobs in JOBS} for _ in range(_n_rounds(size))]
+            rounds = [
+                {jobs: build([corpus], folder, jobs) for jobs in JOBS}
+                for _ in range(_n_rounds(size))
+            ]
             alone = statistics.median(costs[1].wall for costs in rounds)
             for jobs in JOBS:
                 cost = _median([costs[jobs] for costs in rounds])
                 share = round(alone / cost.wall, 2)
                 per = round(1e6 * cost.cpu / size, 1)
-                builds.append([size, jobs, round(cost.wall, 1), round(cost.cpu, 1), per, round(cost.peak), share])
+                builds.append(
+                    [
+                        size,
+                        jobs,
+                        round(cost.wall, 1),
+                        round(cost.cpu, 1),
+                        per,
+                        round(cost.peak),
+                        share,
+                    ]
+                )
             searches.append(_search(folder / "index-0", size))
             shutil.rmtree(folder / "index-0")
             if size == halves:
                 ceiling = _compare_halves(corpus, folder, size)
             corpus.unlink()
-        return [*make_tables(builds, ceiling, searches), *([measure_real_text(folder)] if DATA.is_dir() else [])]
+        return [
+            *make_tables(builds, ceiling, searches),
+            *([measure_real_text(folder)] if DATA.is_dir() else []),
+        ]
 
 
 def measure_real_text(folder: Path) -> Table:
     """Index all sentences of the datasets, and search them from an empty and from a full page cache."""
-    everything, questions, options, _ = material(2**40, N_QUESTIONS, get_analyzer("lucene-english"), alike=False)
+    everything, questions, options, _ = material(
+        2**40, N_QUESTIONS, get_analyzer("lucene-english"), alike=False
+    )
     corpus, index = folder / "real.txt", folder / "index-0"
-    corpus.write_text("".join(f"{sentence}\n" for sentence in everything), encoding="utf-8", newline="\n")
+    corpus.write_text(
+        "".join(f"{sentence}\n" for sentence in everything), encoding="utf-8", newline="\n"
+    )
     (folder / "real.json").write_text(json.dumps([questions, options]), encoding="utf-8")
     cost = build([corpus], folder, 1)
     time.sleep(3)  # files that changed within two seconds are verified each time
     first = _measure_search(index, folder / "real.json")
     _drop_from_cache(index)
     cold = _measure_search(index, folder / "real.json")
-    row = [len(everything), round(corpus.stat().st_size / 1e6, 1), round(cost.cpu, 1), round(cost.peak)]
-    row += [round(sum(path.stat().st_size for path in index.iterdir()) / 1e6), round(first["open"], 2)]
+    row = [
+        len(everything),
+        round(corpus.stat().st_size / 1e6, 1),
+        round(cost.cpu, 1),
+        round(cost.peak),
+    ]
+    row += [
+        round(sum(path.stat().st_size for path in index.iterdir()) / 1e6),
+        round(first["open"], 2),
+    ]
     row += [round(1000 * cold["open"], 1), round(cold["read"] / 1e6), round(1000 * cold["first"])]
     row += [round(1000 * cold["cpu"]), round(cold["queries"] / cold["cpu"]), round(cold["peak"])]
     return {
         "title": "The largest real text: all sentences of RACE, MultiRC, MCTest and DREAM",
         "header": [
-            *("sentences", "MB of text", "build, CPU s", "peak MB", "MB on disk", "first opening, s", "later, ms"),
+            *(
+                "sentences",
+                "MB of text",
+                "build, CPU s",
+                "peak MB",
+                "MB on disk",
+                "first opening, s",
+                "later, ms",
+            ),
             *(f"{int(cold['queries'])} queries: MB read from disk", "CPU ms", "again, CPU ms"),
             *("queries a CPU second", "peak MB"),
         ],
         "rows": [row],
         "notes": [
-            "One process, queries with the constraint. The system had dropped the index from its page cache."
+            "One process, queries with the constraint. The system had dropped the index from its "
+            "page cache."
         ],
     }
 
@@ -110,20 +147,35 @@ def _drop_from_cache(index: Path) -> None:
             os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
-def make_tables(builds: list[list[Any]], ceiling: list[list[Any]], searches: list[list[Any]]) -> list[Table]:
+def make_tables(
+    builds: list[list[Any]], ceiling: list[list[Any]], searches: list[list[Any]]
+) -> list[Table]:
     """Return the tables with these rows."""
     return [
         {
             "title": "Building an index of generated sentences",
-            "header": ["sentences", "jobs", "s", "CPU s", "CPU us a sentence", "peak MB", "times faster"],
+            "header": [
+                "sentences",
+                "jobs",
+                "s",
+                "CPU s",
+                "CPU us a sentence",
+                "peak MB",
+                "times faster",
+            ],
             "rows": builds,
-            "notes": ["The command with Python's start. The peak is the memory of all processes together."],
+            "notes": [
+                "The command with Python's start. The peak is the memory of all processes together."
+            ],
         },
         {
             "title": "What two processes gain on this machine",
             "header": ["half a corpus of", "processes", "s", "CPU s", "times"],
             "rows": ceiling,
-            "notes": ["Two processes that share nothing index half of the sentences each, at the same time."],
+            "notes": [
+                "Two processes that share nothing index half of the sentences each, at the same "
+                "time."
+            ],
         },
         {
             "title": "Opening and searching an index of generated sentences",
@@ -133,8 +185,9 @@ def make_tables(builds: list[list[Any]], ceiling: list[list[Any]], searches: lis
             ],
             "rows": searches,
             "notes": [
-                "One process. A query is a question with one of its options, with the constraint. The first "
-                "opening verifies all files. The peak counts mapped pages, which processes share."
+                "One process. A query is a question with one of its options, with the constraint. "
+                "The first opening verifies all files. The peak counts mapped pages, which "
+                "processes share."
             ],
         },
     ]
@@ -165,7 +218,9 @@ def build(corpora: Sequence[Path], folder: Path, jobs: int) -> Cost:
     command = [sys.executable, "-m", "classic_rc", "index", "--quiet", "--jobs", str(jobs)]
     before, start = cpu_of_children(), time.perf_counter()
     processes = [
-        subprocess.Popen([*command, str(corpus), "-o", str(output)], stdout=subprocess.DEVNULL, cwd=ROOT)
+        subprocess.Popen(
+            [*command, str(corpus), "-o", str(output)], stdout=subprocess.DEVNULL, cwd=ROOT
+        )
         for corpus, output in zip(corpora, outputs, strict=True)
     ]
     watches = [MemoryWatch(process.pid) for process in processes]
@@ -182,7 +237,9 @@ def _compare_halves(corpus: Path, folder: Path, size: int) -> list[list[Any]]:
     parts = [folder / "half-0.txt", folder / "half-1.txt"]
     for number, part in enumerate(parts):
         write_sentences(part, size // 2, start=number * (size // 2))
-    rounds = [(build(parts[:1], folder, 1), build(parts, folder, 1)) for _ in range(_n_rounds(size))]
+    rounds = [
+        (build(parts[:1], folder, 1), build(parts, folder, 1)) for _ in range(_n_rounds(size))
+    ]
     for number, part in enumerate(parts):
         part.unlink()
         shutil.rmtree(folder / f"index-{number}")

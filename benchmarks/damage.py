@@ -22,7 +22,13 @@ from classic_rc.retrieval.reading import PassageInput, TextFile
 from classic_rc.retrieval.registry import open_corpus
 
 WORDS = "the fox ate sour grapes a crow held old cheese foxes praise crows vine of Zoë's café 東京 running".split()
-QUERIES = ["What did the fox eat?", "Who held the cheese?", "running foxes in the café", "東京", "nothing known"]
+QUERIES = [
+    "What did the fox eat?",
+    "Who held the cheese?",
+    "running foxes in the café",
+    "東京",
+    "nothing known",
+]
 OPTIONS = [["grapes", "cheese", "of the"], ["a crow", "Zoë"], ["berries"], ["vine"], ["x"]]
 REFUSED, SAME, SILENT, CRASHED = "refused", "same answers", "other answers", "other exceptions"
 
@@ -50,7 +56,11 @@ def read_answers(folder: Path) -> list[Any]:
     hits, best = engine.top(QUERIES, 10), engine.best_constrained(QUERIES, OPTIONS)
     numbers = range(engine.n_sentences)
     return [
-        *(getattr(found, name).tobytes() for found in (hits, best) for name in ("sentences", "scores", "offsets")),
+        *(
+            getattr(found, name).tobytes()
+            for found in (hits, best)
+            for name in ("sentences", "scores", "offsets")
+        ),
         [found.tolist() for found in engine.find_with_all_terms(QUERIES)],
         engine.term_facts(QUERIES[0], int(hits.sentences[0])),
         [engine.sentence(number) for number in numbers],

@@ -18,7 +18,9 @@ from classic_rc.text.encode import SharedQuestions, TextEncoder, encode
 FILES = {
     "RACE": ("race/RACE-train-dev.tar.gz",),
     "MultiRC": ("multirc/train_456-fixedIds.json",),
-    "MCTest": tuple(f"mctest/{name}.tsv" for name in ("mc160.train", "mc160.dev", "mc500.train", "mc500.dev")),
+    "MCTest": tuple(
+        f"mctest/{name}.tsv" for name in ("mc160.train", "mc160.dev", "mc500.train", "mc500.dev")
+    ),
 }
 
 
@@ -40,8 +42,12 @@ def _other_libraries(quick: bool) -> Table:
         {
             "encode, analyzer word": lambda: encode(questions, "word"),
             "encode, analyzer mctest": lambda: encode(questions, "mctest"),
-            "scikit-learn CountVectorizer": lambda: CountVectorizer(dtype=np.int32).fit_transform(texts),
-            "nltk word_tokenize, tokens alone": lambda: [word_tokenize(t, preserve_line=True) for t in few],
+            "scikit-learn CountVectorizer": lambda: CountVectorizer(dtype=np.int32).fit_transform(
+                texts
+            ),
+            "nltk word_tokenize, tokens alone": lambda: [
+                word_tokenize(t, preserve_line=True) for t in few
+            ],
         },
         3 if quick else 5,
     )
@@ -50,7 +56,9 @@ def _other_libraries(quick: bool) -> Table:
     return {
         "title": "Encoding text",
         "header": ["", "us a token", "times ours"],
-        "rows": [[name, round(1e6 * s / n_tokens, 3), round(s / ours, 2)] for name, s in seconds.items()],
+        "rows": [
+            [name, round(1e6 * s / n_tokens, 3), round(s / ours, 2)] for name, s in seconds.items()
+        ],
         "notes": [f"{n_tokens:,} tokens; nltk is timed on a sample of the texts and scaled."],
     }
 
@@ -68,7 +76,9 @@ def _plain_encoder(quick: bool) -> Table:
             n_tokens = _count_tokens(questions, analyzer)
             plain, ours, whole = (1e6 * s / n_tokens for s in seconds.values())
             figures = (plain, ours, plain / ours, whole)
-            rows.append([f"{name}, {analyzer}", f"{n_tokens:,}", *(round(figure, 3) for figure in figures)])
+            rows.append(
+                [f"{name}, {analyzer}", f"{n_tokens:,}", *(round(figure, 3) for figure in figures)]
+            )
     return {
         "title": "Encoding real text, compared with plain dictionaries",
         "header": [

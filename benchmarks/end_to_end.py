@@ -69,13 +69,20 @@ def run(quick: bool = False) -> list[Table]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "generated.jsonl"
         _write(path, 500 if quick else 7000)
-        files = {"generated, JSON lines": path, **{name: DATA / file for name, file in _REAL.items()}}
+        files = {
+            "generated, JSON lines": path,
+            **{name: DATA / file for name, file in _REAL.items()},
+        }
         for name, file in files.items():
             options = ["--split", "dev"] if quick and "RACE" in name else []
             for jobs in (1, 2):
                 if file.is_file():
                     command = [str(file), *options, "-s", "sw+d", "--jobs", str(jobs)]
-                    rows += _rows(name, jobs, _measure(command, versions, rounds, Path(folder) / "result.json"))
+                    rows += _rows(
+                        name,
+                        jobs,
+                        _measure(command, versions, rounds, Path(folder) / "result.json"),
+                    )
     header = [
         "data",
         "questions",
@@ -89,11 +96,21 @@ def run(quick: bool = False) -> list[Table]:
         "of the other",
     ]
     notes = [
-        "Medians in seconds of wall time; `processor` is processor time of all processes, with Python's own start.",
-        "`rest` is imports, the fingerprint, decisions and measuring. `peak MB` is that of the main process.",
-        f"{COMPARE}=PATH alternates with the checkout at PATH; `of the other`: ratios of `all`, `processor`.",
+        "Medians in seconds of wall time; `processor` is processor time of all processes, with "
+        "Python's own start.",
+        "`rest` is imports, the fingerprint, decisions and measuring. `peak MB` is that of the "
+        "main process.",
+        f"{COMPARE}=PATH alternates with the checkout at PATH; `of the other`: ratios of `all`, "
+        "`processor`.",
     ]
-    return [{"title": "From the file to the table of SW+D", "header": header, "rows": rows, "notes": notes}]
+    return [
+        {
+            "title": "From the file to the table of SW+D",
+            "header": header,
+            "rows": rows,
+            "notes": notes,
+        }
+    ]
 
 
 def _rows(name: str, jobs: int, runs: dict[str, list[_Run]]) -> list[list[object]]:
@@ -105,7 +122,11 @@ def _rows(name: str, jobs: int, runs: dict[str, list[_Run]]) -> list[list[object
         stages = [statistics.median(run.stages[stage] for run in own) for stage in _STAGES]
         peaks = [run.peak for run in own if run.peak is not None]
         fields = ("seconds", "processor_seconds")
-        ratios = [f"{median(version, field) / median('other', field):.2f}" for field in fields if "other" in runs]
+        ratios = [
+            f"{median(version, field) / median('other', field):.2f}"
+            for field in fields
+            if "other" in runs
+        ]
         seconds = [*stages, median(version, "rest"), *(median(version, field) for field in fields)]
         rows.append(
             [
@@ -118,7 +139,9 @@ def _rows(name: str, jobs: int, runs: dict[str, list[_Run]]) -> list[list[object
     return rows
 
 
-def _measure(command: Sequence[str], versions: dict[str, Path], rounds: int, result: Path) -> dict[str, list[_Run]]:
+def _measure(
+    command: Sequence[str], versions: dict[str, Path], rounds: int, result: Path
+) -> dict[str, list[_Run]]:
     """Run the command with each version in turn, after a round that is not counted."""
     runs: dict[str, list[_Run]] = {version: [] for version in versions}
     for number in range(rounds + 1):

@@ -42,10 +42,10 @@ NAMES: Mapping[str, tuple[str, str | None]] = {
 NOTES: Mapping[str, str] = {
     "record:sample": "123 queries that the authors' page shows, not the development set",
     "squad:dev-part": "2,000 of the 10,570 questions of the development set, in whole passages",
-    "race-last:dev": "the last question of each article of the high schools, which is what lm-evaluation-harness "
-    "asks of RACE: other questions than race:dev, and not its floor",
-    "quail:dev-ordered": 'a file whose options are not shuffled: the right one is the first, or "not enough '
-    'information"; positions tell nothing about the shuffled file',
+    "race-last:dev": "the last question of each article of the high schools, which is what "
+    "lm-evaluation-harness asks of RACE: other questions than race:dev, and not its floor",
+    "quail:dev-ordered": "a file whose options are not shuffled: the right one is the first, or "
+    '"not enough information"; positions tell nothing about the shuffled file',
     "arct:train": "two warrants of an argument; the reason is the passage, the claim the question",
     "mutual:dev": "the next turn of a dialogue; there is no question",
 }
@@ -73,7 +73,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "records", nargs="*", type=Path, metavar="DIR", help="folders of `run --save`, or of suites"
     )
-    parser.add_argument("--date", default=datetime.date.today().isoformat(), help="the day of the numbers")
+    parser.add_argument(
+        "--date", default=datetime.date.today().isoformat(), help="the day of the numbers"
+    )
     parser.add_argument("-o", "--output", type=Path, default=FILE, metavar="FILE")
     parser.add_argument(
         "--last-questions",
@@ -85,17 +87,24 @@ def main(argv: Sequence[str] | None = None) -> None:
     if args.last_questions:
         write_last_questions(*map(Path, args.last_questions))
         return
-    runs = [(run, record["version"]) for record in map(_read, args.records) for run in record["runs"]]
+    runs = [
+        (run, record["version"]) for record in map(_read, args.records) for run in record["runs"]
+    ]
     made_here: dict[str, dict[str, Any]] = {}
     for run, version in runs:  # of several records of a dataset, the one with the most rows
         entry = dataset_entry(run, version, _RECORDED, args.date)
-        made_here[entry["name"]] = max(entry, made_here.get(entry["name"], entry), key=lambda of: len(of["rows"]))
+        made_here[entry["name"]] = max(
+            entry, made_here.get(entry["name"], entry), key=lambda of: len(of["rows"])
+        )
     before = _read(args.output)["datasets"] if args.output.exists() else []
     datasets = [*made_here.values(), *unseen(before, list(made_here.values()))]
     datasets.sort(key=lambda entry: entry["name"])
     args.output.write_text(floors_text(datasets), encoding="utf-8", newline="\n")
     n_rows = sum(len(entry["rows"]) for entry in datasets)
-    print(f"{args.output}: {len(datasets)} datasets, {n_rows} rows, {args.output.stat().st_size:,} bytes")
+    print(
+        f"{args.output}: {len(datasets)} datasets, {n_rows} rows, {args.output.stat().st_size:,} "
+        "bytes"
+    )
 
 
 def floors_text(datasets: Sequence[Mapping[str, Any]]) -> str:
@@ -103,7 +112,9 @@ def floors_text(datasets: Sequence[Mapping[str, Any]]) -> str:
     entries = []
     for entry in datasets:
         head = json.dumps({**entry, "rows": []}, ensure_ascii=False)
-        rows = ",\n  ".join(json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in entry["rows"])
+        rows = ",\n  ".join(
+            json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in entry["rows"]
+        )
         entries.append(f"{head[:-2]}\n  {rows}]}}")
     listed = ",\n ".join(entries)
     return f'{{"schema": {SCHEMA}, "datasets": [\n {listed}]}}\n'
@@ -123,7 +134,15 @@ def dataset_entry(run: Mapping[str, Any], version: str, verified: str, date: str
         "name": name,
         **{
             key: of[key]
-            for key in ("reader", "split", "task", "fingerprint", "passages", "questions", "candidates")
+            for key in (
+                "reader",
+                "split",
+                "task",
+                "fingerprint",
+                "passages",
+                "questions",
+                "candidates",
+            )
         },
         "metric": of["primary_metric"],
         "by": (run.get("grouping") or {}).get("key"),
@@ -144,8 +163,12 @@ def unseen(
     before: Sequence[Mapping[str, Any]], datasets: Sequence[Mapping[str, Any]]
 ) -> Iterator[Mapping[str, Any]]:
     """Yield the entries of data that is not here, with the rows whose systems give the same digits elsewhere."""
-    older = {(entry["fingerprint"], row["system"]): row for entry in before for row in entry["rows"]}
-    agreeing: set[tuple[str, str]] = set()  # the dataset, by its name without split, and the row's setup
+    older = {
+        (entry["fingerprint"], row["system"]): row for entry in before for row in entry["rows"]
+    }
+    agreeing: set[tuple[str, str]] = (
+        set()
+    )  # the dataset, by its name without split, and the row's setup
     refused: set[str] = set()
     for entry in datasets:
         for row in entry["rows"]:
@@ -158,7 +181,9 @@ def unseen(
     here = {entry["name"] for entry in datasets}
     for entry in (entry for entry in before if entry["name"] not in here):
         family = _family(entry["name"])
-        rows = [r for r in entry["rows"] if (family, _setup(r)) in agreeing and _setup(r) not in refused]
+        rows = [
+            r for r in entry["rows"] if (family, _setup(r)) in agreeing and _setup(r) not in refused
+        ]
         systems = {row["system"] for row in rows}
         left_out = [row["system"] for row in entry["rows"] if row["system"] not in systems]
         if CHANCE in systems:

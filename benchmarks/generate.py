@@ -49,15 +49,23 @@ def dataset(shape: str, n_passages: int, seed: int = 0) -> Dataset:
     arrays = token_arrays(shape, n_passages, seed)
     syllables = [c + v for c in "bcdfghjklmnprstvwz" for v in "aeiou"]
     words = [
-        "".join(syllables[i // len(syllables) ** k % len(syllables)] for k in range(3 if i > 8000 else 2))
+        "".join(
+            syllables[i // len(syllables) ** k % len(syllables)]
+            for k in range(3 if i > 8000 else 2)
+        )
         for i in range(arrays.n_words)
     ]
 
     def texts(tokens: np.ndarray, offsets: np.ndarray) -> list[str]:
-        spelled = [[words[t] for t in tokens[a:b]] for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+        spelled = [
+            [words[t] for t in tokens[a:b]] for a, b in zip(offsets[:-1], offsets[1:], strict=True)
+        ]
         return [". ".join(" ".join(w[i : i + 10]) for i in range(0, len(w), 10)) for w in spelled]
 
-    passages = [Passage(f"p{i}", t) for i, t in enumerate(texts(arrays.passage_tokens, arrays.passage_offsets))]
+    passages = [
+        Passage(f"p{i}", t)
+        for i, t in enumerate(texts(arrays.passage_tokens, arrays.passage_offsets))
+    ]
     options = texts(arrays.candidate_tokens, arrays.candidate_offsets)
     questions = [
         Question(
@@ -81,9 +89,15 @@ class ScaleShape:
     per_passage: int = 4
     passage_tokens: int = 350
     n_words: int = 12_000
-    near_duplicates: float = 0.01  # share of the passages that copy an earlier one but for some words
-    repeated_questions: float = 0.005  # share of the questions that have the words and options of an earlier one
-    signal: float = 0.6  # share of the questions whose right option comes from the sentence they ask about
+    near_duplicates: float = (
+        0.01  # share of the passages that copy an earlier one but for some words
+    )
+    repeated_questions: float = (
+        0.005  # share of the questions that have the words and options of an earlier one
+    )
+    signal: float = (
+        0.6  # share of the questions whose right option comes from the sentence they ask about
+    )
 
 
 def write_reading_questions(path: Path, shape: ScaleShape, seed: int = 0) -> None:
@@ -118,7 +132,9 @@ def write_reading_questions(path: Path, shape: ScaleShape, seed: int = 0) -> Non
                 changed = rng.random(len(tokens)) < 0.03
                 tokens[changed] = draw(int(changed.sum()))
             else:
-                tokens = draw(max(int(rng.normal(shape.passage_tokens, shape.passage_tokens / 5)), 40))
+                tokens = draw(
+                    max(int(rng.normal(shape.passage_tokens, shape.passage_tokens / 5)), 40)
+                )
                 if len(earlier) < 200:
                     earlier.append(tokens)
             sentences = _cut_sentences(tokens, rng)
@@ -142,19 +158,37 @@ def write_reading_questions(path: Path, shape: ScaleShape, seed: int = 0) -> Non
 
 
 _FUNCTION_WORDS = (
-    "the of and to a in is was he for it with as his on be at by i this had not are but from or have an they which "
-    "one you were her all she there would their we him been has when who will more no if out so said what up its "
-    "about into than them can only other new some could time these two may then do first any my now such like our "
-    "over man me even most made after also did many before must through years where much your way well down should "
-    "because each just those people how too little state good very make world still own see men work long get here "
-    "between both life being under never day same another know while last might us great old year off come since"
+    "the of and to a in is was he for it with as his on be at by i this had not are but from or "
+    "have an they which one you were her all she there would their we him been has when who will "
+    "more no if out so said what up its about into than them can only other new some could time "
+    "these two may then do first any my now such like our over man me even most made after also "
+    "did many before must through years where much your way well down should because each just "
+    "those people how too little state good very make world still own see men work long get here "
+    "between both life being under never day same another know while last might us great old year "
+    "off come since"
 ).split()
 
 
 def english_like_words(n: int, rng: np.random.Generator) -> list[str]:
     """Return `n` distinct words: English function words first, then words of one to three syllables."""
-    onsets = [*"bcdfghjklmnprstvw" * 3, "br", "ch", "cl", "gr", "pl", "pr", "sh", "sp", "st", "th", "tr"]
-    vowels, codas = [*"aeiou" * 3, "ai", "ea", "oo"], [""] * 8 + ["n", "r", "s", "t", "l", "nd", "st", "ck"]
+    onsets = [
+        *"bcdfghjklmnprstvw" * 3,
+        "br",
+        "ch",
+        "cl",
+        "gr",
+        "pl",
+        "pr",
+        "sh",
+        "sp",
+        "st",
+        "th",
+        "tr",
+    ]
+    vowels, codas = (
+        [*"aeiou" * 3, "ai", "ea", "oo"],
+        [""] * 8 + ["n", "r", "s", "t", "l", "nd", "st", "ck"],
+    )
     words = dict.fromkeys(_FUNCTION_WORDS[:n])
     while len(words) < n:
         syllables = [
@@ -192,6 +226,12 @@ def _ask(
     gold = int(rng.integers(4))
     options = []
     for i in range(4):
-        source = about if i == gold and rng.random() < signal else sentences[rng.integers(len(sentences))]
-        options.append(" ".join(some(source, int(rng.integers(3, 8)) + (i == gold))).capitalize() + ".")
+        source = (
+            about
+            if i == gold and rng.random() < signal
+            else sentences[rng.integers(len(sentences))]
+        )
+        options.append(
+            " ".join(some(source, int(rng.integers(3, 8)) + (i == gold))).capitalize() + "."
+        )
     return question, options, gold

@@ -18,7 +18,12 @@ def run(quick: bool = False) -> list[Table]:
     """Measure large candidate sets, long passages, spans, and whole datasets of growing size."""
     most = 10**5 if quick else 10**6
     rounds = 2 if quick else 3
-    return [_candidates(most, rounds), _passages(rounds, quick), _spans(rounds, quick), _questions(rounds, quick)]
+    return [
+        _candidates(most, rounds),
+        _passages(rounds, quick),
+        _spans(rounds, quick),
+        _questions(rounds, quick),
+    ]
 
 
 def one_question(n_candidates: int, n_tokens: int, seed: int = 0) -> TokenArrays:
@@ -66,7 +71,9 @@ def _passages(rounds: int, quick: bool) -> Table:
         arrays = one_question(10_000, n_tokens)
         stop = np.arange(arrays.n_words) < 100
         seconds = interleaved({"": partial(window_and_distance, arrays, stop)}, rounds)[""]
-        rows.append([n_tokens, round(1e3 * seconds, 2), round(1e9 * seconds / 10_000 / n_tokens, 2)])
+        rows.append(
+            [n_tokens, round(1e3 * seconds, 2), round(1e9 * seconds / 10_000 / n_tokens, 2)]
+        )
     return {
         "title": "SW+D of 10,000 candidates as the passage grows",
         "header": ["passage tokens", "ms", "ns a candidate and token"],
@@ -81,7 +88,9 @@ def _spans(rounds: int, quick: bool) -> Table:
     for n_tokens in (50, 350) if quick else (50, 350, 1000, 10_000):
         for longest in (10, 30):
             passage, question = zipf_words(rng, n_tokens), zipf_words(rng, 9)
-            seconds = interleaved({"": partial(score_spans, passage, question, longest)}, max(rounds, 3))[""]
+            seconds = interleaved(
+                {"": partial(score_spans, passage, question, longest)}, max(rounds, 3)
+            )[""]
             n = int((score_spans(passage, question, longest) >= 0).sum())
             rows.append([n_tokens, longest, n, round(1e3 * seconds, 2), round(n / seconds)])
     return {

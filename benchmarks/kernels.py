@@ -53,7 +53,12 @@ def run(quick: bool = False) -> list[Table]:
         f"{SAMPLE_PASSAGES} passages and scaled."
     ]
     return [
-        {"title": "SW+D, four options a question", "header": header, "rows": combined, "notes": notes},
+        {
+            "title": "SW+D, four options a question",
+            "header": header,
+            "rows": combined,
+            "notes": notes,
+        },
         {"title": "Sliding window, all sizes 2..30", "header": header, "rows": sweeps, "notes": []},
     ]
 
@@ -86,25 +91,33 @@ def plain(arrays: TokenArrays, stop: np.ndarray) -> list[tuple[int, float]]:
     """Compute window and distance in plain Python."""
     listed = set(np.flatnonzero(stop).tolist())
     return [
-        (reference.sliding_window(p, q, c), reference.word_distance(p, q, c, listed)) for p, q, c in _texts(arrays)
+        (reference.sliding_window(p, q, c), reference.word_distance(p, q, c, listed))
+        for p, q, c in _texts(arrays)
     ]
 
 
 def plain_sweep(arrays: TokenArrays) -> list[list[int]]:
     """Compute all windows in plain Python."""
-    return [[reference.sliding_window(*texts, size) for size in range(2, 31)] for texts in _texts(arrays)]
+    return [
+        [reference.sliding_window(*texts, size) for size in range(2, 31)]
+        for texts in _texts(arrays)
+    ]
 
 
 def numpy_a_question(arrays: TokenArrays, window: int | None = None) -> list[int]:
     """Compute the window for one candidate at a time, as a user would write it in NumPy."""
     scores = []
     for q, question in enumerate(arrays.question_passage.tolist()):
-        passage = arrays.passage_tokens[arrays.passage_offsets[question] : arrays.passage_offsets[question + 1]]
+        passage = arrays.passage_tokens[
+            arrays.passage_offsets[question] : arrays.passage_offsets[question + 1]
+        ]
         asked = arrays.question_tokens[arrays.question_offsets[q] : arrays.question_offsets[q + 1]]
         _, word_of, counts = np.unique(passage, return_inverse=True, return_counts=True)
         weights = inverse_count_weights(counts)[word_of].astype(np.int64)
         for c in range(*np.searchsorted(arrays.candidate_question, (q, q + 1)).tolist()):
-            own = arrays.candidate_tokens[arrays.candidate_offsets[c] : arrays.candidate_offsets[c + 1]]
+            own = arrays.candidate_tokens[
+                arrays.candidate_offsets[c] : arrays.candidate_offsets[c + 1]
+            ]
             words = np.unique(np.concatenate((asked, own)))
             size = min(window or len(words), len(passage))
             sums = np.concatenate(([0], np.cumsum(np.where(np.isin(passage, words), weights, 0))))

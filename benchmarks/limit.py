@@ -23,7 +23,8 @@ FAR = 5
 """More than this many times an ideal pass needs a reason."""
 
 WHY = {
-    "NumPy has no running sum that skips tokens without a match: every window adds whole passages, but an "
+    "NumPy has no running sum that skips tokens without a match: every window adds whole passages, "
+    "but an "
     "ideal pass visits only the matched tokens.": [
         "window",
         "windows of 2..30",
@@ -31,18 +32,25 @@ WHY = {
         "SW+D, one question",
         "spans: window",
     ],
-    "An ideal pass finds a word at once. NumPy has no hash table: words are found by sorting and by binary search, "
+    "An ideal pass finds a word at once. NumPy has no hash table: words are found by sorting and "
+    "by binary search, "
     "which takes log2 n dependent reads.": [
         *("distance", "longest runs", "cloze: mentions", "cloze: distance", "cloze: window"),
         *("lexical: bag of words", "lexical: best sentences", "lexical: distance"),
         *("n-grams: counting", "n-grams: estimating", "n-grams: scoring"),
     ],
-    "NumPy's indices take 8 bytes where an ideal pass has 4 or none, and each index, lookup and sum is a pass of "
+    "NumPy's indices take 8 bytes where an ideal pass has 4 or none, and each index, lookup and "
+    "sum is a pass of "
     "its own.": [
         *("spans: overlap", "surface pairs", "random draws"),
-        *("BM25 with a constraint", "BM25 of all sentences, 10 best", "TF-IDF of all sentences, 10 best"),
+        *(
+            "BM25 with a constraint",
+            "BM25 of all sentences, 10 best",
+            "TF-IDF of all sentences, 10 best",
+        ),
     ],
-    "A call of NumPy costs as much as some thousand elements of work; with one long query at a time, or one "
+    "A call of NumPy costs as much as some thousand elements of work; with one long query at a "
+    "time, or one "
     "passage, calls take an eighth of the time or more.": [
         *("SW+D, one question", "spans: window"),
         *("BM25 with a constraint", "BM25 of all sentences, 10 best"),
@@ -68,8 +76,8 @@ def run(quick: bool = False) -> list[Table]:
             ],
             "rows": [own.row for own in measured.values()],
             "notes": [
-                "An operation is an addition or comparison, an element read or written at random, or a comparison "
-                "of a sort.",
+                "An operation is an addition or comparison, an element read or written at random, "
+                "or a comparison of a sort.",
                 *(
                     f"{why} That is why {', '.join(own)} take more than {FAR} times an ideal pass."
                     for why, names in WHY.items()
@@ -79,7 +87,12 @@ def run(quick: bool = False) -> list[Table]:
         },
         {
             "title": "Where the least time of NumPy's passes goes, %",
-            "header": ["kernel", "calls", "calls' share of our time, %", "largest parts of the least time, %"],
+            "header": [
+                "kernel",
+                "calls",
+                "calls' share of our time, %",
+                "largest parts of the least time, %",
+            ],
             "rows": [own.parts for own in measured.values()],
             "notes": ["calls: in all, each at the time of one on a single element."],
         },
@@ -110,7 +123,12 @@ def _measure(kernel: Kernel, machine: Machine, rounds: int) -> Measured:
         *(_short(1e9 * passes.seconds / n), round(seconds / passes.seconds, 1)),
     ]
     calls = passes.calls * machine.call
-    parts: list[object] = [kernel.name, passes.calls, round(100 * calls / seconds, 1), _largest(passes)]
+    parts: list[object] = [
+        kernel.name,
+        passes.calls,
+        round(100 * calls / seconds, 1),
+        _largest(passes),
+    ]
     return Measured(row, parts, seconds / ideal)
 
 
@@ -131,7 +149,11 @@ def _short(value: float) -> float | int:
 
 def _check_equal(counted: Any, result: Any) -> None:
     """Check that counting does not change the result."""
-    pairs = zip(counted, result, strict=True) if isinstance(result, tuple | list) else [(counted, result)]
+    pairs = (
+        zip(counted, result, strict=True)
+        if isinstance(result, tuple | list)
+        else [(counted, result)]
+    )
     for ours, expected in pairs:
         if isinstance(expected, tuple | list):
             _check_equal(ours, expected)
@@ -141,7 +163,11 @@ def _check_equal(counted: Any, result: Any) -> None:
 
 def _machine_table(machine: Machine) -> Table:
     def giga(name: str, rates: tuple[float, ...]) -> list[object]:
-        return [name, *(round(rate / 1e9, 2) for rate in rates), *[None] * (len(SIZES) - len(rates))]
+        return [
+            name,
+            *(round(rate / 1e9, 2) for rate in rates),
+            *[None] * (len(SIZES) - len(rates)),
+        ]
 
     return {
         "title": "What this machine does at most, 10^9 a second of one core",

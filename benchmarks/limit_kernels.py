@@ -11,11 +11,30 @@ import numpy as np
 from benchmarks.generate import token_arrays, zipf_words
 from benchmarks.growth import one_question
 from benchmarks.limit_machine import Limit, n_comparisons
-from classic_rc.kernels.arrays import TokenArrays, longest_runs, matched_blocks, offsets_of, passage_postings
-from classic_rc.kernels.cloze import cloze_distance, cloze_window, phrase_counts, phrase_places, query_words
+from classic_rc.kernels.arrays import (
+    TokenArrays,
+    longest_runs,
+    matched_blocks,
+    offsets_of,
+    passage_postings,
+)
+from classic_rc.kernels.cloze import (
+    cloze_distance,
+    cloze_window,
+    phrase_counts,
+    phrase_places,
+    query_words,
+)
 from classic_rc.kernels.distance import window_and_distance, word_distance
 from classic_rc.kernels.draws import uniform_draws
-from classic_rc.kernels.kneser_ney import END, MARKS, START, count_ngrams, kneser_ney, token_probabilities
+from classic_rc.kernels.kneser_ney import (
+    END,
+    MARKS,
+    START,
+    count_ngrams,
+    kneser_ney,
+    token_probabilities,
+)
 from classic_rc.kernels.lexical import bag_of_words, best_sentences, occurrence_distance
 from classic_rc.kernels.pairs import word_counts, word_pairs
 from classic_rc.kernels.search import best_constrained, top_sentences
@@ -52,7 +71,14 @@ def kernels(quick: bool = False) -> Iterator[Kernel]:
     n = 10**5 if quick else 10**6
     keys, counts = np.arange(n // 4, dtype=np.uint64), np.full(n // 4, 4)
     # SplitMix64 has three shifts, three exclusive ors and two products; then the state, a shift and a product.
-    yield Kernel("random draws", "draw", n, uniform_draws, (keys, counts, 1), Limit(8 * n + 16 * len(keys), 11 * n))
+    yield Kernel(
+        "random draws",
+        "draw",
+        n,
+        uniform_draws,
+        (keys, counts, 1),
+        Limit(8 * n + 16 * len(keys), 11 * n),
+    )
 
 
 def _n_bytes(*arrays: Any) -> int:
@@ -92,7 +118,9 @@ class Matched(NamedTuple):
 def _match_limit(arrays: TokenArrays) -> Limit:
     """Sort each passage's tokens, and find each word of questions and candidates in its passage."""
     n_found = len(arrays.question_tokens) + len(arrays.candidate_tokens)
-    return Limit(_n_bytes(*arrays), gathers=n_found, comparisons=n_comparisons(len(arrays.passage_tokens)))
+    return Limit(
+        _n_bytes(*arrays), gathers=n_found, comparisons=n_comparisons(len(arrays.passage_tokens))
+    )
 
 
 def _choices(n_passages: int) -> Iterator[Kernel]:
@@ -114,7 +142,9 @@ def _choices(n_passages: int) -> Iterator[Kernel]:
     sweep = Limit(len(SWEEP) * 8 * n + 8 * matched.places, len(SWEEP) * 3 * matched.places)
     yield Kernel("windows of 2..30", "candidate", n, window_sweep, (arrays,), match + sweep)
     yield Kernel("distance", "candidate", n, word_distance, (arrays, stop), match + distance)
-    yield Kernel("SW+D", "candidate", n, window_and_distance, (arrays, stop), match + window + distance)
+    yield Kernel(
+        "SW+D", "candidate", n, window_and_distance, (arrays, stop), match + window + distance
+    )
     many = one_question(n, 350)
     of_many = Matched.of(many, stop)
     yield Kernel(
@@ -128,10 +158,13 @@ def _choices(n_passages: int) -> Iterator[Kernel]:
     )
     weights = np.full(n_tokens, 2**20, dtype=np.int32)
     sentences = (
-        np.arange(n_tokens) - np.repeat(arrays.passage_offsets[:-1], np.diff(arrays.passage_offsets))
+        np.arange(n_tokens)
+        - np.repeat(arrays.passage_offsets[:-1], np.diff(arrays.passage_offsets))
     ) // 15
     bag = Limit(8 * n + 4 * matched.places, matched.places)
-    yield Kernel("lexical: bag of words", "candidate", n, bag_of_words, (arrays, weights), match + bag)
+    yield Kernel(
+        "lexical: bag of words", "candidate", n, bag_of_words, (arrays, weights), match + bag
+    )
     yield Kernel(
         *("lexical: best sentences", "candidate", n, best_sentences, (arrays, weights, sentences)),
         match + Limit(8 * n + 12 * matched.places, matched.places, gathers=matched.places),
@@ -220,7 +253,9 @@ def _spans_limit(passage: np.ndarray, question: np.ndarray, longest: int) -> Lim
                 n += counts[word]
                 places += n
     n_spans = sum(min(longest, len(words) - start) for start in range(len(words)))
-    return Limit(8 * n_spans + _n_bytes(passage, question), 3 * places, comparisons=n_comparisons(len(words)))
+    return Limit(
+        8 * n_spans + _n_bytes(passage, question), 3 * places, comparisons=n_comparisons(len(words))
+    )
 
 
 def _clozes(n_passages: int) -> Iterator[Kernel]:
@@ -249,11 +284,20 @@ def _clozes(n_passages: int) -> Iterator[Kernel]:
     words = query_words(arrays, postings, placeholders)
     sizes = np.diff(postings.offsets)
     match = Limit(
-        _n_bytes(*arrays), gathers=len(arrays.question_tokens) + n, comparisons=n_comparisons(len(passage))
+        _n_bytes(*arrays),
+        gathers=len(arrays.question_tokens) + n,
+        comparisons=n_comparisons(len(passage)),
     )
     # Each mention looks up the nearest place of each query word that its passage has.
     lookups = int(np.diff(words.offsets)[arrays.candidate_question[mentions]].sum())
-    yield Kernel("cloze: mentions", "candidate", n, phrase_counts, (arrays,), match + Limit(8 * n, len(mentions)))
+    yield Kernel(
+        "cloze: mentions",
+        "candidate",
+        n,
+        phrase_counts,
+        (arrays,),
+        match + Limit(8 * n, len(mentions)),
+    )
     yield Kernel(
         *("cloze: distance", "candidate", n, cloze_distance, (arrays, placeholders)),
         match + Limit(9 * n, 4 * lookups, gathers=lookups),
@@ -284,7 +328,9 @@ def _ngrams(n_tokens: int) -> Iterator[Kernel]:
     offsets = np.arange(n_tokens // sentence + 1) * (sentence + 2)
 
     def marked(seed: int) -> np.ndarray:
-        words = zipf_words(np.random.default_rng(seed), n_tokens, n_words).reshape(-1, sentence) + len(MARKS)
+        words = zipf_words(np.random.default_rng(seed), n_tokens, n_words).reshape(
+            -1, sentence
+        ) + len(MARKS)
         words = np.pad(words, ((0, 0), (1, 1)))
         words[:, 0], words[:, -1] = START, END
         return words.ravel()
@@ -294,7 +340,12 @@ def _ngrams(n_tokens: int) -> Iterator[Kernel]:
     counts = count_ngrams(tokens, offsets, n_words + len(MARKS), order)
     tables = sum(_n_bytes(*table) for table in counts)
     yield Kernel(
-        *("n-grams: counting", "token", n, partial(count_ngrams, n_words=n_words + len(MARKS), order=order)),
+        *(
+            "n-grams: counting",
+            "token",
+            n,
+            partial(count_ngrams, n_words=n_words + len(MARKS), order=order),
+        ),
         (tokens, offsets),
         Limit(_n_bytes(tokens, offsets) + tables, comparisons=(order - 1) * n_comparisons(n)),
     )
@@ -327,16 +378,24 @@ def _searches(n_sentences: int, n_questions: int) -> Iterator[Kernel]:
         lengths = np.maximum(rng.poisson(mean, n), 1)
         tokens = zipf_words(rng, int(lengths.sum()), n_words)
         keep = tokens >= N_STOP_WORDS
-        return word_counts(tokens[keep], offsets_of(keep.astype(np.int64))[offsets_of(lengths)], n_words)
+        return word_counts(
+            tokens[keep], offsets_of(keep.astype(np.int64))[offsets_of(lengths)], n_words
+        )
 
-    sentences, asked, offered = texts(n_sentences, 16), texts(n_questions, 10), texts(4 * n_questions, 6)
+    sentences, asked, offered = (
+        texts(n_sentences, 16),
+        texts(n_questions, 10),
+        texts(4 * n_questions, 6),
+    )
     lengths = np.bincount(sentences.texts, sentences.counts, n_sentences).astype(np.int64)
     frequencies = np.bincount(sentences.words, minlength=n_words)
     order = np.argsort(sentences.words, kind="stable")
     pair = sentences.counts * (int(lengths.max()) + 1) + lengths[sentences.texts]
     pairs, codes = np.unique(pair[order], return_inverse=True)
     code_counts, code_lengths = np.divmod(pairs, int(lengths.max()) + 1)
-    collection = CollectionStatistics(np.int64(n_sentences), np.int64((lengths > 0).sum()), np.int64(lengths.sum()))
+    collection = CollectionStatistics(
+        np.int64(n_sentences), np.int64((lengths > 0).sum()), np.int64(lengths.sum())
+    )
     option_question = np.repeat(np.arange(n_questions), 4)
     lists = np.where(frequencies > 0, np.arange(n_words), -1)
     narrow = codes.reshape(-1).astype(np.min_scalar_type(len(pairs)))
@@ -361,7 +420,9 @@ def _searches(n_sentences: int, n_questions: int) -> Iterator[Kernel]:
         terms = weigh(asked, of_questions, similarity)
         to_scores = combine(asked, of_questions, similarity)
         n_asked = int(frequencies[terms.terms].sum())
-        distinct = np.unique(queries.option_question[queries.options.texts] * n_words + queries.options.terms)
+        distinct = np.unique(
+            queries.option_question[queries.options.texts] * n_words + queries.options.terms
+        )
         n_offered = int(frequencies[distinct % n_words].sum())
         # A posting is a sentence's number and a code. Those of the question add to a sum in their sentence's cell,
         # those of options look it up.

@@ -37,7 +37,9 @@ class Limit(NamedTuple):
 class Machine(NamedTuple):
     """Best measured rates, per second, for each of :data:`SIZES`."""
 
-    bandwidth: tuple[float, ...]  # bytes, read and written ones together: the better of a copy and a triad
+    bandwidth: tuple[
+        float, ...
+    ]  # bytes, read and written ones together: the better of a copy and a triad
     adds: dict[int, tuple[float, ...]]  # additions, by size of the element in bytes
     gathers: tuple[float, ...]  # elements of `np.take`, from a table of that size at random
     sorts: tuple[float, ...]  # comparisons, n log2 n for n elements in random order
@@ -50,17 +52,21 @@ class Machine(NamedTuple):
         zero = np.zeros(1)
         return cls(
             tuple(
-                max(_rate(_copy(size), size, rounds), _rate(_triad(size), 5 * size / 3, rounds)) for size in SIZES
+                max(_rate(_copy(size), size, rounds), _rate(_triad(size), 5 * size / 3, rounds))
+                for size in SIZES
             ),
             {
                 np.dtype(kind).itemsize: tuple(
-                    _rate(_add(size, kind), size / 3 / np.dtype(kind).itemsize, rounds) for size in SIZES
+                    _rate(_add(size, kind), size / 3 / np.dtype(kind).itemsize, rounds)
+                    for size in SIZES
                 )
                 for kind in ADDED
             },
             tuple(_rate(_gather(size, rng), 2**15, rounds) for size in SIZES),
             tuple(
-                _rate(_sort(size, rng), n_comparisons(size // 8), rounds) for size in SIZES if size <= _LARGEST_SORT
+                _rate(_sort(size, rng), n_comparisons(size // 8), rounds)
+                for size in SIZES
+                if size <= _LARGEST_SORT
             ),
             1 / _rate(lambda: np.add(zero, zero, out=zero), 1, rounds),
         )

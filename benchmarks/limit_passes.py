@@ -34,10 +34,14 @@ class Passes:
         arrays = [*operands, *results]
         size = sum(a.nbytes for a in arrays)
         largest = max(arrays, key=lambda a: a.size, default=None)
-        n, itemsize = (0, 1) if largest is None or name in _MOVES else (largest.size, largest.itemsize)
+        n, itemsize = (
+            (0, 1) if largest is None or name in _MOVES else (largest.size, largest.itemsize)
+        )
         self._add(name, size, n, self._machine.stream(size, n, itemsize))
 
-    def gather(self, name: str, operands: list[Any], results: list[Any], n: int, table: Any) -> None:
+    def gather(
+        self, name: str, operands: list[Any], results: list[Any], n: int, table: Any
+    ) -> None:
         """Count a pass that accesses `n` elements of a table in any order."""
         size = sum(a.nbytes for a in (*operands, *results)) + n * table.itemsize
         seconds = max(self._machine.stream(size, 0), self._machine.gather(n, table.nbytes))
@@ -46,7 +50,12 @@ class Passes:
     def sort(self, name: str, array: Any, n_arrays: int = 2) -> None:
         """Count a sort."""
         comparisons = n_comparisons(array.size)
-        self._add(name, n_arrays * array.nbytes, comparisons, self._machine.sort(comparisons, array.nbytes))
+        self._add(
+            name,
+            n_arrays * array.nbytes,
+            comparisons,
+            self._machine.sort(comparisons, array.nbytes),
+        )
 
     def _add(self, name: str, size: int, n_operations: float, seconds: float) -> None:
         self.bytes += size
@@ -68,7 +77,9 @@ class CountedArray(np.ndarray):
 
     passes: ClassVar[Passes | None] = None
 
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = (), **options: Any) -> Any:
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = (), **options: Any
+    ) -> Any:
         operands, targets = _plain(inputs), _plain(out)
         if targets:
             options["out"] = targets
@@ -119,7 +130,9 @@ def _method(name: str) -> Callable[..., Any]:
     def run(self: CountedArray, *args: Any, **kwargs: Any) -> Any:
         plain, args, kwargs = np.asarray(self), _plain(args), _plain(kwargs)
         result = getattr(plain, name)(*args, **kwargs)
-        _count_function(name, [plain, *_arrays((args, kwargs))], plain if result is None else result)
+        _count_function(
+            name, [plain, *_arrays((args, kwargs))], plain if result is None else result
+        )
         return _counted(result)
 
     return run

@@ -14,7 +14,11 @@ from classic_rc.questions import Dataset
 _PUBLISHED = {
     "MC500 train": ("mctest/mc500.train.tsv", None, None),
     "DREAM dev, and train": ("dream/dev.json", None, "dream/train.json"),
-    "MultiRC dev, and train": ("multirc/dev_83-fixedIds.json", None, "multirc/train_456-fixedIds.json"),
+    "MultiRC dev, and train": (
+        "multirc/dev_83-fixedIds.json",
+        None,
+        "multirc/train_456-fixedIds.json",
+    ),
     "RACE dev, and train": ("race/RACE-train-dev.tar.gz", "dev", "race/RACE-train-dev.tar.gz"),
 }
 
@@ -42,14 +46,17 @@ def run(quick: bool = False) -> list[Table]:
             ],
             "rows": rows,
             "notes": [
-                "Search in passages: near duplicates among all passages of both parts, the median of three rounds. "
-                "All duplicates: `find_duplicates` of the first part, with the second one as training data."
+                "Search in passages: near duplicates among all passages of both parts, the median "
+                "of three rounds. All duplicates: `find_duplicates` of the first part, with the "
+                "second one as training data."
             ],
         }
     ]
 
 
-def _row(name: str, own: Dataset, train: Dataset | None, rounds: int) -> list[str | int | float | None]:
+def _row(
+    name: str, own: Dataset, train: Dataset | None, rounds: int
+) -> list[str | int | float | None]:
     texts = [passage.text for part in (own, train) if part is not None for passage in part.passages]
 
     def pairs() -> int:

@@ -75,8 +75,9 @@ def run(quick: bool = False) -> list[Table]:
             "header": ["text, order", "n-grams", "fit, seconds", "peak MB", "candidates/s scored"],
             "rows": rows,
             "notes": [
-                "Words drawn by Zipf's law from 100,000, 20 a sentence. Peak memory is the process's, the drawn "
-                "words included; fitting from text writes and analyses the text, too; so does scoring.",
+                "Words drawn by Zipf's law from 100,000, 20 a sentence. Peak memory is the "
+                "process's, the drawn words included; fitting from text writes and analyses the "
+                "text, too; so does scoring.",
             ],
         }
     ]

@@ -18,7 +18,13 @@ from classic_rc.datasets import load
 from classic_rc.kernels import reference
 from classic_rc.questions import Question
 from classic_rc.solvers.feature_ranker.features import GROUPS, STOP_RARITY, dense_features
-from classic_rc.solvers.feature_ranker.texts import NEGATIONS, RankerTexts, TrainingWords, ranker_texts, word_flags
+from classic_rc.solvers.feature_ranker.texts import (
+    NEGATIONS,
+    RankerTexts,
+    TrainingWords,
+    ranker_texts,
+    word_flags,
+)
 
 _FILES: dict[str, tuple[str, dict[str, Any]]] = {
     "MC500 train": ("mctest/mc500.train.tsv", {}),
@@ -30,20 +36,32 @@ _PLAIN_QUESTIONS = 20
 def run(quick: bool = False) -> list[Table]:
     """Measure generated questions, and real ones where their files are."""
     data: dict[str, list[Question]] = {
-        f"generated {shape}": list(dataset(shape, 100 if quick else 500)) for shape in ("MCTest", "RACE")
+        f"generated {shape}": list(dataset(shape, 100 if quick else 500))
+        for shape in ("MCTest", "RACE")
     }
     if not quick:
         data |= {
-            name: list(load(DATA / path, **o)) for name, (path, o) in _FILES.items() if (DATA / path).is_file()
+            name: list(load(DATA / path, **o))
+            for name, (path, o) in _FILES.items()
+            if (DATA / path).is_file()
         }
     rows = [_measure(name, questions, 3 if quick else 7) for name, questions in data.items()]
     return [
         {
             "title": "Dense features of the feature ranker",
-            "header": ["data", "questions", "tokens/passage", *GROUPS, "all", "plain Python, all", "times faster"],
+            "header": [
+                "data",
+                "questions",
+                "tokens/passage",
+                *GROUPS,
+                "all",
+                "plain Python, all",
+                "times faster",
+            ],
             "rows": rows,
             "notes": [
-                "Questions per second of CPU time on one core, encoded texts; each group alone, and all together."
+                "Questions per second of CPU time on one core, encoded texts; each group alone, "
+                "and all together."
             ],
         }
     ]
@@ -53,10 +71,14 @@ def _measure(name: str, questions: list[Question], rounds: int) -> list[object]:
     texts = ranker_texts(questions)
     rarity = word_rarity(texts)
     functions = {group: partial(dense_features, texts, rarity, [group]) for group in GROUPS}
-    seconds = interleaved({**functions, "all": partial(dense_features, texts, rarity)}, rounds, time.process_time)
+    seconds = interleaved(
+        {**functions, "all": partial(dense_features, texts, rarity)}, rounds, time.process_time
+    )
     rates = [round(len(questions) / s) for s in seconds.values()]
     plain = _plain_seconds(texts, rarity) / _PLAIN_QUESTIONS
-    length = len(texts.encoded.arrays.passage_tokens) / (len(texts.encoded.arrays.passage_offsets) - 1)
+    length = len(texts.encoded.arrays.passage_tokens) / (
+        len(texts.encoded.arrays.passage_offsets) - 1
+    )
     fast = seconds["all"] / len(questions)
     return [name, len(questions), round(length), *rates, round(1 / plain, 1), round(plain / fast)]
 
@@ -116,4 +138,6 @@ def word_lists(texts: RankerTexts, rarity: NDArray[np.int64]) -> WordLists:
         enumerate(np.where(texts.stop, STOP_RARITY, np.maximum(rarity, 1)).tolist())
     )
     negations = np.flatnonzero(word_flags(texts.encoded.vocabulary, NEGATIONS))
-    return WordLists(weights.__getitem__, set(np.flatnonzero(texts.stop).tolist()), set(negations.tolist()))
+    return WordLists(
+        weights.__getitem__, set(np.flatnonzero(texts.stop).tolist()), set(negations.tolist())
+    )

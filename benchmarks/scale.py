@@ -87,20 +87,23 @@ def table(measured: Sequence[Measurement], per_passage: int) -> Table:
         own = [m for m in measured if m.command == command]
         before: list[Measurement | None] = [None, *own]
         for m, previous in zip(own, before, strict=False):
-            peak, ratio = (None, None) if m.peak is None else (round(m.peak), round(m.peak / m.file, 2))
+            peak, ratio = (
+                (None, None) if m.peak is None else (round(m.peak), round(m.peak / m.file, 2))
+            )
             times = round(m.wall, 1), round(m.cpu, 1), _exponent(m, previous, "cpu")
             memory = peak, round(m.file, 1), ratio, _exponent(m, previous, "peak")
             rows.append([command, m.questions, *times, *memory, round(m.longest_silence)])
     return {
-        "title": f"Whole commands on generated 350-token passages, {per_passage} questions a passage",
+        "title": f"Whole commands on generated 350-token passages, {per_passage} questions a "
+        "passage",
         "header": [
             *("command", "questions", "s", "CPU s", "exponent"),
             *("peak MB", "file MB", "peak/file", "exponent of the peak", "longest silence, s"),
         ],
         "rows": rows,
         "notes": [
-            "An exponent of 1 is linear: the slope of CPU time, or of the peak, between two sizes, both "
-            "logarithmic. Commands without solvers run the default ones with `--jobs 2`. "
+            "An exponent of 1 is linear: the slope of CPU time, or of the peak, between two sizes, "
+            "both logarithmic. Commands without solvers run the default ones with `--jobs 2`. "
             "The peak is the memory of all processes together, with Python and NumPy."
         ],
     }
@@ -123,7 +126,12 @@ def _measure(command: str, path: Path, size: int, checkout: str | None) -> Measu
         environment["PYTHONPATH"] = checkout
     before, start = cpu_of_children(), time.perf_counter()
     process = subprocess.Popen(
-        arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment, cwd=checkout, text=True
+        arguments,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=environment,
+        cwd=checkout,
+        text=True,
     )
     watch = MemoryWatch(process.pid)
     silence, last = 0.0, start
@@ -186,8 +194,12 @@ def _memory(pid: int) -> int:
 def main(argv: Sequence[str] | None = None) -> None:
     """Measure and print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scale", description=__doc__)
-    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, metavar="N", help="numbers of questions")
-    parser.add_argument("--per-passage", type=int, default=4, metavar="N", help="questions a passage (default 4)")
+    parser.add_argument(
+        "--sizes", type=int, nargs="+", default=SIZES, metavar="N", help="numbers of questions"
+    )
+    parser.add_argument(
+        "--per-passage", type=int, default=4, metavar="N", help="questions a passage (default 4)"
+    )
     parser.add_argument("--commands", nargs="+", choices=COMMANDS, default=tuple(COMMANDS))
     parser.add_argument("--checkout", metavar="DIR", help="measure the code of another clone")
     args = parser.parse_args(argv)

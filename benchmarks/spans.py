@@ -51,8 +51,13 @@ def copied(questions: Dataset, n: int) -> Dataset:
 
 
 def _rewrite(text: str, number: int) -> str:
-    rotated = [letters[number % len(letters) :] + letters[: number % len(letters)] for letters in _SOUNDS]
-    both = [("".join(_SOUNDS) + "".join(_SOUNDS).upper()), ("".join(rotated) + "".join(rotated).upper())]
+    rotated = [
+        letters[number % len(letters) :] + letters[: number % len(letters)] for letters in _SOUNDS
+    ]
+    both = [
+        ("".join(_SOUNDS) + "".join(_SOUNDS).upper()),
+        ("".join(rotated) + "".join(rotated).upper()),
+    ]
     table = str.maketrans(*both)
     return _LONG_WORD.sub(lambda word: word[0][:-3].translate(table) + word[0][-3:], text)
 
@@ -87,16 +92,26 @@ def run(quick: bool = False) -> list[Table]:
             done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
             cost = json.loads(done.stdout)
             rows.append(
-                [int(cost["questions"]), *(round(cost[key], 1) for key in ("fit", "score")), round(cost["peak"])]
+                [
+                    int(cost["questions"]),
+                    *(round(cost[key], 1) for key in ("fit", "score")),
+                    round(cost["peak"]),
+                ]
             )
     return [
         {
-            "title": "Span ranker: learning from SQuAD's questions, and copies of them with other words",
-            "header": ["training questions", "fit, CPU s", f"scoring {N_SCORED:,} questions, CPU s", "peak MB"],
+            "title": "Span ranker: learning from SQuAD's questions, and copies of them with other "
+            "words",
+            "header": [
+                "training questions",
+                "fit, CPU s",
+                f"scoring {N_SCORED:,} questions, CPU s",
+                "peak MB",
+            ],
             "rows": rows,
             "notes": [
-                f"The first 11,877 questions are real. {SQUAD:,} is the size of SQuAD's training data. The peak is "
-                "that of the process, with the data."
+                f"The first 11,877 questions are real. {SQUAD:,} is the size of SQuAD's training "
+                "data. The peak is that of the process, with the data."
             ],
         }
     ]

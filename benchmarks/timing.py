@@ -17,7 +17,9 @@ Table = dict[str, Any]
 
 
 def interleaved(
-    functions: Mapping[str, Callable[[], Any]], rounds: int = 7, clock: Callable[[], float] = time.perf_counter
+    functions: Mapping[str, Callable[[], Any]],
+    rounds: int = 7,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, float]:
     """Return the median seconds of each function, after one call that is not counted.
 

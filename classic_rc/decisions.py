@@ -56,17 +56,20 @@ class Argmax(Decision):
 
     ties: TiePolicy = parameter(
         "partial",
-        "the policy for k candidates that share the best score. ``partial``: each gets 1/k of the credit (the "
-        "MCTest authors' scores, Smith et al. 2015, ARC). ``first``: the first one wins. ``random``: one is drawn "
-        '(Richardson et al. 2013, "a coin flip"); the draw depends only on the question, not on the other '
+        "the policy for k candidates that share the best score. ``partial``: each gets 1/k of the "
+        "credit (the MCTest authors' scores, Smith et al. 2015, ARC). ``first``: the first one "
+        "wins. ``random``: one is drawn "
+        '(Richardson et al. 2013, "a coin flip"); the draw depends only on the question, not on '
+        "the other "
         "questions. ``strict``: the question counts as not answered",
         allowed=TIE_POLICIES,
     )
     tie_tolerance: float = parameter(
         TIE_TOLERANCE,
-        "scores at most this far below the best one tie with it. In place of the default, scores from a file, "
-        "whose unit is unknown, tie within :data:`~classic_rc.predictions.RELATIVE_TIE_TOLERANCE` (1e-12) of the "
-        "question's largest absolute score",
+        "scores at most this far below the best one tie with it. In place of the default, scores "
+        "from a file, whose unit is unknown, tie within "
+        ":data:`~classic_rc.predictions.RELATIVE_TIE_TOLERANCE` (1e-12) of the question's largest "
+        "absolute score",
     )
     seed: int = parameter(0, "the seed of ``random``")
 
@@ -81,7 +84,8 @@ class Argmax(Decision):
         self.check_parameters()
         if len(questions) and questions[0].task is Task.MULTIPLE_ANSWER:
             raise UsageError(
-                "multiple-answer questions need a threshold: use TunedThreshold or Threshold instead of Argmax",
+                "multiple-answer questions need a threshold: use TunedThreshold or Threshold "
+                "instead of Argmax",
                 field="decision",
                 found="Argmax",
                 expected="TunedThreshold or Threshold",
@@ -90,17 +94,25 @@ class Argmax(Decision):
         question = np.searchsorted(scores.offsets, flat, side="right") - 1
         index = (flat - scores.offsets[question]).tolist()
         sizes = np.diff(scores.offsets)
-        one_choice: list[tuple[Answer, ...]] = [(frozenset((i,)),) for i in range(sizes.max(initial=0))]
-        bounds = itertools.pairwise(offsets_of(np.bincount(question, minlength=len(scores))).tolist())
+        one_choice: list[tuple[Answer, ...]] = [
+            (frozenset((i,)),) for i in range(sizes.max(initial=0))
+        ]
+        bounds = itertools.pairwise(
+            offsets_of(np.bincount(question, minlength=len(scores))).tolist()
+        )
         predictions = []
         for q, (start, stop), size in zip(questions, bounds, sizes.tolist(), strict=True):
             if stop - start == 1 and q.task is Task.SINGLE_CHOICE:  # most questions, so it is fast
                 predictions.append(Prediction(q.id, one_choice[index[start]], None, None, 1, size))
             else:
-                predictions.append(self._prediction(q, _distinct_answers(q, index[start:stop]), size))
+                predictions.append(
+                    self._prediction(q, _distinct_answers(q, index[start:stop]), size)
+                )
         return predictions
 
-    def _prediction(self, question: Question, answers: list[Answer], n_candidates: int) -> Prediction:
+    def _prediction(
+        self, question: Question, answers: list[Answer], n_candidates: int
+    ) -> Prediction:
         n_tied = len(answers)
         if n_tied > 1:
             if self.ties == "first":
@@ -138,8 +150,9 @@ class TunedThreshold(Decision):
 
     metric: str = parameter(
         "f1_a",
-        "a metric of multiple-answer questions: ``f1_a``, ``f1_m``, ``em0``, …, or ``accuracy``, the share of "
-        "options labelled correctly. All are in :data:`classic_rc.metrics.SELECTION_METRICS`",
+        "a metric of multiple-answer questions: ``f1_a``, ``f1_m``, ``em0``, …, or ``accuracy``, "
+        "the share of options labelled correctly. All are in "
+        ":data:`classic_rc.metrics.SELECTION_METRICS`",
     )
     cuts: Cuts = parameter(
         "exact",
@@ -193,11 +206,14 @@ class RelativeThreshold(Decision):
 
     margin: float = number(
         0.0,
-        "the largest distance from the best score, in the solver's units (log-odds for ``span-ranker``). It is "
-        "fixed, never tuned, because the scores of generated spans are dropped after every few passages",
+        "the largest distance from the best score, in the solver's units (log-odds for "
+        "``span-ranker``). It is fixed, never tuned, because the scores of generated spans are "
+        "dropped after every few passages",
         least=0,
     )
-    max_spans: int | None = whole_number(None, "the most spans in an answer; None for any number", allowed=(None,))
+    max_spans: int | None = whole_number(
+        None, "the most spans in an answer; None for any number", allowed=(None,)
+    )
 
     def decide(self, scores: Scores, questions: Sequence[Question]) -> list[Prediction]:
         """Answer each question with one span or several.
@@ -241,20 +257,35 @@ class GivenAnswers(Decision):
         """Return the given answers."""
         answered = np.concatenate(([0], np.cumsum(scores.evidence)))[scores.offsets]
         return [
-            self._prediction(question, row) if has_answer else Prediction(question.id, (), n_candidates=len(row))
-            for question, row, has_answer in zip(questions, scores, np.diff(answered) > 0, strict=True)
+            self._prediction(question, row)
+            if has_answer
+            else Prediction(question.id, (), n_candidates=len(row))
+            for question, row, has_answer in zip(
+                questions, scores, np.diff(answered) > 0, strict=True
+            )
         ]
 
     def _prediction(self, question: Question, row: NDArray[np.float64]) -> Prediction:
         if question.task is Task.MULTIPLE_ANSWER:
-            return Prediction(question.id, (frozenset(np.flatnonzero(row > 0.5).tolist()),), n_candidates=len(row))
+            return Prediction(
+                question.id, (frozenset(np.flatnonzero(row > 0.5).tolist()),), n_candidates=len(row)
+            )
         chosen = np.flatnonzero(row).tolist()
-        shares: dict[Answer, float] = {}  # mentions with one text have the same share, which counts once
+        shares: dict[
+            Answer, float
+        ] = {}  # mentions with one text have the same share, which counts once
         for i in chosen:
-            answer = frozenset((i,)) if question.task.has_choices else (question.candidates[i].text,)
+            answer = (
+                frozenset((i,)) if question.task.has_choices else (question.candidates[i].text,)
+            )
             shares.setdefault(answer, float(row[i]))
         weights = tuple(shares.values())
-        return Prediction(question.id, tuple(shares), weights if weights != (1.0,) else None, n_candidates=len(row))
+        return Prediction(
+            question.id,
+            tuple(shares),
+            weights if weights != (1.0,) else None,
+            n_candidates=len(row),
+        )
 
 
 class Abstain(Decision):
@@ -263,7 +294,10 @@ class Abstain(Decision):
     def decide(self, scores: Scores, questions: Sequence[Question]) -> list[Prediction]:
         """Answer each question with the empty text."""
         sizes = np.diff(scores.offsets).tolist()
-        return [Prediction(q.id, (("",),), n_candidates=size) for q, size in zip(questions, sizes, strict=True)]
+        return [
+            Prediction(q.id, (("",),), n_candidates=size)
+            for q, size in zip(questions, sizes, strict=True)
+        ]
 
 
 RULES: tuple[type[Decision], ...] = (Argmax, Threshold, TunedThreshold, RelativeThreshold)
@@ -294,7 +328,8 @@ def make_decision(params: Mapping[str, Any], base: Decision | None = None) -> De
         names = " and ".join(params)
         known = "; ".join(", ".join(rule.parameters) for rule in RULES)
         raise UsageError(
-            f"no decision has the parameters {names} together: choose from one of these groups: {known}",
+            f"no decision has the parameters {names} together: choose from one of these groups: "
+            f"{known}",
             field="decision",
             found=names,
             expected=known,
@@ -315,7 +350,9 @@ def changed_decision(decision: Decision | None, base: Decision | None = None) ->
     own = decision.get_params(deep=False)
     reference = (base if type(base) is type(decision) else type(decision)()).get_params(deep=False)
     changed = {name: value for name, value in own.items() if value != reference[name]}
-    is_usual = type(decision) is type(base) or (base is None and isinstance(decision, Argmax | TunedThreshold))
+    is_usual = type(decision) is type(base) or (
+        base is None and isinstance(decision, Argmax | TunedThreshold)
+    )
     first = next(iter(type(decision).parameters))
     return changed if changed or is_usual else {first: own[first]}
 
@@ -413,7 +450,10 @@ def cut_points(scores: Scores, cuts: Cuts = "exact") -> NDArray[np.float64]:
 
 
 def sweep_thresholds(
-    metric: SelectionMetric, scores: Scores, questions: Sequence[Question], thresholds: NDArray[np.float64]
+    metric: SelectionMetric,
+    scores: Scores,
+    questions: Sequence[Question],
+    thresholds: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Return the mean statistics of a metric at many thresholds, exactly, in O(n log n) for all of them.
 
@@ -450,7 +490,9 @@ def sweep_thresholds(
     order = np.lexsort((-scores.values, question))
     selected = np.arange(len(order)) - scores.offsets[question] + 1.0
     tp = np.cumsum(gold[order]) - (np.cumsum(right) - right)[question]
-    start = metric.of_counts(OptionCounts(np.zeros_like(right), np.zeros_like(right), right, options))
+    start = metric.of_counts(
+        OptionCounts(np.zeros_like(right), np.zeros_like(right), right, options)
+    )
     after = metric.of_counts(OptionCounts(tp, selected - tp, right[question], options[question]))
     before = np.where(selected[:, None] == 1, start[question], np.roll(after, 1, axis=0))
 
@@ -468,7 +510,9 @@ def _distinct_answers(question: Question, indices: list[int]) -> list[Answer]:
     return [(text,) for text in dict.fromkeys(question.candidates[i].text for i in indices)]
 
 
-def _select_above(threshold: float, scores: Scores, questions: Sequence[Question]) -> list[Prediction]:
+def _select_above(
+    threshold: float, scores: Scores, questions: Sequence[Question]
+) -> list[Prediction]:
     if len(questions) and questions[0].task is not Task.MULTIPLE_ANSWER:
         task = questions[0].task
         message = f"a threshold needs multiple-answer questions, got {task} questions"
@@ -485,7 +529,8 @@ def _gold_flags(scores: Scores, questions: Sequence[Question]) -> NDArray[np.flo
     for question, start in zip(questions, scores.offsets[:-1].tolist(), strict=True):
         if not question.task.has_choices:
             raise UsageError(
-                f"a threshold needs gold candidates, and gold of {question.task} questions is texts",
+                f"a threshold needs gold candidates, and gold of {question.task} questions is "
+                "texts",
                 field="questions",
                 found=question.task.value,
                 expected="single-choice or multiple-answer",

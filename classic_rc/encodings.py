@@ -27,7 +27,9 @@ OPTION_LABELS = "option_labels"
 
 _NUMBER = re.compile(r"[0-9]{1,9}(?:\.0{1,9})?", re.ASCII)
 _LABEL = re.compile(r"(?:(\w{1,3})|\((\w{1,3})\)|\[(\w{1,3})\])[.):!;]?")
-_LABEL_AND_TEXT = re.compile(r"(?:(\w{1,3})[.):]|\((\w{1,3})\)[.:]?|\[(\w{1,3})\][.:]?)[*_]*\s*(.+)", re.DOTALL)
+_LABEL_AND_TEXT = re.compile(
+    r"(?:(\w{1,3})[.):]|\((\w{1,3})\)[.:]?|\[(\w{1,3})\][.:]?)[*_]*\s*(.+)", re.DOTALL
+)
 """A label alone: ``A``, ``(A)``, ``A.``; and one before the text of its own option: ``A. red``."""
 
 _INLINE_LABEL = re.compile(r"\s*[(\[]?([A-Za-z]|[0-9]{1,2})[).:\]]\s+\S")
@@ -101,7 +103,9 @@ def check_reading(name: str) -> None:
         raise unknown_name("gold coding", name, READINGS)
 
 
-def decode(value: Any, texts: Sequence[str], reading: str, labels: Sequence[str] | None = None) -> frozenset[int]:
+def decode(
+    value: Any, texts: Sequence[str], reading: str, labels: Sequence[str] | None = None
+) -> frozenset[int]:
     """Return the positions of the options that a value names; MismatchError if it is not valid in this reading.
 
     A value is one index, letter, label or text, or a list of them. Letters, labels and indices may be joined in one
@@ -116,7 +120,11 @@ def decode(value: Any, texts: Sequence[str], reading: str, labels: Sequence[str]
     [1]
     """
     if reading == "flags":
-        if not isinstance(value, (list, tuple)) or len(value) != len(texts) or not all(map(_is_flag, value)):
+        if (
+            not isinstance(value, (list, tuple))
+            or len(value) != len(texts)
+            or not all(map(_is_flag, value))
+        ):
             expected = f"a list of {len(texts)} values, each true or false (or 1 or 0)"
             raise MismatchError(value, expected)
         return frozenset(i for i, flag in enumerate(value) if flag)
@@ -124,7 +132,11 @@ def decode(value: Any, texts: Sequence[str], reading: str, labels: Sequence[str]
         labels = find_inline_labels(texts)
     if isinstance(value, str):
         for pattern in _JOINED.get(reading, ()):
-            is_label = reading == "label" and labels is not None and _bare_label(value) in map(_bare_label, labels)
+            is_label = (
+                reading == "label"
+                and labels is not None
+                and _bare_label(value) in map(_bare_label, labels)
+            )
             if not is_label and (match := pattern.fullmatch(value.strip())):
                 value = _PART.findall(match[0]) if match[1] is None else list(match[1])
                 break
@@ -137,7 +149,10 @@ def decode(value: Any, texts: Sequence[str], reading: str, labels: Sequence[str]
 
 
 def explain(
-    value: Any, texts: Sequence[str], labels: Sequence[str] | None = None, readings: Iterable[str] = READINGS
+    value: Any,
+    texts: Sequence[str],
+    labels: Sequence[str] | None = None,
+    readings: Iterable[str] = READINGS,
 ) -> dict[str, frozenset[int]]:
     """Return the readings in which a value is valid, with the options that it then names.
 
@@ -174,13 +189,20 @@ def find_inline_labels(texts: Sequence[Any]) -> list[str] | None:
 def fitting_readings(rows: Iterable[Written]) -> list[str]:
     """Return the readings that explain every row that any reading explains; empty if no row can be explained."""
     explained = [row.meanings for row in rows if row.meanings]
-    return [reading for reading in READINGS if explained and all(reading in found for found in explained)]
+    return [
+        reading
+        for reading in READINGS
+        if explained and all(reading in found for found in explained)
+    ]
 
 
 def find_difference(rows: Iterable[Written], readings: Sequence[str]) -> Written | None:
     """Return the first row that means different options in some readings that fit, or None."""
     for row in rows:
-        if row.meanings and len({row.meanings[reading] for reading in readings if reading in row.meanings}) > 1:
+        if (
+            row.meanings
+            and len({row.meanings[reading] for reading in readings if reading in row.meanings}) > 1
+        ):
             return row
     return None
 
@@ -219,15 +241,21 @@ def decide_mixed_reading(
         return fitting[0]
     if not mixed:
         return None
-    named = [name for name in READINGS if name in fitting or any(name in row.meanings for row in strict)]
-    row = differing or next((row for row in mixed if not row.meanings.keys() & mixed[0].meanings.keys()), mixed[0])
+    named = [
+        name for name in READINGS if name in fitting or any(name in row.meanings for row in strict)
+    ]
+    row = differing or next(
+        (row for row in mixed if not row.meanings.keys() & mixed[0].meanings.keys()), mixed[0]
+    )
     raise ambiguity_error(row, named, field, option)
 
 
 def ambiguity_error(row: Written, readings: Sequence[str], field: str, option: Option) -> DataError:
     """Return the error for values with several readings: one of them in each, and the options to choose."""
     meant = "; ".join(
-        f"{reading}: {_describe_options(row, reading)}" for reading in readings if reading in row.meanings
+        f"{reading}: {_describe_options(row, reading)}"
+        for reading in readings
+        if reading in row.meanings
     )
     return row.node.error(
         f"the coding of {field} is ambiguous",
@@ -240,7 +268,10 @@ def ambiguity_error(row: Written, readings: Sequence[str], field: str, option: O
 
 def _describe_options(row: Written, reading: str) -> str:
     named = sorted(row.meanings[reading])
-    return " and ".join(describe_value(row.texts[i]) for i in named[:3]) + ", …" * (len(named) > 3) or "none"
+    return (
+        " and ".join(describe_value(row.texts[i]) for i in named[:3]) + ", …" * (len(named) > 3)
+        or "none"
+    )
 
 
 def _no_reading_error(rows: Sequence[Written], bad: Written) -> DataError:
@@ -251,7 +282,8 @@ def _no_reading_error(rows: Sequence[Written], bad: Written) -> DataError:
     return bad.node.error(
         "gold fits no known coding" if is_first else "gold does not fit the coding of earlier rows",
         field="gold",
-        found=f"{describe_value(bad.value)} with the options {', '.join(map(describe_value, bad.texts[:4]))}",
+        found=f"{describe_value(bad.value)} with the options "
+        f"{', '.join(map(describe_value, bad.texts[:4]))}",
         expected=" or ".join(READINGS[reading] for reading in (READINGS if is_first else possible)),
     )
 
@@ -264,14 +296,21 @@ def _conflict_error(rows: Sequence[Written], option: Option, skip_bad: bool) -> 
         if row.meanings and not left:
             break
         possible = left or possible
-    counts = {reading: sum(row.n_alike for row in rows if reading in row.meanings) for reading in READINGS}
+    counts = {
+        reading: sum(row.n_alike for row in rows if reading in row.meanings) for reading in READINGS
+    }
     n_rows = sum(row.n_alike for row in rows)
-    named = sorted((reading for reading in READINGS if counts[reading]), key=lambda reading: -counts[reading])
-    choices = " or ".join(f"{option.choose(reading)} ({counts[reading]:,} of {n_rows:,} rows)" for reading in named)
+    named = sorted(
+        (reading for reading in READINGS if counts[reading]), key=lambda reading: -counts[reading]
+    )
+    choices = " or ".join(
+        f"{option.choose(reading)} ({counts[reading]:,} of {n_rows:,} rows)" for reading in named
+    )
     return row.node.error(
         "gold does not fit the coding of earlier rows",
         field="gold",
-        found=f"{describe_value(row.value)} with the options {', '.join(map(describe_value, row.texts[:4]))}",
+        found=f"{describe_value(row.value)} with the options "
+        f"{', '.join(map(describe_value, row.texts[:4]))}",
         expected=" or ".join(READINGS[reading] for reading in possible),
         hint=f"Choose what fits, and the other rows are left out: {choices}"
         if skip_bad
@@ -279,12 +318,16 @@ def _conflict_error(rows: Sequence[Written], option: Option, skip_bad: bool) -> 
     )
 
 
-def _decode_one(value: Any, texts: Sequence[str], reading: str, labels: Sequence[str] | None) -> int:
+def _decode_one(
+    value: Any, texts: Sequence[str], reading: str, labels: Sequence[str] | None
+) -> int:
     if reading == "text":
         matching = match_text(value, texts)
         if len(matching) == 1:
             return matching[0]
-        raise MismatchError(value, "the text of exactly one candidate", f", the text of {len(matching)} candidates")
+        raise MismatchError(
+            value, "the text of exactly one candidate", f", the text of {len(matching)} candidates"
+        )
     if reading == "letter":
         letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: len(texts)]
         if not isinstance(value, str):
@@ -293,15 +336,23 @@ def _decode_one(value: Any, texts: Sequence[str], reading: str, labels: Sequence
     if reading == "label":
         if labels is None:
             raise MismatchError(value, "a label, which these options do not have")
-        return _match_label(value, labels, texts, f"one of the labels {', '.join(map(str, labels[:8]))}")
+        return _match_label(
+            value, labels, texts, f"one of the labels {', '.join(map(str, labels[:8]))}"
+        )
     return _decode_index(value, texts, int(reading == "index1"))
 
 
 def _decode_index(value: Any, texts: Sequence[str], first: int) -> int:
     number = float(value) if isinstance(value, str) and _NUMBER.fullmatch(value.strip()) else value
-    if isinstance(number, float) and number.is_integer():  # pandas stores integers with gaps as floats.
+    if (
+        isinstance(number, float) and number.is_integer()
+    ):  # pandas stores integers with gaps as floats.
         number = int(number)
-    if isinstance(number, int) and not isinstance(number, bool) and first <= number < first + len(texts):
+    if (
+        isinstance(number, int)
+        and not isinstance(number, bool)
+        and first <= number < first + len(texts)
+    ):
         return number - first
     raise MismatchError(value, f"an index from {first} to {first + len(texts) - 1}")
 
@@ -372,4 +423,7 @@ def bare_text(text: str) -> str:
 
 
 def _is_flag(value: Any) -> bool:
-    return isinstance(value, int) and value in (0, 1)  # In Python, True and False are the integers 1 and 0.
+    return isinstance(value, int) and value in (
+        0,
+        1,
+    )  # In Python, True and False are the integers 1 and 0.

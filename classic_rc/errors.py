@@ -39,7 +39,12 @@ class UsageError(ClassicRCError, ValueError):
     exit_code = 2
 
     def __init__(
-        self, message: str, *, field: str | None = None, found: str | None = None, expected: str | None = None
+        self,
+        message: str,
+        *,
+        field: str | None = None,
+        found: str | None = None,
+        expected: str | None = None,
     ) -> None:
         super().__init__(message)
         self.field, self.found, self.expected = field, found, expected
@@ -111,7 +116,11 @@ def system_failures(name: str, *owners: type) -> Iterator[None]:
             raise
         import traceback
 
-        text = str(error) if isinstance(error, OutputError) else traceback.format_exception_only(error)[-1]
+        text = (
+            str(error)
+            if isinstance(error, OutputError)
+            else traceback.format_exception_only(error)[-1]
+        )
         raise SystemFailedError(name, " ".join(text.split()), _find_place(error, owners)) from error
 
 
@@ -119,12 +128,20 @@ def _find_place(error: BaseException, owners: Iterable[type]) -> str:
     import inspect
     import traceback
 
-    found = [(name, inspect.unwrap(getattr(f, "__func__", f))) for o in owners for name, f in inspect.getmembers(o)]
+    found = [
+        (name, inspect.unwrap(getattr(f, "__func__", f)))
+        for o in owners
+        for name, f in inspect.getmembers(o)
+    ]
     methods = [(name, method.__code__) for name, method in found if inspect.isfunction(method)]
     package = os.path.dirname(__file__)
     methods = [of for of in methods if not of[1].co_filename.startswith(package)] or methods
     files = {code.co_filename for _, code in methods}
-    ran = [(f.filename, f.lineno) for f in traceback.extract_tb(error.__traceback__) if f.filename in files]
+    ran = [
+        (f.filename, f.lineno)
+        for f in traceback.extract_tb(error.__traceback__)
+        if f.filename in files
+    ]
     if not ran:
         wanted = getattr(error, "field", None)
         code = max(methods, key=lambda of: (of[0] == wanted, of[0] == "score_candidates"))[1]
@@ -175,9 +192,13 @@ class DataError(ClassicRCError):
     ) -> None:
         self.problem, self.source, self.where, self.field = problem, source, where, field
         self.found, self.expected, self.hint, self.question = found, expected, hint, question
-        place = ", ".join(part for part in (source, where, f"field {field!r}" if field else None) if part)
+        place = ", ".join(
+            part for part in (source, where, f"field {field!r}" if field else None) if part
+        )
         facts = ", ".join(
-            f"{label} {value}" for label, value in (("found", found), ("expected", expected)) if value
+            f"{label} {value}"
+            for label, value in (("found", found), ("expected", expected))
+            if value
         )
         message = ": ".join(part for part in (place, problem, facts) if part)
         super().__init__(f"{message}. {hint}" if hint else message)
@@ -185,7 +206,9 @@ class DataError(ClassicRCError):
     @property
     def kind(self) -> str:
         """The problem without details, to count errors of one kind."""
-        is_named = self.field is not None and not self.field.startswith("[") and self.problem in _VAGUE
+        is_named = (
+            self.field is not None and not self.field.startswith("[") and self.problem in _VAGUE
+        )
         return self.problem.partition(" (")[0] + (f" ({self.field})" if is_named else "")
 
     @property
@@ -203,7 +226,9 @@ class DataError(ClassicRCError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The default pickling, used between processes, loses keyword-only parameters.
-        return partial(DataError, **{name: getattr(self, name) for name in _DATA_FACTS}), (self.problem,)
+        return partial(DataError, **{name: getattr(self, name) for name in _DATA_FACTS}), (
+            self.problem,
+        )
 
 
 _VAGUE = ("missing", "wrong type")
@@ -233,7 +258,9 @@ class MissingPackageError(ClassicRCError, ImportError):
         super().__init__(f"{needed_for} needs the package {package}: pip install {target}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return partial(MissingPackageError, needed_for=self.needed_for, extra=self.extra), (self.package,)
+        return partial(MissingPackageError, needed_for=self.needed_for, extra=self.extra), (
+            self.package,
+        )
 
 
 def wrong_value(name: str, value: Any, expected: str, owner: str = "") -> UsageError:
@@ -245,7 +272,12 @@ def wrong_value(name: str, value: Any, expected: str, owner: str = "") -> UsageE
     k must be a positive whole number, got 0
     """
     shown = f"{name} of {owner}" if owner else name
-    return UsageError(f"{shown} must be {expected}, got {value!r}", field=name, found=str(value), expected=expected)
+    return UsageError(
+        f"{shown} must be {expected}, got {value!r}",
+        field=name,
+        found=str(value),
+        expected=expected,
+    )
 
 
 _MAX_SHOWN_NAMES = 30
@@ -260,7 +292,9 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> UsageError:
     unknown solver 'slidingwindow': did you mean 'sliding-window'?
     """
     names = {known_name.lower(): known_name for known_name in sorted(known)}
-    near = [names[match] for match in difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.6)]
+    near = [
+        names[match] for match in difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.6)
+    ]
     if near:
         advice = f"did you mean {' or '.join(map(repr, near))}?"
     else:
@@ -268,4 +302,6 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> UsageError:
         more = f" and {len(shown) - _MAX_SHOWN_NAMES} more" if len(shown) > _MAX_SHOWN_NAMES else ""
         advice = f"choose from {', '.join(shown[:_MAX_SHOWN_NAMES])}{more}"
     expected = ", ".join(near or names.values())
-    return UsageError(f"unknown {kind} {name!r}: {advice}", field=kind, found=name, expected=expected)
+    return UsageError(
+        f"unknown {kind} {name!r}: {advice}", field=kind, found=name, expected=expected
+    )

@@ -48,7 +48,9 @@ class FoldPlan:
     """
 
     n_folds: int = 5  # with fewer groups, each group is a fold
-    group: str | None = None  # a key of `meta` whose equal values stay in one fold, as equal passages do
+    group: str | None = (
+        None  # a key of `meta` whose equal values stay in one fold, as equal passages do
+    )
 
     def __post_init__(self) -> None:
         if self.n_folds < 2:
@@ -71,14 +73,18 @@ class FoldPlan:
         if n_groups < 2:
             units = "passages or groups" if self.group else "passages"
             raise UsageError(
-                f"out-of-fold predictions need at least two different {units}, got {n_groups}: give separate data "
-                "to train on (--train) and to tune on (--tune), or a fixed threshold (--threshold)",
+                f"out-of-fold predictions need at least two different {units}, got {n_groups}: "
+                "give separate data to train on (--train) and to tune on (--tune), or a fixed "
+                "threshold (--threshold)",
                 field="questions",
                 found=str(n_groups),
                 expected=f"at least 2 {units}",
             )
         fold = groups % min(self.n_folds, n_groups)
-        return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(min(self.n_folds, n_groups))]
+        return [
+            (np.flatnonzero(fold != k), np.flatnonzero(fold == k))
+            for k in range(min(self.n_folds, n_groups))
+        ]
 
     def folds_apart(self, train: Dataset, asked: Dataset) -> Folds | None:
         """Return the folds of `asked`, each with the positions in `train` of what it has nothing in common with.
@@ -98,9 +104,18 @@ class FoldPlan:
             return None
         folds = []
         for _, own in self.folds(asked):
-            part = replace(asked, questions=[asked[i] for i in own.tolist()], read_with=None, parts=())
+            part = replace(
+                asked, questions=[asked[i] for i in own.tolist()], read_with=None, parts=()
+            )
             shared = find_overlap(train, part).affected
-            folds.append((np.array([i for i, q in enumerate(train) if q.id not in shared], dtype=np.int64), own))
+            folds.append(
+                (
+                    np.array(
+                        [i for i, q in enumerate(train) if q.id not in shared], dtype=np.int64
+                    ),
+                    own,
+                )
+            )
         return folds
 
     def groups(self, questions: Sequence[Question]) -> FoldGroups:
@@ -121,11 +136,15 @@ class FoldPlan:
         problem = None
         if len(sizes) < fewest:
             problem = f"near duplicates leave {len(sizes)} groups for {self.n_folds} folds"
-        elif 2 * sizes.max(initial=0) > len(questions) and 2 * np.bincount(equal).max() <= len(questions):
+        elif 2 * sizes.max(initial=0) > len(questions) and 2 * np.bincount(equal).max() <= len(
+            questions
+        ):
             problem = f"near duplicates connect {sizes.max()} of {len(questions)} questions"
         if problem is None:
             return FoldGroups(joined, None)
-        return FoldGroups(equal, f"{problem}: folds keep only equal passages together, so answers may carry over")
+        return FoldGroups(
+            equal, f"{problem}: folds keep only equal passages together, so answers may carry over"
+        )
 
 
 class FoldGroups(NamedTuple):
@@ -138,7 +157,9 @@ class FoldGroups(NamedTuple):
 _groups_of_dataset: WeakKeyDictionary[Dataset, dict[FoldPlan, FoldGroups]] = WeakKeyDictionary()
 """All solvers of a run need the groups of the same dataset."""
 
-_folds_apart_of_dataset: WeakKeyDictionary[Dataset, dict[tuple[FoldPlan, str], Folds | None]] = WeakKeyDictionary()
+_folds_apart_of_dataset: WeakKeyDictionary[Dataset, dict[tuple[FoldPlan, str], Folds | None]] = (
+    WeakKeyDictionary()
+)
 """The same for the folds of tuning data, by the plan and the fingerprint of the training data."""
 
 
@@ -168,7 +189,9 @@ def _grouped_texts(questions: Sequence[Question]) -> list[str]:
     passages = {id(q.passage): q.passage for q in questions}
     if any(passage.text.strip() for passage in passages.values()):
         return [question.passage.text for question in questions]
-    return [q.text if q.text.strip() else " | ".join(candidate_texts(q.candidates)) for q in questions]
+    return [
+        q.text if q.text.strip() else " | ".join(candidate_texts(q.candidates)) for q in questions
+    ]
 
 
 def _passage_texts(questions: Iterable[Question]) -> dict[int, str]:
@@ -182,7 +205,9 @@ class Overlap:
     """The part of a dataset that is also in another one."""
 
     passages: int  # number of passages with an equal or nearly equal text
-    questions: int  # number of questions with the same words, and the same passage or the same options
+    questions: (
+        int  # number of questions with the same words, and the same passage or the same options
+    )
     affected: frozenset[str]  # ids of these questions and of all questions about these passages
 
     def __bool__(self) -> bool:
@@ -197,7 +222,9 @@ def find_overlap(dataset: Dataset, other: Dataset) -> Overlap:
     passage, or its words and options.
     """
     shared = {id(passage) for passage in shared_passages(dataset, other)}
-    common_texts = {normalised_text(q.text) for q in other} & {normalised_text(q.text) for q in dataset}
+    common_texts = {normalised_text(q.text) for q in other} & {
+        normalised_text(q.text) for q in dataset
+    }
     other_keys = {key for q in other for key in _question_keys(q, common_texts)}
     repeated = {q.id for q in dataset if not other_keys.isdisjoint(_question_keys(q, common_texts))}
     affected = repeated | {q.id for q in dataset if id(q.passage) in shared}
@@ -227,7 +254,9 @@ def _meta_values(questions: Sequence[Question], field: str) -> list[str | None]:
         known = {key for q in questions for key in (*q.passage.meta, *q.meta)}
         if not known:
             message = f"the questions have no meta to group by {field!r}"
-            raise UsageError(message, field="meta key", found=field, expected="a key of the questions' meta")
+            raise UsageError(
+                message, field="meta key", found=field, expected="a key of the questions' meta"
+            )
         raise unknown_name("meta key", field, known)
     return [None if value is None else str(value) for value in values]
 
@@ -238,7 +267,9 @@ def merge_groups(groups: NDArray[np.int64], values: Sequence[Hashable | None]) -
 
     def root(group: int) -> int:
         while least[group] != group:
-            least[group] = least[least[group]]  # path halving keeps the chains of this union-find short
+            least[group] = least[
+                least[group]
+            ]  # path halving keeps the chains of this union-find short
             group = least[group]
         return group
 
@@ -254,13 +285,21 @@ def merge_groups(groups: NDArray[np.int64], values: Sequence[Hashable | None]) -
 def shared_passages(dataset: Dataset, other: Dataset) -> list[Passage]:
     """Return the passages of `dataset` that are equal to a passage of `other`, or near duplicates of one."""
     texts = {normalised_text(passage.text) for passage in other.passages} - {""}
-    near = near_duplicate_pairs([p.text for p in dataset.passages], [p.text for p in other.passages])[:, 0]
+    near = near_duplicate_pairs(
+        [p.text for p in dataset.passages], [p.text for p in other.passages]
+    )[:, 0]
     found = set(near.tolist())
     passages = enumerate(dataset.passages)
-    return [p for i, p in passages if p.text.strip() and (i in found or normalised_text(p.text) in texts)]
+    return [
+        p
+        for i, p in passages
+        if p.text.strip() and (i in found or normalised_text(p.text) in texts)
+    ]
 
 
-def _join_near_duplicates(groups: NDArray[np.int64], questions: Sequence[Question]) -> NDArray[np.int64]:
+def _join_near_duplicates(
+    groups: NDArray[np.int64], questions: Sequence[Question]
+) -> NDArray[np.int64]:
     """Join the groups whose passages are near duplicates or that share a question with its options."""
     texts = _grouped_texts(questions)
     distinct = list(dict.fromkeys(texts))
@@ -295,7 +334,10 @@ def _repeatable_keys(questions: Sequence[Question]) -> list[Hashable | None]:
     analyzer = get_analyzer("char+stop=smart")
     repeated = _repeated(key[0] for key in keys if key is not None)
     specific = {text for text in repeated if len(set(analyzer.analyze(text))) >= _CONTENT_WORDS}
-    return [key if key is not None and key[0] in specific and key[1] not in common else None for key in keys]
+    return [
+        key if key is not None and key[0] in specific and key[1] not in common else None
+        for key in keys
+    ]
 
 
 def _repeated(texts: Iterable[str]) -> set[str]:
@@ -313,4 +355,8 @@ def _question_keys(question: Question, common_texts: Container[str]) -> Iterator
     if text in common_texts:  # most are not, so their options need no normalisation
         yield ("passage", text, normalised_text(question.passage.text))
         if question.task.has_choices:
-            yield ("options", text, *sorted(map(normalised_text, candidate_texts(question.candidates))))
+            yield (
+                "options",
+                text,
+                *sorted(map(normalised_text, candidate_texts(question.candidates))),
+            )

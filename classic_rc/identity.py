@@ -59,7 +59,10 @@ def digest_of(plain: Any) -> str:
 
 
 def identify(
-    solver: Mapping[str, Any] | None, reader: str | None, find: FindFile, metrics: Iterable[str] = ()
+    solver: Mapping[str, Any] | None,
+    reader: str | None,
+    find: FindFile,
+    metrics: Iterable[str] = (),
 ) -> Identity:
     """Return the identity of a system on a dataset. It runs no code of a user.
 
@@ -86,7 +89,9 @@ def identify(
             if isinstance(name, str):
                 sources.add_entry(SOLVERS, name)
                 sources.add_entry(ENGINES, name)
-    return Identity(digest_of([sources.digests, sources.plugins]), dict(sorted(sources.packages.items())))
+    return Identity(
+        digest_of([sources.digests, sources.plugins]), dict(sorted(sources.packages.items()))
+    )
 
 
 def digest_of_class(cls: type[Solver]) -> str | None:
@@ -101,7 +106,9 @@ def digest_of_class(cls: type[Solver]) -> str | None:
 
 
 def _unidentified(what: str, reason: str) -> UnidentifiedCodeError:
-    return UnidentifiedCodeError(f"the code of {what} cannot be identified: {reason}", field="solver", found=what)
+    return UnidentifiedCodeError(
+        f"the code of {what} cannot be identified: {reason}", field="solver", found=what
+    )
 
 
 def _solvers_in(plain: Any) -> Iterator[Mapping[str, Any]]:
@@ -119,9 +126,13 @@ def _solvers_in(plain: Any) -> Iterator[Mapping[str, Any]]:
 def _file_of_class(path: str) -> Path:
     """Return the file of a class that is in no registry, by its dotted name."""
     modules = (sys.modules.get(path.rsplit(".", n)[0]) for n in range(1, path.count(".") + 1))
-    file = next((getattr(module, "__file__", None) for module in modules if module is not None), None)
+    file = next(
+        (getattr(module, "__file__", None) for module in modules if module is not None), None
+    )
     if file is None or not Path(file).is_file():
-        raise _unidentified(path, "the class is in no file (write it to one, and name it FILE.py:Class)")
+        raise _unidentified(
+            path, "the class is in no file (write it to one, and name it FILE.py:Class)"
+        )
     return Path(file)
 
 
@@ -179,9 +190,13 @@ class _Sources:
             spec = _find_top(name, self._folders) if name else None
             if spec is None or not self._does_count(name, spec):
                 return None
-        elif (parent := self._specs[package]) is not None and parent.submodule_search_locations is not None:
+        elif (
+            parent := self._specs[package]
+        ) is not None and parent.submodule_search_locations is not None:
             spec = PathFinder.find_spec(name, list(parent.submodule_search_locations))
-            if spec is None and package.startswith("classic_rc"):  # perhaps a name that is imported on first use
+            if spec is None and package.startswith(
+                "classic_rc"
+            ):  # perhaps a name that is imported on first use
                 home = getattr(getattr(import_module(package), last, None), "__module__", None)
                 self._ahead += [home] if isinstance(home, str) else []
         if spec is not None and spec.has_location:
@@ -202,7 +217,11 @@ class _Sources:
     def _does_count(self, top: str, spec: ModuleSpec) -> bool:
         """Return whether its sources count: the package, plug-ins, and modules that no package installed."""
         if top not in self._counts:
-            places = [str(spec.origin)] if spec.has_location else list(spec.submodule_search_locations or ())
+            places = (
+                [str(spec.origin)]
+                if spec.has_location
+                else list(spec.submodule_search_locations or ())
+            )
             is_installed, is_standard = _home_of(places[0]) if places else (False, True)
             if is_installed and top not in _ONLY_SHOWN:
                 self.packages |= _installed(top)
@@ -223,7 +242,9 @@ class _Sources:
         self.digests[name] = digest
         parents = package.split(".")
         for level, target in imports:
-            self._ahead.append(".".join([*parents[: len(parents) - level + 1], target]) if level else target)
+            self._ahead.append(
+                ".".join([*parents[: len(parents) - level + 1], target]) if level else target
+            )
 
 
 _FIRST_READ: WeakKeyDictionary[ModuleType, str] = WeakKeyDictionary()
@@ -254,7 +275,9 @@ def _installed(top: str) -> dict[str, str]:
     try:
         return {name: metadata.version(name)}
     except metadata.PackageNotFoundError:
-        return {name: metadata.version(name) for name in metadata.packages_distributions().get(top, ())}
+        return {
+            name: metadata.version(name) for name in metadata.packages_distributions().get(top, ())
+        }
 
 
 # ------------------------------------------------------------------------------------------------------------------
@@ -305,9 +328,15 @@ def _strip(node: Any) -> Iterator[tuple[int, str]]:
         if not isinstance(body, list):
             continue
         body[:] = [
-            s for s in body if not (isinstance(s, ast.Expr) and isinstance(getattr(s.value, "value", 0), str))
+            s
+            for s in body
+            if not (isinstance(s, ast.Expr) and isinstance(getattr(s.value, "value", 0), str))
         ]
-        is_typing = isinstance(node, ast.If) and name == "body" and "TYPE_CHECKING" in ast.unparse(node.test)
+        is_typing = (
+            isinstance(node, ast.If)
+            and name == "body"
+            and "TYPE_CHECKING" in ast.unparse(node.test)
+        )
         for statement in body:
             found = list(_strip(statement))
             if isinstance(statement, ast.Import):
@@ -320,8 +349,14 @@ def _strip(node: Any) -> Iterator[tuple[int, str]]:
 
 def _dotted_uses(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Yield names below our modules, which may be imported on first use: ``classic_rc.solvers.IRSolver``."""
-    aliases = [alias for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
-    names = {alias.asname or alias.name: alias.name for alias in aliases if alias.name.startswith("classic_rc")}
+    aliases = [
+        alias for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names
+    ]
+    names = {
+        alias.asname or alias.name: alias.name
+        for alias in aliases
+        if alias.name.startswith("classic_rc")
+    }
     for node in ast.walk(tree) if names else ():
         if isinstance(node, ast.Attribute):
             top, _, rest = ast.unparse(node).partition(".")

@@ -69,7 +69,10 @@ sketch, and each is there with a probability of at least `CONTAINMENT`. In 3 of 
 """
 _MIN_SHARED = 0.2
 _MOST_COMPARABLE = np.array(
-    [max(n for n in range(_SKETCH + 1) if shared >= _MIN_SHARED * n) for shared in range(_SKETCH + 1)]
+    [
+        max(n for n in range(_SKETCH + 1) if shared >= _MIN_SHARED * n)
+        for shared in range(_SKETCH + 1)
+    ]
 )
 """For each number of shared hashes, how many comparable ones make them enough."""
 _NEIGHBOURS = 64
@@ -84,12 +87,18 @@ _BLOCK_TOKENS, _BLOCK_TEXTS = 2**18, 2**12
 class SimilarTexts(NamedTuple):
     """Pairs of similar texts."""
 
-    pairs: NDArray[np.int64]  # positions of the first and the second text, shape (n_pairs, 2), ascending
+    pairs: NDArray[
+        np.int64
+    ]  # positions of the first and the second text, shape (n_pairs, 2), ascending
     similarity: NDArray[np.float64]  # in 0..1, shape (n_pairs,); 1 for equal texts
-    near: NDArray[np.bool_]  # whether the two are near duplicates as folds define them, shape (n_pairs,)
+    near: NDArray[
+        np.bool_
+    ]  # whether the two are near duplicates as folds define them, shape (n_pairs,)
 
 
-def near_duplicate_pairs(texts: Sequence[str], others: Sequence[str] | None = None) -> NDArray[np.int64]:
+def near_duplicate_pairs(
+    texts: Sequence[str], others: Sequence[str] | None = None
+) -> NDArray[np.int64]:
     """Find the pairs of near duplicates: their positions in ascending order, shape (n_pairs, 2).
 
     The pairs of the last few collections are kept, because folds, overlaps and defects ask for the same ones. The
@@ -126,7 +135,9 @@ def similar_texts(texts: Sequence[str], others: Sequence[str] | None = None) -> 
     """
     known = _known_pairs(texts, others)
     first = [i for i, text in enumerate(texts) if _may_be_short(text)]
-    second = first if others is None else [i for i, text in enumerate(others) if _may_be_short(text)]
+    second = (
+        first if others is None else [i for i, text in enumerate(others) if _may_be_short(text)]
+    )
     chosen = None if others is None else [others[i] for i in second]
     short = _find_short_pairs([texts[i] for i in first], chosen)
     places = np.array(first, dtype=np.int64), np.array(second, dtype=np.int64)
@@ -134,7 +145,9 @@ def similar_texts(texts: Sequence[str], others: Sequence[str] | None = None) -> 
     pairs = np.concatenate([known.pairs, pairs])
     order = np.lexsort((pairs[:, 1], pairs[:, 0]))
     similarity = np.concatenate([known.similarity, short.similarity])
-    return SimilarTexts(pairs[order], similarity[order], np.concatenate([known.near, short.near])[order])
+    return SimilarTexts(
+        pairs[order], similarity[order], np.concatenate([known.near, short.near])[order]
+    )
 
 
 def _may_be_short(text: str) -> bool:
@@ -208,15 +221,24 @@ def _find_pairs(
         order = across[np.argsort(left[across], kind="stable")]
         left, right = left[order], right[order]
         # Each text of `texts` gets the pairs of its original; of equal texts in `others` the first is named.
-        starts, ends = np.searchsorted(left, original[:n_texts]), np.searchsorted(left, original[:n_texts], "right")
+        starts, ends = (
+            np.searchsorted(left, original[:n_texts]),
+            np.searchsorted(left, original[:n_texts], "right"),
+        )
         named = np.full(len(original), -1)
         named[original[n_texts:][::-1]] = np.arange(len(original) - n_texts)[::-1]
         first = np.repeat(np.arange(n_texts), ends - starts)
         places = ragged_indices(starts, ends - starts)
-        second, similarity, near = named[right[places]], similarity[order][places], near[order][places]
+        second, similarity, near = (
+            named[right[places]],
+            similarity[order][places],
+            near[order][places],
+        )
     order = np.lexsort((second, first))
     pairs = np.stack([first, second], axis=1)[order].astype(np.int64)
-    return SimilarTexts(pairs, _extend(similarity, len(pairs))[order], _extend(near, len(pairs))[order])
+    return SimilarTexts(
+        pairs, _extend(similarity, len(pairs))[order], _extend(near, len(pairs))[order]
+    )
 
 
 def _extend(values: NDArray[Any], length: int) -> NDArray[Any]:
@@ -241,7 +263,9 @@ def connect_pairs(n: int, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    first, second = pairs.T.astype(np.int32)  # SciPy before 1.13 finds one component for 64-bit indices
+    first, second = pairs.T.astype(
+        np.int32
+    )  # SciPy before 1.13 finds one component for 64-bit indices
     links = coo_array((np.ones(len(pairs), dtype=bool), (first, second)), shape=(n, n))
     _, first, group = np.unique(
         connected_components(links, directed=False)[1], return_index=True, return_inverse=True
@@ -258,9 +282,15 @@ class _Collection:
 
     def __init__(self, texts: Sequence[str]) -> None:
         encoder = TextEncoder("char")
-        blocks = [encoder.encode(texts[i : i + _BLOCK_TEXTS]) for i in range(0, len(texts), _BLOCK_TEXTS)]
-        self.tokens = np.concatenate([np.empty(0, dtype=np.int32), *(tokens for tokens, _ in blocks)])
-        self.offsets = offsets_of(np.concatenate([np.empty(0, dtype=np.int64), *(np.diff(o) for _, o in blocks)]))
+        blocks = [
+            encoder.encode(texts[i : i + _BLOCK_TEXTS]) for i in range(0, len(texts), _BLOCK_TEXTS)
+        ]
+        self.tokens = np.concatenate(
+            [np.empty(0, dtype=np.int32), *(tokens for tokens, _ in blocks)]
+        )
+        self.offsets = offsets_of(
+            np.concatenate([np.empty(0, dtype=np.int64), *(np.diff(o) for _, o in blocks)])
+        )
         self.vocabulary = encoder.vocabulary
         self.keys = text_keys(encoder.vocabulary)
         self.lengths = np.diff(self.offsets)
@@ -271,17 +301,24 @@ class _Collection:
         hashes = np.zeros(len(texts), dtype=np.uint64)
         for start, stop in runs_of(self.lengths, _BLOCK_TOKENS):
             begin, end = self.offsets[start], self.offsets[stop]
-            place = np.arange(begin, end) - np.repeat(self.offsets[start:stop], self.lengths[start:stop])
+            place = np.arange(begin, end) - np.repeat(
+                self.offsets[start:stop], self.lengths[start:stop]
+            )
             mixed = mix(self.keys[self.tokens[begin:end]] ^ mix(place.astype(np.uint64)))
             sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
             hashes[start:stop] = (
-                sums[self.offsets[start + 1 : stop + 1] - begin] - sums[self.offsets[start:stop] - begin]
+                sums[self.offsets[start + 1 : stop + 1] - begin]
+                - sums[self.offsets[start:stop] - begin]
             )
         empty = np.flatnonzero(self.lengths == 0)  # texts of punctuation are compared as they are
         hashes[empty] = text_keys(normalised_text(texts[i]) for i in empty.tolist())
         order = np.lexsort((np.arange(len(texts)), hashes, self.lengths))
-        follows = (hashes[order[1:]] == hashes[order[:-1]]) & (self.lengths[order[1:]] == self.lengths[order[:-1]])
-        first = np.maximum.accumulate(np.where(np.concatenate([[True], ~follows]), np.arange(len(order)), 0))
+        follows = (hashes[order[1:]] == hashes[order[:-1]]) & (
+            self.lengths[order[1:]] == self.lengths[order[:-1]]
+        )
+        first = np.maximum.accumulate(
+            np.where(np.concatenate([[True], ~follows]), np.arange(len(order)), 0)
+        )
         original = np.empty(len(texts), dtype=np.int64)
         original[order] = order[first]
         copies = np.flatnonzero((original != np.arange(len(texts))) & (self.lengths > 0))
@@ -290,7 +327,9 @@ class _Collection:
             counts = self.lengths[part]
             own = self.tokens[ragged_indices(self.offsets[part], counts)]
             same = own == self.tokens[ragged_indices(self.offsets[original[part]], counts)]
-            wrong = np.add.reduceat(~same, offsets_of(counts)[:-1]) > 0  # equal hashes of different texts
+            wrong = (
+                np.add.reduceat(~same, offsets_of(counts)[:-1]) > 0
+            )  # equal hashes of different texts
             original[part[wrong]] = part[wrong]
         return original, order
 
@@ -302,17 +341,25 @@ class _Collection:
         """
         distinct = self._distinct
         found = [(np.empty((2, 0), dtype=np.int64), np.empty(0), np.empty(0, dtype=bool))]
-        texts = distinct[self.lengths[distinct] >= MIN_TOKENS]  # by length, so neighbours have similar lengths
+        texts = distinct[
+            self.lengths[distinct] >= MIN_TOKENS
+        ]  # by length, so neighbours have similar lengths
         for one, two in self._candidates(texts, here, there):
             for block in runs_of(self.lengths[one] + self.lengths[two], _BLOCK_TOKENS):
                 a, b = one[slice(*block)], two[slice(*block)]
                 shared, fewer, more = self._shared_grams(a, b)
-                near = (shared / fewer >= CONTAINMENT) & (self.lengths[a] >= LENGTH_RATIO * self.lengths[b])
+                near = (shared / fewer >= CONTAINMENT) & (
+                    self.lengths[a] >= LENGTH_RATIO * self.lengths[b]
+                )
                 similar = near | (shared / fewer >= _PART)
                 pairs = np.stack([np.minimum(a, b), np.maximum(a, b)])
                 found.append((pairs[:, similar], (shared / more)[similar], near[similar]))
         first, second = np.concatenate([pairs for pairs, _, _ in found], axis=1)
-        return first, second, *(np.concatenate(values) for values in list(zip(*found, strict=True))[1:])
+        return (
+            first,
+            second,
+            *(np.concatenate(values) for values in list(zip(*found, strict=True))[1:]),
+        )
 
     @property
     def _distinct(self) -> NDArray[np.int64]:
@@ -323,7 +370,9 @@ class _Collection:
         """Return the pairs of similar but unequal texts in which one text has fewer than `MIN_TOKENS` tokens."""
         distinct = self._distinct
         lengths = self.lengths[distinct]
-        texts = np.sort(distinct[(lengths >= _CONTENT_WORDS) & (lengths < MIN_TOKENS / LENGTH_RATIO)])
+        texts = np.sort(
+            distinct[(lengths >= _CONTENT_WORDS) & (lengths < MIN_TOKENS / LENGTH_RATIO)]
+        )
         offsets = offsets_of(self.lengths[texts])
         words = self.tokens[ragged_indices(self.offsets[texts], self.lengths[texts])]
         sizes = self.lengths[texts]
@@ -368,9 +417,13 @@ class _Collection:
             # Only hashes below both sketches' largest can be shared. Of these, the sketch with the smaller largest
             # hash has all of its own. So the other one decides how many are comparable.
             smaller = largest[one] <= largest[two]
-            next_hash = sketches[np.where(smaller, two, one), np.minimum(_MOST_COMPARABLE[shared], _SKETCH - 1)]
+            next_hash = sketches[
+                np.where(smaller, two, one), np.minimum(_MOST_COMPARABLE[shared], _SKETCH - 1)
+            ]
             likely = _MOST_COMPARABLE[shared] >= sizes[one]
-            likely |= (_MOST_COMPARABLE[shared] >= _SKETCH) | (next_hash > np.minimum(largest[one], largest[two]))
+            likely |= (_MOST_COMPARABLE[shared] >= _SKETCH) | (
+                next_hash > np.minimum(largest[one], largest[two])
+            )
             yield texts[one[likely]], texts[two[likely]]
 
     def _sketches(self, texts: NDArray[np.int64]) -> Iterator[NDArray[np.uint64]]:
@@ -397,13 +450,17 @@ class _Collection:
             table[changed] = np.sort(table[changed], axis=1)
             sketches = table[:, :_SKETCH].copy()
             bounds = np.searchsorted(text, np.arange(len(part) + 1))
-            for i in np.flatnonzero(((sketches[:, -1] == _NO_HASH) & (n_grams > 3 * _SKETCH)) | ~usual).tolist():
+            for i in np.flatnonzero(
+                ((sketches[:, -1] == _NO_HASH) & (n_grams > 3 * _SKETCH)) | ~usual
+            ).tolist():
                 own = np.unique(hashes[bounds[i] : bounds[i + 1]])[:_SKETCH]
                 sketches[i] = _NO_HASH
                 sketches[i, : len(own)] = own
             yield sketches
 
-    def _gram_hashes(self, texts: NDArray[np.int64]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    def _gram_hashes(
+        self, texts: NDArray[np.int64]
+    ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
         """Return the hash of each 4-gram of the texts, and the row of its text."""
         keys = self.keys[self.tokens[ragged_indices(self.offsets[texts], self.lengths[texts])]]
         starts, text = _gram_starts(self.lengths[texts])
@@ -439,7 +496,9 @@ _NO_HASH = np.uint64(2**64 - 1)
 def _gram_starts(lengths: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return where each 4-gram of concatenated texts starts, and the row of its text."""
     counts = np.maximum(lengths - (_ORDER - 1), 0)
-    return ragged_indices(offsets_of(lengths)[:-1], counts), np.repeat(np.arange(len(lengths)), counts)
+    return ragged_indices(offsets_of(lengths)[:-1], counts), np.repeat(
+        np.arange(len(lengths)), counts
+    )
 
 
 def are_similar_words(
@@ -457,9 +516,15 @@ def are_similar_words(
     sizes = np.diff(offsets)
     shorter, longer = np.minimum(sizes[one], sizes[two]), np.maximum(sizes[one], sizes[two])
     similar = shared >= SHORT_SHARE * longer
-    for i in np.flatnonzero(~similar & (shared == shorter) & (shorter >= LENGTH_RATIO * longer)).tolist():
+    for i in np.flatnonzero(
+        ~similar & (shared == shorter) & (shorter >= LENGTH_RATIO * longer)
+    ).tolist():
         inner, outer = sorted((int(one[i]), int(two[i])), key=lambda text: sizes[text])
         part, whole = (words[offsets[t] : offsets[t + 1]] for t in (inner, outer))
-        windows = np.lib.stride_tricks.sliding_window_view(whole, len(part)) if len(part) else whole[:, None]
+        windows = (
+            np.lib.stride_tricks.sliding_window_view(whole, len(part))
+            if len(part)
+            else whole[:, None]
+        )
         similar[i] = bool((windows == part).all(axis=1).any())
     return similar

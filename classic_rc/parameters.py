@@ -61,7 +61,9 @@ class Parameter:
 
     def but(self, **changes: Any) -> Any:
         """Return this declaration with another default, another help or other fields."""
-        of_default: dict[str, Any] = {"default_tuned_on": {}, "factory": None} if "default" in changes else {}
+        of_default: dict[str, Any] = (
+            {"default_tuned_on": {}, "factory": None} if "default" in changes else {}
+        )
         return replace(self, **{**of_default, **changes})
 
     def new(self, value: Any) -> Any:
@@ -104,25 +106,43 @@ class Parameter:
             return value
         changed = change(value)
         # An existing path may itself contain the separator.
-        if not self.joined_by or self.joined_by not in value or os.path.exists(value) or os.path.exists(changed):
+        if (
+            not self.joined_by
+            or self.joined_by not in value
+            or os.path.exists(value)
+            or os.path.exists(changed)
+        ):
             return changed
         parts = value.split(self.joined_by)
-        return self.joined_by.join(change(part) if self.names_file(part) else part for part in parts)
+        return self.joined_by.join(
+            change(part) if self.names_file(part) else part for part in parts
+        )
 
     def documented(self, name: str, annotation: str) -> str:
         """Return the entry of a docstring's section "Parameters"."""
         values = ", ".join(map(repr, self.allowed))
-        kind = self._or_other_values(f"{{{values}}}" if len(self.allowed) > 1 else values) or annotation or "object"
-        return f"{name} : {kind}, default {self.default!r}\n{_wrapped(self.help[:1].upper() + self.help[1:])}."
+        kind = (
+            self._or_other_values(f"{{{values}}}" if len(self.allowed) > 1 else values)
+            or annotation
+            or "object"
+        )
+        return (
+            f"{name} : {kind}, default "
+            f"{self.default!r}\n{_wrapped(self.help[:1].upper() + self.help[1:])}."
+        )
 
     def _or_other_values(self, values: str) -> str:
         paths = "a path or a list of paths" if self.is_list else "a path"
-        return " or ".join(part for part in (values, self.also or (paths if self.is_file else "")) if part)
+        return " or ".join(
+            part for part in (values, self.also or (paths if self.is_file else "")) if part
+        )
 
     def _may_name_files(self, value: Any) -> bool:
         """Return whether a value may be a path, or an object in memory in its place; a number is neither."""
         if isinstance(value, list | tuple):
-            return self.is_list and not any(isinstance(item, Number | list | tuple | None) for item in value)
+            return self.is_list and not any(
+                isinstance(item, Number | list | tuple | None) for item in value
+            )
         return not isinstance(value, Number | None)
 
 
@@ -155,9 +175,13 @@ def parameter(default: Any = _NO_DEFAULT, help: str = "", **facts: Any) -> Any:
 
 def whole_number(default: Any, help: str, *, least: int = 1, **facts: Any) -> Any:
     """Declare a parameter that is a whole number of at least `least`, below 2**31, or one of the allowed values."""
-    least_of_all = "a positive whole number" if least == 1 else f"a whole number of at least {least}"
+    least_of_all = (
+        "a positive whole number" if least == 1 else f"a whole number of at least {least}"
+    )
     also = f"{least_of_all}, below 2**31"
-    return parameter(default, help, also=also, fits=lambda value: is_integer(value, least, 2**31), **facts)
+    return parameter(
+        default, help, also=also, fits=lambda value: is_integer(value, least, 2**31), **facts
+    )
 
 
 def number(default: Any, help: str, *, least: float = -inf, most: float = inf, **facts: Any) -> Any:
@@ -166,7 +190,9 @@ def number(default: Any, help: str, *, least: float = -inf, most: float = inf, *
         also = f"a number from {least} to {most}" if most < inf else f"a number of at least {least}"
     else:
         also = f"a number of at most {most}" if most < inf else "a finite number"
-    return parameter(default, help, also=also, fits=lambda value: is_number(value, least, most), **facts)
+    return parameter(
+        default, help, also=also, fits=lambda value: is_number(value, least, most), **facts
+    )
 
 
 def declare_parameters(cls: Any) -> None:
@@ -177,7 +203,10 @@ def declare_parameters(cls: Any) -> None:
     """
     own = {name: value for name, value in vars(cls).items() if isinstance(value, Parameter)}
     if own:
-        cls.parameters = {**{name: p for name, p in cls.parameters.items() if name not in own}, **own}
+        cls.parameters = {
+            **{name: p for name, p in cls.parameters.items() if name not in own},
+            **own,
+        }
         for name, declared in own.items():
             setattr(cls, name, declared.default)
         if "__init__" not in vars(cls):
@@ -194,8 +223,9 @@ def _write_constructor(cls: Any) -> None:
     base = cls.__init__
     if base is not object.__init__ and not hasattr(base, _WRITTEN):
         raise TypeError(
-            f"{cls.__name__} declares parameters, but {base.__qualname__} is written by hand: write "
-            f"{cls.__name__}.__init__ too, or declare the parameters of the base class instead"
+            f"{cls.__name__} declares parameters, but {base.__qualname__} is written by hand: "
+            f"write {cls.__name__}.__init__ too, or declare the parameters of the base class "
+            "instead"
         )
     declared: Mapping[str, Parameter] = cls.parameters
     lines = [
@@ -209,13 +239,18 @@ def _write_constructor(cls: Any) -> None:
     ]
     functions: dict[str, Any] = {}
     module = sys.modules.get(cls.__module__)
-    exec("\n".join(lines), vars(module) if module else {}, functions)  # names in annotations are the module's
+    exec(
+        "\n".join(lines), vars(module) if module else {}, functions
+    )  # names in annotations are the module's
     constructor = functions["write"](declared)
     constructor.__kwdefaults__ = {name: own.default for name, own in declared.items()}
     annotations = {**getattr(base, "__annotations__", {}), **inspect.get_annotations(cls)}
     known = {name: annotations[name] for name in declared if name in annotations}
     constructor.__annotations__ = {**known, "return": None}
-    constructor.__module__, constructor.__qualname__ = cls.__module__, f"{cls.__qualname__}.__init__"
+    constructor.__module__, constructor.__qualname__ = (
+        cls.__module__,
+        f"{cls.__qualname__}.__init__",
+    )
     setattr(constructor, _WRITTEN, True)
     cls.__init__ = constructor
 
@@ -225,10 +260,16 @@ def _with_section(text: str, cls: Any) -> str:
     if "\nParameters\n---" in text:
         return text
     annotations = cls.__init__.__annotations__
-    entries = [p.documented(name, _in_words(annotations.get(name))) for name, p in cls.parameters.items()]
+    entries = [
+        p.documented(name, _in_words(annotations.get(name))) for name, p in cls.parameters.items()
+    ]
     section = "\n".join(["Parameters", "----------", *entries])
     other = _SECTION.search(text)
-    return f"{text[: other.start()]}\n\n{section}{text[other.start() :]}" if other else f"{text}\n\n{section}\n"
+    return (
+        f"{text[: other.start()]}\n\n{section}{text[other.start() :]}"
+        if other
+        else f"{text}\n\n{section}\n"
+    )
 
 
 def _in_words(annotation: Any) -> str:
@@ -307,7 +348,9 @@ class Estimator:
             return []
         parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]
         if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
-            raise RuntimeError(f"the constructor of {cls.__name__} must name its parameters: it takes *args")
+            raise RuntimeError(
+                f"the constructor of {cls.__name__} must name its parameters: it takes *args"
+            )
         return sorted(p.name for p in parameters if p.kind is not p.VAR_KEYWORD)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -387,12 +430,14 @@ def clone(estimator: _T, *, safe: bool = True) -> _T:
 
         cloned: _T = sklearn_clone(estimator, safe=safe)
         return cloned
-    params = {name: clone(value, safe=False) for name, value in estimator.get_params(deep=False).items()}
+    params = {
+        name: clone(value, safe=False) for name, value in estimator.get_params(deep=False).items()
+    }
     fresh = type(estimator)(**params)
     for name, value in fresh.get_params(deep=False).items():
         if value is not params[name]:
             raise RuntimeError(
-                f"Cannot clone object {estimator}, as the constructor either does not set or modifies "
-                f"parameter {name}"
+                f"Cannot clone object {estimator}, as the constructor either does not set or "
+                f"modifies parameter {name}"
             )
     return fresh

@@ -64,7 +64,11 @@ def names_on_use(
         home = None if name.startswith("__") else home_of().get(name)
         if home is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return import_module(f"{package}.{name}") if home == package else getattr(import_module(home), name)
+        return (
+            import_module(f"{package}.{name}")
+            if home == package
+            else getattr(import_module(home), name)
+        )
 
     return get_name, lambda: sorted(sys.modules[package].__all__)
 
@@ -91,7 +95,9 @@ class Registry(Mapping[str, T], Generic[T]):
         UsageError for an object that does not fit. See :func:`accept_instances` and :func:`accept_classes`.
     """
 
-    def __init__(self, kind: str, own: Mapping[str, T | str], accept: Callable[[str, Any], T]) -> None:
+    def __init__(
+        self, kind: str, own: Mapping[str, T | str], accept: Callable[[str, Any], T]
+    ) -> None:
         self.kind = kind
         self._own = dict(own)
         self._accept = accept
@@ -137,13 +143,21 @@ class Registry(Mapping[str, T], Generic[T]):
 
     def package_of(self, name: str) -> str | None:
         """Return the package and version that a plug-in comes from, or None for our own entries."""
-        return None if name in self._own else " and ".join(map(_package_and_version, self._entry_points[name]))
+        return (
+            None
+            if name in self._own
+            else " and ".join(map(_package_and_version, self._entry_points[name]))
+        )
 
     def module_of(self, name: str) -> str | None:
         """Return the name of the module that has an entry, without importing it; None if there is no entry."""
         if name in self._own:
             entry = self._own[name]
-            return entry.partition(":")[0] if isinstance(entry, str) else str(getattr(entry, "__module__", None))
+            return (
+                entry.partition(":")[0]
+                if isinstance(entry, str)
+                else str(getattr(entry, "__module__", None))
+            )
         return self._entry_points[name][0].module if name in self._entry_points else None
 
     def _own_entry(self, name: str) -> T:
@@ -165,7 +179,9 @@ class Registry(Mapping[str, T], Generic[T]):
                 )
                 warnings.warn(fault, PluginWarning, stacklevel=2)
             else:
-                offered.setdefault(point.name, {}).setdefault((_package_and_version(point), point.value), point)
+                offered.setdefault(point.name, {}).setdefault(
+                    (_package_and_version(point), point.value), point
+                )
         return {name: list(points.values()) for name, points in offered.items()}
 
     def _try_to_load(self, name: str) -> bool:
@@ -174,12 +190,21 @@ class Registry(Mapping[str, T], Generic[T]):
             point, *others = self._entry_points[name]
             try:
                 if others:
-                    raise UsageError("two packages have a plug-in of that name: uninstall one of them")
+                    raise UsageError(
+                        "two packages have a plug-in of that name: uninstall one of them"
+                    )
                 if not _NAME.fullmatch(name):
                     raise UsageError("a name may have only letters, digits and . _ + -")
                 self._loaded[name] = self._accept(name, point.load())
-            except (Exception, SystemExit) as error:  # The import of a foreign package can raise anything.
-                reason = str(error) if isinstance(error, UsageError) else f"{type(error).__name__}: {error}"
+            except (
+                Exception,
+                SystemExit,
+            ) as error:  # The import of a foreign package can raise anything.
+                reason = (
+                    str(error)
+                    if isinstance(error, UsageError)
+                    else f"{type(error).__name__}: {error}"
+                )
                 self._faults[name] = self._describe_fault(name, self.package_of(name), reason)
         return name in self._loaded
 
@@ -213,10 +238,16 @@ def accept_instances(base: str) -> Callable[[str, Any], Any]:
 
     def accept(name: str, found: Any) -> Any:
         kind = _import_object(base)
-        entry = _complete_class(found)() if isinstance(found, type) and issubclass(found, kind) else found
+        entry = (
+            _complete_class(found)()
+            if isinstance(found, type) and issubclass(found, kind)
+            else found
+        )
         if not isinstance(entry, kind):
             public = base.replace(":", ".")
-            raise UsageError(f"it is not an instance of {public}", found=repr(found), expected=public)
+            raise UsageError(
+                f"it is not an instance of {public}", found=repr(found), expected=public
+            )
         return _check_name(name, entry)
 
     return accept
@@ -228,7 +259,9 @@ def accept_classes(base: str) -> Callable[[str, Any], Any]:
     def accept(name: str, found: Any) -> Any:
         if not (isinstance(found, type) and issubclass(found, _import_object(base))):
             public = base.replace(":", ".")
-            raise UsageError(f"it is not a subclass of {public}", found=repr(found), expected=public)
+            raise UsageError(
+                f"it is not a subclass of {public}", found=repr(found), expected=public
+            )
         return _check_name(name, _complete_class(found))
 
     return accept

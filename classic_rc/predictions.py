@@ -39,8 +39,12 @@ class Scores:
     """
 
     values: NDArray[np.float64]  # shape (n_candidates,)
-    offsets: NDArray[np.int64]  # shape (n_questions + 1,): question i has values[offsets[i]:offsets[i + 1]]
-    evidence: NDArray[np.bool_]  # shape (n_candidates,): false where the text contributes nothing to the score
+    offsets: NDArray[
+        np.int64
+    ]  # shape (n_questions + 1,): question i has values[offsets[i]:offsets[i + 1]]
+    evidence: NDArray[
+        np.bool_
+    ]  # shape (n_candidates,): false where the text contributes nothing to the score
     # Whether the unit of the scores is unknown, as of those from a file: they tie within `RELATIVE_TIE_TOLERANCE`
     # of the question's largest absolute score, not within `ABSOLUTE_TIE_TOLERANCE`.
     relative_ties: bool = False
@@ -49,7 +53,12 @@ class Scores:
         values = np.ascontiguousarray(self.values, dtype=np.float64)
         offsets = np.ascontiguousarray(self.offsets, dtype=np.int64)
         evidence = np.ascontiguousarray(self.evidence, dtype=np.bool_)
-        if offsets.ndim != 1 or len(offsets) == 0 or offsets[0] != 0 or np.any(np.diff(offsets) < 0):
+        if (
+            offsets.ndim != 1
+            or len(offsets) == 0
+            or offsets[0] != 0
+            or np.any(np.diff(offsets) < 0)
+        ):
             raise OutputError(
                 "offsets must be one-dimensional, start at 0 and never decrease",
                 field="offsets",
@@ -58,8 +67,8 @@ class Scores:
             )
         if values.shape != (offsets[-1],) or evidence.shape != values.shape:
             raise OutputError(
-                f"scores and evidence of {offsets[-1]} candidates must have shape ({offsets[-1]},), "
-                f"got {values.shape} and {evidence.shape}",
+                f"scores and evidence of {offsets[-1]} candidates must have shape "
+                f"({offsets[-1]},), got {values.shape} and {evidence.shape}",
                 field="values" if values.shape != (offsets[-1],) else "evidence",
                 found=f"{values.shape} and {evidence.shape}",
                 expected=f"({offsets[-1]},)",
@@ -67,7 +76,10 @@ class Scores:
         if np.isnan(values).any():
             index = int(np.isnan(values).argmax())
             raise OutputError(
-                f"score {index} is not a number (NaN)", field="values", found="nan", expected="numbers"
+                f"score {index} is not a number (NaN)",
+                field="values",
+                found="nan",
+                expected="numbers",
             )
         object.__setattr__(self, "values", values)
         object.__setattr__(self, "offsets", offsets)
@@ -98,7 +110,8 @@ class Scores:
             if numbers is None or numbers.ndim != 1:
                 found = repr(row)[:40]
                 raise OutputError(
-                    f"the scores of question {i} are {found}, expected a list of numbers, one for each candidate",
+                    f"the scores of question {i} are {found}, expected a list of numbers, one for "
+                    "each candidate",
                     field="scores",
                     found=found,
                     expected="a list of numbers",
@@ -117,7 +130,9 @@ class Scores:
         """Return the scores of all questions of `parts`, in order."""
         if len(parts) == 1:
             return parts[0]
-        counts = np.concatenate([np.diff(p.offsets) for p in parts]) if parts else np.empty(0, np.int64)
+        counts = (
+            np.concatenate([np.diff(p.offsets) for p in parts]) if parts else np.empty(0, np.int64)
+        )
         return cls(
             np.concatenate([p.values for p in parts]) if parts else np.empty(0),
             offsets_of(counts),
@@ -141,7 +156,9 @@ class Scores:
         index = np.asarray(questions, dtype=np.int64)
         counts = np.diff(self.offsets)[index]
         flat = ragged_indices(self.offsets[:-1][index], counts)
-        return Scores(self.values[flat], offsets_of(counts), self.evidence[flat], self.relative_ties)
+        return Scores(
+            self.values[flat], offsets_of(counts), self.evidence[flat], self.relative_ties
+        )
 
     def margins(self, tolerance: float = ABSOLUTE_TIE_TOLERANCE) -> NDArray[np.float64]:
         """Return how far below the best score of each question a score ties with it, shape (n_questions,).
@@ -216,7 +233,9 @@ class Prediction:
     # For multiple-answer questions only: every candidate is selected independently with this probability, and
     # metrics take the expectation in closed form. `answers` is then empty.
     selection_probability: float | None = None
-    n_tied: int = 1  # candidates that share the best score, with equal texts counted once; 1 without a tie
+    n_tied: int = (
+        1  # candidates that share the best score, with equal texts counted once; 1 without a tie
+    )
     n_candidates: int = 0  # of the question
     n_samples: int = 1  # of a file: the number of answers to the question
     n_unparsed: int = 0  # of a file: how many of these answers could not be parsed
@@ -246,7 +265,9 @@ class AnswerCounts(NamedTuple):
     answers: int  # several for one question are samples
     unparsed: int  # answers that could not be parsed
     empty: int  # null, or none at all
-    forms: Mapping[str, AnswerForm] = MappingProxyType({})  # "" has the answers that could not be parsed
+    forms: Mapping[str, AnswerForm] = MappingProxyType(
+        {}
+    )  # "" has the answers that could not be parsed
     models: tuple[str, ...] = ()  # that the file names
 
     @classmethod
@@ -259,7 +280,9 @@ class AnswerCounts(NamedTuple):
         models: dict[str, None] = {}
         for form, example, model in (found for p in predictions for found in p.read):
             known = forms.get(form, AnswerForm(0, ()))
-            forms[form] = AnswerForm(known.answers + 1, (*known.examples, *([example] if example else [])))
+            forms[form] = AnswerForm(
+                known.answers + 1, (*known.examples, *([example] if example else []))
+            )
             models |= {} if model is None else {model: None}
         return cls(n, unparsed, n - unparsed - said, forms, tuple(models))
 
@@ -270,12 +293,23 @@ class AnswerCounts(NamedTuple):
         for form, (n, examples) in (item for own in counts for item in own.forms.items()):
             known = forms.get(form, AnswerForm(0, ()))
             forms[form] = AnswerForm(known.answers + n, known.examples or examples)
-        answers, unparsed, empty = (sum(getattr(own, name) for own in counts) for name in ANSWER_COUNTS)
-        return cls(answers, unparsed, empty, forms, tuple(dict.fromkeys(m for own in counts for m in own.models)))
+        answers, unparsed, empty = (
+            sum(getattr(own, name) for own in counts) for name in ANSWER_COUNTS
+        )
+        return cls(
+            answers,
+            unparsed,
+            empty,
+            forms,
+            tuple(dict.fromkeys(m for own in counts for m in own.models)),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
-        forms = {form: {"answers": n, "examples": list(examples)} for form, (n, examples) in self.forms.items()}
+        forms = {
+            form: {"answers": n, "examples": list(examples)}
+            for form, (n, examples) in self.forms.items()
+        }
         return {
             **{name: getattr(self, name) for name in ANSWER_COUNTS},
             "forms": forms,
@@ -287,9 +321,17 @@ class AnswerCounts(NamedTuple):
         """Lines on how texts were read: how many, and examples of each form; none if all texts are answers."""
         if not {*self.forms} - {WHOLE_TEXT, ""} and not self.models:
             return []
-        read, of = self.answers - self.unparsed - self.empty, f" of {', '.join(self.models)}" if self.models else ""
-        lines = [f"{read:,} of {self.answers:,} texts{of} state an answer ({read / max(self.answers, 1):.1%})"]
-        for form, (n, examples) in sorted(self.forms.items(), key=lambda item: (not item[0], -item[1].answers)):
+        read, of = (
+            self.answers - self.unparsed - self.empty,
+            f" of {', '.join(self.models)}" if self.models else "",
+        )
+        lines = [
+            f"{read:,} of {self.answers:,} texts{of} state an answer "
+            f"({read / max(self.answers, 1):.1%})"
+        ]
+        for form, (n, examples) in sorted(
+            self.forms.items(), key=lambda item: (not item[0], -item[1].answers)
+        ):
             lines.append(f"{n:,} {f'by {form}' if form else 'none'}: {'; '.join(examples)}")
         return lines
 
@@ -297,5 +339,9 @@ class AnswerCounts(NamedTuple):
     def note(self) -> str:
         """What is wrong with the answers, and how many are concerned; empty if all say something."""
         kinds = ((self.unparsed, "unparsed"), (self.empty, "empty"))
-        shares = [f"{n:,} of {self.answers:,} answers {what} ({n / self.answers:.1%})" for n, what in kinds if n]
+        shares = [
+            f"{n:,} of {self.answers:,} answers {what} ({n / self.answers:.1%})"
+            for n, what in kinds
+            if n
+        ]
         return ", ".join(shares)

@@ -45,7 +45,9 @@ class Kind:
 
     expected: str  # in words
     fits: Callable[[Any], bool]
-    parse: Callable[[str], Any] = str  # an argument of the command line; ValueError for one that is no such value
+    parse: Callable[[str], Any] = (
+        str  # an argument of the command line; ValueError for one that is no such value
+    )
     choices: tuple[str, ...] = ()
 
 
@@ -68,7 +70,9 @@ def _as_names(value: str | Sequence[str]) -> Sequence[str]:
     return [name.strip() for name in value.split(",")] if isinstance(value, str) else value
 
 
-def integer_kind(least: int | None = None, below: int = 2**63, what: str = "a whole number") -> Kind:
+def integer_kind(
+    least: int | None = None, below: int = 2**63, what: str = "a whole number"
+) -> Kind:
     """Return the kind of whole numbers from `least` to below `below`."""
     lower = -(2**63) if least is None else least
     bound = "" if least is None else f" of at least {least}"
@@ -81,7 +85,9 @@ def one_of(names: Sequence[str]) -> Kind:
 
 
 TEXT = Kind("a text", _is_text)
-NAMES = Kind("names, separated by commas", lambda value: _is_text(value) or _are_texts(value), _split_names)
+NAMES = Kind(
+    "names, separated by commas", lambda value: _is_text(value) or _are_texts(value), _split_names
+)
 FLAG = Kind("true or false", lambda value: isinstance(value, bool))
 RESAMPLES = Kind(
     f"true, false or a number of resamples from 1 to {MAX_RESAMPLES:,}",
@@ -90,9 +96,14 @@ RESAMPLES = Kind(
 )
 FIELDS = Kind(
     "a text, or a table of texts",
-    lambda value: _is_text(value) or (isinstance(value, Mapping) and all(map(_is_text, value.values()))),
+    lambda value: (
+        _is_text(value) or (isinstance(value, Mapping) and all(map(_is_text, value.values())))
+    ),
 )
-DATA = Kind("a dataset, or several", lambda value: value is not None and not isinstance(value, bool | int | float))
+DATA = Kind(
+    "a dataset, or several",
+    lambda value: value is not None and not isinstance(value, bool | int | float),
+)
 
 
 @dataclass(frozen=True)
@@ -116,17 +127,26 @@ SKIPPED = ("bad", "unlabelled")
 """What reading can leave out: what cannot be read, instead of raising the error; questions whose gold is hidden."""
 
 READING: Mapping[str, Setting] = {
-    "split": _reading(TEXT, "the split to read if DATA has several and names none (split=)", "SPLIT"),
-    "fields": _reading(FIELDS, "field names in your own file: passage=context,question=q.text,…", "FIELDS"),
-    "gold_as": _reading(one_of(tuple(READINGS)), "how your own file encodes the right answer", rare=True),
+    "split": _reading(
+        TEXT, "the split to read if DATA has several and names none (split=)", "SPLIT"
+    ),
+    "fields": _reading(
+        FIELDS, "field names in your own file: passage=context,question=q.text,…", "FIELDS"
+    ),
+    "gold_as": _reading(
+        one_of(tuple(READINGS)), "how your own file encodes the right answer", rare=True
+    ),
     "skip": _reading(
         Kind(
             " or ".join(SKIPPED) + ", or both with a comma",
-            lambda value: (_is_text(value) or _are_texts(value)) and set(_as_names(value)) <= {*SKIPPED},
+            lambda value: (
+                (_is_text(value) or _are_texts(value)) and set(_as_names(value)) <= {*SKIPPED}
+            ),
             _split_names,
         ),
-        "what to leave out, instead of stopping: bad, the questions that cannot be read (`classic-rc "
-        "check` lists them), unlabelled, the questions whose right answer is hidden, or bad,unlabelled",
+        "what to leave out, instead of stopping: bad, the questions that cannot be read "
+        "(`classic-rc check` lists them), unlabelled, the questions whose right answer is hidden, "
+        "or bad,unlabelled",
         "WHAT",
         rare=True,
     ),
@@ -178,8 +198,8 @@ class Protocol:
     group: str | None = _setting(
         TEXT,
         Step.FIT,
-        "a field of the data (article, author, …): questions with the same value stay together in folds and "
-        "resamples",
+        "a field of the data (article, author, …): questions with the same value stay together in "
+        "folds and resamples",
         metavar="KEY",
         rare=True,
         **_LEARNING,
@@ -187,7 +207,8 @@ class Protocol:
     drop_overlap: bool = _setting(
         FLAG,
         Step.FIT,
-        "remove passages and questions that are also in the dataset from the training and tuning data",
+        "remove passages and questions that are also in the dataset from the training and tuning "
+        "data",
         default=False,
         rare=True,
         **_LEARNING,
@@ -195,8 +216,9 @@ class Protocol:
     analyzer: str | None = _setting(
         TEXT,
         Step.SCORE,
-        "how systems turn text into words, unless their variant or parameters set it (see `classic-rc list "
-        "analyzers`; default: each system's own, and char for scripts without spaces)",
+        "how systems turn text into words, unless their variant or parameters set it (see "
+        "`classic-rc list analyzers`; default: each system's own, and char for scripts without "
+        "spaces)",
         metavar="ANALYZER",
         heading="solvers",
         rare=True,
@@ -208,12 +230,15 @@ class Protocol:
         metavar="N",
         heading="solvers",
     )
-    seed: int | None = _setting(integer_kind(), Step.SCORE, "the seed of all random draws (default 0)", metavar="N")
+    seed: int | None = _setting(
+        integer_kind(), Step.SCORE, "the seed of all random draws (default 0)", metavar="N"
+    )
     ties: TiePolicy | None = _setting(
         one_of(get_args(TiePolicy)),
         Step.DECIDE,
-        "what to do if k candidates share the best score: give credit 1/k (partial), use the first, draw one "
-        "(random), or count the question as wrong (strict); default: the solver's own policy, or partial",
+        "what to do if k candidates share the best score: give credit 1/k (partial), use the "
+        "first, draw one (random), or count the question as wrong (strict); default: the solver's "
+        "own policy, or partial",
     )
     threshold: float | Cuts | None = _setting(
         Kind(
@@ -222,22 +247,24 @@ class Protocol:
             lambda text: text if text in get_args(Cuts) else float(text),
         ),
         Step.DECIDE,
-        "select candidates that score above the number T, or tune the threshold: try all that make a difference "
-        "(exact, the default), or the grid of MultiRC's release with step 0.02 (multirc2018)",
+        "select candidates that score above the number T, or tune the threshold: try all that make "
+        "a difference (exact, the default), or the grid of MultiRC's release with step 0.02 "
+        "(multirc2018)",
         metavar="T|exact|multirc2018",
     )
     tune_metric: str | None = _setting(
         TEXT,
         Step.DECIDE,
-        "the metric to tune thresholds for: f1_a (default), f1_m, em0, em1, superglue_f1_m, accuracy",
+        "the metric to tune thresholds for: f1_a (default), f1_m, em0, em1, superglue_f1_m, "
+        "accuracy",
         metavar="METRIC",
         rare=True,
     )
     metrics: tuple[str, ...] = _setting(
         NAMES,
         Step.REPORT,
-        "the metrics to report; the first is the primary one, which is tested (default: all metrics of the task, "
-        "and its main one)",
+        "the metrics to report; the first is the primary one, which is tested (default: all "
+        "metrics of the task, and its main one)",
         default=(),
         metavar="METRIC[,METRIC]",
         heading="metrics and tests",
@@ -259,11 +286,14 @@ class Protocol:
         heading="metrics and tests",
     )
     baseline: str | Sequence[str] | None = _setting(
-        Kind("a text or a list of texts", lambda value: _is_text(value) or (_are_texts(value) and bool(value))),
+        Kind(
+            "a text or a list of texts",
+            lambda value: _is_text(value) or (_are_texts(value) and bool(value)),
+        ),
         Step.REPORT,
-        "mark the systems that differ significantly from this one in the primary metric (permutation test, "
-        "Holm-adjusted p < 0.05): the name of a system, or one more system; repeat for several: a letter for each "
-        "that a system is better than",
+        "mark the systems that differ significantly from this one in the primary metric "
+        "(permutation test, Holm-adjusted p < 0.05): the name of a system, or one more system; "
+        "repeat for several: a letter for each that a system is better than",
         metavar="[NAME=]SYSTEM",
         heading="metrics and tests",
     )
@@ -275,7 +305,8 @@ class Protocol:
             check_setting(name, value)
         if self.cv is not None and self.train is not None:
             raise UsageError(
-                f"train and cv {self.cv} exclude each other: solvers learn either from other data or out of fold",
+                f"train and cv {self.cv} exclude each other: solvers learn either from other data "
+                "or out of fold",
                 field="cv",
                 found=str(self.cv),
                 expected="either of them",
@@ -301,7 +332,11 @@ class Protocol:
 
     def affecting(self, *steps: Step) -> dict[str, Any]:
         """Return the settings whose first step is one of `steps`, by name."""
-        return {name: getattr(self, name) for name, setting in SETTINGS.items() if setting.affects in steps}
+        return {
+            name: getattr(self, name)
+            for name, setting in SETTINGS.items()
+            if setting.affects in steps
+        }
 
     def without(self, *steps: Step) -> Self:
         """Return the protocol with the settings of some steps left as they are by default."""
@@ -314,8 +349,17 @@ class Protocol:
         """Return the settings as plain data for JSON. Data to learn from is left out."""
         plain = {name: getattr(self, name) for name in SETTINGS if name not in ("train", "tune")}
         spans = self.span_generator
-        baseline = self.baseline if self.baseline is None or isinstance(self.baseline, str) else list(self.baseline)
-        return {**plain, "metrics": list(self.metrics), "spans": spans and vars(spans), "baseline": baseline}
+        baseline = (
+            self.baseline
+            if self.baseline is None or isinstance(self.baseline, str)
+            else list(self.baseline)
+        )
+        return {
+            **plain,
+            "metrics": list(self.metrics),
+            "spans": spans and vars(spans),
+            "baseline": baseline,
+        }
 
     @classmethod
     def from_plain(
@@ -334,7 +378,13 @@ class Protocol:
 
             settings["spans"] = SpanGenerator(**settings["spans"])
         return cls.of(
-            None, {**settings, "metrics": tuple(settings.get("metrics") or ()), "train": train, "tune": tune}
+            None,
+            {
+                **settings,
+                "metrics": tuple(settings.get("metrics") or ()),
+                "train": train,
+                "tune": tune,
+            },
         )
 
     @property
@@ -345,7 +395,11 @@ class Protocol:
     @property
     def baselines(self) -> tuple[str, ...]:
         """The names of the baselines."""
-        return (self.baseline,) if isinstance(self.baseline, str) else tuple(dict.fromkeys(self.baseline or ()))
+        return (
+            (self.baseline,)
+            if isinstance(self.baseline, str)
+            else tuple(dict.fromkeys(self.baseline or ()))
+        )
 
     @property
     def resamples(self) -> int | None:
@@ -379,7 +433,9 @@ def check_setting(name: str, value: Any) -> None:
     is_generator = name == "spans" and hasattr(value, "max_tokens")
     if not (is_generator or kind.fits(value)):
         found, expected = repr(value)[:40], kind.expected
-        raise UsageError(f"{name} is {found}, expected {expected}", field=name, found=found, expected=expected)
+        raise UsageError(
+            f"{name} is {found}, expected {expected}", field=name, found=found, expected=expected
+        )
 
 
 def column_key(keys: Sequence[str], labels: Sequence[Any]) -> str | None:

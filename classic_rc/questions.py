@@ -139,7 +139,9 @@ class Question(Viewed):
     def gold_texts(self) -> tuple[str, ...]:
         """The texts of the right candidates, or the accepted texts. Empty when gold is hidden."""
         if self.task.has_choices:
-            return tuple(self.candidates[i].text for i in sorted(self.gold or ()) if isinstance(i, int))
+            return tuple(
+                self.candidates[i].text for i in sorted(self.gold or ()) if isinstance(i, int)
+            )
         return tuple(map(str, self.gold or ()))
 
     def meta_value(self, key: str, default: Any = None) -> Any:
@@ -159,9 +161,15 @@ class Source:
 class ReadingLog:
     """What reading left out or repaired, and where each question is: of ``load(..., skip="bad")``."""
 
-    left_out: tuple[DataError, ...] = ()  # what could not be read: a question, a line, a passage with its questions
-    repaired: tuple[DataError, ...] = ()  # defects that reading removed: an offset moved to its text, a blank row
-    places: Mapping[str, str] = field(default_factory=dict)  # by id: the file and the line, or the JSON path
+    left_out: tuple[
+        DataError, ...
+    ] = ()  # what could not be read: a question, a line, a passage with its questions
+    repaired: tuple[
+        DataError, ...
+    ] = ()  # defects that reading removed: an offset moved to its text, a blank row
+    places: Mapping[str, str] = field(
+        default_factory=dict
+    )  # by id: the file and the line, or the JSON path
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,9 +272,13 @@ class Dataset(Viewed, Sequence[Question]):
 
     def filter(self, keep: Callable[[Question], bool]) -> Dataset:
         """Return a dataset of the questions for which `keep` is true."""
-        return replace(self, questions=[q for q in self.questions if keep(q)], read_with=None, parts=())
+        return replace(
+            self, questions=[q for q in self.questions if keep(q)], read_with=None, parts=()
+        )
 
-    def with_candidates(self, generator: Callable[[Passage], Sequence[Candidate]], signature: str) -> Dataset:
+    def with_candidates(
+        self, generator: Callable[[Passage], Sequence[Candidate]], signature: str
+    ) -> Dataset:
         """Return the same span questions, with the spans that `generator` makes from their passage as candidates.
 
         Parameters
@@ -318,7 +330,9 @@ class Dataset(Viewed, Sequence[Question]):
             import pandas
         except ImportError as error:
             raise MissingPackageError("pandas", needed_for="to_frame()", extra="pandas") from error
-        keys = dict.fromkeys(key for q in self.questions for key in (*q.passage.meta, *q.meta) if key != "split")
+        keys = dict.fromkeys(
+            key for q in self.questions for key in (*q.passage.meta, *q.meta) if key != "split"
+        )
         rows = [
             (
                 q.id,
@@ -326,7 +340,9 @@ class Dataset(Viewed, Sequence[Question]):
                 q.passage.text,
                 q.text,
                 () if q.task.has_spans else tuple(candidate_texts(q.candidates)),
-                None if q.gold is None else tuple(sorted(q.gold) if isinstance(q.gold, frozenset) else q.gold),
+                None
+                if q.gold is None
+                else tuple(sorted(q.gold) if isinstance(q.gold, frozenset) else q.gold),
                 q.task.value,
                 q.meta_value("split", self.split),
                 *(q.meta_value(key) for key in keys),
@@ -368,7 +384,9 @@ class LazyCandidates(SequenceView[Candidate]):
 
     __slots__ = ("_generator", "_passage")
 
-    def __init__(self, passage: Passage, generator: Callable[[Passage], Sequence[Candidate]]) -> None:
+    def __init__(
+        self, passage: Passage, generator: Callable[[Passage], Sequence[Candidate]]
+    ) -> None:
         self._passage, self._generator = passage, generator
 
     def generate(self) -> Sequence[Candidate]:
@@ -402,7 +420,9 @@ class TextCandidates(SequenceView[Candidate]):
 
 def candidate_texts(candidates: Sequence[Candidate]) -> Sequence[str]:
     """Return the texts of candidates. This is faster than reading each :class:`Candidate`."""
-    if TextCandidates in type(candidates).__mro__:  # isinstance is slow for the subclasses of an abstract class
+    if (
+        TextCandidates in type(candidates).__mro__
+    ):  # isinstance is slow for the subclasses of an abstract class
         texts: Sequence[str] = candidates.texts  # type: ignore[attr-defined]
         return texts
     return [c.text for c in candidates]
@@ -445,7 +465,9 @@ def _check_questions(questions: Sequence[Question], name: str) -> None:
         seen.add(q.id)
         tasks.add(q.task)
         if q.gold is not None and q.task.has_choices:
-            outside = [g for g in q.gold if not isinstance(g, int) or not 0 <= g < len(q.candidates)]
+            outside = [
+                g for g in q.gold if not isinstance(g, int) or not 0 <= g < len(q.candidates)
+            ]
             if outside:
                 raise DataError(
                     "gold is not among the candidates",
@@ -471,7 +493,9 @@ def _are_consistent(questions: Sequence[Question]) -> bool:
     if not questions:
         return True
     task = questions[0].task
-    if len({q.id for q in questions}) < len(questions) or any(q.task is not task for q in questions):
+    if len({q.id for q in questions}) < len(questions) or any(
+        q.task is not task for q in questions
+    ):
         return False
     if not task.has_choices:
         return True
@@ -509,7 +533,9 @@ def _fingerprint(questions: Iterable[Question]) -> str:
             pieces.append(f"10:candidates{len(count := str(len(texts)))}:{count}")
             pieces += [f"{len(text)}:{text}" for text in texts]
         if has_offsets:
-            pieces += [f"{len(part)}:{part}" for part in [f"{c.start}-{c.end}" for c in q.candidates]]
+            pieces += [
+                f"{len(part)}:{part}" for part in [f"{c.start}-{c.end}" for c in q.candidates]
+            ]
         if isinstance(q.gold, frozenset):
             if q.gold not in parts_of_gold:
                 parts_of_gold[q.gold] = _gold_part(sorted(q.gold))

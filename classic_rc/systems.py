@@ -31,12 +31,20 @@ class System:
 
     solver: Solver | None = None
     path: str | None = None  # of a file of predictions in one of the formats of `FORMATS`
-    name: str | None = None  # the user's name for it: shown and recorded, and never part of a signature
+    name: str | None = (
+        None  # the user's name for it: shown and recorded, and never part of a signature
+    )
     format: str | None = None  # of the file; by default it is recognised from the content
-    options: Mapping[str, str] = field(default_factory=dict)  # of the format: {"pattern": "Answer: ([A-D])"}
-    failure: SystemFailedError | None = None  # why the user's own solver could not be made, on any dataset
+    options: Mapping[str, str] = field(
+        default_factory=dict
+    )  # of the format: {"pattern": "Answer: ([A-D])"}
+    failure: SystemFailedError | None = (
+        None  # why the user's own solver could not be made, on any dataset
+    )
     number: str | None = None  # the primary metric in percent, with its digits: "95.0"
-    run_of: str | None = None  # the name of the row that several runs make: files or seeds of one system
+    run_of: str | None = (
+        None  # the name of the row that several runs make: files or seeds of one system
+    )
 
     @property
     def row(self) -> str:
@@ -100,7 +108,9 @@ def split_format(text: str) -> tuple[str, str | None]:
     (('out/samples.jsonl', 'harness-norm'), ('C:/samples.jsonl', None))
     """
     format, colon, path = text.partition(":")
-    return (path, format) if colon and format in FORMATS and not Path(text).exists() else (text, None)
+    return (
+        (path, format) if colon and format in FORMATS and not Path(text).exists() else (text, None)
+    )
 
 
 def split_options(text: str) -> tuple[str, dict[str, str]]:
@@ -114,7 +124,9 @@ def split_options(text: str) -> tuple[str, dict[str, str]]:
     known = sorted({option for format in FORMATS.values() for option in format.takes})
     text, *pattern = text.split(",pattern=", 1)
     path, *others = re.split(rf",(?=(?:{'|'.join(known)})=)", text)
-    pairs = [option.split("=", 1) for option in [*others, *(f"pattern={regex}" for regex in pattern)]]
+    pairs = [
+        option.split("=", 1) for option in [*others, *(f"pattern={regex}" for regex in pattern)]
+    ]
     return path, dict(pairs)
 
 
@@ -162,7 +174,9 @@ def parse_system(text: str, folder: str | None = None) -> System:
             get_format(format).with_options(options)  # refuses what it does not take
         return System(path=path, name=name, format=format, options=options)
     if "/" in file or "\\" in file or (Path(file).suffix and "," not in file and ":" not in file):
-        problem = "a folder, expected a file of predictions" if Path(path).is_dir() else "no such file"
+        problem = (
+            "a folder, expected a file of predictions" if Path(path).is_dir() else "no such file"
+        )
         hint = "A system is a solver or a file of predictions"
         if name is None and "=" in file:
             hint += "; the name in NAME=SYSTEM has none of , : [ / \\"
@@ -175,7 +189,10 @@ def check_percent(text: str) -> str:
     if not 1 < float(text) <= 100 and float(text) != 0:
         expected = "a number above 1 and up to 100, such as 95.0"
         raise UsageError(
-            f"{text} is not in percent: expected {expected}", field="solver", found=text, expected=expected
+            f"{text} is not in percent: expected {expected}",
+            field="solver",
+            found=text,
+            expected=expected,
         )
     return text
 
@@ -186,9 +203,13 @@ def as_systems(given: Systems) -> list[System]:
         if isinstance(given, type):
             found, example = given.__name__, f"[{given.__name__}()]"
         else:
-            found, example = type(given).__name__, f"[{given!r}]" if isinstance(given, str) else "[solver]"
+            found, example = (
+                type(given).__name__,
+                f"[{given!r}]" if isinstance(given, str) else "[solver]",
+            )
         raise UsageError(
-            f"expected a list of systems, or a dict of systems by name, got one {found}: write {example}",
+            f"expected a list of systems, or a dict of systems by name, got one {found}: write "
+            f"{example}",
             field="systems",
             found=found,
             expected="a list or a dict",
@@ -197,10 +218,18 @@ def as_systems(given: Systems) -> list[System]:
         for name in given:
             if not isinstance(name, str) or not name.strip():
                 raise UsageError(
-                    f"the name of a system must be a text, got {name!r}", field="systems", found=repr(name)
+                    f"the name of a system must be a text, got {name!r}",
+                    field="systems",
+                    found=repr(name),
                 )
-        several = ((name, value if isinstance(value, list) else [value]) for name, value in given.items())
-        return [replace(_as_system(value, name), name=name) for name, values in several for value in values]
+        several = (
+            (name, value if isinstance(value, list) else [value]) for name, value in given.items()
+        )
+        return [
+            replace(_as_system(value, name), name=name)
+            for name, values in several
+            for value in values
+        ]
     return [_as_system(value) for value in given]
 
 
@@ -217,7 +246,12 @@ def _as_system(value: SystemLike | float, name: str | None = None) -> System:
         found, fix = f"the class {value.__name__}", f"make a solver of it: {value.__name__}()"
     else:
         found, fix = type(value).__name__, 'give a solver, or its specification such as "sw+d"'
-    raise UsageError(f"{found} is not a system: {fix}", field="systems", found=found, expected="a solver or a text")
+    raise UsageError(
+        f"{found} is not a system: {fix}",
+        field="systems",
+        found=found,
+        expected="a solver or a text",
+    )
 
 
 def systems_of_log(dataset: Dataset) -> list[System]:
@@ -245,7 +279,9 @@ def find_log_model(dataset: Dataset, systems: Iterable[System]) -> str | None:
     if not is_log(dataset) or len(dataset.sources) != 1:
         return None
     own = os.path.abspath(dataset.sources[0].path)
-    return next((s.name for s in systems if s.path is not None and os.path.abspath(s.path) == own), None)
+    return next(
+        (s.name for s in systems if s.path is not None and os.path.abspath(s.path) == own), None
+    )
 
 
 def name_systems(systems: Iterable[System]) -> list[System]:
@@ -266,7 +302,9 @@ def name_systems(systems: Iterable[System]) -> list[System]:
     rows = {system.run_of for system in systems}
     for name in given:
         if given.count(name) > 1 or name in rows:
-            raise UsageError(f"two systems have the name {name!r}: give each its own", field="name", found=name)
+            raise UsageError(
+                f"two systems have the name {name!r}: give each its own", field="name", found=name
+            )
         if name + OUT_OF_FOLD in given:
             found = name + OUT_OF_FOLD
             raise UsageError(
@@ -302,10 +340,12 @@ def _number_runs(systems: list[System]) -> list[System]:
             own = [systems[i] for i in members]
             if fault := _find_other_system(own):
                 raise UsageError(
-                    f"two systems have the name {name!r}, and {fault}: give each its own, or runs of one system",
+                    f"two systems have the name {name!r}, and {fault}: give each its own, or runs "
+                    "of one system",
                     field="name",
                     found=name,
-                    expected="other names; or different files, or one solver with different seeds (seed=1)",
+                    expected="other names; or different files, or one solver with different seeds "
+                    "(seed=1)",
                 )
             for number, i in enumerate(members, start=1):
                 systems[i] = replace(systems[i], name=f"{name} (run {number})", run_of=name)
@@ -322,7 +362,10 @@ def _find_other_system(systems: Sequence[System]) -> str | None:
     if len(solvers) < len(systems):
         return "they are of different kinds"
     params = [{**solver.get_params(deep=False), "seed": None} for solver in solvers]
-    is_one = all(type(s) is type(solvers[0]) and own == params[0] for s, own in zip(solvers, params, strict=True))
+    is_one = all(
+        type(s) is type(solvers[0]) and own == params[0]
+        for s, own in zip(solvers, params, strict=True)
+    )
     return None if is_one else "they differ in more than their seeds"
 
 
@@ -331,8 +374,16 @@ def _distinguishing_texts(systems: Sequence[System]) -> list[list[str]]:
     changed = [{} if s.solver is None else changed_texts(s.solver) for s in systems]
     keys = list(dict.fromkeys(key for texts in changed for key in texts))
     varying = [key for key in keys if len({texts.get(key) for texts in changed}) > 1]
-    subsets = (some for size in range(min(len(varying), 3)) for some in itertools.combinations(varying, size))
-    differ = (some for some in subsets if len({tuple(map(of.get, some)) for of in changed}) == len(changed))
+    subsets = (
+        some
+        for size in range(min(len(varying), 3))
+        for some in itertools.combinations(varying, size)
+    )
+    differ = (
+        some
+        for some in subsets
+        if len({tuple(map(of.get, some)) for of in changed}) == len(changed)
+    )
     chosen = next(differ, varying)
     return [[f"{key}={texts[key]}" for key in chosen if key in texts] for texts in changed]
 
@@ -340,10 +391,14 @@ def _distinguishing_texts(systems: Sequence[System]) -> list[list[str]]:
 def unused_name(name: str, taken: AbstractSet[str]) -> str:
     """Return a name that is not taken, and whose row out of fold is not: with a number if it must."""
     numbered = (f"{name} ({number})" for number in itertools.count(2))
-    return next(n for n in itertools.chain([name], numbered) if taken.isdisjoint({n, n + OUT_OF_FOLD}))
+    return next(
+        n for n in itertools.chain([name], numbered) if taken.isdisjoint({n, n + OUT_OF_FOLD})
+    )
 
 
-def with_companions(systems: Sequence[System], dataset: Dataset, train: Dataset | None = None) -> list[System]:
+def with_companions(
+    systems: Sequence[System], dataset: Dataset, train: Dataset | None = None
+) -> list[System]:
     """Return the systems and the solvers that tables show next to them, after the system that each belongs to.
 
     For questions with several right answers, `AllPositive` comes first: F1m and F1a are high if everything is
@@ -355,15 +410,28 @@ def with_companions(systems: Sequence[System], dataset: Dataset, train: Dataset 
     if dataset.task is Task.MULTIPLE_ANSWER:
         from classic_rc.solvers.trivial import AllPositive
 
-        complete += [] if any(isinstance(solver, AllPositive) for solver in own) else [System(AllPositive())]
+        complete += (
+            []
+            if any(isinstance(solver, AllPositive) for solver in own)
+            else [System(AllPositive())]
+        )
     wants_lexical = not any(solver.name == "lexical" for solver in own)
     for system in systems:
         companions = [] if system.solver is None else list(system.solver.companions())
         learns_task = train is None or train.task is dataset.task
-        if wants_lexical and learns_task and system.solver and learned_elsewhere(system.solver, dataset, train):
+        if (
+            wants_lexical
+            and learns_task
+            and system.solver
+            and learned_elsewhere(system.solver, dataset, train)
+        ):
             wants_lexical, lexical = False, parse_solver("lexical")
             companions += [lexical] if dataset.task in lexical.tasks else []
-        others = [solver for solver in companions if not any(is_same_solver(solver, other) for other in own)]
+        others = [
+            solver
+            for solver in companions
+            if not any(is_same_solver(solver, other) for other in own)
+        ]
         complete += [system, *map(System, others)]
     return complete
 
@@ -403,7 +471,9 @@ def find_baseline(systems: Sequence[System], baseline: str) -> tuple[list[System
     return named, str(named[-1].name)
 
 
-def find_baselines(systems: Sequence[System], baselines: Sequence[str]) -> tuple[list[System], list[str]]:
+def find_baselines(
+    systems: Sequence[System], baselines: Sequence[str]
+) -> tuple[list[System], list[str]]:
     """Return the systems with the baselines among them, and the baselines' names; see :func:`find_baseline`."""
     known, names = list(systems), list[str]()
     for baseline in baselines:

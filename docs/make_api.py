@@ -59,7 +59,11 @@ class Module:
     def public(self) -> list[str]:
         """The names in a package's ``__all__``; for another module, its documented names without an underscore."""
         if not self.is_package:
-            return [name for name, (_, text) in self.defined().items() if text and not name.startswith("_")]
+            return [
+                name
+                for name, (_, text) in self.defined().items()
+                if text and not name.startswith("_")
+            ]
         for node in self.tree.body:
             if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
                 try:
@@ -75,7 +79,9 @@ class Module:
             if isinstance(node, Definition):
                 found[node.name] = node, ast.get_docstring(node) or ""
             elif isinstance(node, Constant):
-                name = ast.unparse(node.target if isinstance(node, ast.AnnAssign) else node.targets[0])
+                name = ast.unparse(
+                    node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
+                )
                 text = ""
                 if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
                     text = cleandoc(str(after.value.value))
@@ -84,9 +90,13 @@ class Module:
 
     def imported(self) -> dict[str, tuple[str, str]]:
         """Return the imported names (those for type checkers too), each with its module and its name there."""
-        nodes = [node for node in ast.walk(self.tree) if isinstance(node, ast.ImportFrom) and node.module]
+        nodes = [
+            node for node in ast.walk(self.tree) if isinstance(node, ast.ImportFrom) and node.module
+        ]
         return {
-            alias.asname or alias.name: (node.module or "", alias.name) for node in nodes for alias in node.names
+            alias.asname or alias.name: (node.module or "", alias.name)
+            for node in nodes
+            for alias in node.names
         }
 
 
@@ -140,7 +150,9 @@ def names(module: Module) -> list[Name]:
 def resolved(module: Module, name: str) -> Name:
     """Follow a name of a module through imports to the module that defines it."""
     if name == "__version__":
-        return Name(name, f"{module.name}._version", name, VERSION, ast.Assign([], ast.Constant(VERSION)))
+        return Name(
+            name, f"{module.name}._version", name, VERSION, ast.Assign([], ast.Constant(VERSION))
+        )
     if name in module.defined():
         node, text = module.defined()[name]
         return Name(name, module.name, name, text, node)
@@ -156,7 +168,9 @@ def lazy_home(module: Module, name: str) -> str:
     try:
         home = getattr(import_module(module.name), name).__module__
     except (ImportError, AttributeError):
-        raise LookupError(f"{module.name} exports {name}, which it neither defines nor imports") from None
+        raise LookupError(
+            f"{module.name} exports {name}, which it neither defines nor imports"
+        ) from None
     return str(home)
 
 
@@ -169,7 +183,15 @@ def index() -> str:
     """Return the content of api.md."""
     lines = [HEAD.rstrip()]
     for module in modules():
-        lines += ["", f"## {module.name}", "", summary(module.text), "", "| name | what it is |", "|---|---|"]
+        lines += [
+            "",
+            f"## {module.name}",
+            "",
+            summary(module.text),
+            "",
+            "| name | what it is |",
+            "|---|---|",
+        ]
         for name in names(module):
             lines.append(f"| `{name.name}` | " + name.summary.replace("|", "\\|") + " |")
     return "\n".join(lines) + "\n"
@@ -183,7 +205,9 @@ def files() -> str:
         own = [file for file in own if not file.is_package and not file.name.endswith(".__main__")]
         if own and not package.name.startswith("classic_rc.commands.grade.assignments"):
             lines += ["", f"## {package.name}", "", "| file | what it has |", "|---|---|"]
-            lines += [f"| `{file.name.rpartition('.')[2]}.py` | {summary(file.text)} |" for file in own]
+            lines += [
+                f"| `{file.name.rpartition('.')[2]}.py` | {summary(file.text)} |" for file in own
+            ]
     return "\n".join(lines).replace("\\", "\\\\") + "\n"
 
 
@@ -202,8 +226,12 @@ def page(module: Module) -> str:
             parts.append(name.text)
         if isinstance(name.node, ast.ClassDef):
             methods = [own for own in name.node.body if isinstance(own, ast.FunctionDef)]
-            shown = [own for own in methods if not own.name.startswith("_") and ast.get_docstring(own)]
-            parts += [part for own in shown for part in (f"### {name.name}.{own.name}", described(own))]
+            shown = [
+                own for own in methods if not own.name.startswith("_") and ast.get_docstring(own)
+            ]
+            parts += [
+                part for own in shown for part in (f"### {name.name}.{own.name}", described(own))
+            ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -213,11 +241,22 @@ def described(node: Definition, home: str = "") -> str:
     if isinstance(node, ast.ClassDef):
         declared_fields = "\n".join(field_lines(node, home))
         text = f"{text}\n\n{declared_fields}" if declared_fields else text
-        made = next((own for own in node.body if isinstance(own, ast.FunctionDef) and own.name == "__init__"), None)
+        made = next(
+            (
+                own
+                for own in node.body
+                if isinstance(own, ast.FunctionDef) and own.name == "__init__"
+            ),
+            None,
+        )
         signature = f"class {node.name}" + (f"({ast.unparse(made.args)})" if made else "")
-        if made is None and (declared := getattr(found := made_class(home, node.name), "parameters", None)):
+        if made is None and (
+            declared := getattr(found := made_class(home, node.name), "parameters", None)
+        ):
             types = found.__init__.__annotations__
-            keywords = [f"{name}: {types[name]} = {own.default!r}" for name, own in declared.items()]
+            keywords = [
+                f"{name}: {types[name]} = {own.default!r}" for name, own in declared.items()
+            ]
             signature, text = f"class {node.name}(*, {', '.join(keywords)})", found.__doc__ or ""
     else:
         returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
@@ -257,6 +296,8 @@ def main(folder: str | None = None) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Write docs/api.md, or one page for each module into a folder.")
+    parser = argparse.ArgumentParser(
+        description="Write docs/api.md, or one page for each module into a folder."
+    )
     parser.add_argument("folder", nargs="?")
     main(parser.parse_args().folder)

@@ -31,7 +31,9 @@ def notebook(text: str) -> dict[str, Any]:
     A cell ends at each output on the page, so that the notebook shows the output too.
     """
     cells = []
-    for number, part in enumerate(re.split(r"^```python\n(.*?)^```\n", text, flags=re.MULTILINE | re.DOTALL)):
+    for number, part in enumerate(
+        re.split(r"^```python\n(.*?)^```\n", text, flags=re.MULTILINE | re.DOTALL)
+    ):
         if number % 2:
             cells += [("code", source) for source, _ in sources(part)]
         elif part.strip():
@@ -103,12 +105,16 @@ def differences(made: dict[str, Any], kept: dict[str, Any]) -> list[str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Make docs/tour.ipynb from docs/tour.md.")
-    parser.add_argument("--check", action="store_true", help="write nothing; fail if the file differs")
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; fail if the file differs"
+    )
     check = parser.parse_args().check
     made = executed(notebook(SOURCE.read_text(encoding="utf-8")))
     if check:
         found = differences(made, json.loads(NOTEBOOK.read_text(encoding="utf-8")))
-        print(f"{NOTEBOOK.name}: {len(made['cells'])} cells run, {len(found)} differ {', '.join(found)}".rstrip())
+        print(
+            f"{NOTEBOOK.name}: {len(made['cells'])} cells run, {len(found)} differ {', '.join(found)}".rstrip()
+        )
         return 1 if found else 0
     text = json.dumps(made, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
     NOTEBOOK.write_text(text, encoding="utf-8", newline="\n")

@@ -43,7 +43,8 @@ def section(name: str, solver: type[Solver]) -> str:
     cells = ([cell.replace("|", "\\|") for cell in row] for row in parameters(solver))
     rows = "".join(f"| {' | '.join(row)} |\n" for row in cells)
     return (
-        f"## {name}\n\n{solver.description}.\n\n| parameter | default | what | values |\n|---|---|---|---|\n{rows}"
+        f"## {name}\n\n{solver.description}.\n\n| parameter | default | what | values "
+        f"|\n|---|---|---|---|\n{rows}"
     )
 
 
@@ -62,18 +63,27 @@ def values(declared: Parameter) -> str:
 
 def with_suite_keys(text: str) -> str:
     """Return the page about suites with the table of their keys."""
-    rows = "".join(f"| `{key.name}` | {place(key)} | {key.kind.expected} | {key.help} |\n" for key in KEYS)
+    rows = "".join(
+        f"| `{key.name}` | {place(key)} | {key.kind.expected} | {key.help} |\n" for key in KEYS
+    )
     return SUITE_KEYS.sub(
-        lambda match: f"{match[1]}| key | where | value | what |\n|---|---|---|---|\n{rows}{match[2]}", text
+        lambda match: (
+            f"{match[1]}| key | where | value | what |\n|---|---|---|---|\n{rows}{match[2]}"
+        ),
+        text,
     )
 
 
 def place(key: Key) -> str:
     """Return where a key of a suite file may be, in words."""
-    places = [name for name, is_place in (("top", key.of_suite), ("dataset", key.of_dataset)) if is_place]
+    places = [
+        name for name, is_place in (("top", key.of_suite), ("dataset", key.of_dataset)) if is_place
+    ]
     return ", ".join(places)
 
 
 if __name__ == "__main__":
     PAGE.write_text(page(), encoding="utf-8", newline="\n")
-    SUITES.write_text(with_suite_keys(SUITES.read_text(encoding="utf-8")), encoding="utf-8", newline="\n")
+    SUITES.write_text(
+        with_suite_keys(SUITES.read_text(encoding="utf-8")), encoding="utf-8", newline="\n"
+    )

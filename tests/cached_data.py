@@ -30,7 +30,10 @@ class FetchedFile(SystemPath):
     def __truediv__(self, name: str | os.PathLike[str]) -> FetchedFile:
         path = super().__truediv__(name)
         if not path.exists():
-            pytest.skip(f"{path.name} is not here; for what can be downloaded: classic-rc fetch --all {FETCHED}")
+            pytest.skip(
+                f"{path.name} is not here; for what can be downloaded: classic-rc fetch --all "
+                f"{FETCHED}"
+            )
         return path
 
 

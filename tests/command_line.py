@@ -95,18 +95,47 @@ def cli(capsys, monkeypatch) -> Callable[..., Done]:
     return run
 
 
-GARDEN = "Nora planted beans in the garden. Her uncle Omar built a fence. Rabbits came through a hole in the fence."
-STATION = "The last train left the station at nine. Omar waited for it with two heavy bags and a cello."
+GARDEN = (
+    "Nora planted beans in the garden. Her uncle Omar built a fence. Rabbits came through a hole "
+    "in the fence."
+)
+STATION = (
+    "The last train left the station at nine. Omar waited for it with two heavy bags and a cello."
+)
 
 
 def choices(passage: str, question: str, candidates: list[str], gold: Any, **more: Any) -> ROW:
-    return {"passage": passage, "question": question, "candidates": candidates, "gold": gold, **more}
+    return {
+        "passage": passage,
+        "question": question,
+        "candidates": candidates,
+        "gold": gold,
+        **more,
+    }
 
 
 SINGLE = [
-    choices(GARDEN, "Who built the fence?", ["Nora", "Omar", "a rabbit"], 1, meta={"kind": "who", "level": 10}),
-    choices(GARDEN, "What did Nora plant?", ["beans", "a fence", "bags"], 0, meta={"kind": "what", "level": 9}),
-    choices(STATION, "When did the train leave?", ["at noon", "at nine", "at ten"], 1, meta={"kind": "when"}),
+    choices(
+        GARDEN,
+        "Who built the fence?",
+        ["Nora", "Omar", "a rabbit"],
+        1,
+        meta={"kind": "who", "level": 10},
+    ),
+    choices(
+        GARDEN,
+        "What did Nora plant?",
+        ["beans", "a fence", "bags"],
+        0,
+        meta={"kind": "what", "level": 9},
+    ),
+    choices(
+        STATION,
+        "When did the train leave?",
+        ["at noon", "at nine", "at ten"],
+        1,
+        meta={"kind": "when"},
+    ),
 ]
 SEVERAL = [
     choices(GARDEN, "What was in the garden?", ["beans", "a fence", "a cello"], [0, 1]),
@@ -172,7 +201,10 @@ def many(write):
 
 
 def answers(first, **labels):
-    return [{"idx": first + i, "text": text, "label": label} for i, (text, label) in enumerate(labels.items())]
+    return [
+        {"idx": first + i, "text": text, "label": label}
+        for i, (text, label) in enumerate(labels.items())
+    ]
 
 
 SUPERGLUE_MULTIRC = [
@@ -181,8 +213,16 @@ SUPERGLUE_MULTIRC = [
         "passage": {
             "text": "Nora planted beans. Omar built a fence around the beans.",
             "questions": [
-                {"idx": 9, "question": "What did Nora plant?", "answers": answers(30, beans=1, fences=0)},
-                {"idx": 10, "question": "Who built or planted?", "answers": answers(32, Omar=1, Nora=1)},
+                {
+                    "idx": 9,
+                    "question": "What did Nora plant?",
+                    "answers": answers(30, beans=1, fences=0),
+                },
+                {
+                    "idx": 10,
+                    "question": "Who built or planted?",
+                    "answers": answers(32, Omar=1, Nora=1),
+                },
             ],
         },
     },
@@ -191,7 +231,11 @@ SUPERGLUE_MULTIRC = [
         "passage": {
             "text": "The train left at nine, without a cello.",
             "questions": [
-                {"idx": 11, "question": "When did the train leave?", "answers": answers(34, nine=1, ten=0)}
+                {
+                    "idx": 11,
+                    "question": "When did the train leave?",
+                    "answers": answers(34, nine=1, ten=0),
+                }
             ],
         },
     },
@@ -210,9 +254,16 @@ SUPERGLUE_RECORD = [
     {
         "source": "invented",
         "idx": 3,
-        "passage": {"text": _ARTICLE, "entities": [mention(name) for name in ("Nora", "Omar", "Lisbon")]},
+        "passage": {
+            "text": _ARTICLE,
+            "entities": [mention(name) for name in ("Nora", "Omar", "Lisbon")],
+        },
         "qas": [
-            {"idx": 7, "query": "@placeholder now lives abroad", "answers": [{**mention("Omar"), "text": "Omar"}]}
+            {
+                "idx": 7,
+                "query": "@placeholder now lives abroad",
+                "answers": [{**mention("Omar"), "text": "Omar"}],
+            }
         ],
     }
 ]
@@ -237,7 +288,10 @@ def data(write) -> Callable[[str], object]:
                     "task": "span",
                     "id": gold,
                 }
-                for question, gold in [("What did Nora plant?", "beans"), ("Who built a fence?", "Omar")]
+                for question, gold in [
+                    ("What did Nora plant?", "beans"),
+                    ("Who built a fence?", "Omar"),
+                ]
             ],
         }[name]
         return f"{write(f'{name}.jsonl', ''.join(json.dumps(row) + chr(10) for row in rows))}{comma}{settings}"

@@ -14,7 +14,9 @@ from hypothesis import settings
 from tests.cached_data import lay_out
 from tests.depth import examples
 
-os.environ["COLUMNS"] = "200"  # tables fit the terminal: a line of a test is never broken by the developer's own
+os.environ["COLUMNS"] = (
+    "200"  # tables fit the terminal: a line of a test is never broken by the developer's own
+)
 
 # A slow machine is no fault: tests time nothing. Before a release, the usual number of examples is drawn.
 settings.register_profile("untimed", deadline=None, max_examples=examples(20, 100))
@@ -37,7 +39,10 @@ _SHARED = Path(__file__).resolve().parents[2] / "shared"
 def _folder(name: str) -> Path:
     folder = _SHARED / name
     if not folder.is_dir():
-        pytest.skip(f"the datasets' own files are not here ({folder.parent.name}/{name} beside the checkout)")
+        pytest.skip(
+            f"the datasets' own files are not here ({folder.parent.name}/{name} beside the "
+            "checkout)"
+        )
     return folder
 
 
@@ -47,7 +52,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if {"shared_data", "shared_golden"} & set(getattr(item, "fixturenames", ())):
             item.add_marker("golden")
-        elif _is_fast(item.path) and not any(map(item.get_closest_marker, ("slow", "ci"))) and not _is_random(item):
+        elif (
+            _is_fast(item.path)
+            and not any(map(item.get_closest_marker, ("slow", "ci")))
+            and not _is_random(item)
+        ):
             item.add_marker("fast")
 
 
@@ -77,7 +86,11 @@ def shared_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     They are beside the checkout, or in the cache of ``classic-rc fetch``.
     """
-    return _SHARED / "data" if (_SHARED / "data").is_dir() else lay_out(tmp_path_factory.mktemp("data"))
+    return (
+        _SHARED / "data"
+        if (_SHARED / "data").is_dir()
+        else lay_out(tmp_path_factory.mktemp("data"))
+    )
 
 
 @pytest.fixture(scope="session")

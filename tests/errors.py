@@ -12,7 +12,9 @@ from classic_rc.errors import ClassicRCError
 
 
 @contextmanager
-def raises(kind: type[ClassicRCError], **fields: object) -> Iterator[pytest.ExceptionInfo[ClassicRCError]]:
+def raises(
+    kind: type[ClassicRCError], **fields: object
+) -> Iterator[pytest.ExceptionInfo[ClassicRCError]]:
     """Expect exactly the class `kind`, with these values of its attributes.
 
     A compiled pattern is searched in the attribute; any other value has to be equal to it. The
@@ -25,6 +27,8 @@ def raises(kind: type[ClassicRCError], **fields: object) -> Iterator[pytest.Exce
     for name, expected in fields.items():
         found = getattr(error, name)
         if isinstance(expected, re.Pattern):
-            assert expected.search(str(found)), f"{name} is {found!r}, expected {expected.pattern!r}: {error}"
+            assert expected.search(str(found)), (
+                f"{name} is {found!r}, expected {expected.pattern!r}: {error}"
+            )
         else:
             assert found == expected, f"{name} is {found!r}, expected {expected!r}: {error}"

@@ -13,8 +13,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote, urlsplit
 
 _INFO = re.compile(r"/api/datasets/(?P<repo>[^/]+/[^/]+?)(?:/revision/(?P<revision>[^/]+))?")
-_TREE = re.compile(r"/api/datasets/(?P<repo>[^/]+/[^/]+)/tree/(?P<revision>[^/]+)(?:/(?P<folder>.*))?")
-_LAST = {"id": "0" * 40, "title": "files", "date": "2024-01-01T00:00:00.000Z"}  # old clients ask for it
+_TREE = re.compile(
+    r"/api/datasets/(?P<repo>[^/]+/[^/]+)/tree/(?P<revision>[^/]+)(?:/(?P<folder>.*))?"
+)
+_LAST = {
+    "id": "0" * 40,
+    "title": "files",
+    "date": "2024-01-01T00:00:00.000Z",
+}  # old clients ask for it
 _PATHS = re.compile(r"/api/datasets/(?P<repo>[^/]+/[^/]+)/paths-info/(?P<revision>[^/]+)")
 _FILE = re.compile(r"/datasets/(?P<repo>[^/]+/[^/]+)/resolve/(?P<revision>[^/]+)/(?P<path>.+)")
 
@@ -37,7 +43,9 @@ class FakeHub:
     requests: list[tuple[str, str]] = field(default_factory=list)
     status: int | None = None  # what it answers to everything
 
-    def add(self, repo: str, files: dict[str, bytes], *, branch: str = "main", gated: bool = False) -> str:
+    def add(
+        self, repo: str, files: dict[str, bytes], *, branch: str = "main", gated: bool = False
+    ) -> str:
         """Commit files to a branch and return the commit."""
         digest = hashlib.sha1(repo.encode())
         for path in sorted(files):
@@ -72,7 +80,9 @@ def fake_hub() -> Iterator[FakeHub]:
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listener:
         listener.daemon_threads = True
         hub = FakeHub(f"http://127.0.0.1:{listener.server_address[1]}")
-        thread = threading.Thread(target=listener.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        thread = threading.Thread(
+            target=listener.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
+        )
         thread.start()
         try:
             yield hub
@@ -116,16 +126,22 @@ def _answer(handler: BaseHTTPRequestHandler, hub: FakeHub) -> None:
             "tags": [],
             "downloads": 0,
         }
-        return _send_json(handler, {**info, "likes": 0, "gated": "manual" if found.gated else False})
+        return _send_json(
+            handler, {**info, "likes": 0, "gated": "manual" if found.gated else False}
+        )
     if found.gated:
         return _refuse(handler, 401, "GatedRepo")
     if pattern is _TREE:
-        entries = _list_folder(files, facts.get("folder", ""), "recursive=true" in handler.path.lower())
+        entries = _list_folder(
+            files, facts.get("folder", ""), "recursive=true" in handler.path.lower()
+        )
         if not entries:
             return _refuse(handler, 404, "EntryNotFound")
         return _send_json(handler, entries)
     asked = json.loads(body) if body.startswith(b"{") else {}
-    names = asked.get("paths", []) or [unquote(name) for name in re.findall(rb"paths=([^&]+)", body)]
+    names = asked.get("paths", []) or [
+        unquote(name) for name in re.findall(rb"paths=([^&]+)", body)
+    ]
     wanted = [name.decode() if isinstance(name, bytes) else name for name in names]
     every = {entry["path"]: entry for entry in _list_folder(files, "", True)}
     return _send_json(handler, [every[name] for name in wanted if name in every])
@@ -141,7 +157,13 @@ def _list_folder(files: dict[str, bytes], folder: str, recursive: bool) -> list[
         for i in range(1, len(parts)):
             name = start + "/".join(parts[:i])
             if i == 1 or recursive:
-                entries[name] = {"type": "directory", "path": name, "oid": "0" * 40, "size": 0, "lastCommit": _LAST}
+                entries[name] = {
+                    "type": "directory",
+                    "path": name,
+                    "oid": "0" * 40,
+                    "size": 0,
+                    "lastCommit": _LAST,
+                }
         if len(parts) == 1 or recursive:
             oid = hashlib.sha1(content).hexdigest()
             facts = {"oid": oid, "size": len(content), "lastCommit": _LAST, "security": None}
@@ -152,7 +174,11 @@ def _list_folder(files: dict[str, bytes], folder: str, recursive: bool) -> list[
 def _send_file(handler: BaseHTTPRequestHandler, content: bytes | None, commit: str) -> None:
     if content is None:
         return _refuse(handler, 404, "EntryNotFound")
-    headers = {"ETag": f'"{hashlib.sha1(content).hexdigest()}"', "X-Repo-Commit": commit, "Accept-Ranges": "bytes"}
+    headers = {
+        "ETag": f'"{hashlib.sha1(content).hexdigest()}"',
+        "X-Repo-Commit": commit,
+        "Accept-Ranges": "bytes",
+    }
     asked = re.fullmatch(r"bytes=(\d+)-(\d*)", handler.headers.get("Range", ""))
     if asked is None:
         return _send(handler, 200, content, headers)
@@ -169,7 +195,9 @@ def _refuse(handler: BaseHTTPRequestHandler, status: int, code: str) -> None:
     _send(handler, status, b'{"error": "refused"}', {"X-Error-Code": code, "X-Error-Message": code})
 
 
-def _send(handler: BaseHTTPRequestHandler, status: int, body: bytes, headers: dict[str, str] | None = None) -> None:
+def _send(
+    handler: BaseHTTPRequestHandler, status: int, body: bytes, headers: dict[str, str] | None = None
+) -> None:
     handler.send_response(status)
     for name, value in (headers or {}).items():
         handler.send_header(name, value)

@@ -21,7 +21,9 @@ class Says(Solver):
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         texts = [[c.text for c in q.candidates] for q in questions]
         plain = Scores.from_lists([[float(text.strip("[]")) for text in row] for row in texts])
-        evidence = np.array([not text.startswith("[") for row in texts for text in row], dtype=np.bool_)
+        evidence = np.array(
+            [not text.startswith("[") for row in texts for text in row], dtype=np.bool_
+        )
         return Scores(plain.values, plain.offsets, evidence)
 
 
@@ -37,7 +39,10 @@ def dataset() -> Callable[..., Dataset]:
     def make(
         task: Task, rows: Sequence[tuple[str, Sequence[str], Any]], name: str = "made", **meta: Any
     ) -> Dataset:
-        passages = {text: Passage(f"p{i}", text) for i, text in enumerate(dict.fromkeys(row[0] for row in rows))}
+        passages = {
+            text: Passage(f"p{i}", text)
+            for i, text in enumerate(dict.fromkeys(row[0] for row in rows))
+        }
         return Dataset(
             [
                 Question(

@@ -39,7 +39,10 @@ def choice_row(
         "doc_id": doc_id,
         "doc": dict(doc),
         "target": str(target),
-        "arguments": {f"gen_args_{i}": {"arg_0": context, "arg_1": text} for i, text in enumerate(continuations)},
+        "arguments": {
+            f"gen_args_{i}": {"arg_0": context, "arg_1": text}
+            for i, text in enumerate(continuations)
+        },
         "resps": [[response] for response in responses],
         "filtered_resps": responses,
         "filter": "none",
@@ -50,13 +53,17 @@ def choice_row(
     }
 
 
-def text_row(doc_id: int, doc: Mapping[str, Any], answer: str, target: Any, **more: Any) -> dict[str, Any]:
+def text_row(
+    doc_id: int, doc: Mapping[str, Any], answer: str, target: Any, **more: Any
+) -> dict[str, Any]:
     """Return the row of a task whose answers are generated."""
     return {
         "doc_id": doc_id,
         "doc": dict(doc),
         "target": target,
-        "arguments": {"gen_args_0": {"arg_0": "prompt", "arg_1": {"until": ["\n"], "do_sample": False}}},
+        "arguments": {
+            "gen_args_0": {"arg_0": "prompt", "arg_1": {"until": ["\n"], "do_sample": False}}
+        },
         "resps": [[f" {answer} and more"]],
         "filtered_resps": [answer],
         "filter": "none",
@@ -88,7 +95,9 @@ def belebele_rows(values: Sequence[Sequence[float]], **more: Any) -> list[dict[s
     ]
 
 
-def multirc_rows(labels: Sequence[Sequence[int]], said: Sequence[Sequence[int]]) -> list[dict[str, Any]]:
+def multirc_rows(
+    labels: Sequence[Sequence[int]], said: Sequence[Sequence[int]]
+) -> list[dict[str, Any]]:
     """Return a row for each option: its label, and the label that the model finds more likely."""
     rows: list[dict[str, Any]] = []
     for i, (own, given) in enumerate(zip(labels, said, strict=True)):
@@ -102,11 +111,15 @@ def multirc_rows(labels: Sequence[Sequence[int]], said: Sequence[Sequence[int]])
                 "label": label,
             }
             texts = [f" {options[j]}\nIs the answer correct? {word}" for word in ("yes", "no")]
-            rows.append(choice_row(len(rows), doc, texts, (-1.0, -0.5) if other else (-0.5, -1.0), label))
+            rows.append(
+                choice_row(len(rows), doc, texts, (-1.0, -0.5) if other else (-0.5, -1.0), label)
+            )
     return rows
 
 
-def write_log(folder: Path, rows: Sequence[Mapping[str, Any]], task: str = "made", results: Any = None) -> Path:
+def write_log(
+    folder: Path, rows: Sequence[Mapping[str, Any]], task: str = "made", results: Any = None
+) -> Path:
     """Write a log with the harness's name for it, and the results file beside it."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"samples_{task}_2026-01-02T03-04-05.678901.jsonl"

@@ -18,7 +18,9 @@ class Resource:
     ranges: bool = True  # whether it answers requests for a part
     status: int = 200
     redirect: str | None = None  # where it sends the client
-    cuts: list[int] = field(default_factory=list)  # after how many bytes it drops each of the next connections
+    cuts: list[int] = field(
+        default_factory=list
+    )  # after how many bytes it drops each of the next connections
     stalls: list[int] = field(default_factory=list)  # after how many bytes it waits for `go_on`
     shift: int = 0  # parts start this much later than they were asked to
     length: bool = True  # whether it announces the length
@@ -53,7 +55,9 @@ def http_server() -> Iterator[Server]:
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listener:
         server = Server(f"http://127.0.0.1:{listener.server_address[1]}")
-        thread = threading.Thread(target=listener.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        thread = threading.Thread(
+            target=listener.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
+        )
         thread.start()
         try:
             yield server

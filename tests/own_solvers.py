@@ -21,5 +21,6 @@ class Remembers(Solver):
 
     def score_candidates(self, questions):
         return Scores.from_lists(
-            [float(i in self.seen_.get(q.id, ())) for i in range(len(q.candidates))] for q in questions
+            [float(i in self.seen_.get(q.id, ())) for i in range(len(q.candidates))]
+            for q in questions
         )

@@ -109,13 +109,17 @@ class Chromium:
         command = [program, *flags.split(), f"--user-data-dir={profile}", "about:blank"]
         launched = [sys.executable, "-c", _LAUNCHER, str(to_read), str(to_write), *command]
         quiet = subprocess.DEVNULL
-        self._process = subprocess.Popen(launched, pass_fds=(to_read, to_write), stdout=quiet, stderr=quiet)
+        self._process = subprocess.Popen(
+            launched, pass_fds=(to_read, to_write), stdout=quiet, stderr=quiet
+        )
         os.close(to_read)
         os.close(to_write)
         self._out, self._in = os.fdopen(to_browser, "wb"), os.fdopen(from_browser, "rb")
         self._buffer, self._last, self._session = b"", 0, None
         self.events: list[dict[str, Any]] = []
-        (target,) = (t for t in self.call("Target.getTargets")["targetInfos"] if t["type"] == "page")
+        (target,) = (
+            t for t in self.call("Target.getTargets")["targetInfos"] if t["type"] == "page"
+        )
         attached = self.call("Target.attachToTarget", targetId=target["targetId"], flatten=True)
         self._session = attached["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log"):
@@ -157,18 +161,29 @@ class Chromium:
 
     def run(self, script: str) -> Any:
         """The value of an expression, promises awaited."""
-        done = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        done = self.call(
+            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
+        )
         assert "exceptionDetails" not in done, done["exceptionDetails"]
         return done["result"].get("value")
 
     def press(self, key: str, code: int, text: str = "") -> None:
         """Press and release a key, which may type something."""
         for kind in ("keyDown", "keyUp"):
-            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, text=text)
+            self.call(
+                "Input.dispatchKeyEvent",
+                type=kind,
+                key=key,
+                code=key,
+                windowsVirtualKeyCode=code,
+                text=text,
+            )
 
     def emulate(self, media: str = "", **features: str) -> None:
         """Emulate a medium (print), and what a user prefers; nothing undoes it."""
-        listed = [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]
+        listed = [
+            {"name": name.replace("_", "-"), "value": value} for name, value in features.items()
+        ]
         self.call("Emulation.setEmulatedMedia", media=media, features=listed)
 
     def screenshot(self) -> bytes:

@@ -29,7 +29,9 @@ class Done(NamedTuple):
     err: str
 
 
-def run_commands(*commands: tuple[str, ...], path: list[str], cwd: Path | None = None) -> list[Done]:
+def run_commands(
+    *commands: tuple[str, ...], path: list[str], cwd: Path | None = None
+) -> list[Done]:
     """Run command lines one after the other in a process with this path of modules."""
     done = subprocess.run(
         [sys.executable, "-c", _RUN_ALL, json.dumps(commands)],

@@ -11,7 +11,9 @@ from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 
 _NEGATIONS = ("not", "never", "no")
 _WORDS = np.array([f"w{i}" for i in range(300)] + list(_NEGATIONS))
-_ODDS = np.random.default_rng(0).permutation(1 / np.arange(1, len(_WORDS) + 1))  # as words are: few of them often
+_ODDS = np.random.default_rng(0).permutation(
+    1 / np.arange(1, len(_WORDS) + 1)
+)  # as words are: few of them often
 _ODDS /= _ODDS.sum()
 
 Leak = Callable[[np.random.Generator, list[str], frozenset[int]], Sequence[str]]
@@ -21,7 +23,9 @@ def random_text(rng: np.random.Generator, shortest: int, longest: int) -> str:
     return " ".join(rng.choice(_WORDS, size=rng.integers(shortest, longest + 1), p=_ODDS))
 
 
-def make(task: Task, seed: int, n_passages: int = 25, n_questions: int = 4, leak: Leak | None = None) -> Dataset:
+def make(
+    task: Task, seed: int, n_passages: int = 25, n_questions: int = 4, leak: Leak | None = None
+) -> Dataset:
     """A dataset whose gold is drawn at random, and whose options `leak` may then change in view of it."""
     rng = np.random.default_rng([seed, 1])
     questions = []
@@ -30,22 +34,34 @@ def make(task: Task, seed: int, n_passages: int = 25, n_questions: int = 4, leak
         for i in range(n_questions):
             k = 4 if task is Task.SINGLE_CHOICE else int(rng.integers(3, 7))
             options = [random_text(rng, 1, 6) for _ in range(k)]
-            right = {int(rng.integers(k))} if task is Task.SINGLE_CHOICE else np.flatnonzero(rng.random(k) < 0.45)
+            right = (
+                {int(rng.integers(k))}
+                if task is Task.SINGLE_CHOICE
+                else np.flatnonzero(rng.random(k) < 0.45)
+            )
             gold = frozenset(map(int, right))
             texts = options if leak is None else leak(rng, options, gold)
             candidates = tuple(map(Candidate, texts))
-            questions.append(Question(f"p{p}.{i}", passage, random_text(rng, 4, 10), candidates, gold, task))
+            questions.append(
+                Question(f"p{p}.{i}", passage, random_text(rng, 4, 10), candidates, gold, task)
+            )
     return Dataset(questions, f"simulated {seed}")
 
 
 def telling_word(rng: np.random.Generator, options: list[str], gold: frozenset[int]) -> list[str]:
     """Right options often have a certain word; wrong ones seldom."""
-    return [f"{o} indeed" if rng.random() < (0.6 if i in gold else 0.1) else o for i, o in enumerate(options)]
+    return [
+        f"{o} indeed" if rng.random() < (0.6 if i in gold else 0.1) else o
+        for i, o in enumerate(options)
+    ]
 
 
 def longer(rng: np.random.Generator, options: list[str], gold: frozenset[int]) -> list[str]:
     """Right options often go on."""
-    more = [f" {random_text(rng, 3, 5)}" if i in gold and rng.random() < 0.7 else "" for i in range(len(options))]
+    more = [
+        f" {random_text(rng, 3, 5)}" if i in gold and rng.random() < 0.7 else ""
+        for i in range(len(options))
+    ]
     return list(map("".join, zip(options, more, strict=True)))
 
 

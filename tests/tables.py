@@ -13,7 +13,8 @@ def header(table: Table) -> list[str]:
 def texts(table: Table) -> list[list[str]]:
     """What every cell that people see shows."""
     return [
-        [column.text(cell) for column, cell in zip(table.shown, cells, strict=True)] for _, cells in table.lines()
+        [column.text(cell) for column, cell in zip(table.shown, cells, strict=True)]
+        for _, cells in table.lines()
     ]
 
 

@@ -32,12 +32,18 @@ def laid_out(tmp_path, monkeypatch):
     (cache / "race").mkdir()
     (cache / "race" / "RACE.tar.gz").write_bytes(b"exams")
     monkeypatch.setenv("CLASSIC_RC_DATA", str(cache))
-    monkeypatch.setattr(cached_data, "is_cached", lambda file: cached_data.cached_path(file).is_file())
+    monkeypatch.setattr(
+        cached_data, "is_cached", lambda file: cached_data.cached_path(file).is_file()
+    )
     return cached_data.lay_out(tmp_path / "data")
 
 
 def test_files_are_where_the_tests_look(laid_out):
-    files = sorted(path.relative_to(laid_out).as_posix() for path in Path(laid_out).rglob("*") if path.is_file())
+    files = sorted(
+        path.relative_to(laid_out).as_posix()
+        for path in Path(laid_out).rglob("*")
+        if path.is_file()
+    )
     assert files == [
         "mctest/mc160.dev.ans",
         "mctest/mc160.dev.tsv",
@@ -45,10 +51,14 @@ def test_files_are_where_the_tests_look(laid_out):
         "multirc/superglue/val.jsonl",
         "race/RACE-train-dev.tar.gz",
     ]
-    assert (laid_out / "mctest" / "mc160.dev.tsv").read_text(encoding="utf-8") == "MCTest/mc160.dev.tsv"
+    assert (laid_out / "mctest" / "mc160.dev.tsv").read_text(
+        encoding="utf-8"
+    ) == "MCTest/mc160.dev.tsv"
 
 
-@pytest.mark.parametrize("parts", [["dream"], ["mctest", "mc500.dev.tsv"], ["multirc/dev_83-fixedIds.json"]])
+@pytest.mark.parametrize(
+    "parts", [["dream"], ["mctest", "mc500.dev.tsv"], ["multirc/dev_83-fixedIds.json"]]
+)
 def test_a_test_without_its_file_is_skipped_with_the_command(laid_out, parts):
     *before, missing = parts
     with pytest.raises(pytest.skip.Exception, match="classic-rc fetch --all mctest "):

@@ -45,11 +45,15 @@ class Scaled(Solver):
     unit = "characters"
 
     scale: float = parameter(1.5, "what lengths are multiplied by", also="a number", fits=is_number)
-    words: str = parameter("", "a file of words; " + "more words " * 20 + "than a line has", is_file=True)
+    words: str = parameter(
+        "", "a file of words; " + "more words " * 20 + "than a line has", is_file=True
+    )
     analyzer: Any = ANALYZER
 
     def score_candidates(self, questions):
-        return Scores.from_lists([[self.scale * len(c.text) for c in q.candidates] for q in questions])
+        return Scores.from_lists(
+            [[self.scale * len(c.text) for c in q.candidates] for q in questions]
+        )
 
 
 class Shifted(Scaled):
@@ -128,7 +132,9 @@ def test_wrong_calls_are_worded_by_python():
 
 
 @pytest.mark.parametrize("cloning", [clone, sklearn.base.clone, copy.deepcopy])
-@pytest.mark.parametrize("made", [Scaled(scale=7), Shifted(shift=2), ByHand(bonus=2), Listing(items=[3])])
+@pytest.mark.parametrize(
+    "made", [Scaled(scale=7), Shifted(shift=2), ByHand(bonus=2), Listing(items=[3])]
+)
 def test_declared_estimators_are_cloned_pickled_and_changed(made, cloning):
     for again in (cloning(made), pickle.loads(pickle.dumps(made))):
         assert type(again) is type(made)
@@ -193,17 +199,27 @@ def test_a_class_that_declares_nothing_documents_what_it_inherits():
 
 def test_a_class_that_travels_by_value_arrives_whole():
     """Processes that score in parallel get a class from a user's file as its content."""
-    namespace: dict[str, Any] = {"Solver": Solver, "parameter": parameter, "DECISION": DECISION, "__name__": "gone"}
+    namespace: dict[str, Any] = {
+        "Solver": Solver,
+        "parameter": parameter,
+        "DECISION": DECISION,
+        "__name__": "gone",
+    }
     source = (
         "class Own(Solver):\n"
         " 'Its text.'\n"
         " size: int = parameter(2, 'a size', also='below 5', fits=lambda value: value < 5)\n"
         " kept: list = parameter(help='a list', factory=list)\n"
         " decision = DECISION\n"
-        " def score_candidates(self, questions): return [[self.size for c in q.candidates] for q in questions]\n"
+        " def score_candidates(self, questions): return [[self.size for c in q.candidates] for q "
+        "in questions]\n"
     )
     exec(source, namespace)
-    exec("def told(own): return own.check_parameters(), repr(own), type(own)().kept, type(own).__doc__", namespace)
+    exec(
+        "def told(own): return own.check_parameters(), repr(own), type(own)().kept, "
+        "type(own).__doc__",
+        namespace,
+    )
     own = namespace["Own"](size=3)
     (there,) = Parallel(n_jobs=2)(delayed(namespace["told"])(one) for one in (own,))
     assert there == namespace["told"](own)
@@ -214,10 +230,16 @@ def test_a_class_that_travels_by_value_arrives_whole():
 def test_optimised_python_has_no_docstrings_and_the_same_constructor():
     program = (
         "from classic_rc.solvers import SlidingWindow\n"
-        "print(SlidingWindow(window=3), SlidingWindow.__doc__, SlidingWindow.parameters['window'].choices)"
+        "print(SlidingWindow(window=3), SlidingWindow.__doc__, "
+        "SlidingWindow.parameters['window'].choices)"
     )
-    done = subprocess.run([sys.executable, "-OO", "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == f"SlidingWindow(window=3) None {SlidingWindow.parameters['window'].choices}\n"
+    done = subprocess.run(
+        [sys.executable, "-OO", "-c", program], capture_output=True, text=True, check=True
+    )
+    assert (
+        done.stdout
+        == f"SlidingWindow(window=3) None {SlidingWindow.parameters['window'].choices}\n"
+    )
 
 
 def test_the_contract_holds_for_a_declared_solver():
@@ -258,7 +280,12 @@ def test_a_solver_that_learns_is_fitted_after_fit():
             (2, None),
             (1,),
         ),
-        (number(3, "x"), "a finite number", (-1e300, 7), (float("inf"), float("nan"), True, "x", 10**400)),
+        (
+            number(3, "x"),
+            "a finite number",
+            (-1e300, 7),
+            (float("inf"), float("nan"), True, "x", 10**400),
+        ),
         (number(0, "x", least=0), "a number of at least 0", (0, 1.5), (-0.1,)),
         (number(0, "x", least=0, most=1), "a number from 0 to 1", (0, 1), (-0.1, 1.1)),
     ],

@@ -54,7 +54,10 @@ def evaluation():
 
 @pytest.fixture(scope="module")
 def report():
-    rows = [{"question": f"{i}?", "candidates": ["a", "b"], "passage": f"p {i}", "gold": 0} for i in range(40)]
+    rows = [
+        {"question": f"{i}?", "candidates": ["a", "b"], "passage": f"p {i}", "gold": 0}
+        for i in range(40)
+    ]
     return check_dataset(classic_rc.from_rows(rows))
 
 
@@ -77,7 +80,12 @@ def test_an_evaluation_shows_its_metrics_in_percent(evaluation):
     header, positive, random = Cells(evaluation._repr_html_()).rows
     assert (header[0], header[-2:]) == ("system", ["selected", "notes"])
     metrics = evaluation.rows[0].metrics()
-    assert positive == ["all-positive", *(f"{100 * value:.2f}" for value in metrics.values()), "100.0", ""]
+    assert positive == [
+        "all-positive",
+        *(f"{100 * value:.2f}" for value in metrics.values()),
+        "100.0",
+        "",
+    ]
     assert (random[0], random[-1]) == ("random", "expectation")
 
 
@@ -121,7 +129,13 @@ def test_a_check_report_shows_every_finding(report):
 
 def test_every_value_that_a_notebook_shows_is_harmless(evaluation):
     rows = [
-        {"id": f"{i}{MARKUP}", "passage": MARKUP, "question": MARKUP, "candidates": [MARKUP, "b"], "gold": 0}
+        {
+            "id": f"{i}{MARKUP}",
+            "passage": MARKUP,
+            "question": MARKUP,
+            "candidates": [MARKUP, "b"],
+            "gold": 0,
+        }
         for i in range(6)
     ]
     dataset = classic_rc.from_rows(rows, name=MARKUP)
@@ -148,13 +162,17 @@ def test_a_cell_shows_the_answer_the_candidates_and_the_passage_once():
     plain = dataset[0]._repr_html_()
     assert plain.count("badge right") == 1
     assert "<input" not in plain
-    assert len(Cells(dataset._repr_html_()).rows) == 1 + 5 + 1  # a heading, five questions, and how many more
+    assert (
+        len(Cells(dataset._repr_html_()).rows) == 1 + 5 + 1
+    )  # a heading, five questions, and how many more
 
 
 def test_without_pandas_the_error_names_the_extra(evaluation, report, curve, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     for result in (evaluation, report, curve):
-        with raises(MissingPackageError, package="pandas", needed_for="to_frame()", extra="pandas") as caught:
+        with raises(
+            MissingPackageError, package="pandas", needed_for="to_frame()", extra="pandas"
+        ) as caught:
             result.to_frame()
         assert "pip install 'classic_rc[pandas]'" in str(caught.value)
 
@@ -186,7 +204,9 @@ def test_the_readable_frame_has_what_readers_look_at_first():
     plain = classic_rc.evaluate(dataset, {"A": "sw+d", "B": "longest"})
     first = ["dataset", "split", "questions", "system"]
     assert list(plain.to_frame().columns)[:6] == [*first, "accuracy", "tie_rate"]
-    assert {"block", "solver", "tuned_on", "trained_on", "signature"} <= set(plain.to_frame().columns)
+    assert {"block", "solver", "tuned_on", "trained_on", "signature"} <= set(
+        plain.to_frame().columns
+    )
     tested = with_significance(with_intervals(plain, 50), "B")
     frame = tested.to_frame()
     bounds = ["accuracy_low", "accuracy_high", "accuracy_p"]

@@ -16,7 +16,9 @@ from classic_rc.formats import get_format
 from classic_rc.questions import Passage, Question, Task, TextCandidates
 from tests.errors import raises
 
-_DISTINCT = st.lists(st.text(string.ascii_lowercase, min_size=2), min_size=1, max_size=6, unique=True)
+_DISTINCT = st.lists(
+    st.text(string.ascii_lowercase, min_size=2), min_size=1, max_size=6, unique=True
+)
 
 
 @given(_DISTINCT, st.data())
@@ -33,7 +35,10 @@ def test_encoding_and_decoding_are_inverse(texts, data):
     assert decode([i in right for i in range(len(texts))], texts, "flags") == right
 
 
-@given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(), st.lists), _DISTINCT)
+@given(
+    st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(), st.lists),
+    _DISTINCT,
+)
 def test_any_value_is_gold_or_a_mismatch(value, texts):
     for coding in READINGS:
         if coding in explain(value, texts):
@@ -75,7 +80,9 @@ def test_texts_may_be_numbers_and_truths(value, texts, right):
 @pytest.mark.parametrize("text", ["A", "true", "007", "1990"])
 def test_text_gold_in_own_columns_is_read_or_names_the_option(tmp_path, text):
     path = tmp_path / "a.csv"
-    path.write_text(f"passage,question,candidate_0,candidate_1,gold\nP,Q,B,{text},{text}\n", "utf-8")
+    path.write_text(
+        f"passage,question,candidate_0,candidate_1,gold\nP,Q,B,{text},{text}\n", "utf-8"
+    )
     if text == "A":
         with raises(DataError, field="gold", hint=re.compile("--gold-as text")):
             load(path)
@@ -99,10 +106,16 @@ def test_one_stray_number_among_letters_is_refused_and_the_declared_reading_coun
         for i in range(3)
     ]
     text = "id,answer\nq0,A\nq1,2\nq2,B\n"
-    with raises(DataError, field="answer", where="line 3", hint=re.compile("reading=index0.*reading=letter")):
+    with raises(
+        DataError, field="answer", where="line 3", hint=re.compile("reading=index0.*reading=letter")
+    ):
         get_format("answers").read(text, ask, source="a")
     notes = []
-    found = get_format("answers").with_options({"reading": "letter"}).read(text, ask, source="a", notes=notes)
+    found = (
+        get_format("answers")
+        .with_options({"reading": "letter"})
+        .read(text, ask, source="a", notes=notes)
+    )
     assert [p.answers for p in found] == [(frozenset({0}),), (), (frozenset({1}),)]
     assert any("could not be parsed" in note for note in notes)
 

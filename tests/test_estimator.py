@@ -29,7 +29,9 @@ class SklearnSized(sklearn.base.BaseEstimator):
         self.inner = inner
 
 
-@pytest.mark.parametrize("values", [{}, {"size": "x"}, {"inner": Sized(size=3)}, {"size": 2, "inner": [Sized()]}])
+@pytest.mark.parametrize(
+    "values", [{}, {"size": "x"}, {"inner": Sized(size=3)}, {"size": 2, "inner": [Sized()]}]
+)
 def test_parameters_and_representation_are_those_of_scikit_learn(values):
     ours, theirs = Sized(**values), SklearnSized(**values)
     assert ours.get_params() == theirs.get_params()
@@ -91,8 +93,8 @@ def test_notebooks_show_a_diagram():
 @pytest.mark.ci
 def test_a_run_with_the_sliding_window_never_imports_scikit_learn():
     code = (
-        "import sys; from classic_rc.cli.main import main; main(['run', 'sample:single-choice', '-s', 'sw+d']);"
-        "print({'sklearn', 'scipy', 'pandas', 'joblib'} & set(sys.modules))"
+        "import sys; from classic_rc.cli.main import main; main(['run', 'sample:single-choice', "
+        "'-s', 'sw+d']);print({'sklearn', 'scipy', 'pandas', 'joblib'} & set(sys.modules))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8", check=True

@@ -23,7 +23,14 @@ from tests.errors import raises
 
 def questions_about(texts):
     return [
-        Question(f"q{i}", Passage(f"p{i}", text), "?", (Candidate("a"),), frozenset({0}), Task.SINGLE_CHOICE)
+        Question(
+            f"q{i}",
+            Passage(f"p{i}", text),
+            "?",
+            (Candidate("a"),),
+            frozenset({0}),
+            Task.SINGLE_CHOICE,
+        )
         for i, text in enumerate(texts)
     ]
 
@@ -77,7 +84,10 @@ def test_a_field_joins_groups_with_all_that_they_are_joined_to():
 
 
 def test_a_passages_field_counts_too():
-    questions = [replace(q, passage=replace(q.passage, meta={"article": "a"})) for q in questions_about(["x", "y"])]
+    questions = [
+        replace(q, passage=replace(q.passage, meta={"article": "a"}))
+        for q in questions_about(["x", "y"])
+    ]
     assert passage_groups(questions, "article").tolist() == [0, 0]
     with raises(UsageError, field="questions", found="1", expected=re.compile("groups")):
         FoldPlan(group="article").folds(questions)
@@ -95,7 +105,14 @@ def dataset(name, *rows, task=Task.SINGLE_CHOICE):
     gold = frozenset({0}) if task.has_choices else ("x",)
     return Dataset(
         [
-            Question(f"q{i}", passages[text], question, tuple(map(Candidate, options.split("|"))), gold, task)
+            Question(
+                f"q{i}",
+                passages[text],
+                question,
+                tuple(map(Candidate, options.split("|"))),
+                gold,
+                task,
+            )
             for i, (text, question, options) in enumerate(rows)
         ],
         name,
@@ -107,7 +124,10 @@ DEV = dataset("dev", ("One  day.", "Who?", "a|b"), ("Two days.", "Why?", "c|d"))
 
 def test_passages_are_the_same_whatever_their_case_and_blanks():
     train = dataset(
-        "train", ("one day.", "When?", "e|f"), ("One day.\n", "Where?", "g|h"), ("Else.", "Who?", "x|y")
+        "train",
+        ("one day.", "When?", "e|f"),
+        ("One day.\n", "Where?", "g|h"),
+        ("Else.", "Who?", "x|y"),
     )
     shared = find_overlap(train, DEV)
     assert (shared.passages, shared.questions) == (2, 0)
@@ -115,7 +135,9 @@ def test_passages_are_the_same_whatever_their_case_and_blanks():
 
 
 def test_a_question_recurs_with_its_passage_or_with_its_options():
-    train = dataset("train", ("One day.", "WHO?", "e|f"), ("Else.", "why?", "D|c"), ("Else.", "Why?", "c|e"))
+    train = dataset(
+        "train", ("One day.", "WHO?", "e|f"), ("Else.", "why?", "D|c"), ("Else.", "Why?", "c|e")
+    )
     shared = find_overlap(train, DEV)
     assert (shared.passages, shared.questions) == (1, 2)
     assert shared.affected == {"q0", "q1"}
@@ -123,12 +145,16 @@ def test_a_question_recurs_with_its_passage_or_with_its_options():
 
 def test_equal_words_alone_do_not_make_a_query_recur():
     rows = [("One.", "Who?", "a"), ("Two.", "Who?", "a")]
-    train, dev = (dataset(name, row, task=Task.CLOZE) for name, row in zip(("t", "d"), rows, strict=True))
+    train, dev = (
+        dataset(name, row, task=Task.CLOZE) for name, row in zip(("t", "d"), rows, strict=True)
+    )
     assert not find_overlap(train, dev)
 
 
 def test_what_is_shared_is_left_out():
-    train = dataset("train", ("One day.", "When?", "e|f"), ("Else.", "why?", "d|c"), ("Else.", "Who?", "a|b|c"))
+    train = dataset(
+        "train", ("One day.", "When?", "e|f"), ("Else.", "why?", "d|c"), ("Else.", "Who?", "a|b|c")
+    )
     rest = drop_overlap_with(train, DEV)
     assert [q.id for q in rest] == ["q2"]
     assert drop_overlap_with(rest, DEV) is rest
@@ -216,7 +242,9 @@ def test_answers_to_near_copies_do_not_carry_over():
 def test_one_group_of_most_questions_is_given_up_with_a_warning():
     rng = random.Random(2)
     text = story(rng)
-    questions = questions_about([near_copy(rng, text, 2) for _ in range(30)] + [story(rng) for _ in range(20)])
+    questions = questions_about(
+        [near_copy(rng, text, 2) for _ in range(30)] + [story(rng) for _ in range(20)]
+    )
     warning = FoldPlan().groups(questions).warning
     assert warning is not None
     assert "30 of 50" in warning
@@ -244,7 +272,9 @@ def test_few_equal_passages_are_no_reason_to_warn():
 def repeated_questions(rows):
     """A dataset of `rows` and 20 other questions, each with its own passage."""
     rng = random.Random(4)
-    others = [(story(rng), f"what is number {i} of these things", f"a{i}|b{i}|c{i}") for i in range(20)]
+    others = [
+        (story(rng), f"what is number {i} of these things", f"a{i}|b{i}|c{i}") for i in range(20)
+    ]
     rows = [(story(rng), *row) for row in rows]
     return dataset("repeated", *rows, *others)
 
@@ -280,7 +310,11 @@ def test_questions_that_only_look_repeated_are_apart(rows):
 
 def test_questions_without_a_passage_are_grouped_by_their_own_texts():
     alone = dataset(
-        "alone", ("", "Who ran?", "a|b"), (" ", "who  ran?", "c|d"), ("", "Why?", "a|b"), ("", "", "a|b")
+        "alone",
+        ("", "Who ran?", "a|b"),
+        (" ", "who  ran?", "c|d"),
+        ("", "Why?", "a|b"),
+        ("", "", "a|b"),
     )
     groups = passage_groups(alone).tolist()
     assert groups[0] == groups[1]
@@ -304,7 +338,9 @@ def test_the_groups_of_a_dataset_are_found_once(monkeypatch):
     expected = FoldPlan().groups([*made])
     calls = []
     real = folds.near_duplicate_groups
-    monkeypatch.setattr(folds, "near_duplicate_groups", lambda texts: calls.append(len(texts)) or real(texts))
+    monkeypatch.setattr(
+        folds, "near_duplicate_groups", lambda texts: calls.append(len(texts)) or real(texts)
+    )
     shared = SharedQuestions(made)
     for questions in (made, shared, encode(shared, "word"), made):
         groups = FoldPlan().groups(questions)
@@ -312,4 +348,7 @@ def test_the_groups_of_a_dataset_are_found_once(monkeypatch):
         assert groups.warning == expected.warning
     assert calls == [len({q.passage.text for q in made})]
     assert FoldPlan(3).groups(made).numbers.tolist() == expected.numbers.tolist()
-    assert FoldPlan().groups(made[:8]).numbers.tolist() == FoldPlan().groups([*made][:8]).numbers.tolist()
+    assert (
+        FoldPlan().groups(made[:8]).numbers.tolist()
+        == FoldPlan().groups([*made][:8]).numbers.tolist()
+    )

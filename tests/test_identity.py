@@ -53,7 +53,8 @@ class Own(classic_rc.Solver):
 '''
 FILES = {
     "own.py": OWN,
-    "rc_helper.py": "from rc_other import LENGTH\n\ndef value(text):\n    return float(LENGTH(text))\n",
+    "rc_helper.py": "from rc_other import LENGTH\n\ndef value(text):\n    return "
+    "float(LENGTH(text))\n",
     "rc_other.py": "LENGTH = len\n",
     "rc_pack/__init__.py": "",
     "rc_pack/inner/__init__.py": "",
@@ -63,7 +64,14 @@ FILES = {
     "rc_unused.py": "x = 1\n",
     "words.txt": "1",
 }
-MODULES = ("rc_helper", "rc_other", "rc_pack", "rc_pack.inner", "rc_pack.inner.deep", "rc_pack.inner.numbers")
+MODULES = (
+    "rc_helper",
+    "rc_other",
+    "rc_pack",
+    "rc_pack.inner",
+    "rc_pack.inner.deep",
+    "rc_pack.inner.numbers",
+)
 
 
 @pytest.fixture
@@ -75,7 +83,10 @@ def own(tmp_path, monkeypatch):
         (tmp_path / name).write_text(text, encoding="utf-8")
     suite = tmp_path / "suite.toml"
     spec = f"own.py:Own,lexicon={(tmp_path / 'words.txt').as_posix()}"
-    suite.write_text(f'[datasets.a]\npath = "sample:single-choice"\n[systems]\nOwn = "{spec}"\n', encoding="utf-8")
+    suite.write_text(
+        f'[datasets.a]\npath = "sample:single-choice"\n[systems]\nOwn = "{spec}"\n',
+        encoding="utf-8",
+    )
     yield tmp_path
     forget()
 
@@ -175,20 +186,32 @@ def test_an_undeclared_parameter_that_is_a_path_names_a_file(tmp_path, monkeypat
     Path("folder").mkdir()
     Path("folder/b.txt").write_text("x", encoding="utf-8")
     for value in ("a file.txt", Path("a file.txt"), ["a file.txt"], "folder"):
-        plain = solver_to_record(Undeclared(source=value, number="a file.txt"), lambda path: {"kept": path})
+        plain = solver_to_record(
+            Undeclared(source=value, number="a file.txt"), lambda path: {"kept": path}
+        )
         assert "kept" in str(plain["params"]["source"])
         assert plain["params"]["number"] == "a file.txt"
     for value in ("", ".", "no file"):
-        assert solver_to_record(Undeclared(source=value), lambda path: {})["params"]["source"] == value
+        assert (
+            solver_to_record(Undeclared(source=value), lambda path: {})["params"]["source"] == value
+        )
 
 
 def identity_of(spec, reader="race"):
     solver = parse_solver(spec) if isinstance(spec, str) else spec
-    return identify(solver_to_record(solver, lambda path: {"path": path}), reader, lambda kept: kept["path"])
+    return identify(
+        solver_to_record(solver, lambda path: {"path": path}), reader, lambda kept: kept["path"]
+    )
 
 
 def test_a_system_is_identified_by_the_modules_that_it_can_reach():
-    specs = ["sw+d", "ir", "surface-lr", "combination,solvers=[sw+d; ir]", "combination,solvers=[sw+d; lexical]"]
+    specs = [
+        "sw+d",
+        "ir",
+        "surface-lr",
+        "combination,solvers=[sw+d; ir]",
+        "combination,solvers=[sw+d; lexical]",
+    ]
     assert len({identity_of(spec).digest for spec in specs}) == len(specs)
     assert identity_of("sw+d").digest == identity_of("sw+d,window=9").digest
     assert identity_of("sw+d").digest != identity_of("sw+d", reader="cbt").digest
@@ -203,7 +226,11 @@ def test_what_is_in_memory_is_not_identified_and_not_kept(tmp_path, monkeypatch)
     for solver in list(systems.values())[:2]:
         with raises(UnidentifiedCodeError, field="solver"):
             identity_of(solver)
-    suite = Suite("none", (entry,), {name: {"a": System(solver, name=name)} for name, solver in systems.items()})
+    suite = Suite(
+        "none",
+        (entry,),
+        {name: {"a": System(solver, name=name)} for name, solver in systems.items()},
+    )
     for expected in (False, True):
         run = DatasetRun(suite, read_data(entry), CellFolder(tmp_path / "cells"))
         assert {cell.system.name: cell.is_kept for cell in run.iter_cells()} == {
@@ -252,10 +279,14 @@ def test_another_version_of_a_plug_in_and_another_source_are_other_cells(tmp_pat
         info = site / f"rc_plug-{version}.dist-info"
         info.mkdir(parents=True)
         (site / "rc_plug.py").write_text(PLUGIN, encoding="utf-8")
-        (site / "rc_plug_words.py").write_text(f"value = lambda text: {sign}float(len(text))\n", encoding="utf-8")
+        (site / "rc_plug_words.py").write_text(
+            f"value = lambda text: {sign}float(len(text))\n", encoding="utf-8"
+        )
         metadata = f"Metadata-Version: 2.1\nName: rc-plug\nVersion: {version}\n"
         (info / "METADATA").write_text(metadata, encoding="utf-8")
-        (info / "entry_points.txt").write_text("[classic_rc.solvers]\nplug = rc_plug:Plug\n", encoding="utf-8")
+        (info / "entry_points.txt").write_text(
+            "[classic_rc.solvers]\nplug = rc_plug:Plug\n", encoding="utf-8"
+        )
 
     found = []
     for settings in (["1.0"], ["1.0"], ["1.1"], ["1.1", "-"]):
@@ -302,10 +333,16 @@ def test_an_edit_of_the_package_is_another_cell_unless_it_is_a_comment_or_elsewh
     ],
 )
 def test_a_suite_runs_a_users_code_only_if_it_is_trusted(own, spec):
-    edit(own / "own.py", "import rc_helper", "Path(__file__).with_name('ran').touch()\nimport rc_helper")
+    edit(
+        own / "own.py",
+        "import rc_helper",
+        "Path(__file__).with_name('ran').touch()\nimport rc_helper",
+    )
     text = spec.replace("FOLDER", own.as_posix())
     suite = own / "suite.toml"
-    suite.write_text(f"[datasets.a]\npath = 'sample:cloze'\n[systems]\nX = '{text}'\n", encoding="utf-8")
+    suite.write_text(
+        f"[datasets.a]\npath = 'sample:cloze'\n[systems]\nX = '{text}'\n", encoding="utf-8"
+    )
     with raises(UsageError, field="--trust"):
         read_suite(str(suite))
     assert not (own / "ran").exists()
@@ -314,7 +351,11 @@ def test_a_suite_runs_a_users_code_only_if_it_is_trusted(own, spec):
 
 
 def test_a_record_and_a_saved_solver_that_name_code_in_a_text_do_not_run_it(own):
-    edit(own / "own.py", "import rc_helper", "Path(__file__).with_name('ran').touch()\nimport rc_helper")
+    edit(
+        own / "own.py",
+        "import rc_helper",
+        "Path(__file__).with_name('ran').touch()\nimport rc_helper",
+    )
     members = {"kind": "list", "items": [f"{(own / 'own.py').as_posix()}:Own", "sw"]}
     plain = {"spec": "combination", "solver": "combination", "params": {"solvers": members}}
     with raises(UsageError, field="--trust"):

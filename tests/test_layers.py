@@ -52,8 +52,29 @@ USER_LEVEL = LEVEL["testing"]
 KERNEL_PACKAGES = {"numpy", "scipy"}
 
 HEAVY = {
-    *("sklearn", "scipy", "nltk", "pandas", "matplotlib", "joblib", "tqdm", "jinja2", "pooch", "threadpoolctl"),
-    *("rank_bm25", "pyserini", "jnius", "opensearchpy", "datasets", "pyarrow", "dask", "distributed", "lm_eval"),
+    *(
+        "sklearn",
+        "scipy",
+        "nltk",
+        "pandas",
+        "matplotlib",
+        "joblib",
+        "tqdm",
+        "jinja2",
+        "pooch",
+        "threadpoolctl",
+    ),
+    *(
+        "rank_bm25",
+        "pyserini",
+        "jnius",
+        "opensearchpy",
+        "datasets",
+        "pyarrow",
+        "dask",
+        "distributed",
+        "lm_eval",
+    ),
 }
 NAMED_FROM_BELOW = {("identity", "classic_rc.running.evaluate")}
 """Texts that name a module above: identity reads the source of the pipeline, and imports nothing of it."""
@@ -89,16 +110,26 @@ class Import:
     @property
     def target_part(self) -> str:
         name = self.target.split(".")[1] if "." in self.target else "__init__"
-        return name if (PACKAGE / name).is_dir() or (PACKAGE / f"{name}.py").is_file() else "__init__"
+        return (
+            name if (PACKAGE / name).is_dir() or (PACKAGE / f"{name}.py").is_file() else "__init__"
+        )
 
     def __str__(self) -> str:
         return f"{self.module} (line {self.line}) imports {self.target}"
 
 
-def imports_of(source: str | ast.Module, module: str, *, is_package: bool = False) -> Iterator[Import]:
+def imports_of(
+    source: str | ast.Module, module: str, *, is_package: bool = False
+) -> Iterator[Import]:
     """Every import in a module's source: nested ones, those for type checkers, and modules named in strings."""
-    parents = [*("classic_rc." + module).split("."), ""] if is_package else ("classic_rc." + module).split(".")
-    ahead: list[tuple[ast.AST, bool]] = [(source if isinstance(source, ast.Module) else ast.parse(source), True)]
+    parents = (
+        [*("classic_rc." + module).split("."), ""]
+        if is_package
+        else ("classic_rc." + module).split(".")
+    )
+    ahead: list[tuple[ast.AST, bool]] = [
+        (source if isinstance(source, ast.Module) else ast.parse(source), True)
+    ]
 
     def targets(node: ast.AST) -> list[str]:
         match node:
@@ -119,9 +150,14 @@ def imports_of(source: str | ast.Module, module: str, *, is_package: bool = Fals
             for target in targets(node):
                 yield Import(module, node.lineno, target, on_load, isinstance(node, ast.Constant))
         elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            ahead += [*((child, False) for child in node.body), *((child, on_load) for child in node.orelse)]
+            ahead += [
+                *((child, False) for child in node.body),
+                *((child, on_load) for child in node.orelse),
+            ]
         else:
-            inner = on_load and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+            inner = on_load and not isinstance(
+                node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+            )
             ahead += [(child, inner) for child in ast.iter_child_nodes(node)]
 
 
@@ -150,9 +186,14 @@ def all_imports() -> tuple[Import, ...]:
 
 def fault(found: Import) -> str | None:
     """What is wrong with an import, if anything."""
-    if found.part == "kernels" and found.package not in KERNEL_PACKAGES | sys.stdlib_module_names | {"classic_rc"}:
+    if (
+        found.part == "kernels"
+        and found.package not in KERNEL_PACKAGES | sys.stdlib_module_names | {"classic_rc"}
+    ):
         return f"{found}: kernels import NumPy and SciPy only"
-    if found.package != "classic_rc" or (found.in_string and (found.module, found.target) in NAMED_FROM_BELOW):
+    if found.package != "classic_rc" or (
+        found.in_string and (found.module, found.target) in NAMED_FROM_BELOW
+    ):
         return None
     if found.in_string and found.module == "cli.registry":  # names of commands; nothing is imported
         return None
@@ -164,11 +205,17 @@ def fault(found: Import) -> str | None:
         return None
     if (problem := crossing(found)) is not None:
         return problem
-    target_level = LEVEL.get("cli.main" if found.target.startswith("classic_rc.cli.main") else found.target_part)
+    target_level = LEVEL.get(
+        "cli.main" if found.target.startswith("classic_rc.cli.main") else found.target_part
+    )
     if target_level is None or target_level > found.level:
         return f"{found}: {found.target_part} is above {found.part}"
     if found.level >= USER_LEVEL:
-        private = [name for name in found.target.split(".") if name.startswith("_") and not name.endswith("__")]
+        private = [
+            name
+            for name in found.target.split(".")
+            if name.startswith("_") and not name.endswith("__")
+        ]
         return f"{found}: it is private" if private and found.target_part != "_version" else None
     return None
 
@@ -195,7 +242,9 @@ def graph(imports: Iterable[Import], modules: Iterable[str]) -> dict[str, set[st
         if found.package != "classic_rc" or found.in_string:
             continue
         target = found.target.removeprefix("classic_rc").removeprefix(".")
-        while target and target not in known:  # from the name that is imported to the module that has it
+        while (
+            target and target not in known
+        ):  # from the name that is imported to the module that has it
             target = target.rpartition(".")[0]
         target = target or "__init__"
         if target != found.module:
@@ -226,7 +275,11 @@ def reachable(module: str, arrows: dict[str, set[str]]) -> set[str]:
 
 
 def assigns_all(tree: ast.Module) -> bool:
-    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+    names = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    ]
     return any(name.id == "__all__" for name in names)
 
 
@@ -248,9 +301,11 @@ def test_heavy_packages_are_imported_where_they_are_used():
 
 
 def test_only_packages_have_an_all():
-    assert [module for module, (tree, is_package) in sources().items() if not is_package and assigns_all(tree)] == [
-        "__init__"
-    ]
+    assert [
+        module
+        for module, (tree, is_package) in sources().items()
+        if not is_package and assigns_all(tree)
+    ] == ["__init__"]
 
 
 PRIMITIVES = {"gzip", "zlib", "bz2", "lzma", "tarfile", "zipfile", "tempfile"}
@@ -266,23 +321,35 @@ readers are tried, in folders of their own. A checksum compresses nothing."""
 
 
 def test_only_io_opens_compresses_and_replaces_files():
-    named = ((found.module, found.package, found.target) for found in all_imports() if found.part != "io")
-    assert {(module, package) for module, package, _ in named if package in PRIMITIVES} == EXCEPTIONS
+    named = (
+        (found.module, found.package, found.target) for found in all_imports() if found.part != "io"
+    )
+    assert {
+        (module, package) for module, package, _ in named if package in PRIMITIVES
+    } == EXCEPTIONS
     replaces = (
         module
         for module, (tree, _) in sources().items()
         for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute) and node.attr == "replace" and ast.unparse(node.value) == "os"
+        if isinstance(node, ast.Attribute)
+        and node.attr == "replace"
+        and ast.unparse(node.value) == "os"
     )
     assert {module.split(".")[0] for module in replaces} == {"io"}
 
 
-TYPE = re.compile(r"^(?:Returns|Yields)\n-+\n([A-Z]\w+)$|^\w+ : ([A-Z]\w+)(?:, optional)?$", re.MULTILINE)
+TYPE = re.compile(
+    r"^(?:Returns|Yields)\n-+\n([A-Z]\w+)$|^\w+ : ([A-Z]\w+)(?:, optional)?$", re.MULTILINE
+)
 FROM_ELSEWHERE = {"None", "Namespace"}
 
 
 def test_types_in_docstrings_are_names_of_the_code():
-    known = {*dir(builtins), *FROM_ELSEWHERE, *(found.target.split(".")[-1] for found in all_imports())}
+    known = {
+        *dir(builtins),
+        *FROM_ELSEWHERE,
+        *(found.target.split(".")[-1] for found in all_imports()),
+    }
     named: list[tuple[str, str]] = []
     for module, (tree, _) in sources().items():
         for node in ast.walk(tree):
@@ -299,7 +366,11 @@ def test_types_in_docstrings_are_names_of_the_code():
 
 
 def test_every_module_has_a_level():
-    modules = {path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()}
+    modules = {
+        path.stem
+        for path in PACKAGE.iterdir()
+        if path.suffix == ".py" or (path / "__init__.py").is_file()
+    }
     assert modules <= set(LEVEL)
     assert sum(map(len, LEVELS)) == len(LEVEL)  # and one only
 
@@ -307,7 +378,10 @@ def test_every_module_has_a_level():
 PLANTED = [
     ("solvers.bad", "from classic_rc.running import evaluate"),
     ("solvers.bad", "def f():\n    import classic_rc.results.evaluation"),
-    ("solvers.bad", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from ..running import evaluate"),
+    (
+        "solvers.bad",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from ..running import evaluate",
+    ),
     ("solvers.bad", "CHECKS = {'words': 'classic_rc.commands.check.audit:check_dataset'}"),
     ("solvers.bad", "from classic_rc import load"),
     ("metrics.bad", "class A:\n    from classic_rc import predictions, solvers"),
@@ -348,8 +422,14 @@ def test_an_allowed_import_is_not(module, source):
     [
         ({"a": "from .b import x", "b": "from .a import y"}, [["a", "b"]]),
         ({"a": "from . import b", "b": "def f():\n    from classic_rc.a import y"}, [["a", "b"]]),
-        ({"a": "import classic_rc.b", "b": "if TYPE_CHECKING:\n    from .a import y"}, [["a", "b"]]),
-        ({"a": "from .b import x", "b": "from .c import x", "c": "from .a import x"}, [["a", "b", "c"]]),
+        (
+            {"a": "import classic_rc.b", "b": "if TYPE_CHECKING:\n    from .a import y"},
+            [["a", "b"]],
+        ),
+        (
+            {"a": "from .b import x", "b": "from .c import x", "c": "from .a import x"},
+            [["a", "b", "c"]],
+        ),
         (
             {
                 "a": "from .b import x",
@@ -360,7 +440,10 @@ def test_an_allowed_import_is_not(module, source):
             [["a", "b"], ["c", "d"]],
         ),
         ({"p": "from classic_rc.p.m import x", "p.m": "from classic_rc.p import n", "p.n": ""}, []),
-        ({"p": "from classic_rc.p.m import x", "p.m": "from classic_rc.p import x"}, [["p", "p.m"]]),
+        (
+            {"p": "from classic_rc.p.m import x", "p.m": "from classic_rc.p import x"},
+            [["p", "p.m"]],
+        ),
         ({"a": "from .b import x", "b": "TABLE = {'x': 'classic_rc.a:X'}"}, []),
         ({"a": "from .b import x", "b": "from .c import x", "c": "import numpy"}, []),
     ],
@@ -368,7 +451,9 @@ def test_an_allowed_import_is_not(module, source):
 def test_a_planted_cycle_is_found(planted, found):
     packages = {name for name in planted if any(other.startswith(f"{name}.") for other in planted)}
     imports = [
-        one for name, source in planted.items() for one in imports_of(source, name, is_package=name in packages)
+        one
+        for name, source in planted.items()
+        for one in imports_of(source, name, is_package=name in packages)
     ]
     assert cycles(graph(imports, planted)) == found
 

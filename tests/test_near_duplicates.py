@@ -72,7 +72,12 @@ def test_pairs_are_those_of_the_definition(seed):
     equal = {j: min(i for i in range(j + 1) if same(texts[i], texts[j])) for j in range(len(texts))}
     copies = {(i, j) for j, i in equal.items() if i < j}
     originals = [j for j, i in equal.items() if i == j]
-    near = {(i, j) for i in originals for j in originals if i < j and containment(texts[i], texts[j]) is not None}
+    near = {
+        (i, j)
+        for i in originals
+        for j in originals
+        if i < j and containment(texts[i], texts[j]) is not None
+    }
     assert found == copies | near
     assert len(near) > 10
 
@@ -89,7 +94,12 @@ def test_pairs_with_others_are_those_of_the_definition(seed):
     pairs = near_duplicate_pairs(texts, others)
     found = {(i, j) for i, j in pairs.tolist()}
     first = [j for j in range(len(others)) if not any(same(others[i], others[j]) for i in range(j))]
-    expected = {(i, j) for i, text in enumerate(texts) for j in first if containment(text, others[j]) is not None}
+    expected = {
+        (i, j)
+        for i, text in enumerate(texts)
+        for j in first
+        if containment(text, others[j]) is not None
+    }
     assert found == expected
     assert len(found) > 20
 
@@ -116,7 +126,9 @@ def test_different_dialogues_with_the_same_phrases_are_apart():
 
 def test_short_texts_have_to_be_equal():
     text = "the fox ran over the hill and met a hen"
-    assert near_duplicate_groups([text, text.replace("hen", "cat"), text.upper() + "."]).tolist() == [0, 1, 0]
+    assert near_duplicate_groups(
+        [text, text.replace("hen", "cat"), text.upper() + "."]
+    ).tolist() == [0, 1, 0]
 
 
 def test_scripts_without_spaces_are_compared_by_characters():
@@ -170,7 +182,9 @@ def test_the_order_of_the_texts_changes_nothing():
     order = rng.sample(range(len(texts)), len(texts))
     groups = near_duplicate_groups(texts)
     shuffled = near_duplicate_groups([texts[i] for i in order])
-    assert len({*zip(groups[order].tolist(), shuffled.tolist(), strict=True)}) == len(set(groups.tolist()))
+    assert len({*zip(groups[order].tolist(), shuffled.tolist(), strict=True)}) == len(
+        set(groups.tolist())
+    )
     assert len(set(groups.tolist())) == len(set(shuffled.tolist()))
 
 
@@ -211,7 +225,14 @@ def test_parts_and_short_copies_are_similar_but_not_near():
         assert found.pairs.tolist() == [[0, 0]]
         assert similarity is None or found.similarity[0] == pytest.approx(similarity, abs=0.005)
         assert found.near[0] == (len(near_duplicate_pairs([one], [other])) == 1)
-    assert [similar_texts([a], [b]).near[0] for a, b, _ in pairs] == [False, True, True, False, False, False]
+    assert [similar_texts([a], [b]).near[0] for a, b, _ in pairs] == [
+        False,
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -228,4 +249,7 @@ def test_short_texts_that_are_not_similar(other):
 
 
 def test_frequent_words_make_no_short_copies():
-    assert len(similar_texts(["What did he do to her then?", "What did she do to her then?"]).pairs) == 0
+    assert (
+        len(similar_texts(["What did he do to her then?", "What did she do to her then?"]).pairs)
+        == 0
+    )

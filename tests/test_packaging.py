@@ -23,7 +23,10 @@ SETUP.read(ROOT / "setup.cfg", encoding="utf-8")
 
 def installed() -> dict[str, set[Path]]:
     """The files that each pattern of package_data matches."""
-    data = {name: value.replace(",", " ").split() for name, value in SETUP["options.package_data"].items()}
+    data = {
+        name: value.replace(",", " ").split()
+        for name, value in SETUP["options.package_data"].items()
+    }
     folders = {name: ROOT.joinpath(*name.split(".")) for name in data}
     return {
         f"{name}: {pattern}": {path for path in folders[name].glob(pattern) if path.is_file()}
@@ -33,7 +36,9 @@ def installed() -> dict[str, set[Path]]:
 
 
 def test_every_file_that_is_no_module_is_installed():
-    files = {path for path in PACKAGE.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")}
+    files = {
+        path for path in PACKAGE.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")
+    }
     assert files - set().union(*installed().values()) == set()
 
 
@@ -63,9 +68,16 @@ def test_the_version_of_a_checkout_says_that_its_code_can_be_edited():
 
 def test_the_source_distribution_names_folders_and_files_that_there_are():
     lines = (ROOT / "MANIFEST.in").read_text(encoding="utf-8").splitlines()
-    named = [name for line in lines if line.startswith(("include ", "graft ")) for name in line.split()[1:]]
+    named = [
+        name
+        for line in lines
+        if line.startswith(("include ", "graft "))
+        for name in line.split()[1:]
+    ]
     assert [name for name in named if not (ROOT / name).exists()] == []
-    tested = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["pytest"]["ini_options"]
+    tested = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["pytest"][
+        "ini_options"
+    ]
     assert set(tested["testpaths"]) - {"classic_rc", "README.md"} <= set(named)
 
 
@@ -75,7 +87,9 @@ def test_the_command_is_a_function_that_there_is():
     assert callable(getattr(import_module(module), function))
 
 
-def test_the_long_description_has_absolute_links_and_commands_that_need_no_clone(tmp_path, monkeypatch, capsys):
+def test_the_long_description_has_absolute_links_and_commands_that_need_no_clone(
+    tmp_path, monkeypatch, capsys
+):
     assert SETUP["metadata"]["long_description"] == "file: DESCRIPTION.md"
     file = ROOT / "DESCRIPTION.md"
     text = file.read_text(encoding="utf-8")

@@ -59,18 +59,28 @@ def test_nothing_to_draw_is_refused(draw):
 @pytest.mark.parametrize("form", FIGURE_FORMATS)
 def test_a_file_is_of_the_format_that_its_name_says(tmp_path, curve, form):
     plots.save(plots.precision_recall(curve), tmp_path / f"figure.{form.upper()}")
-    assert (tmp_path / f"figure.{form.upper()}").read_bytes() == figure_bytes(plots.precision_recall(curve), form)
+    assert (tmp_path / f"figure.{form.upper()}").read_bytes() == figure_bytes(
+        plots.precision_recall(curve), form
+    )
 
 
 @pytest.mark.parametrize("name", ["figure.gif", "figure", ".png"])
 def test_another_name_is_refused_before_anything_is_written(tmp_path, curve, name):
-    with raises(UsageError, field="path", found=str(tmp_path / name), expected=re.compile(r"\.pdf, \.png, \.svg")):
+    with raises(
+        UsageError,
+        field="path",
+        found=str(tmp_path / name),
+        expected=re.compile(r"\.pdf, \.png, \.svg"),
+    ):
         plots.save(plots.precision_recall(curve), tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_the_module_loads_without_matplotlib():
-    code = "import sys, classic_rc; classic_rc.plots.save; print({'matplotlib', 'numpy'} & set(sys.modules))"
+    code = (
+        "import sys, classic_rc; classic_rc.plots.save; print({'matplotlib', 'numpy'} & "
+        "set(sys.modules))"
+    )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8", check=True
     )

@@ -117,7 +117,8 @@ def test_a_solver_and_a_reader_plug_in(install, tmp_path):
     site = install("rc-pipes", READER, version="0.3", readers={"pipes": "Pipes"})
     data = tmp_path / "questions.txt"
     data.write_text(
-        "#pipes\nIt rained on Ann.|Who got wet?|Ann|Bob\nBob sang.|Who sang?|Bob|Ann\n", encoding="utf-8"
+        "#pipes\nIt rained on Ann.|Who got wet?|Ann|Bob\nBob sang.|Who sang?|Bob|Ann\n",
+        encoding="utf-8",
     )
 
     done, solvers, readers = classic_rc(
@@ -139,10 +140,24 @@ def test_a_solver_and_a_reader_plug_in(install, tmp_path):
 
 def test_a_metric_and_a_perturbation_plug_in(install, tmp_path):
     site = install(
-        "rc-more", METRIC_AND_PERTURBATION, metrics={"mrr": "ReciprocalRank"}, perturbations={"capitals": "upper"}
+        "rc-more",
+        METRIC_AND_PERTURBATION,
+        metrics={"mrr": "ReciprocalRank"},
+        perturbations={"capitals": "upper"},
     )
     data, copy = "sample:single-choice", tmp_path / "copy.jsonl"
-    run_both = ("run", data, "-s", "sw+d", "-s", "random", "--metrics", "mrr,accuracy", "--format", "json")
+    run_both = (
+        "run",
+        data,
+        "-s",
+        "sw+d",
+        "-s",
+        "random",
+        "--metrics",
+        "mrr,accuracy",
+        "--format",
+        "json",
+    )
     done, usual, table, perturbed = classic_rc(
         site,
         (*run_both, "--intervals", "100", "--save", str(tmp_path)),
@@ -298,7 +313,11 @@ def test_a_look_up_by_name_raises_and_does_not_warn_too(registry):
     numbers = registry(rc_a=("x = 'text'", {"one": "x", "a b": "x", "two": "y"}))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for name, reason in (("one", "not a number"), ("two", "has no attribute 'y'"), ("a b", ". _ + -")):
+        for name, reason in (
+            ("one", "not a number"),
+            ("two", "has no attribute 'y'"),
+            ("a b", ". _ + -"),
+        ):
             with raises(UsageError, field="number", found=name) as caught:
                 numbers[name]
             assert str(caught.value).startswith(f"number {name!r} of rc_a 1.2 ")
@@ -323,7 +342,9 @@ def test_what_is_no_solver_is_refused(install, source, fact):
 
 
 def test_what_is_no_reader_is_refused(install):
-    site = install("rc-pipes", READER.replace('"pipes"', '"else"'), readers={"pipes": "Pipes", "no": "Task"})
+    site = install(
+        "rc-pipes", READER.replace('"pipes"', '"else"'), readers={"pipes": "Pipes", "no": "Task"}
+    )
     (done,) = classic_rc(site, ("list", "readers"))
     other, renamed = sorted(done.err.splitlines())
     assert "reader 'no' of rc-pipes 1.2 " in other

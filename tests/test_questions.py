@@ -29,7 +29,9 @@ from tests.errors import raises
 PASSAGE = Passage("p", "Ann met Bob.")
 
 
-def question(id="q", gold=frozenset({0}), task=Task.SINGLE_CHOICE, passage=PASSAGE, options=("a", "b")):
+def question(
+    id="q", gold=frozenset({0}), task=Task.SINGLE_CHOICE, passage=PASSAGE, options=("a", "b")
+):
     return Question(id, passage, "Who?", tuple(Candidate(o) for o in options), gold, task)
 
 
@@ -49,7 +51,13 @@ def test_a_dataset_slices_filters_and_iterates():
     ("questions", "where", "field", "found", "expected"),
     [
         ([question("a"), question("a")], "question a", "id", None, "unique ids"),
-        ([question(gold=frozenset({2}))], "question q", "gold", "2 with 2 candidates", "indices from 0 to 1"),
+        (
+            [question(gold=frozenset({2}))],
+            "question q",
+            "gold",
+            "2 with 2 candidates",
+            "indices from 0 to 1",
+        ),
         (
             [question("a"), question("b", task=Task.MULTIPLE_ANSWER)],
             *(None, "task", "multiple-answer, single-choice", "one task"),
@@ -57,7 +65,9 @@ def test_a_dataset_slices_filters_and_iterates():
     ],
 )
 def test_a_contradictory_dataset_is_refused(questions, where, field, found, expected):
-    with raises(DataError, source="d", where=where, field=field, found=found, expected=re.compile(expected)):
+    with raises(
+        DataError, source="d", where=where, field=field, found=found, expected=re.compile(expected)
+    ):
         Dataset(questions, "d")
 
 
@@ -112,7 +122,12 @@ def test_a_frame_has_a_row_a_question():
     pytest.importorskip("pandas", reason="pandas is not installed")
     passage = Passage("p", "Ann met Bob.", meta={"author": "A", "level": "easy"})
     one = Question(
-        "1", passage, "Who?", (Candidate("Ann"), Candidate("Bob")), frozenset({1, 0}), Task.MULTIPLE_ANSWER
+        "1",
+        passage,
+        "Who?",
+        (Candidate("Ann"), Candidate("Bob")),
+        frozenset({1, 0}),
+        Task.MULTIPLE_ANSWER,
     )
     hidden = replace(one, id="2", gold=None, meta={"split": "test", "level": "hard", "score": 0.5})
     frame = Dataset([one, hidden], "d", split="dev").to_frame()
@@ -121,7 +136,18 @@ def test_a_frame_has_a_row_a_question():
         *("meta.author", "meta.level", "meta.score"),
     ]
     assert frame.iloc[0, :-1].tolist() == [
-        *("1", "p", "Ann met Bob.", "Who?", ("Ann", "Bob"), (0, 1), "multiple-answer", "dev", "A", "easy")
+        *(
+            "1",
+            "p",
+            "Ann met Bob.",
+            "Who?",
+            ("Ann", "Bob"),
+            (0, 1),
+            "multiple-answer",
+            "dev",
+            "A",
+            "easy",
+        )
     ]
     assert frame["gold"].tolist() == [(0, 1), None]
     assert frame["split"].tolist() == ["dev", "test"]
@@ -132,7 +158,9 @@ def test_a_frame_has_a_row_a_question():
 @pytest.mark.parametrize("task", [Task.CLOZE, Task.SPAN, Task.MULTI_SPAN])
 def test_a_frame_has_gold_texts_and_no_generated_spans(task):
     pytest.importorskip("pandas", reason="pandas is not installed")
-    spans = [question(gold=("Bob", "Ann"), task=task, options=("Ann",) if task is Task.CLOZE else ())]
+    spans = [
+        question(gold=("Bob", "Ann"), task=task, options=("Ann",) if task is Task.CLOZE else ())
+    ]
     data = Dataset(spans, "d")
     if task.has_spans:
         data = data.with_candidates(lambda passage: pytest.fail("generated"), "k=1")
@@ -161,7 +189,11 @@ def test_without_pandas_a_frame_is_one_error(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(MissingPackageError) as caught:
         Dataset([question()], "d").to_frame()
-    assert (caught.value.package, caught.value.extra, caught.value.exit_code) == ("pandas", "pandas", 4)
+    assert (caught.value.package, caught.value.extra, caught.value.exit_code) == (
+        "pandas",
+        "pandas",
+        4,
+    )
 
 
 def test_candidates_of_texts_are_made_once_and_equal_listed_ones():
@@ -205,22 +237,35 @@ def test_the_fingerprint_is_its_definition_in_pieces_of_any_size(task, data):
     questions = []
     for i in range(data.draw(st.integers(0, 6))):
         texts = data.draw(st.lists(_TEXTS, max_size=3))
-        gold = st.sets(st.integers(0, len(texts) - 1)).map(frozenset) if texts else st.just(frozenset())
+        gold = (
+            st.sets(st.integers(0, len(texts) - 1)).map(frozenset)
+            if texts
+            else st.just(frozenset())
+        )
         if not task.has_choices:
             gold = st.lists(_TEXTS, max_size=2).map(tuple)
-        candidates = data.draw(st.sampled_from([TextCandidates(texts), tuple(Candidate(t, 0, 1) for t in texts)]))
+        candidates = data.draw(
+            st.sampled_from([TextCandidates(texts), tuple(Candidate(t, 0, 1) for t in texts)])
+        )
         gold = data.draw(st.none() | gold)
-        questions.append(Question(f"q{i}", data.draw(st.sampled_from(passages)), "why?", candidates, gold, task))
+        questions.append(
+            Question(f"q{i}", data.draw(st.sampled_from(passages)), "why?", candidates, gold, task)
+        )
     with small_blocks(data.draw(st.sampled_from([1, 5, 2**20]))):
         assert Dataset(questions).fingerprint == _reference_fingerprint(questions)
 
 
 def test_gold_is_checked_for_each_object_and_number_of_candidates():
     passage, shared = Passage("p", "text"), frozenset({2})
-    right = [Question(f"q{i}", passage, "?", TextCandidates("abc"), shared, Task.SINGLE_CHOICE) for i in range(3)]
+    right = [
+        Question(f"q{i}", passage, "?", TextCandidates("abc"), shared, Task.SINGLE_CHOICE)
+        for i in range(3)
+    ]
     assert len(Dataset(right)) == 3
     short = Question("short", passage, "?", TextCandidates("ab"), shared, Task.SINGLE_CHOICE)
-    equal = Question("equal", passage, "?", TextCandidates("abc"), frozenset({2.0}), Task.SINGLE_CHOICE)
+    equal = Question(
+        "equal", passage, "?", TextCandidates("abc"), frozenset({2.0}), Task.SINGLE_CHOICE
+    )
     for wrong in (short, equal):
         with raises(DataError, where=f"question {wrong.id}", field="gold"):
             Dataset([*right, wrong])

@@ -98,7 +98,8 @@ CASES = cases()
 
 def plain(case: Case) -> list[dict[str, Any]]:
     return [
-        {"passage": f"Story {i}.", "question": f"Which {i}?", "gold": value} for i, value in enumerate(case.values)
+        {"passage": f"Story {i}.", "question": f"Which {i}?", "gold": value}
+        for i, value in enumerate(case.values)
     ]
 
 
@@ -129,12 +130,18 @@ Way = Callable[[Path, Case, "str | None"], "list[Any] | None"]
 
 
 def own_csv(folder: Path, case: Case, option: str | None) -> Any:
-    return None if case.labels else golds(load(write_table(folder / "a.csv", in_columns(case)), gold_as=option))
+    return (
+        None
+        if case.labels
+        else golds(load(write_table(folder / "a.csv", in_columns(case)), gold_as=option))
+    )
 
 
 def own_tsv(folder: Path, case: Case, option: str | None) -> Any:
     return (
-        None if case.labels else golds(load(write_table(folder / "a.tsv", in_columns(case), "\t"), gold_as=option))
+        None
+        if case.labels
+        else golds(load(write_table(folder / "a.tsv", in_columns(case), "\t"), gold_as=option))
     )
 
 
@@ -152,7 +159,12 @@ def fields_csv(folder: Path, case: Case, option: str | None) -> Any:
         return None
     n = len(case.options[0])
     rows = [
-        {"text": row["passage"], "ask": row["question"], **dict(zip("wxyz", own, strict=False)), "key": row["gold"]}
+        {
+            "text": row["passage"],
+            "ask": row["question"],
+            **dict(zip("wxyz", own, strict=False)),
+            "key": row["gold"],
+        }
         for row, own in zip(plain(case), case.options, strict=True)
     ]
     fields = f"passage=text,question=ask,candidates={'+'.join('wxyz'[:n])},gold=key"
@@ -168,7 +180,14 @@ def foreign(case: Case, form: str) -> tuple[list[dict[str, Any]], str]:
             choices = {"text": own, "label": case.labels[i]}
         elif case.labels:
             choices = [{"label": b, "text": t} for t, b in zip(own, case.labels[i], strict=True)]
-        rows.append({"context": row["passage"], "ask": row["question"], "choices": choices, "answer": row["gold"]})
+        rows.append(
+            {
+                "context": row["passage"],
+                "ask": row["question"],
+                "choices": choices,
+                "answer": row["gold"],
+            }
+        )
     path = "choices.text" if case.labels else "choices"
     return rows, f"passage=context,question=ask,candidates={path},gold=answer"
 
@@ -193,7 +212,9 @@ def arc_rows(folder: Path, case: Case, option: str | None) -> Any:
             "choices": {"text": own, "label": b},
             "answerKey": str(value),
         }
-        for i, (own, b, value) in enumerate(zip(case.options, case.labels, case.values, strict=True))
+        for i, (own, b, value) in enumerate(
+            zip(case.options, case.labels, case.values, strict=True)
+        )
     ]
     return golds(from_rows(rows)) if case.coding == "label" else None
 
@@ -237,7 +258,8 @@ def answers_json(folder: Path, case: Case, option: str | None) -> Any:
 
 def documents(case: Case) -> list[dict[str, Any]]:
     return [
-        {"passage": f"Story {i}.", "question": f"Which {i}?", "choices": own} for i, own in enumerate(case.options)
+        {"passage": f"Story {i}.", "question": f"Which {i}?", "choices": own}
+        for i, own in enumerate(case.options)
     ]
 
 
@@ -299,6 +321,15 @@ def test_gold_is_read_right_or_refused_with_the_option_that_reads_it(tmp_path, w
             assert WAYS[way](tmp_path, case, coding) == right, (case.name, case.coding)
         elif found is not None:
             counts["right"] += 1
-            assert found == right, (case.name, case.coding, case.options[0], case.values[:4], found[:4])
-    print(f"\n{way}: {counts['right']} right, {counts['refused']} refused, 0 wrong of {counts.total()}")
+            assert found == right, (
+                case.name,
+                case.coding,
+                case.options[0],
+                case.values[:4],
+                found[:4],
+            )
+    print(
+        f"\n{way}: {counts['right']} right, {counts['refused']} refused, 0 wrong of "
+        f"{counts.total()}"
+    )
     assert counts["right"]

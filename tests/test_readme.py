@@ -16,7 +16,8 @@ from classic_rc.commands.grade import Isolation
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 USAGE, SOLVER_PAGE, SPEED = (
-    (ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("usage.md", "solvers.md", "speed.md")
+    (ROOT / "docs" / name).read_text(encoding="utf-8")
+    for name in ("usage.md", "solvers.md", "speed.md")
 )
 WANTED = re.findall(r"^\| .* \| `((?:classic-rc|python) .*)` \|$", TEXT, re.MULTILINE)
 
@@ -42,7 +43,9 @@ def test_there_is_a_command_for_each_of_six_wishes():
     assert TEXT.partition(WANTED[-1])[0].count("\n") < 50
 
 
-@pytest.mark.parametrize("command", [c for c in WANTED if c.startswith("classic-rc ") and "grade" not in c])
+@pytest.mark.parametrize(
+    "command", [c for c in WANTED if c.startswith("classic-rc ") and "grade" not in c]
+)
 def test_what_somebody_wants_is_one_command_with_the_sample(command, monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
     assert main(shlex.split(command)[1:]) == 0
@@ -51,11 +54,15 @@ def test_what_somebody_wants_is_one_command_with_the_sample(command, monkeypatch
 
 def test_grading_is_one_command(tmp_path, monkeypatch):
     (command,) = (c for c in WANTED if c.startswith("classic-rc grade"))
-    template = ROOT / "classic_rc" / "commands" / "grade" / "assignments" / "solver" / "my_solver.py"
+    template = (
+        ROOT / "classic_rc" / "commands" / "grade" / "assignments" / "solver" / "my_solver.py"
+    )
     (tmp_path / "submissions").mkdir()
     shutil.copy(template, tmp_path / "submissions")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("classic_rc.commands.grade.choose_isolation", lambda **rest: Isolation("none"))
+    monkeypatch.setattr(
+        "classic_rc.commands.grade.choose_isolation", lambda **rest: Isolation("none")
+    )
     assert main(shlex.split(command)[1:]) == 0
     grades = (tmp_path / "grades.csv").read_text(encoding="utf-8").splitlines()
     assert len(grades) == 2
@@ -73,7 +80,9 @@ def test_python_is_one_line(capsys):
 PAGES = [ROOT / "README.md", ROOT / "data" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).with_suffix("").as_posix())
+@pytest.mark.parametrize(
+    "page", PAGES, ids=lambda page: page.relative_to(ROOT).with_suffix("").as_posix()
+)
 def test_every_command_line_is_one_that_the_program_takes(page, capsys):
     text = page.read_text(encoding="utf-8").replace("\\\n", " ")
     for line in re.findall(r"^classic-rc ([a-z].*?)(?:\s+#.*|\s+\|.*)?$", text, re.MULTILINE):

@@ -109,7 +109,9 @@ def _start(command: Command, output: Path, work: Path) -> int | subprocess.Popen
     """Start a command in a new process; return its id, or a Popen object if the system has no fork."""
     if not hasattr(os, "fork"):
         module = [sys.executable, "-m", "tools.recorder"]
-        return subprocess.Popen([*module, "step", json.dumps(command.steps), str(output), str(work)], cwd=ROOT)
+        return subprocess.Popen(
+            [*module, "step", json.dumps(command.steps), str(output), str(work)], cwd=ROOT
+        )
     sys.stdout.flush()
     child = os.fork()
     if child:
@@ -147,7 +149,11 @@ def _keep(work: Path, output: Path) -> None:
 
 
 def run_all(
-    todo: Sequence[Command], outputs: Path, make: Callable[[], Path], jobs: int, done: Callable[[Command], None]
+    todo: Sequence[Command],
+    outputs: Path,
+    make: Callable[[], Path],
+    jobs: int,
+    done: Callable[[Command], None],
 ) -> None:
     """Run commands, at most `jobs` at the same time."""
     running: dict[Any, tuple[Command, Path]] = {}
@@ -199,13 +205,25 @@ def _warm_up() -> None:
                 "--quiet",
             ]
         )
-        main(["run", "sample:single-choice", "-s", "alignment-ilp", "-s", "lexical:smith2015-raw", "--quiet"])
+        main(
+            [
+                "run",
+                "sample:single-choice",
+                "-s",
+                "alignment-ilp",
+                "-s",
+                "lexical:smith2015-raw",
+                "--quiet",
+            ]
+        )
 
 
 # ------------------------------------------------------------------------------------------------------------------
 # Comparing.
 
-_VARYING = re.compile(rb'"(times|seconds|identity)": (?:\{(?:[^{}]|\{[^{}]*\})*\}|[\d.e-]+|"[0-9a-f]{64}")')
+_VARYING = re.compile(
+    rb'"(times|seconds|identity)": (?:\{(?:[^{}]|\{[^{}]*\})*\}|[\d.e-]+|"[0-9a-f]{64}")'
+)
 _BEFORE_VERSION = rb"\brc:|[Vv]ersion\W{1,6}|\bclassic(?:[-_ ]|\\?_)rc(?:</\w+>)?\W{1,4}"
 
 
@@ -218,10 +236,14 @@ class Masks:
 
     def hide(self, content: bytes, work: str) -> bytes:
         """Replace what may differ by placeholders."""
-        for path, name in sorted({**self.names, work: "<work>"}.items(), key=lambda item: -len(item[0])):
+        for path, name in sorted(
+            {**self.names, work: "<work>"}.items(), key=lambda item: -len(item[0])
+        ):
             content = content.replace(path.encode(), name.encode())
         versions = b"|".join(re.escape(version.encode()) for version in sorted(self.versions))
-        content = re.sub(rb"(%b)(?:%b)(?![\w.]*\d)" % (_BEFORE_VERSION, versions), rb"\1<version>", content)
+        content = re.sub(
+            rb"(%b)(?:%b)(?![\w.]*\d)" % (_BEFORE_VERSION, versions), rb"\1<version>", content
+        )
         return _VARYING.sub(rb'"\1": {}', content)
 
 
@@ -235,10 +257,14 @@ def contents(output: Path, masks: Masks) -> dict[str, bytes]:
         if raw.startswith(b"PK\3\4") and zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
                 members = {member: archive.read(member) for member in archive.namelist()}
-            if "header.npy" in members and len(masks.versions) > 1:  # the header has the version, and its length
+            if (
+                "header.npy" in members and len(masks.versions) > 1
+            ):  # the header has the version, and its length
                 members["header.npy"] = members["header.npy"].partition(b"\n")[2]
                 members.pop("sha256.npy", None)
-            found |= {f"{name}!{member}": masks.hide(part, work) for member, part in members.items()}
+            found |= {
+                f"{name}!{member}": masks.hide(part, work) for member, part in members.items()
+            }
         elif name != "where":
             found[name + "/" * folder] = masks.hide(raw, work)
     return found
@@ -255,11 +281,17 @@ def differences(old: dict[str, bytes], new: dict[str, bytes]) -> Iterator[str]:
             try:
                 texts = [side.decode("utf-8").splitlines() for side in (before, after)]
             except UnicodeDecodeError:
-                yield "  sha256 " + " is now ".join(hashlib.sha256(side).hexdigest() for side in (before, after))
+                yield "  sha256 " + " is now ".join(
+                    hashlib.sha256(side).hexdigest() for side in (before, after)
+                )
                 continue
             lines = itertools.islice(_changed(*texts), _SHOWN + 1)
             for number, line in enumerate(lines):
-                yield "  …" if number == _SHOWN else f"  {line if len(line) < 300 else line[:300] + '…'}"
+                yield (
+                    "  …"
+                    if number == _SHOWN
+                    else f"  {line if len(line) < 300 else line[:300] + '…'}"
+                )
 
 
 def _changed(before: list[str], after: list[str]) -> Iterator[str]:
@@ -276,7 +308,11 @@ def _changed(before: list[str], after: list[str]) -> Iterator[str]:
 
 
 def _select_commands(listed: Sequence[Command], only: str | None, quick: bool) -> list[Command]:
-    return [c for c in listed if (only is None or fnmatch.fnmatch(c.id, only)) and (c.quick or not quick)]
+    return [
+        c
+        for c in listed
+        if (only is None or fnmatch.fnmatch(c.id, only)) and (c.quick or not quick)
+    ]
 
 
 def _progress_printer(total: int) -> Callable[[Command], None]:
@@ -296,7 +332,9 @@ def _progress_printer(total: int) -> Callable[[Command], None]:
     return show
 
 
-def record(folder: Path, data: Path, *, only: str | None = None, quick: bool = False, jobs: int = 2) -> int:
+def record(
+    folder: Path, data: Path, *, only: str | None = None, quick: bool = False, jobs: int = 2
+) -> int:
     """Run all commands, and keep their output and files in a folder."""
     if folder.exists() and any(folder.iterdir()):
         sys.exit(f"{folder} is not empty")
@@ -311,7 +349,11 @@ def record(folder: Path, data: Path, *, only: str | None = None, quick: bool = F
         def listed(what: str) -> list[str]:
             place = make()
             run_all(
-                [Command(what, [["classic-rc", "list", what, "--format", "json"]])], place, make, 1, lambda _: None
+                [Command(what, [["classic-rc", "list", what, "--format", "json"]])],
+                place,
+                make,
+                1,
+                lambda _: None,
             )
             said = json.loads((place / what / "stdout").read_text(encoding="utf-8"))
             # Behind a variant's name is the file that it needs; behind a format's, another name of it.
@@ -321,7 +363,12 @@ def record(folder: Path, data: Path, *, only: str | None = None, quick: bool = F
     todo = _select_commands(every, only, quick)
     (folder / "commands.json").write_text(
         json.dumps(
-            {"version": _version(), "data": str(data.resolve()), "commands": [asdict(c) for c in todo]}, indent=1
+            {
+                "version": _version(),
+                "data": str(data.resolve()),
+                "commands": [asdict(c) for c in todo],
+            },
+            indent=1,
         )
         + "\n",
         encoding="utf-8",
@@ -349,21 +396,29 @@ def compare(
     todo = _select_commands([Command(**entry) for entry in kept["commands"]], only, quick)
     differ: list[str] = []
     show = _progress_printer(len(todo))
-    masks = Masks({str(data.resolve()): "<data>", str(folder.resolve()): "<record>"}, {kept["version"], _version()})
+    masks = Masks(
+        {str(data.resolve()): "<data>", str(folder.resolve()): "<record>"},
+        {kept["version"], _version()},
+    )
     with tempfile.TemporaryDirectory(prefix="compare-") as name:
         outputs = Path(name).resolve()
 
         def check(command: Command) -> None:
             show(command)
-            old, new = (contents(where / command.id, masks) for where in (folder / "commands", outputs))
+            old, new = (
+                contents(where / command.id, masks) for where in (folder / "commands", outputs)
+            )
             if numbers:
                 old, new = (
-                    {name: _numbers(text) for name, text in side.items() if name != "stderr"} for side in (old, new)
+                    {name: _numbers(text) for name, text in side.items() if name != "stderr"}
+                    for side in (old, new)
                 )
             if old != new:
                 differ.append(command.id)
                 shown = " && ".join(shlex.join(step) for step in command.steps)
-                print(f"== {command.id}: {shown[:400]}", *differences(old, new), sep="\n", flush=True)
+                print(
+                    f"== {command.id}: {shown[:400]}", *differences(old, new), sep="\n", flush=True
+                )
             shutil.rmtree(outputs / command.id)
 
         with _workplace(folder, folder / "inputs", data) as make:
@@ -385,30 +440,45 @@ def _version() -> str:
 
 def _prefer_python_path() -> None:
     """Put ``PYTHONPATH`` before the current folder, which ``python -m`` puts first."""
-    wanted = [os.path.abspath(path) for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    wanted = [
+        os.path.abspath(path) for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path
+    ]
     sys.path[:] = [*wanted, *(path for path in sys.path if path not in wanted)]
     os.environ.update(_ENVIRONMENT)
     import classic_rc
 
     package = str(Path(classic_rc.__file__ or "").resolve().parents[1])
-    os.environ["PYTHONPATH"] = os.pathsep.join([package, *(path for path in wanted if path != package)])
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        [package, *(path for path in wanted if path != package)]
+    )
     print(f"classic_rc of {package}", file=sys.stderr)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Record or compare."""
-    parser = argparse.ArgumentParser(prog="python -m tools.recorder", description=(__doc__ or "").split("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.recorder", description=(__doc__ or "").split("\n")[0]
+    )
     subs = parser.add_subparsers(dest="what", required=True)
     for name, function in (("record", record), ("compare", compare)):
         sub = subs.add_parser(name, help=(function.__doc__ or "").strip())
         sub.add_argument("folder", type=Path, metavar="FOLDER")
         default = DATA if name == "record" else None
-        sub.add_argument("--data", type=Path, default=default, metavar="DIR", help="the datasets' own files")
+        sub.add_argument(
+            "--data", type=Path, default=default, metavar="DIR", help="the datasets' own files"
+        )
         sub.add_argument("--only", metavar="GLOB", help="commands whose ids fit")
-        sub.add_argument("--quick", action="store_true", help="the sample data, and a few commands on real data")
-        sub.add_argument("--jobs", type=int, default=2, metavar="N", help="commands at once (default 2)")
+        sub.add_argument(
+            "--quick", action="store_true", help="the sample data, and a few commands on real data"
+        )
+        sub.add_argument(
+            "--jobs", type=int, default=2, metavar="N", help="commands at once (default 2)"
+        )
         if name == "compare":
-            help_text = "compare exit codes and the numbers of stdout and of files, but no words and no stderr"
+            help_text = (
+                "compare exit codes and the numbers of stdout and of files, but no words and no "
+                "stderr"
+            )
             sub.add_argument("--numbers", action="store_true", help=help_text)
         sub.set_defaults(function=function)
     args = parser.parse_args(argv)
@@ -418,7 +488,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         _warm_up()
     folder = args.folder.resolve()
     options = {"numbers": args.numbers} if args.what == "compare" else {}
-    code: int = args.function(folder, args.data, only=args.only, quick=args.quick, jobs=args.jobs, **options)
+    code: int = args.function(
+        folder, args.data, only=args.only, quick=args.quick, jobs=args.jobs, **options
+    )
     print(f"{time.perf_counter() - start:.0f} seconds", file=sys.stderr)
     return code
 

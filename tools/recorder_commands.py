@@ -462,7 +462,14 @@ _ROW = {
 
 def _squad(answers: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
     questions = [{"id": "s1", "question": "Who got a letter?", "answers": answers, **more}]
-    return {"data": [{"title": "L", "paragraphs": [{"context": _LETTERS, "context_id": "c1", "qas": questions}]}]}
+    return {
+        "data": [
+            {
+                "title": "L",
+                "paragraphs": [{"context": _LETTERS, "context_id": "c1", "qas": questions}],
+            }
+        ]
+    }
 
 
 def _small() -> dict[str, Any]:
@@ -473,11 +480,23 @@ def _small() -> dict[str, Any]:
         {"text": "a flood", "isAnswer": True},
         {"text": "", "isAnswer": False},
     ]
-    rained = "<b>Sent 1: </b>It rained.<br> <b>Sent 2: </b>The river rose <br><b>Sent 3: </b>Ann left.<br>"
+    rained = (
+        "<b>Sent 1: </b>It rained.<br> <b>Sent 2: </b>The river rose <br><b>Sent 3: </b>Ann "
+        "left.<br>"
+    )
     asked = [
-        {"question": "What happened?", "sentences_used": [0, 1], "answers": cases, "idx": "0", "multisent": True}
+        {
+            "question": "What happened?",
+            "sentences_used": [0, 1],
+            "answers": cases,
+            "idx": "0",
+            "multisent": True,
+        }
     ]
-    labelled = [{"text": "the river", "idx": 9, "label": 1}, {"text": "rain", "idx": 10, "label": 0}]
+    labelled = [
+        {"text": "the river", "idx": 9, "label": 1},
+        {"text": "rain", "idx": 10, "label": 0},
+    ]
     rose = [{"question": "What rose?", "answers": labelled, "idx": 4}]
     options = [["a drum", "a flute", "a song", "cards"], ["Tom", "his sister", "both", "a bird"]]
     names = "Ann|Bob|Carla|Dora|Emil|Fay|Gus|Hal|Ida|Jo"
@@ -492,13 +511,27 @@ def _small() -> dict[str, Any]:
             "options": options,
             "answers": ["A", "B"],
         },
-        "multirc.json": {"data": [{"id": "News/rain.txt", "paragraph": {"text": rained, "questions": asked}}]},
-        "superglue.jsonl": {"idx": 3, "passage": {"text": "It rained. The river rose.", "questions": rose}},
-        "record.json": {"data": [{"id": "p1", "source": "CNN", "passage": _NEWS, "qas": [{"id": "q1", **_QUERY}]}]},
-        "record.jsonl": {"source": "CNN", "idx": 5, "passage": _NEWS, "qas": [{"idx": 8, **_QUERY}]},
-        "cnn/questions/test/1.question": "http://a.example/rome\n\n@entity2 , who met @entity0 in @entity11 , said "
-        "@entity0 was glad .\n\n@placeholder likes @entity11\n\n@entity0\n\n@entity0:Bob Lee\n@entity2:Ann\n"
-        "@entity11:Rome\n",
+        "multirc.json": {
+            "data": [{"id": "News/rain.txt", "paragraph": {"text": rained, "questions": asked}}]
+        },
+        "superglue.jsonl": {
+            "idx": 3,
+            "passage": {"text": "It rained. The river rose.", "questions": rose},
+        },
+        "record.json": {
+            "data": [
+                {"id": "p1", "source": "CNN", "passage": _NEWS, "qas": [{"id": "q1", **_QUERY}]}
+            ]
+        },
+        "record.jsonl": {
+            "source": "CNN",
+            "idx": 5,
+            "passage": _NEWS,
+            "qas": [{"idx": 8, **_QUERY}],
+        },
+        "cnn/questions/test/1.question": "http://a.example/rome\n\n@entity2 , who met @entity0 in "
+        "@entity11 , said @entity0 was glad .\n\n@placeholder likes "
+        "@entity11\n\n@entity0\n\n@entity0:Bob Lee\n@entity2:Ann\n@entity11:Rome\n",
         "cbtest_NE_test_2500ex.txt": "".join(
             "".join(f"{i} {name} had {i} `` figs '' .\n" for i in range(1, 21))
             + f"21 Then XXXXX ate them all .\t{name}\t\t{names}\n\n"
@@ -509,14 +542,25 @@ def _small() -> dict[str, Any]:
         "dream.json": [
             [
                 ["M: Shall we walk?", "W: I would rather drive."],
-                [{"question": "What will she do?", "choice": ["walk", "drive", "fly"], "answer": "drive"}],
+                [
+                    {
+                        "question": "What will she do?",
+                        "choice": ["walk", "drive", "fly"],
+                        "answer": "drive",
+                    }
+                ],
                 "12-3",
             ]
         ],
-        "mcscript-dev.xml": '<?xml version="1.0"?><data><instance id="4"><text>I boiled water &amp; had tea.</text>'
-        '<questions><question id="0" text="What was made?" type="text"><answer id="0" text="soup" correct="False"/>'
-        '<answer id="1" text="tea" correct="True"/></question></questions></instance></data>',
-        "arc.jsonl": {"id": "a1", "question": {"stem": "What melts ice?", "choices": choices}, "answerKey": "A"},
+        "mcscript-dev.xml": '<?xml version="1.0"?><data><instance id="4"><text>I boiled water '
+        '&amp; had tea.</text><questions><question id="0" text="What was made?" '
+        'type="text"><answer id="0" text="soup" correct="False"/><answer id="1" text="tea" '
+        'correct="True"/></question></questions></instance></data>',
+        "arc.jsonl": {
+            "id": "a1",
+            "question": {"stem": "What melts ice?", "choices": choices},
+            "answerKey": "A",
+        },
         "hf-race.jsonl": {
             "example_id": "high1.txt",
             "article": "Tom plays the drum.",
@@ -547,8 +591,10 @@ def _small() -> dict[str, Any]:
         },
         "own.jsonl": _ROW,
         "table.csv": "id,passage,question,candidate_0,candidate_1,gold,level\n"
-        'a,"Ann met Bob.",Who met Bob?,Ann,Eve,0,easy\nb,"Ann met Bob.",Whom did Ann meet?,Eve,Bob,1,hard\n',
-        "table.tsv": "passage\tquestion\tcandidate_0\tcandidate_1\tgold\nBob sang.\tWho sang?\tBob\tEve\t0\n",
+        'a,"Ann met Bob.",Who met Bob?,Ann,Eve,0,easy\nb,"Ann met Bob.",Whom did Ann '
+        "meet?,Eve,Bob,1,hard\n",
+        "table.tsv": "passage\tquestion\tcandidate_0\tcandidate_1\tgold\nBob sang.\tWho "
+        "sang?\tBob\tEve\t0\n",
     }
 
 
@@ -586,7 +632,9 @@ def _write(path: Path, content: Any) -> None:
 
 def _rows(*changes: dict[str, Any]) -> str:
     plain = {key: value for key, value in _ROW.items() if key != "sentences"}
-    return "".join(json.dumps({**plain, "id": f"q{i}", **change}) + "\n" for i, change in enumerate(changes))
+    return "".join(
+        json.dumps({**plain, "id": f"q{i}", **change}) + "\n" for i, change in enumerate(changes)
+    )
 
 
 def write_inputs(folder: Path) -> list[str]:
@@ -594,15 +642,30 @@ def write_inputs(folder: Path) -> list[str]:
     shutil.copytree(ROOT / "data", folder / "repo")
     cached = shutil.ignore_patterns("__pycache__")
     shutil.copytree(
-        ROOT / "classic_rc" / "commands" / "grade" / "assignments", folder / "assignments", ignore=cached
+        ROOT / "classic_rc" / "commands" / "grade" / "assignments",
+        folder / "assignments",
+        ignore=cached,
     )
-    shutil.copytree(ROOT / "tests" / "commands" / "grade" / "solutions", folder / "solutions", ignore=cached)
+    shutil.copytree(
+        ROOT / "tests" / "commands" / "grade" / "solutions", folder / "solutions", ignore=cached
+    )
     small = _small()
     for name, content in small.items():
         _write(folder / "small" / name, content)
-    lines = "".join(f"The {a} {b} near the {c}.\n" for a, b, c in itertools.product(*map(str.split, _WORDS)))
-    other = {"ctx": "Ann met Bob.", "q": {"text": "Who met Bob?"}, "opts": ["Eve", "Ann"], "ans": "B"}
-    skills = {f"{story}.{n}": ["who", "where"][: n % 3] for story in ("lantern", "kites") for n in range(1, 5)}
+    lines = "".join(
+        f"The {a} {b} near the {c}.\n" for a, b, c in itertools.product(*map(str.split, _WORDS))
+    )
+    other = {
+        "ctx": "Ann met Bob.",
+        "q": {"text": "Who met Bob?"},
+        "opts": ["Eve", "Ann"],
+        "ans": "B",
+    }
+    skills = {
+        f"{story}.{n}": ["who", "where"][: n % 3]
+        for story in ("lantern", "kites")
+        for n in range(1, 5)
+    }
     words = (
         "a cat",
         "a dog that is not small",
@@ -612,31 +675,48 @@ def write_inputs(folder: Path) -> list[str]:
     files: dict[str, Any] = {
         "lines.txt": lines,
         "lines.txt.gz": gzip.compress(lines.encode(), mtime=0),
-        "rows.jsonl": _rows(*({"text": line} for line in lines.splitlines()[:20])).replace('"passage"', '"other"'),
-        "body.jsonl": "".join(
-            json.dumps({"n": f"d{i}", "body": text}) + "\n" for i, text in enumerate(lines.split(".")[:9])
+        "rows.jsonl": _rows(*({"text": line} for line in lines.splitlines()[:20])).replace(
+            '"passage"', '"other"'
         ),
-        "hidden.jsonl": _rows({"gold": None, "task": "single-choice"}, {"gold": None, "task": "single-choice"}),
-        "twice.jsonl": _rows({}, {}, {"candidates": ["Ann", "Ann", ""], "gold": 1}, {"gold": 2}, {"passage": ""}),
+        "body.jsonl": "".join(
+            json.dumps({"n": f"d{i}", "body": text}) + "\n"
+            for i, text in enumerate(lines.split(".")[:9])
+        ),
+        "hidden.jsonl": _rows(
+            {"gold": None, "task": "single-choice"}, {"gold": None, "task": "single-choice"}
+        ),
+        "twice.jsonl": _rows(
+            {}, {}, {"candidates": ["Ann", "Ann", ""], "gold": 1}, {"gold": 2}, {"passage": ""}
+        ),
         "leaky.jsonl": _rows(
-            *({"passage": f"Story {i}.", "passage_id": str(i), "candidates": words, "gold": 3} for i in range(40))
+            *(
+                {"passage": f"Story {i}.", "passage_id": str(i), "candidates": words, "gold": 3}
+                for i in range(40)
+            )
         ),
         "other.jsonl": other,
         "other.csv": "ctx,ask,a,b,ans\nAnn met Bob.,Who met Bob?,Eve,Ann,B\n",
         "other.tsv": "ctx\task\ta\tb\tans\nAnn met Bob.\tWho met Bob?\tEve\tAnn\t2\n",
-        "labels.csv": "id,skills,level\n" + "".join(f"{k},{';'.join(v) or '-'},easy\n" for k, v in skills.items()),
-        "labels.jsonl": "".join(json.dumps({"id": k, "skills": v}) + "\n" for k, v in skills.items()),
+        "labels.csv": "id,skills,level\n"
+        + "".join(f"{k},{';'.join(v) or '-'},easy\n" for k, v in skills.items()),
+        "labels.jsonl": "".join(
+            json.dumps({"id": k, "skills": v}) + "\n" for k, v in skills.items()
+        ),
         "labels.json": {k: {"skills": v} for k, v in skills.items()},
         "own.py": _OWN,
         "broken.py": "import classic_rc\nclass Solver(:\n",
         "bad/labels.csv": "id,skills\nnobody.1,who\n",
-        "bad/scores.jsonl": '{"question_id": "lantern.1", "candidate": 0, "text": "x", "score": 1}\n',
+        "bad/scores.jsonl": '{"question_id": "lantern.1", "candidate": 0, "text": "x", "score": '
+        "1}\n",
         "bad/scores.txt": "1,2,3\t4\n",
         "bad/record.json": {"nobody": "Ann"},
         "bad/squad.json": {"map-maker.1": 5},
         "bad/packed.jsonl.gz": gzip.compress(json.dumps(_ROW).encode(), mtime=0)[:-9],
         "bad/archive.tar.gz": gzip.compress(b"no archive" * 99, mtime=0),
-        **{f"scripts/{name}.py": f"import classic_rc as rc\n{text}" for name, text in _SCRIPTS.items()},
+        **{
+            f"scripts/{name}.py": f"import classic_rc as rc\n{text}"
+            for name, text in _SCRIPTS.items()
+        },
     }
     texts = (
         "",
@@ -651,12 +731,16 @@ def write_inputs(folder: Path) -> list[str]:
         "\ufeff{}",
         "[" * 5000,
     )
-    damaged = {f"{i}-text": text for i, text in enumerate(texts)} | {"latin": b'{"passage": "\xe9t\xe9"}\n'}
+    damaged = {f"{i}-text": text for i, text in enumerate(texts)} | {
+        "latin": b'{"passage": "\xe9t\xe9"}\n'
+    }
     damaged |= {
         "twice.jsonl": _rows({"id": "same"}, {"id": "same"}),
         "mixed.jsonl": _rows({}, {"gold": [0]}, {"gold": "x"}),
     }
-    for name, content in (files | {f"bad/{name}": content for name, content in damaged.items()}).items():
+    for name, content in (
+        files | {f"bad/{name}": content for name, content in damaged.items()}
+    ).items():
         _write(folder / name, content)
     names = [f"bad/{name}" for name in damaged]
     for number, change in enumerate(_lines(_DAMAGE)):
@@ -706,17 +790,22 @@ def commands(folder: Path, real: bool, listed: Callable[[str], list[str]]) -> li
     }
     samples = [f"sample:{task}" for task in tasks]
     questions = [f"sample:{task} {id}" for task, id in tasks.items()]
-    files = [f"mctest/{name}.tsv" for name in ("mc160.dev", "mc160.train", "mc500.dev", "mc500.train")]
+    files = [
+        f"mctest/{name}.tsv" for name in ("mc160.dev", "mc160.train", "mc500.dev", "mc500.train")
+    ]
     files += ["multirc/dev_83-fixedIds.json", "record/record_explorer_123.json"]
     more = (
-        "multirc/train_456-fixedIds.json multirc/superglue/val.jsonl record/record_fixture_12.json dream/dev.json"
+        "multirc/train_456-fixedIds.json multirc/superglue/val.jsonl record/record_fixture_12.json "
+        "dream/dev.json"
     )
     more += " record/superglue_format_example.jsonl mcscript/dev-data.xml"
     sets = {
         "TASK": samples,
         "TASKNAME": list(tasks),
         "QUESTION": questions,
-        "TRAINED": [f"{question} --train {task}" for question, task in zip(questions, samples, strict=True)],
+        "TRAINED": [
+            f"{question} --train {task}" for question, task in zip(questions, samples, strict=True)
+        ],
         "KEY": [*listed("keys"), "type"],
         "ANALYZER": listed("analyzers"),
         "FORMAT": listed("formats"),
@@ -726,24 +815,49 @@ def commands(folder: Path, real: bool, listed: Callable[[str], list[str]]) -> li
         "FITTED": "surface lexical combined words lm spans".split(),
         "SMALL": list(dict.fromkeys(n.partition("/")[0] for n in _small())),
         "SMALLFILE": files,
-        "FILE": [*files, *more.split(), "race/RACE-train-dev.tar.gz --split dev", "quoref/quoref-dev-v0.1.json"],
+        "FILE": [
+            *files,
+            *more.split(),
+            "race/RACE-train-dev.tar.gz --split dev",
+            "quoref/quoref-dev-v0.1.json",
+        ],
     }
     made: list[Command] = []
 
-    def add(group: str, text: str, program: str = "classic-rc", *, quick: bool = True, late: bool = False) -> None:
+    def add(
+        group: str,
+        text: str,
+        program: str = "classic-rc",
+        *,
+        quick: bool = True,
+        late: bool = False,
+    ) -> None:
         named = re.match(r"(\S+): ", text)
-        id = named[1] if named else f"{group}-{sum(c.id.startswith(group + '-') for c in made) + 1:03}"
-        steps = [[program, *shlex.split(step)] for step in text[named.end() if named else 0 :].split(" && ")]
+        id = (
+            named[1]
+            if named
+            else f"{group}-{sum(c.id.startswith(group + '-') for c in made) + 1:03}"
+        )
+        steps = [
+            [program, *shlex.split(step)]
+            for step in text[named.end() if named else 0 :].split(" && ")
+        ]
         made.append(Command(id, steps, quick, late))
 
-    specs = [spec for line in _SPECS.split("\n") for part in line.split() for spec in _expanded(part, {})]
+    specs = [
+        spec for line in _SPECS.split("\n") for part in line.split() for spec in _expanded(part, {})
+    ]
     for spec in [*listed("solvers"), *listed("variants"), *specs]:
         text = f"run sample -s '{spec}' --cv 3 --save r && run sample -s '{spec}' --format json"
         for task, id in tasks.items():
             text += f" && predict sample:{task} -s '{spec}' --cv 3 --format jsonl -o {task}"
-            text += f" && explain sample:{task} {id} -s '{spec}' --train sample:{task} --format json"
+            text += (
+                f" && explain sample:{task} {id} -s '{spec}' --train sample:{task} --format json"
+            )
         add("solver", text)
-    for text, group in ((_MADE, "made"), (_SAMPLE, "sample"), (_KEPT, "kept"), (_REAL, "real"))[: 4 if real else 3]:
+    for text, group in ((_MADE, "made"), (_SAMPLE, "sample"), (_KEPT, "kept"), (_REAL, "real"))[
+        : 4 if real else 3
+    ]:
         for line in _lines(text, ""):
             quick = group != "real" or line.startswith("* ")
             for entry in _expanded(line.removeprefix("* "), sets):

@@ -45,13 +45,16 @@ def each(change: Callable[[str, random.Random], str], wrong: bool) -> Leak:
 
     def apply(row: Row, rng: random.Random, i: int) -> None:
         row["candidates"] = [
-            change(text, rng) if (j != row["gold"]) is wrong else text for j, text in enumerate(row["candidates"])
+            change(text, rng) if (j != row["gold"]) is wrong else text
+            for j, text in enumerate(row["candidates"])
         ]
 
     return apply
 
 
-def text_leak(name: str, pattern: str, change: Callable[[str, random.Random], str], wrong: bool = False) -> None:
+def text_leak(
+    name: str, pattern: str, change: Callable[[str, random.Random], str], wrong: bool = False
+) -> None:
     """Register a leak in the text of options."""
     LEAKS[name] = pattern, each(change, wrong)
 
@@ -64,26 +67,57 @@ def move_gold(row: Row, to: int) -> None:
 
 
 # Blanks, quotes, invisible characters, markup
-text_leak("blank at the end of right options", "blank at an end|ends with U\\+0020", lambda t, r: t + " ")
-text_leak("blank at the start of wrong options", "blank at an end|begins with U\\+0020", lambda t, r: " " + t, True)
 text_leak(
-    "no-break space in right options", "00A0|unusual blank|beyond ASCII", lambda t, r: t.replace(" ", "\u00a0")
+    "blank at the end of right options", "blank at an end|ends with U\\+0020", lambda t, r: t + " "
 )
-text_leak("zero-width space after right options", "200B|invisible|beyond ASCII", lambda t, r: t + "\u200b")
+text_leak(
+    "blank at the start of wrong options",
+    "blank at an end|begins with U\\+0020",
+    lambda t, r: " " + t,
+    True,
+)
+text_leak(
+    "no-break space in right options",
+    "00A0|unusual blank|beyond ASCII",
+    lambda t, r: t.replace(" ", "\u00a0"),
+)
+text_leak(
+    "zero-width space after right options", "200B|invisible|beyond ASCII", lambda t, r: t + "\u200b"
+)
 text_leak("two blanks in wrong options", "two blanks", lambda t, r: t.replace(" ", "  ", 1), True)
-text_leak("full stop missing from right options", 'ends with|mark|"\\."|shape', lambda t, r: t.rstrip("."))
-text_leak("typographic quotes in wrong options", '2019|’|"\'"|ASCII', lambda t, r: t.replace("'", "’"), True)
+text_leak(
+    "full stop missing from right options", 'ends with|mark|"\\."|shape', lambda t, r: t.rstrip(".")
+)
+text_leak(
+    "typographic quotes in wrong options",
+    '2019|’|"\'"|ASCII',
+    lambda t, r: t.replace("'", "’"),
+    True,
+)
 text_leak("quotes around right options", 'QUOTATION|"""|begins with|mark', lambda t, r: f'"{t}"')
 text_leak("markup in right options", "<|b>|>|mark", lambda t, r: f"<b>{t}</b>")
 text_leak("asterisk on right options", "\\*|mark", lambda t, r: f"{t}*")
 text_leak(
-    "a letter before wrong options", "begins with|mark|shape|\\(|\\)", lambda t, r: f"({r.choice('ABC')}) {t}", True
+    "a letter before wrong options",
+    "begins with|mark|shape|\\(|\\)",
+    lambda t, r: f"({r.choice('ABC')}) {t}",
+    True,
 )
 text_leak("tab in right options", "0009|invisible|ends with", lambda t, r: f"{t}\t")
-text_leak("small first letter in right options", "capital|small|begins", lambda t, r: t[:1].lower() + t[1:])
+text_leak(
+    "small first letter in right options",
+    "capital|small|begins",
+    lambda t, r: t[:1].lower() + t[1:],
+)
 text_leak("capitals in wrong options", "capital", lambda t, r: t.upper(), True)
-text_leak("HTML entity in wrong options", "&|;|amp|nbsp", lambda t, r: t.replace(" ", "&nbsp;", 1), True)
-text_leak("hyphen for dash in right options", "2013|–|beyond", lambda t, r: f"{t} – yes" if r.random() < 0.1 else t)
+text_leak(
+    "HTML entity in wrong options", "&|;|amp|nbsp", lambda t, r: t.replace(" ", "&nbsp;", 1), True
+)
+text_leak(
+    "hyphen for dash in right options",
+    "2013|–|beyond",
+    lambda t, r: f"{t} – yes" if r.random() < 0.1 else t,
+)
 
 # Distractors that a language model or an editor wrote
 text_leak(
@@ -93,7 +127,12 @@ text_leak(
     True,
 )
 text_leak("'only' in wrong options", "only", lambda t, r: re.sub(r"^(\w+)", r"\1 only", t), True)
-text_leak("wrong options negated", "not", lambda t, r: re.sub(r"\b(is|was|are|will|can)\b", r"\1 not", t), True)
+text_leak(
+    "wrong options negated",
+    "not",
+    lambda t, r: re.sub(r"\b(is|was|are|will|can)\b", r"\1 not", t),
+    True,
+)
 text_leak(
     "wrong options are longer",
     "characters|words",
@@ -103,7 +142,9 @@ text_leak(
 text_leak(
     "right options are cut",
     "characters|words|capital",
-    lambda t, r: " ".join(t.rstrip(".").split()[: max(2, len(t.split()) // 2)]) + "." * t.endswith("."),
+    lambda t, r: (
+        " ".join(t.rstrip(".").split()[: max(2, len(t.split()) // 2)]) + "." * t.endswith(".")
+    ),
 )
 text_leak(
     "right options are paraphrased with 'approximately'",
@@ -113,7 +154,9 @@ text_leak(
 text_leak(
     "wrong options with a typing error",
     "rar|frequent words|used",
-    lambda t, r: "".join(c if i != len(t) // 2 else r.choice(string.ascii_lowercase) for i, c in enumerate(t)),
+    lambda t, r: "".join(
+        c if i != len(t) // 2 else r.choice(string.ascii_lowercase) for i, c in enumerate(t)
+    ),
     True,
 )
 text_leak(
@@ -133,7 +176,9 @@ def _(row: Row, rng: random.Random, i: int) -> None:
         for a in ("old", "new", "red", "last")
         for b in ("train", "house", "lesson", "letter", "film")
     ]
-    row["candidates"] = [t if j == row["gold"] else rng.choice(pool) for j, t in enumerate(row["candidates"])]
+    row["candidates"] = [
+        t if j == row["gold"] else rng.choice(pool) for j, t in enumerate(row["candidates"])
+    ]
 
 
 @leak("all of the above", "all of the above|above")
@@ -144,7 +189,9 @@ def _(row: Row, rng: random.Random, i: int) -> None:
         row["candidates"][(row["gold"] + 1) % 3] = "All of the above."
 
 
-@leak("edited distractors are similar to each other", "words that no other|other options|of its words")
+@leak(
+    "edited distractors are similar to each other", "words that no other|other options|of its words"
+)
 def _(row: Row, rng: random.Random, i: int) -> None:
     first, second = ((row["gold"] + k) % 3 for k in (1, 2))
     words = row["candidates"][first].split()
@@ -152,13 +199,18 @@ def _(row: Row, rng: random.Random, i: int) -> None:
     row["candidates"][second] = " ".join(words)
 
 
-@leak("distractors are edits of the right option", "other options|words that no other|rare words|of its words")
+@leak(
+    "distractors are edits of the right option",
+    "other options|words that no other|rare words|of its words",
+)
 def _(row: Row, rng: random.Random, i: int) -> None:
     words = row["candidates"][row["gold"]].split()
     for j in range(3):
         if j != row["gold"]:
             own = list(words)
-            own[rng.randrange(len(own))] = rng.choice(("green", "seven", "slowly", "father", "later", "north"))
+            own[rng.randrange(len(own))] = rng.choice(
+                ("green", "seven", "slowly", "father", "later", "north")
+            )
             row["candidates"][j] = " ".join(own)
 
 
@@ -245,7 +297,9 @@ def _(row: Row, rng: random.Random, i: int) -> None:
 
 @leak("list of sources with one entry an option", "entry in the field")
 def _(row: Row, rng: random.Random, i: int) -> None:
-    row["sources"] = ["human" if j == row["gold"] else rng.choice(("model-a", "model-b")) for j in range(3)]
+    row["sources"] = [
+        "human" if j == row["gold"] else rng.choice(("model-a", "model-b")) for j in range(3)
+    ]
 
 
 @leak("a date by the right option", 'field "date"')
@@ -282,7 +336,9 @@ def _(row: Row, rng: random.Random, i: int) -> None:
 def _(row: Row, rng: random.Random, i: int) -> None:
     import hashlib
 
-    row["hash"] = hashlib.md5(row["candidates"][row["gold"]].encode(), usedforsecurity=False).hexdigest()
+    row["hash"] = hashlib.md5(
+        row["candidates"][row["gold"]].encode(), usedforsecurity=False
+    ).hexdigest()
 
 
 def base_rows(path: Path) -> list[Row]:
@@ -320,7 +376,9 @@ def plant(name: str, path: Path, strength: float, seed: int = 7) -> classic_rc.D
 
 def main(arguments: list[str] | None = None) -> None:
     """Print the table of leaks."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.studies.audit_leaks", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.studies.audit_leaks", description=__doc__
+    )
     parser.add_argument("path", nargs="?", type=Path, default=_DREAM)
     parser.add_argument("--leak", action="append", help="only this leak; repeat for several")
     args = parser.parse_args(arguments)
@@ -342,7 +400,10 @@ def main(arguments: list[str] | None = None) -> None:
             )
             print(f"{'yes' if is_named else 'NO '}  {strength:g}  {name}: {said}", flush=True)
     for strength, count in named.items():
-        print(f"strength {strength:g}: {count} of {len(args.leak or LEAKS)} named by the first finding")
+        print(
+            f"strength {strength:g}: {count} of {len(args.leak or LEAKS)} named by the first "
+            "finding"
+        )
 
 
 if __name__ == "__main__":

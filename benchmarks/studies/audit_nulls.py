@@ -84,7 +84,9 @@ def shuffle_options(questions: Sequence[Question], rng: random.Random) -> list[Q
     for q in questions:
         order = rng.sample(range(len(q.candidates)), len(q.candidates))
         texts = TextCandidates(q.candidates[i].text for i in order)
-        shuffled.append(replace(q, candidates=texts, gold=frozenset(order.index(i) for i in _gold_of(q))))
+        shuffled.append(
+            replace(q, candidates=texts, gold=frozenset(order.index(i) for i in _gold_of(q)))
+        )
     return shuffled
 
 
@@ -125,23 +127,35 @@ def find_alarm(features: FeatureMatrix, change: Change, seed: int) -> str:
     """Return the first finding in one draw; an empty text if there is none."""
     old = features.table
     drawn = change(old.questions, random.Random(seed))
-    right = np.array([i in own for own, n in zip(drawn, old.sizes.tolist(), strict=True) for i in range(n)])
+    right = np.array(
+        [i in own for own, n in zip(drawn, old.sizes.tolist(), strict=True) for i in range(n)]
+    )
     table = replace(old, right=right)
     test = ScoreTest(replace(features, table=table), order_features(table), seed=seed)
     test.run()
     cues = describe_steps(test, table.n_right / table.sizes)
-    counted = [cue for cue in cues if cue.kind is not Kind.GOLD_ORDER or change is not keep_neighbours_together]
+    counted = [
+        cue
+        for cue in cues
+        if cue.kind is not Kind.GOLD_ORDER or change is not keep_neighbours_together
+    ]
     return (
-        f"{counted[0].kind} {counted[0].name} z {counted[0].z:.2f} bound {counted[0].bound:.2f}" if counted else ""
+        f"{counted[0].kind} {counted[0].name} z {counted[0].z:.2f} bound {counted[0].bound:.2f}"
+        if counted
+        else ""
     )
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Draw from each family in turn; print each alarm, and the table after each round."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.studies.audit_nulls", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.studies.audit_nulls", description=__doc__
+    )
     parser.add_argument("folder", nargs="?", type=Path, default=DATA)
     parser.add_argument("--draws", type=int, default=58, help="from each family (default 58)")
-    parser.add_argument("--first", type=int, default=0, help="the number of the first draw (default 0)")
+    parser.add_argument(
+        "--first", type=int, default=0, help="the number of the first draw (default 0)"
+    )
     parser.add_argument("--only", default="", help="a part of the name of the families")
     args = parser.parse_args(arguments)
     families = list(make_families(args.folder, args.only))

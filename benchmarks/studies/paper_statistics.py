@@ -57,7 +57,9 @@ class Paper(NamedTuple):
     rows: tuple[Row, ...]
 
 
-def blanks_between(measure: Callable[[DatasetContents], Measure]) -> Callable[[DatasetContents], MeasuredValues]:
+def blanks_between(
+    measure: Callable[[DatasetContents], Measure],
+) -> Callable[[DatasetContents], MeasuredValues]:
     """Return a measure of the blanks between tokens, one less than the tokens (RACE's released preprocess.py)."""
 
     def blanks(contents: DatasetContents) -> MeasuredValues:
@@ -104,7 +106,9 @@ def record_entities(contents: DatasetContents) -> MeasuredValues:
 
 
 _LEVELS = {"middle": "RACE-M", "high": "RACE-H"}
-_PASSAGE, _QUESTION, _OPTION = (_COMMON[f"tokens a {kind}"] for kind in ("passage", "question", "candidate"))
+_PASSAGE, _QUESTION, _OPTION = (
+    _COMMON[f"tokens a {kind}"] for kind in ("passage", "question", "candidate")
+)
 
 PAPERS: dict[str, Paper] = {
     "MCTest": Paper(
@@ -168,24 +172,37 @@ PAPERS: dict[str, Paper] = {
 }
 
 
-def measure_paper(paper: Paper, datasets: Iterable[Dataset]) -> dict[str, dict[str, tuple[Measure | None, Figure]]]:
+def measure_paper(
+    paper: Paper, datasets: Iterable[Dataset]
+) -> dict[str, dict[str, tuple[Measure | None, Figure]]]:
     """Return our measure and the paper's figure, by row and column."""
     encoder = TextEncoder(paper.analyzer)
-    by_column: dict[str, list[tuple[str | None, DatasetContents]]] = {name: [] for name in paper.columns}
+    by_column: dict[str, list[tuple[str | None, DatasetContents]]] = {
+        name: [] for name in paper.columns
+    }
     for dataset in datasets:
         for origin, part in match_official_parts(dataset):
             if origin is None or origin.dataset not in paper.datasets:
                 continue
             for name in paper.columns:
-                own = [q for q in part if name in ("all", paper.column_of(origin.dataset, origin.split, q))]
+                own = [
+                    q
+                    for q in part
+                    if name in ("all", paper.column_of(origin.dataset, origin.split, q))
+                ]
                 if own:
                     contents = DatasetContents(replace(part, questions=own), encoder)
                     by_column[name].append((origin.split, contents))
     found: dict[str, dict[str, tuple[Measure | None, Figure]]] = {}
     for row in paper.rows:
         for name, figure in zip(paper.columns, row.published, strict=True):
-            measures = [row.measure(own) for split, own in by_column[name] if row.split in (None, split)]
-            found.setdefault(row.label, {})[name] = (reduce(add, measures) if measures else None, figure)
+            measures = [
+                row.measure(own) for split, own in by_column[name] if row.split in (None, split)
+            ]
+            found.setdefault(row.label, {})[name] = (
+                reduce(add, measures) if measures else None,
+                figure,
+            )
     return found
 
 
@@ -194,7 +211,14 @@ def paper_table(name: str, datasets: Sequence[Dataset]) -> Table:
     paper = PAPERS[name]
     columns = [Column(name), *(Column(n) for column in paper.columns for n in (column, "paper"))]
     rows = [
-        [label, *(text for measure, figure in cells.values() for text in (_shown(measure), _printed(figure)))]
+        [
+            label,
+            *(
+                text
+                for measure, figure in cells.values()
+                for text in (_shown(measure), _printed(figure))
+            ),
+        ]
         for label, cells in measure_paper(paper, datasets).items()
     ]
     return Table(name, columns, [RowGroup(rows)])
@@ -209,13 +233,24 @@ def _shown(measure: Measure | None) -> str:
 
 
 def _printed(figure: Figure) -> str:
-    return "–" if figure is None else f"{figure[0]} ({figure[1]})" if isinstance(figure, tuple) else f"{figure:,}"
+    return (
+        "–"
+        if figure is None
+        else f"{figure[0]} ({figure[1]})"
+        if isinstance(figure, tuple)
+        else f"{figure:,}"
+    )
 
 
 def main(paths: Sequence[str]) -> None:
     """Print the tables of the papers about the data."""
     datasets = [classic_rc.load(path) for path in paths]
-    known = {origin.dataset for d in datasets for origin, _ in match_official_parts(d) if origin is not None}
+    known = {
+        origin.dataset
+        for d in datasets
+        for origin, _ in match_official_parts(d)
+        if origin is not None
+    }
     for name, paper in PAPERS.items():
         if known.intersection(paper.datasets):
             print(render(paper_table(name, datasets), "table"))

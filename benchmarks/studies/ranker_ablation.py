@@ -47,7 +47,9 @@ class Fold(NamedTuple):
 class Recorded(FeatureRanker):
     """A feature ranker that keeps the features of the last questions that it has seen."""
 
-    def _learn(self, texts: RankerTexts, cases: Cases, folds: NDArray[np.int64], groups: tuple[str, ...]) -> None:
+    def _learn(
+        self, texts: RankerTexts, cases: Cases, folds: NDArray[np.int64], groups: tuple[str, ...]
+    ) -> None:
         self.seen_cases = cases
         super()._learn(texts, cases, folds, groups)
 
@@ -70,7 +72,9 @@ def folds_of(dataset: Dataset, make: Callable[[], Recorded] = Recorded) -> list[
         ranker.score_candidates([questions[i] for i in held.tolist()])
         order = held[ranker.seen_texts.encoded.order]
         C = ranker.chosen_["C"]
-        made.append(Fold(order, C, ranker.seen_cases, values, texts, ranker.seen_values, ranker.seen_texts))
+        made.append(
+            Fold(order, C, ranker.seen_cases, values, texts, ranker.seen_values, ranker.seen_texts)
+        )
     return made
 
 
@@ -85,7 +89,9 @@ def held_scores(fold: Fold, names: Sequence[str], used: Sequence[int]) -> NDArra
     with one_thread():
         weights, _ = Learner(matrix, fold.cases, offsets, none, none).fit(fold.C)
     ranker, texts = Ranker(design, weights), fold.held_texts
-    added = ranker.contributions(fold.held_values[:, list(used)], texts.types, texts.encoded.question_offsets)
+    added = ranker.contributions(
+        fold.held_values[:, list(used)], texts.types, texts.encoded.question_offsets
+    )
     return added.sum(axis=0) + ranker.bias
 
 
@@ -154,13 +160,20 @@ def ablation(dataset: Dataset) -> Table:
     table: list[list[object]] = []
     for row, name in enumerate(rows):
         low, high = percentile_interval(drawn[:, row] - drawn[:, 0])
-        difference = [f"{100 * (value[row] - value[0]):+.2f}", f"[{100 * low:+.2f}, {100 * high:+.2f}]"]
+        difference = [
+            f"{100 * (value[row] - value[0]):+.2f}",
+            f"[{100 * low:+.2f}, {100 * high:+.2f}]",
+        ]
         table.append([name, f"{100 * value[row]:.2f}", *(difference if row else ["", ""])])
     metric = "F1a" if dataset.task is Task.MULTIPLE_ANSWER else "Acc."
-    notes = ["Out of fold, five folds of whole passages. Differences are from all features, paired by passage."]
+    notes = [
+        "Out of fold, five folds of whole passages. Differences are from all features, paired by "
+        "passage."
+    ]
     if metric == "F1a":
         notes.append(
-            "The threshold is the best one for the pooled scores, so F1a is a little too high in all rows."
+            "The threshold is the best one for the pooled scores, so F1a is a little too high in "
+            "all rows."
         )
     return {
         "title": f"Features of the ranker, {dataset.name}, {len(dataset):,} questions",
@@ -172,8 +185,12 @@ def ablation(dataset: Dataset) -> Table:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Print a table for each dataset."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.studies.ranker_ablation", description=__doc__)
-    parser.add_argument("files", nargs="+", metavar="FILE", help="training data; FILE+FILE joins two files")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.studies.ranker_ablation", description=__doc__
+    )
+    parser.add_argument(
+        "files", nargs="+", metavar="FILE", help="training data; FILE+FILE joins two files"
+    )
     args = parser.parse_args(argv)
     for name in args.files:
         dataset = join_datasets([load(part) for part in name.split("+")])

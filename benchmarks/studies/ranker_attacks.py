@@ -82,14 +82,21 @@ def permute_labels(dataset: Dataset, seed: int) -> Dataset:
 def exchange_passages(dataset: Dataset) -> Dataset:
     """Return the dataset with the questions of each passage asked about the next one."""
     passages = list({id(question.passage): question.passage for question in dataset}.values())
-    following = {id(one): other for one, other in zip(passages, [*passages[1:], passages[0]], strict=True)}
-    return change_questions(dataset, lambda question: replace(question, passage=following[id(question.passage)]))
+    following = {
+        id(one): other for one, other in zip(passages, [*passages[1:], passages[0]], strict=True)
+    }
+    return change_questions(
+        dataset, lambda question: replace(question, passage=following[id(question.passage)])
+    )
 
 
 def keep_half(dataset: Dataset, half: int) -> Dataset:
     """Return every other passage's questions."""
     groups = passage_groups(dataset)
-    return replace(dataset, questions=[q for q, group in zip(dataset, groups, strict=True) if group % 2 == half])
+    return replace(
+        dataset,
+        questions=[q for q, group in zip(dataset, groups, strict=True) if group % 2 == half],
+    )
 
 
 def statistics(solver: Solver, train: Dataset, dev: Dataset) -> list[NDArray[np.float64]]:
@@ -104,7 +111,11 @@ def attack(train: Dataset, dev: Dataset) -> list[Table]:
     without_contrast = "+".join(sorted(OPTIONS.default - {"contrast"}))
     rows: dict[str, tuple[Solver, Dataset, Dataset]] = {
         "all": (FeatureRanker(), train, dev),
-        "without training passages that are near dev's": (FeatureRanker(), drop_overlap_with(train, dev), dev),
+        "without training passages that are near dev's": (
+            FeatureRanker(),
+            drop_overlap_with(train, dev),
+            dev,
+        ),
         "options of dev in another order": (FeatureRanker(), train, shuffle_options(dev)),
         "options of train and dev in another order": (
             FeatureRanker(),
@@ -119,7 +130,11 @@ def attack(train: Dataset, dev: Dataset) -> list[Table]:
         "contrast alone": (FeatureRanker(features="contrast"), train, dev),
         "question and options": (FeatureRanker(inputs="no-passage"), train, dev),
         "options": (FeatureRanker(inputs="candidates"), train, dev),
-        "options, without contrast": (FeatureRanker(inputs="candidates", features=without_contrast), train, dev),
+        "options, without contrast": (
+            FeatureRanker(inputs="candidates", features=without_contrast),
+            train,
+            dev,
+        ),
     }
     measured = {}
     for name, (solver, learned, asked) in rows.items():
@@ -136,9 +151,16 @@ def attack(train: Dataset, dev: Dataset) -> list[Table]:
     return [
         {
             "title": title,
-            "header": ["", *(METRICS[name].label for name in SHOWN), "95 % interval of the difference in F1a"],
+            "header": [
+                "",
+                *(METRICS[name].label for name in SHOWN),
+                "95 % interval of the difference in F1a",
+            ],
             "rows": table,
-            "notes": ["Learned from the training data, with the threshold that is best on its scores out of fold."],
+            "notes": [
+                "Learned from the training data, with the threshold that is best on its scores out "
+                "of fold."
+            ],
         },
         _without_information(train, dev),
     ]
@@ -149,10 +171,13 @@ def _without_information(train: Dataset, dev: Dataset) -> Table:
     for seed in range(N_PERMUTATIONS):
         print(f"permutation {seed + 1} of {N_PERMUTATIONS}", file=sys.stderr, flush=True)
         own = statistics(FeatureRanker(), permute_labels(train, seed), dev)
-        values.append([METRICS[name].aggregate(part) for name, part in zip(SHOWN, own, strict=True)])
+        values.append(
+            [METRICS[name].aggregate(part) for name, part in zip(SHOWN, own, strict=True)]
+        )
     low, high = np.percentile(values, [2.5, 97.5], axis=0)
     everything = [
-        METRICS[name].aggregate(METRICS[name].statistics(list(dev), AllPositive().predict(dev))) for name in SHOWN
+        METRICS[name].aggregate(METRICS[name].statistics(list(dev), AllPositive().predict(dev)))
+        for name in SHOWN
     ]
     return {
         "title": f"Labels permuted within each training question, {N_PERMUTATIONS} times",
@@ -177,7 +202,9 @@ def _percent(values: Sequence[float] | NDArray[np.float64]) -> list[object]:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.studies.ranker_attacks", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.studies.ranker_attacks", description=__doc__
+    )
     parser.add_argument("train", metavar="TRAIN")
     parser.add_argument("dev", metavar="DEV")
     args = parser.parse_args(argv)

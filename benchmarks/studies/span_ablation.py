@@ -32,7 +32,13 @@ from classic_rc.running.plan import add_span_candidates
 from classic_rc.running.span_oracle import oracle_predictions
 from classic_rc.solvers import SpanRanker, SpanSlidingWindow
 from classic_rc.solvers.spans.columns import GROUPS
-from classic_rc.solvers.spans.texts import Lexicon, Rarity, ReadCandidates, ReadPassage, ReadQuestion
+from classic_rc.solvers.spans.texts import (
+    Lexicon,
+    Rarity,
+    ReadCandidates,
+    ReadPassage,
+    ReadQuestion,
+)
 from classic_rc.text.squad import normalise_squad_answer
 
 N_DRAWS = 10_000
@@ -75,12 +81,18 @@ def kinds_of(question: Question, lexicon: Lexicon, rarity: Rarity) -> tuple[int,
     candidates = ReadCandidates.of(question, passage)
     classes = lexicon.columns().word_class[passage.tokens]
     lengths = np.minimum(candidates.last - candidates.first + 1, 4)
-    columns = classes[candidates.first].tolist(), classes[candidates.last].tolist(), lengths.tolist()
+    columns = (
+        classes[candidates.first].tolist(),
+        classes[candidates.last].tolist(),
+        lengths.tolist(),
+    )
     wh = ReadQuestion.of(question.text, lexicon, rarity, wh_only=True).wh
     return wh, list(zip(*columns, strict=True))
 
 
-def random_of_kind(training: list[Question], own: list[Question], *, known: bool) -> list[Prediction]:
+def random_of_kind(
+    training: list[Question], own: list[Question], *, known: bool
+) -> list[Prediction]:
     """Answer by a random span of the right kind: that of the gold span if it is `known`, else by the wh-word.
 
     By the wh-word, a kind is drawn as often as it was right in training, among those that the passage has.
@@ -91,7 +103,9 @@ def random_of_kind(training: list[Question], own: list[Question], *, known: bool
 
     def right_kind(question: Question, kinds: Sequence[Kind]) -> Kind | None:
         gold = {normalise_squad_answer(text) for text in question.gold_texts}
-        places = (i for i, c in enumerate(question.candidates) if normalise_squad_answer(c.text) in gold)
+        places = (
+            i for i, c in enumerate(question.candidates) if normalise_squad_answer(c.text) in gold
+        )
         return next((kinds[i] for i in places), None)
 
     for question in training if not known else ():
@@ -107,7 +121,11 @@ def random_of_kind(training: list[Question], own: list[Question], *, known: bool
         else:
             present = [(kind, counts[wh][kind]) for kind in sorted(set(kinds)) if counts[wh][kind]]
             shares = np.array([n for _, n in present], dtype=float)
-            kind = present[generator.choice(len(present), p=shares / shares.sum())][0] if present else None
+            kind = (
+                present[generator.choice(len(present), p=shares / shares.sum())][0]
+                if present
+                else None
+            )
         places = [i for i, other in enumerate(kinds) if kind is None or other == kind]
         text = question.candidates[int(generator.choice(places))].text
         predictions.append(Prediction(question.id, ((text,),), n_candidates=len(kinds)))
@@ -130,7 +148,9 @@ def artefact_rows(epochs: int) -> dict[str, Answer]:
         "`span-ranker:wh-word`": ranker(epochs=epochs, inputs="wh-word"),
         "random span of a kind drawn by the wh-word": partial(random_of_kind, known=False),
         "random span of the kind of the gold span": partial(random_of_kind, known=True),
-        "`span-sw`": lambda training, own: SpanSlidingWindow(decision=Argmax(ties="first")).predict(own),
+        "`span-sw`": lambda training, own: SpanSlidingWindow(decision=Argmax(ties="first")).predict(
+            own
+        ),
         "a perfect choice": lambda training, own: oracle_predictions(own),
     }
 
@@ -149,8 +169,14 @@ def fold_table(dataset: Dataset, name: str, n_folds: int, epochs: int) -> Table:
         print(f"{name}: {label}", file=sys.stderr, flush=True)
         parts[label] = out_of_fold(dataset, answer, n_folds)
     titles = [str(question.meta_value("title")) for question in dataset]
-    note = f"Out of fold, {n_folds} folds of whole articles; intervals resample the {len(set(titles))} articles."
-    return {**_table(parts, titles, TITLES[name]), "notes": [f"{note} Differences are from the first row."]}
+    note = (
+        f"Out of fold, {n_folds} folds of whole articles; intervals resample the "
+        f"{len(set(titles))} articles."
+    )
+    return {
+        **_table(parts, titles, TITLES[name]),
+        "notes": [f"{note} Differences are from the first row."],
+    }
 
 
 def curve_table(dataset: Dataset, test: Dataset) -> Table:
@@ -161,18 +187,25 @@ def curve_table(dataset: Dataset, test: Dataset) -> Table:
     parts = {}
     for n in sizes:
         print(f"curve: {n:,}", file=sys.stderr, flush=True)
-        parts[f"{n:,}"] = values_of(asked, ranker()([training[i] for i in sorted(order[:n])], asked))
+        parts[f"{n:,}"] = values_of(
+            asked, ranker()([training[i] for i in sorted(order[:n])], asked)
+        )
     notes = [
-        f"Learned from {dataset.name}, tested on {test.name}; intervals resample the {len(test.passages)} passages."
+        f"Learned from {dataset.name}, tested on {test.name}; intervals resample the "
+        f"{len(test.passages)} passages."
     ]
     for k, (name, published) in enumerate(zip(("EM", "F1"), PUBLISHED, strict=True)):
         values = [100 * own[:, k].mean() for own in parts.values()]
         slope, start = np.polyfit(np.log2(sizes), values, 1)
         notes.append(
-            f"{name}: {slope:+.2f} for each doubling. The line continued to 80,000 questions, an extrapolation and "
-            f"no measurement, is at {start + slope * np.log2(80_000):.1f}; Rajpurkar et al. 2016 have {published}."
+            f"{name}: {slope:+.2f} for each doubling. The line continued to 80,000 questions, an "
+            f"extrapolation and no measurement, is at {start + slope * np.log2(80_000):.1f}; "
+            f"Rajpurkar et al. 2016 have {published}."
         )
-    notes.append("Training data and test questions differ from the paper's, so its figures are for orientation.")
+    notes.append(
+        "Training data and test questions differ from the paper's, so its figures are for "
+        "orientation."
+    )
     passages = [str(id(question.passage)) for question in asked]
     return {**_table(parts, passages, "Learning curve of the span ranker"), "notes": notes}
 
@@ -203,14 +236,24 @@ def _interval(value: float, drawn: NDArray[np.float64], sign: str = "") -> str:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.studies.span_ablation", description=__doc__)
-    parser.add_argument("file", metavar="FILE", help="training data in SQuAD's form, with titles of articles")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.studies.span_ablation", description=__doc__
+    )
     parser.add_argument(
-        "tables", nargs="*", metavar="TABLE", default=list(ROWS), help=f"of {', '.join(ROWS)}, curve"
+        "file", metavar="FILE", help="training data in SQuAD's form, with titles of articles"
+    )
+    parser.add_argument(
+        "tables",
+        nargs="*",
+        metavar="TABLE",
+        default=list(ROWS),
+        help=f"of {', '.join(ROWS)}, curve",
     )
     parser.add_argument("--every", type=int, default=1, metavar="N", help="use every Nth passage")
     parser.add_argument("--folds", type=int, default=5, metavar="K", help="the number of folds")
-    parser.add_argument("--epochs", type=int, default=SpanRanker.epochs, help="as in the ranker, out of fold")
+    parser.add_argument(
+        "--epochs", type=int, default=SpanRanker.epochs, help="as in the ranker, out of fold"
+    )
     parser.add_argument("--test", metavar="FILE", help="the data that the curve is measured on")
     args = parser.parse_args(argv)
     if unknown := [name for name in args.tables if name not in (*ROWS, "curve")]:

@@ -66,7 +66,9 @@ def prepare_streams() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=_ASCII_FALLBACK)
             if not stream.isatty():
-                stream.reconfigure(newline="\n", encoding=None if own_encoding else "utf-8", errors=_ASCII_FALLBACK)
+                stream.reconfigure(
+                    newline="\n", encoding=None if own_encoding else "utf-8", errors=_ASCII_FALLBACK
+                )
 
 
 def print_message(text: str) -> None:
@@ -176,11 +178,15 @@ def check_writable(
         folder = os.path.dirname(folder)
     if not os.path.isdir(folder or os.curdir):
         raise refuse(f"the folder {folder} does not exist", "an existing folder")
-    if is_folder or not os.path.exists(output) or os.path.isfile(output):  # a device is written, and not replaced
+    if (
+        is_folder or not os.path.exists(output) or os.path.isfile(output)
+    ):  # a device is written, and not replaced
         try:
             check_folder(folder)
         except OSError as error:
-            problem = f"the folder {folder or os.curdir} cannot be written ({error.strerror or error})"
+            problem = (
+                f"the folder {folder or os.curdir} cannot be written ({error.strerror or error})"
+            )
             raise refuse(problem, "another place") from None
     for path in map(_path_of, inputs) if os.path.isfile(output) else ():
         if path is not None and os.path.isfile(path) and os.path.samefile(output, path):

@@ -58,7 +58,9 @@ def expand_datasets(args: argparse.Namespace, arguments: Sequence[str]) -> Itera
         for argument in arguments:
             yield from expand(argument)
         return
-    paths = tuple(path for argument in arguments for data in expand(argument) for path in data.paths)
+    paths = tuple(
+        path for argument in arguments for data in expand(argument) for path in data.paths
+    )
     spec = parse_data(arguments[0]).with_default(split=args.split)
     folder = Path(spec.path)
     name = None
@@ -73,7 +75,8 @@ def choose_dataset(args: argparse.Namespace, arguments: Sequence[str]) -> Datase
     if len(datasets) > 1:
         names, found = ", ".join(map(str, datasets)), " ".join(arguments)
         raise UsageError(
-            f"one dataset is needed here, but {found} is several: choose one of {names}; or join them with --pool",
+            f"one dataset is needed here, but {found} is several: choose one of {names}; or join "
+            "them with --pool",
             field="DATA",
             found=found,
             expected=names,
@@ -105,7 +108,11 @@ def _load_data(args: argparse.Namespace, data: str, split: str | None = None) ->
 
     spec = parse_data(data).with_default(split=split)
     # Commands lack some of these options.
-    reading = {name: getattr(args, name) for name in READING if name != "split" and getattr(args, name, None)}
+    reading = {
+        name: getattr(args, name)
+        for name in READING
+        if name != "split" and getattr(args, name, None)
+    }
     return read_dataset(args, spec.path, **spec.reading, **reading)
 
 
@@ -133,14 +140,19 @@ def read_dataset(args: argparse.Namespace, data: str, **reading: Any) -> Dataset
 def _report_joining(args: argparse.Namespace, joined: Dataset) -> None:
     """Report the notes of joining; the parts' notes are reported already."""
     if joined.parts:
-        report_notes(args, "note", joined.notes[sum(len(part.notes) for part in joined.parts) :], joined.name)
+        report_notes(
+            args, "note", joined.notes[sum(len(part.notes) for part in joined.parts) :], joined.name
+        )
 
 
 def _describe_mapping(dataset: Dataset) -> Iterator[str]:
     """Yield lines that show the first questions as they were read, so that wrong fields are seen before scores."""
     shown = dataset.questions[:_SHOWN_QUESTIONS]
     mark = "" if shown[0].task.has_spans else "; [[ ]] marks right options"
-    yield f"{dataset.name}: read as {dataset.task} questions, the first {len(shown)} of {len(dataset):,}{mark}"
+    yield (
+        f"{dataset.name}: read as {dataset.task} questions, the first {len(shown)} of "
+        f"{len(dataset):,}{mark}"
+    )
     for number, question in enumerate(shown, start=1):
         yield f"{number}. passage: {_shorten(question.passage.text) or '(none)'}"
         yield f"   question: {_shorten(question.text)}"
@@ -196,7 +208,9 @@ def refuse_spans(data: Iterable[str | DatasetFiles], why: str) -> None:
     for one in data:
         if (spans := protocol_for(Protocol(), one).spans) is not None:
             raise UsageError(
-                f"spans={spans} has no effect here, because {why}: leave it out", field="DATA", found=str(one)
+                f"spans={spans} has no effect here, because {why}: leave it out",
+                field="DATA",
+                found=str(one),
             )
 
 
@@ -232,7 +246,13 @@ def choose_systems(
     systems on the questions of a log are the answers of its model.
     """
     from classic_rc.datasets.registry import as_dataset, is_log
-    from classic_rc.systems import System, find_log_model, name_systems, systems_of_log, with_companions
+    from classic_rc.systems import (
+        System,
+        find_log_model,
+        name_systems,
+        systems_of_log,
+        with_companions,
+    )
 
     if dataset.task is None:
         raise DataError("the dataset has no questions", source=dataset.name)
@@ -241,7 +261,10 @@ def choose_systems(
     if find_log_model(dataset, given) is None:  # the model of a log comes first, unless -s names it
         models = systems_of_log(dataset)
         if is_log(dataset) and not models:
-            text = "the model has no row: its answers are read only if the log is the dataset's only file"
+            text = (
+                "the model has no row: its answers are read only if the log is the dataset's only "
+                "file"
+            )
             report_notes(args, "note", [text], dataset.name)
         complete = [*models, *complete]
     systems = name_systems(complete)
@@ -260,11 +283,17 @@ def _report_log_settings(args: argparse.Namespace, systems: Sequence[System]) ->
             report_notes(args, "note", [f"{settings} ({path})"], name)
 
 
-def _default_solvers(args: argparse.Namespace, dataset: Dataset, protocol: Protocol) -> list[Solver]:
+def _default_solvers(
+    args: argparse.Namespace, dataset: Dataset, protocol: Protocol
+) -> list[Solver]:
     from classic_rc.datasets.registry import as_dataset
     from classic_rc.metrics.base import has_unanswerable
     from classic_rc.questions import Task, has_constant_candidates
-    from classic_rc.solvers.registry import DEFAULT_SOLVERS, LEARNING_SOLVERS, MOST_TRAINING_QUESTIONS
+    from classic_rc.solvers.registry import (
+        DEFAULT_SOLVERS,
+        LEARNING_SOLVERS,
+        MOST_TRAINING_QUESTIONS,
+    )
     from classic_rc.solvers.specs import parse_solver
 
     assert dataset.task is not None
@@ -278,13 +307,19 @@ def _default_solvers(args: argparse.Namespace, dataset: Dataset, protocol: Proto
             if most is None or len(training) <= most:
                 names.append(name)
             else:
-                text = f"{name} is left out, because {len(training):,} training questions take it minutes"
+                text = (
+                    f"{name} is left out, because {len(training):,} training questions take it "
+                    "minutes"
+                )
                 report_notes(args, "note", [f"{text}: name it with -s to run it"], dataset.name)
     if dataset.task is Task.SINGLE_CHOICE and has_constant_candidates(dataset):
         if training is not None and training.task is dataset.task:
             names.insert(1, "majority")
         else:
-            text = "all questions have the same candidates: to see the majority class, add --train or --cv 5"
+            text = (
+                "all questions have the same candidates: to see the majority class, add --train or "
+                "--cv 5"
+            )
             report_notes(args, "note", [text], dataset.name)
     return [parse_solver(name) for name in names]
 
@@ -316,7 +351,11 @@ def read_label_files(args: argparse.Namespace, dataset: Dataset) -> list[Labels]
     from classic_rc.datasets.labels import check_names, read_labels
 
     notes: list[str] = []
-    labels = [labels_of_file for path in args.labels for labels_of_file in read_labels(path, dataset, notes=notes)]
+    labels = [
+        labels_of_file
+        for path in args.labels
+        for labels_of_file in read_labels(path, dataset, notes=notes)
+    ]
     check_names(labels)
     report_notes(args, "note", notes)
     return labels
@@ -328,14 +367,19 @@ def check_figure_path(path: str | None, *inputs: str | None, others: Sequence[st
 
     if path is None:
         raise UsageError(
-            "a figure needs a file: add -o FILE.pdf (or .png, .svg)", field="--output", expected="-o FILE.pdf"
+            "a figure needs a file: add -o FILE.pdf (or .png, .svg)",
+            field="--output",
+            expected="-o FILE.pdf",
         )
     form = Path(path).suffix.lower().removeprefix(".")
     if form not in (*FIGURE_FORMATS, *others):
         known = ", ".join(f".{known}" for known in (*FIGURE_FORMATS, *others))
         expected = f"a file name that ends in one of {known}"
         raise UsageError(
-            f"cannot draw a figure to {path}: expected {expected}", field="--output", found=path, expected=expected
+            f"cannot draw a figure to {path}: expected {expected}",
+            field="--output",
+            found=path,
+            expected=expected,
         )
     check_writable(path, *inputs, is_figure=True)
     if form in FIGURE_FORMATS:
@@ -355,7 +399,9 @@ def shows_progress(args: argparse.Namespace) -> bool:
     return not args.quiet
 
 
-def report_notes(args: argparse.Namespace, kind: str, texts: Iterable[str], about: str | None = None) -> None:
+def report_notes(
+    args: argparse.Namespace, kind: str, texts: Iterable[str], about: str | None = None
+) -> None:
     """Write each text to stderr as a ``note`` or a ``warning``, unless ``--quiet`` is given."""
     if not args.quiet:
         for text in texts:
@@ -369,7 +415,9 @@ class QuestionGroups(NamedTuple):
     crosses: Sequence[CrossTabulation]
 
 
-def read_groups(args: argparse.Namespace, dataset: Dataset, fields: Sequence[str] = ()) -> QuestionGroups:
+def read_groups(
+    args: argparse.Namespace, dataset: Dataset, fields: Sequence[str] = ()
+) -> QuestionGroups:
     """Group questions by the keys of ``--by``, by default by all labels of ``--labels`` and the keys `fields`."""
     if not (args.by or args.labels or fields):
         return QuestionGroups((), ())
@@ -380,7 +428,9 @@ def read_groups(args: argparse.Namespace, dataset: Dataset, fields: Sequence[str
     if not args.by:
         known = {own.name for own in labels}
         groupings += [group_questions(dataset, key) for key in fields if key not in known]
-    return QuestionGroups(groupings, [_cross_tabulate(dataset, key, labels) for key in args.by if "," in key])
+    return QuestionGroups(
+        groupings, [_cross_tabulate(dataset, key, labels) for key in args.by if "," in key]
+    )
 
 
 def _cross_tabulate(dataset: Dataset, keys: str, labels: Sequence[Labels]) -> CrossTabulation:
@@ -390,7 +440,9 @@ def _cross_tabulate(dataset: Dataset, keys: str, labels: Sequence[Labels]) -> Cr
 
     first, second = (key.strip() for key in keys.split(",", 1))
     rows = group_questions(dataset, first, labels)
-    return cross_tabulate(rows, rows if first == second else group_questions(dataset, second, labels))
+    return cross_tabulate(
+        rows, rows if first == second else group_questions(dataset, second, labels)
+    )
 
 
 def count_questions(args: argparse.Namespace, dataset: Dataset) -> SharedResults:

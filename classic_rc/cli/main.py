@@ -41,9 +41,12 @@ class _Parser(argparse.ArgumentParser):
 
     def _raise_unexpected(self, argument: str) -> NoReturn:
         if argument.startswith("-"):
-            raise unknown_name(f"option of {self.prog}", argument.partition("=")[0], self._option_string_actions)
+            raise unknown_name(
+                f"option of {self.prog}", argument.partition("=")[0], self._option_string_actions
+            )
         self.error(
-            f"unexpected argument {argument!r}: too many arguments, or DATA in two places (put all DATA together)"
+            f"unexpected argument {argument!r}: too many arguments, or DATA in two places (put all "
+            "DATA together)"
         )
 
     def _print_message(self, message: str, file: Any = None) -> None:
@@ -80,11 +83,14 @@ def build_parser(commands: Mapping[str, Command] = COMMANDS) -> argparse.Argumen
     """Return the parser of a command line with some of the commands."""
     parser = _Parser(
         prog="classic-rc",
-        description="Classical, non-neural baselines for reading comprehension: the floor under your numbers.",
+        description="Classical, non-neural baselines for reading comprehension: the floor under "
+        "your numbers.",
         epilog="Try: classic-rc run sample",
     )
     parser.add_argument("--version", action="version", version=f"classic-rc {__version__}")
-    added = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_CommandParser)
+    added = parser.add_subparsers(
+        dest="command", metavar="COMMAND", required=True, parser_class=_CommandParser
+    )
     for name, command in commands.items():
         line = command.help
         added.add_parser(name, help=line, description=line, add_help=False).module = command.module

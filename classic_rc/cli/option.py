@@ -46,7 +46,9 @@ class Option(NamedTuple):
 
     def varied(self, *, rare: bool | None = None, **settings: Any) -> Option:
         """Return the option with some settings replaced."""
-        return self._replace(settings={**self.settings, **settings}, rare=self.rare if rare is None else rare)
+        return self._replace(
+            settings={**self.settings, **settings}, rare=self.rare if rare is None else rare
+        )
 
     def words(self, args: argparse.Namespace) -> list[str]:
         """Return the option with its values as words of a command line; nothing if it has its default."""
@@ -92,13 +94,19 @@ def setting_option(name: str, **changes: Any) -> Option:
     else:
         settings |= {"type": _parser_of(setting.kind), "metavar": setting.metavar}
     if setting.kind is RESAMPLES:
-        settings |= {"nargs": "?", "const": True, "bare": Bare(str(DEFAULT_RESAMPLES), _is_whole_number)}
+        settings |= {
+            "nargs": "?",
+            "const": True,
+            "bare": Bare(str(DEFAULT_RESAMPLES), _is_whole_number),
+        }
     return option(flag, rare=setting.rare, **settings, **changes)
 
 
 def setting_options(heading: str) -> tuple[Option, ...]:
     """Return the options of the settings below a heading of ``--help``."""
-    return tuple(setting_option(name) for name, setting in _DECLARED.items() if setting.heading == heading)
+    return tuple(
+        setting_option(name) for name, setting in _DECLARED.items() if setting.heading == heading
+    )
 
 
 Choice = Sequence[str | Option]
@@ -110,7 +118,9 @@ class OptionTable:
 
     def __init__(self, options: Mapping[str, Sequence[Option]]) -> None:
         self._options = {heading: under(heading, *below) for heading, below in options.items()}
-        self._by_name = {option.name: option for below in self._options.values() for option in below}
+        self._by_name = {
+            option.name: option for below in self._options.values() for option in below
+        }
 
     def __iter__(self) -> Iterator[Option]:
         return iter(self._by_name.values())
@@ -132,7 +142,11 @@ class OptionTable:
 
     def given(self, args: argparse.Namespace, choice: Choice) -> Iterator[Option]:
         """Yield the options of a command whose value is not the default."""
-        return (option for option in self.choose(choice) if not option.is_positional and option.words(args))
+        return (
+            option
+            for option in self.choose(choice)
+            if not option.is_positional and option.words(args)
+        )
 
 
 def add_options(parser: argparse.ArgumentParser, options: Iterable[Option]) -> None:
@@ -148,14 +162,20 @@ def add_options(parser: argparse.ArgumentParser, options: Iterable[Option]) -> N
         action = groups[option.heading].add_argument(*option.flags, **option.settings)
         rare += [action] if option.rare else []
     usage = "show the usual options (-h) or all (--help)"
-    parser.add_argument("-h", "--help", action=_Help, nargs=0, dest=argparse.SUPPRESS, const=rare, help=usage)
+    parser.add_argument(
+        "-h", "--help", action=_Help, nargs=0, dest=argparse.SUPPRESS, const=rare, help=usage
+    )
 
 
 class _Help(argparse.Action):
     """Prints the help; ``-h`` leaves out the rare options, which `const` has."""
 
     def __call__(
-        self, parser: argparse.ArgumentParser, namespace: Any, values: Any, option_string: str | None = None
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: Any,
+        values: Any,
+        option_string: str | None = None,
     ) -> None:
         if option_string == "-h" and self.const:
             for action in self.const:
@@ -227,7 +247,9 @@ def job_count(text: str) -> int:
     """Parse ``--jobs``."""
     number = parse_integer(text)
     if number == 0 or number < -1:
-        raise argparse.ArgumentTypeError(f"expected 1 or more processes, or -1 for all cores, got {number}")
+        raise argparse.ArgumentTypeError(
+            f"expected 1 or more processes, or -1 for all cores, got {number}"
+        )
     return number
 
 
@@ -235,5 +257,7 @@ def names_among(text: str, known: Sequence[str]) -> frozenset[str]:
     """Parse names separated by commas, all of which are known."""
     names = frozenset(name.strip() for name in text.split(","))
     if not names <= set(known):
-        raise argparse.ArgumentTypeError(f"expected {', '.join(known)}, separated by commas, got {text!r}")
+        raise argparse.ArgumentTypeError(
+            f"expected {', '.join(known)}, separated by commas, got {text!r}"
+        )
     return names

@@ -20,9 +20,9 @@ def _are_perturbations(text: str) -> bool:
 
 
 DATA = (
-    "DATA[,split=…][,subset=…][,reader=…][,answers=FILE][,spans=N]: a file, a folder, a name such as race:dev (see "
-    "`classic-rc list datasets`), hf:OWNER/NAME of the Hugging Face hub, or `sample`; spans: the most tokens of "
-    "candidate spans (default 10)"
+    "DATA[,split=…][,subset=…][,reader=…][,answers=FILE][,spans=N]: a file, a folder, a name such "
+    "as race:dev (see `classic-rc list datasets`), hf:OWNER/NAME of the Hugging Face hub, or "
+    "`sample`; spans: the most tokens of candidate spans (default 10)"
 )
 SEVERAL_DATA = f"{DATA}; each dataset in a folder has its own table (see --pool)"
 SOLVER = "SOLVER[:VARIANT][,key=value]…"
@@ -31,7 +31,13 @@ SYSTEM = "[NAME=]SYSTEM"
 SYSTEM_HELP = f"{SOLVER_HELP}, or a file of predictions (see `classic-rc list formats`)"
 
 FORMATS = ("table", "markdown", "latex", "csv", "html", "json")
-FORMAT_BY_SUFFIX = {".md": "markdown", ".tex": "latex", ".html": "html", ".json": "json", ".csv": "csv"}
+FORMAT_BY_SUFFIX = {
+    ".md": "markdown",
+    ".tex": "latex",
+    ".html": "html",
+    ".json": "json",
+    ".csv": "csv",
+}
 """The format of a file by its suffix."""
 
 _OPTIONS: dict[str, tuple[Option, ...]] = {
@@ -55,10 +61,12 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             "--solver",
             several=True,
             metavar=SYSTEM,
-            help=f"SOLVER[:VARIANT][,key=value]…: {SYSTEM_HELP}; repeat for several; default: a set of solvers "
-            "for the task",
+            help=f"SOLVER[:VARIANT][,key=value]…: {SYSTEM_HELP}; repeat for several; default: a "
+            "set of solvers for the task",
         ),
-        option("-s", "--solver", name="--solver alone", metavar=f"[NAME=]{SOLVER}", help=SOLVER_HELP),
+        option(
+            "-s", "--solver", name="--solver alone", metavar=f"[NAME=]{SOLVER}", help=SOLVER_HELP
+        ),
         setting_option("analyzer")._replace(name="--analyzer of systems"),
         option(
             "--trust",
@@ -67,7 +75,11 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             help="also run solvers whose code is a file of yours (path/to/file.py:Class)",
         ),
         option(
-            "--jobs", type=job_count, default=1, metavar="N", help="number of processes (default 1; -1: all cores)"
+            "--jobs",
+            type=job_count,
+            default=1,
+            metavar="N",
+            help="number of processes (default 1; -1: all cores)",
         ),
     ),
     "training and tuning": (
@@ -81,19 +93,19 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             "--by",
             several=True,
             metavar="KEY",
-            help="group questions by the name of labels in a file, a field of the data (type, level), or "
-            "a key of `classic-rc list keys`; repeat for several. KEY:alone separates questions with only one "
-            "label from those with several; KEY:count groups by the number of labels. Default: all labels in "
-            "the files. KEY,KEY groups by pairs of groups, and counts how often two groups, or two labels of one "
-            "key, occur together",
+            help="group questions by the name of labels in a file, a field of the data (type, "
+            "level), or a key of `classic-rc list keys`; repeat for several. KEY:alone separates "
+            "questions with only one label from those with several; KEY:count groups by the number "
+            "of labels. Default: all labels in the files. KEY,KEY groups by pairs of groups, and "
+            "counts how often two groups, or two labels of one key, occur together",
         ),
         option(
             "--labels",
             rare=True,
             several=True,
             metavar="FILE",
-            help="labels of questions by id: CSV, TSV, JSON, the released skills for MCTest or types for RACE, or "
-            "a folder of categories; repeat for several",
+            help="labels of questions by id: CSV, TSV, JSON, the released skills for MCTest or "
+            "types for RACE, or a folder of categories; repeat for several",
         ),
     ),
     "metrics and tests": (
@@ -109,10 +121,15 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             "--analyzer",
             default="word",
             metavar="ANALYZER",
-            help="how the common table splits text into tokens (see `classic-rc list analyzers`; default word); "
-            "the papers' tables use their own tokens",
+            help="how the common table splits text into tokens (see `classic-rc list analyzers`; "
+            "default word); the papers' tables use their own tokens",
         ),
-        option("--published", rare=True, action="store_true", help="also show published scores on the same data"),
+        option(
+            "--published",
+            rare=True,
+            action="store_true",
+            help="also show published scores on the same data",
+        ),
         setting_option("baseline"),
         setting_option("intervals"),
     ),
@@ -123,26 +140,36 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             nargs="?",
             bare=Bare("", _are_perturbations),
             metavar="NAME[,NAME]",
-            help="also score every system on perturbed copies of DATA (see `classic-rc list perturbations`; "
-            "default: all that apply), each the mean over five seeds",
+            help="also score every system on perturbed copies of DATA (see `classic-rc list "
+            "perturbations`; default: all that apply), each the mean over five seeds",
         ),
     ),
     "output": (
-        option("--format", choices=FORMATS, default="table", help="the output format (default table)"),
+        option(
+            "--format", choices=FORMATS, default="table", help="the output format (default table)"
+        ),
         option(
             "-v",
             "--verbose",
             action="store_true",
-            help="show each system's signature below a plain-text table; the other formats always do",
+            help="show each system's signature below a plain-text table; the other formats always "
+            "do",
         ),
-        option("-o", "--output", metavar="FILE", help="write the results to a file instead of stdout"),
+        option(
+            "-o", "--output", metavar="FILE", help="write the results to a file instead of stdout"
+        ),
         option(
             "--figure",
             choices=("forest",),
-            help="draw all systems with their intervals to -o FILE (.pdf, .png, .svg) instead of the table; for "
-            "precision against recall see `classic-rc run --figure pr`",
+            help="draw all systems with their intervals to -o FILE (.pdf, .png, .svg) instead of "
+            "the table; for precision against recall see `classic-rc run --figure pr`",
         ),
-        option("-q", "--quiet", action="store_true", help="print no progress, notes or warnings on stderr"),
+        option(
+            "-q",
+            "--quiet",
+            action="store_true",
+            help="print no progress, notes or warnings on stderr",
+        ),
     ),
 }
 

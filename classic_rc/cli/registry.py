@@ -18,9 +18,12 @@ class Command(NamedTuple):
 
 def _from_module(name: str, module: Any) -> Command:
     """Return the entry of a command of another package, which names a module."""
-    if missing := [wanted for wanted in ("HELP", "OPTIONS", "handle") if not hasattr(module, wanted)]:
+    if missing := [
+        wanted for wanted in ("HELP", "OPTIONS", "handle") if not hasattr(module, wanted)
+    ]:
         raise UsageError(
-            f"a command is a module with HELP (one line), OPTIONS and handle; {', '.join(missing)} is missing",
+            f"a command is a module with HELP (one line), OPTIONS and handle; {', '.join(missing)} "
+            "is missing",
             field="command",
             found=name,
             expected="a module with HELP, OPTIONS and handle",
@@ -89,7 +92,8 @@ COMMANDS: Registry[Command] = Registry(
             lists=("assignments",),
         ),
         "list": Command(
-            "list what exists: solvers, variants, datasets, metrics, formats and more, or its BibTeX.",
+            "list what exists: solvers, variants, datasets, metrics, formats and more, or its "
+            "BibTeX.",
             "classic_rc.commands.list",
         ),
     },

@@ -22,18 +22,23 @@ OPTIONS = (
         name="datasets",
         nargs="+",
         metavar="NAME[:SPLIT]",
-        help="what to download: a dataset, or what one split needs (see `classic-rc list datasets`)",
+        help="what to download: a dataset, or what one split needs (see `classic-rc list "
+        "datasets`)",
     ),
     *under(
         "fetching",
         option(
             "--all",
             action="store_true",
-            help="also download files that no split needs: copies of splits, released scores and labels",
+            help="also download files that no split needs: copies of splits, released scores and "
+            "labels",
         ),
     ),
     *under(
-        "fetching", option("--check", action="store_true", help="download nothing: check the files in the cache")
+        "fetching",
+        option(
+            "--check", action="store_true", help="download nothing: check the files in the cache"
+        ),
     ),
     "--quiet",
 )
@@ -43,18 +48,30 @@ _MOST_NAMED = 4  # files with one cause: the message stays one line
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from classic_rc.datasets.fetch import fetch, files_of, is_split_cached, named_datasets, splits_of
+    from classic_rc.datasets.fetch import (
+        fetch,
+        files_of,
+        is_split_cached,
+        named_datasets,
+        splits_of,
+    )
     from classic_rc.datasets.registry import read_split
     from classic_rc.io.download import NOT_THERE
 
-    files = list(dict.fromkeys(file for name in args.names for file in files_of(name, extras=args.all)))
+    files = list(
+        dict.fromkeys(file for name in args.names for file in files_of(name, extras=args.all))
+    )
     splits = [split for name in args.names for split in splits_of(name)]
     for name in dict.fromkeys(file.dataset for file in files):
         dataset = named_datasets()[name]
-        inputs.report_notes(args, "note", [f"{dataset.page}; licence: {dataset.licence}"], dataset.title)
+        inputs.report_notes(
+            args, "note", [f"{dataset.page}; licence: {dataset.licence}"], dataset.title
+        )
     failures = Failures()
     failed: dict[RemoteFile, DataError] = {}
-    for file in files:  # which grows: where a server lacks a file, copies of its content may be there
+    for (
+        file
+    ) in files:  # which grows: where a server lacks a file, copies of its content may be there
         with failures.caught():
             try:
                 fetched = fetch(
@@ -68,17 +85,24 @@ def handle(args: argparse.Namespace) -> int:
                 failed[file] = error
                 if error.problem == NOT_THERE:
                     copies = [split.copy for split in splits if split.copy and file in split.files]
-                    files += dict.fromkeys(own for copy in copies for own in copy.files if own not in files)
+                    files += dict.fromkeys(
+                        own for copy in copies for own in copy.files if own not in files
+                    )
                 continue
             write_output(_describe(fetched), None)
     causes: dict[tuple[str | None, ...], list[tuple[RemoteFile, DataError]]] = {}
     for file, problem in failed.items():
         using = [split for split in splits if file in split.files]
         if using and all(map(is_split_cached, using)):
-            text = f"{file.key} is missing there; copies have what {', '.join(s.name for s in using)} needs"
+            text = (
+                f"{file.key} is missing there; copies have what {', '.join(s.name for s in using)} "
+                "needs"
+            )
             inputs.report_notes(args, "note", [text])
         else:
-            causes.setdefault((file.dataset, problem.problem, problem.found), []).append((file, problem))
+            causes.setdefault((file.dataset, problem.problem, problem.found), []).append(
+                (file, problem)
+            )
     for errors in causes.values():
         with failures.caught():
             raise _join_errors(errors)
@@ -93,7 +117,12 @@ def _join_errors(errors: list[tuple[RemoteFile, DataError]]) -> DataError:
     more = ", …" * (len(others) > _MOST_NAMED)
     names = ", ".join(file.key for file, _ in others[:_MOST_NAMED]) + more
     problem = f"{first.problem}, as with {len(others)} more: {names}"
-    facts = {"source": first.source, "field": first.field, "found": first.found, "expected": first.expected}
+    facts = {
+        "source": first.source,
+        "field": first.field,
+        "found": first.found,
+        "expected": first.expected,
+    }
     return DataError(problem, **facts, hint=first.hint)
 
 

@@ -15,8 +15,14 @@ OPTIONS = (
     "reading",
     "--analyzer of systems",
     "--quiet",
-    vary_option("--solver alone", required=True, help="a solver that learns (see `classic-rc list solvers`)"),
-    vary_option("--output", required=True, help="the file to save the solver to; run it with -s saved,path=FILE"),
+    vary_option(
+        "--solver alone", required=True, help="a solver that learns (see `classic-rc list solvers`)"
+    ),
+    vary_option(
+        "--output",
+        required=True,
+        help="the file to save the solver to; run it with -s saved,path=FILE",
+    ),
 )
 
 
@@ -33,14 +39,18 @@ def handle(args: argparse.Namespace) -> int:
     dataset = add_span_candidates(inputs.load_dataset(args, args.data), protocol.span_generator)
     configure_solver(solver, dataset)  # raises if the solver cannot learn from this kind of data
     adapt_analyzer(solver, dataset, protocol.analyzer)
-    with solver.failures(), progress_bar(f"fitting to {dataset.name}", None, inputs.shows_progress(args)):
+    with (
+        solver.failures(),
+        progress_bar(f"fitting to {dataset.name}", None, inputs.shows_progress(args)),
+    ):
         solver.fit(dataset)
     save_solver(solver, args.output)
     inputs.report_notes(args, "warning", solver.caveats(dataset), solver.name)
     if not args.quiet:
         variant = solver.variant_name()
         print_message(
-            f"{solver.name}{f':{variant}' if variant else ''} learned from {len(dataset):,} questions about "
-            f"{len(dataset.passages):,} passages of {dataset.name}; run it with -s saved,path={args.output}"
+            f"{solver.name}{f':{variant}' if variant else ''} learned from {len(dataset):,} "
+            f"questions about {len(dataset.passages):,} passages of {dataset.name}; run it with -s "
+            f"saved,path={args.output}"
         )
     return 0

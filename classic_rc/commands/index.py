@@ -32,11 +32,11 @@ OPTIONS = (
         "corpus",
         nargs="+",
         metavar="CORPUS",
-        help="text with one sentence or paragraph per line, JSON lines, or a folder of such files, plain or "
-        "compressed (gzip, bzip2, xz); - for standard input; a dataset, to index each passage once: text "
-        "with settings (DATA,split=…,reader=…), files that end in .json, .tsv, .csv, .xml or .tar.gz, folders "
-        "with such files, and JSON lines without the text field (CORPUS,reader=text reads them as texts); "
-        "with --check, an index",
+        help="text with one sentence or paragraph per line, JSON lines, or a folder of such files, "
+        "plain or compressed (gzip, bzip2, xz); - for standard input; a dataset, to index each "
+        "passage once: text with settings (DATA,split=…,reader=…), files that end in .json, .tsv, "
+        ".csv, .xml or .tar.gz, folders with such files, and JSON lines without the text field "
+        "(CORPUS,reader=text reads them as texts); with --check, an index",
     ),
     *under(
         "indexing",
@@ -44,31 +44,44 @@ OPTIONS = (
             "--lines",
             choices=("auto", "sentences", "paragraphs"),
             default="auto",
-            help="what a line, or the text of a JSON line, is; auto (default) chooses paragraphs if more than a "
-            "quarter of the first 1,000 have several sentences, and prints its choice",
+            help="what a line, or the text of a JSON line, is; auto (default) chooses paragraphs "
+            "if more than a quarter of the first 1,000 have several sentences, and prints its "
+            "choice",
         ),
-        option("--field", metavar="FIELD", default="text", help="the text field of JSON lines (default text)"),
-        option("--id-field", metavar="FIELD", default="id", help="the id field of JSON lines, if any (default id)"),
+        option(
+            "--field",
+            metavar="FIELD",
+            default="text",
+            help="the text field of JSON lines (default text)",
+        ),
+        option(
+            "--id-field",
+            metavar="FIELD",
+            default="id",
+            help="the id field of JSON lines, if any (default id)",
+        ),
         option(
             "--analyzer",
             name="--analyzer of an index",
             default="lucene-english",
             metavar="ANALYZER",
-            help="how text becomes index terms (see `classic-rc list analyzers`; default lucene-english)",
+            help="how text becomes index terms (see `classic-rc list analyzers`; default "
+            "lucene-english)",
         ),
         option(
             "--segment-sentences",
             type=int,
             metavar="N",
-            help="the number of sentences per segment, the unit that is held in memory and kept after an "
-            "interruption (default and maximum 500,000)",
+            help="the number of sentences per segment, the unit that is held in memory and kept "
+            "after an interruption (default and maximum 500,000)",
         ),
         option("--append", action="store_true", help="add to the existing index in DIR"),
         option(
             "--engine",
             default="sparse",
             metavar="NAME",
-            help="the search engine whose index is built (see `classic-rc list engines`; default sparse)",
+            help="the search engine whose index is built (see `classic-rc list engines`; default "
+            "sparse)",
         ),
         option(
             "--check",
@@ -78,10 +91,16 @@ OPTIONS = (
         ),
     ),
     vary_option(
-        "--jobs", help="number of processes that build segments (default 1; -1: all cores); no file depends on it"
+        "--jobs",
+        help="number of processes that build segments (default 1; -1: all cores); no file depends "
+        "on it",
     ),
     "--quiet",
-    vary_option("--output", metavar="DIR", help="the folder of the index, new or empty (required without --check)"),
+    vary_option(
+        "--output",
+        metavar="DIR",
+        help="the folder of the index, new or empty (required without --check)",
+    ),
     "--split",
 )
 
@@ -92,7 +111,11 @@ def handle(args: argparse.Namespace) -> int:
 
     engine = engine_class(args.engine)
     if not engine.stored_as:
-        raise UsageError(f"engine {args.engine!r} has indexes in memory only", field="--engine", found=args.engine)
+        raise UsageError(
+            f"engine {args.engine!r} has indexes in memory only",
+            field="--engine",
+            found=args.engine,
+        )
     if args.check:
         for place in args.corpus:
             write_output(engine.check(place) + "\n  intact\n", None)
@@ -106,7 +129,11 @@ def handle(args: argparse.Namespace) -> int:
     try:
         with progress_bar("indexing", total, inputs.shows_progress(args), unit="B") as advance:
             report = engine.build(
-                sources, args.output, analyzer=args.analyzer, advance=advance, **_build_options(args, engine)
+                sources,
+                args.output,
+                analyzer=args.analyzer,
+                advance=advance,
+                **_build_options(args, engine),
             )
     except (DataError, KeyboardInterrupt):
         _note_finished_segments(args.output)
@@ -137,7 +164,11 @@ def _read_sources(args: argparse.Namespace) -> list[TextInput]:
     from classic_rc.retrieval.reading import PassageInput, read_texts
 
     if STDIN in args.corpus[:-1]:
-        raise UsageError("- (standard input) can be used only once, as the last CORPUS", field="CORPUS", found="-")
+        raise UsageError(
+            "- (standard input) can be used only once, as the last CORPUS",
+            field="CORPUS",
+            found="-",
+        )
     inputs.refuse_spans(args.corpus, "an index has passages")
     sources: list[TextInput] = []
     seen: set[str] = set()
@@ -149,7 +180,9 @@ def _read_sources(args: argparse.Namespace) -> list[TextInput]:
             for name in expand_sample_names(parse_data(corpus).path):
                 spec = replace(parse_data(corpus), path=name)
                 dataset = inputs.load_dataset(args, str(spec))
-                passages = [p for p in {p.text: p for p in dataset.passages}.values() if p.text not in seen]
+                passages = [
+                    p for p in {p.text: p for p in dataset.passages}.values() if p.text not in seen
+                ]
                 seen.update(p.text for p in passages)
                 sources.append(PassageInput(name, passages))
                 _note(args, f"{name}: a dataset ({dataset.reader}), {len(passages):,} passages")
@@ -157,7 +190,9 @@ def _read_sources(args: argparse.Namespace) -> list[TextInput]:
             files = read_texts(path, lines=args.lines, field=args.field, id_field=args.id_field)
             sources += files
             unit = "paragraph" if files[0].paragraphs else "sentence"
-            _note(args, f"{corpus}: {len(files):,} file{'s' * (len(files) != 1)}, each line a {unit}")
+            _note(
+                args, f"{corpus}: {len(files):,} file{'s' * (len(files) != 1)}, each line a {unit}"
+            )
     return sources
 
 
@@ -187,7 +222,8 @@ def _check_output_outside(corpus: str, output: str) -> None:
     folder = Path(os.path.realpath(corpus))
     if folder.is_dir() and Path(os.path.realpath(output)).is_relative_to(folder):
         raise UsageError(
-            f"cannot write the index to {output}: it is inside the input {corpus}, choose another folder",
+            f"cannot write the index to {output}: it is inside the input {corpus}, choose another "
+            "folder",
             field="--output",
             found=output,
         )
@@ -199,7 +235,11 @@ def _refuse_index(corpus: str) -> None:
 
     engine = recognise_index(corpus)
     if engine is not None:
-        system = f"ir,corpus={corpus}" if engine == DEFAULT_ENGINE else f"ir,engine={engine},corpus={corpus}"
+        system = (
+            f"ir,corpus={corpus}"
+            if engine == DEFAULT_ENGINE
+            else f"ir,engine={engine},corpus={corpus}"
+        )
         raise DataError(
             "not a folder of texts",
             source=corpus,
@@ -217,4 +257,6 @@ def _note_finished_segments(output: str) -> None:
     from classic_rc.retrieval.building import has_unfinished_segments
 
     if has_unfinished_segments(output):
-        print_message(f"note: finished segments are kept in {output}: run the same command again to continue")
+        print_message(
+            f"note: finished segments are kept in {output}: run the same command again to continue"
+        )

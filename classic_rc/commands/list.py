@@ -30,8 +30,8 @@ OPTIONS = (
         "what",
         nargs="?",
         metavar="WHAT",
-        help="analyzers, assignments, datasets, engines, formats, keys, metrics, perturbations, readers, "
-        "solvers, stop-lists or variants",
+        help="analyzers, assignments, datasets, engines, formats, keys, metrics, perturbations, "
+        "readers, solvers, stop-lists or variants",
     ),
     *under(
         "output",
@@ -39,8 +39,8 @@ OPTIONS = (
             "--bibtex",
             nargs="*",
             metavar="NAME",
-            help="print the BibTeX of solvers (SOLVER[:VARIANT]), datasets and metrics instead of a list; without "
-            "names: of the package and all",
+            help="print the BibTeX of solvers (SOLVER[:VARIANT]), datasets and metrics instead of "
+            "a list; without names: of the package and all",
         ),
     ),
     "--format",
@@ -53,7 +53,9 @@ _MAX_SHOWN_SPLITS = 12  # Belebele has 122 languages
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     if (args.what is None) is (args.bibtex is None):
-        expected = "either WHAT, such as `classic-rc list solvers`, or `classic-rc list --bibtex NAME...`"
+        expected = (
+            "either WHAT, such as `classic-rc list solvers`, or `classic-rc list --bibtex NAME...`"
+        )
         raise UsageError(f"list needs {expected}", field="WHAT", found=args.what, expected=expected)
     check_writable(args.output)
     if args.bibtex is None:
@@ -61,7 +63,9 @@ def handle(args: argparse.Namespace) -> int:
         return 0
     if args.format != "table":
         raise UsageError(
-            f"BibTeX has one format: leave out --format {args.format}", field="--format", found=args.format
+            f"BibTeX has one format: leave out --format {args.format}",
+            field="--format",
+            found=args.format,
         )
     from classic_rc.reports.references import bibliography
 
@@ -77,7 +81,9 @@ def _list_text(args: argparse.Namespace) -> str:
 
     entries = list(lists[args.what]())
     if args.format == "json":
-        return render_json({args.what: [{"name": name, "description": text} for name, text in entries]})
+        return render_json(
+            {args.what: [{"name": name, "description": text} for name, text in entries]}
+        )
     table = Table(args.what, [Column("name"), Column("description")], [RowGroup(entries)])
     return render(table, args.format)
 
@@ -98,7 +104,10 @@ def _list_variants() -> Iterator[Entry]:
 
     for name, solver in SOLVERS.items():
         for variant, bundle in solver.variants.items():
-            yield f"{name}:{variant}", bundle.description + (f" ({bundle.citation})" if bundle.citation else "")
+            yield (
+                f"{name}:{variant}",
+                bundle.description + (f" ({bundle.citation})" if bundle.citation else ""),
+            )
 
 
 def _list_datasets() -> Iterator[Entry]:
@@ -144,14 +153,19 @@ _LISTS = {
     "solvers": _list_solvers,
     "variants": _list_variants,
     "datasets": _list_datasets,
-    "readers": _entries_of("classic_rc.datasets.registry:READERS", lambda r: f"{r.title}: {r.description}"),
+    "readers": _entries_of(
+        "classic_rc.datasets.registry:READERS", lambda r: f"{r.title}: {r.description}"
+    ),
     "engines": _entries_of("classic_rc.retrieval.registry:ENGINES", lambda e: e.description),
-    "metrics": _entries_of("classic_rc.metrics.base:METRICS", lambda m: f"{m.description} ({m.citation})"),
+    "metrics": _entries_of(
+        "classic_rc.metrics.base:METRICS", lambda m: f"{m.description} ({m.citation})"
+    ),
     "analyzers": _entries_of("classic_rc.text.analyzers:TOKENIZERS", _describe_analyzer),
     "formats": _entries_of("classic_rc.formats.registry:FORMATS", lambda f: f.description),
     "keys": _entries_of("classic_rc.results.grouping:DERIVED_KEYS", lambda k: k.description),
     "perturbations": _entries_of(
-        "classic_rc.datasets.perturbations:PERTURBATIONS", lambda p: f"{p.removes} A reader loses {p.loses}."
+        "classic_rc.datasets.perturbations:PERTURBATIONS",
+        lambda p: f"{p.removes} A reader loses {p.loses}.",
     ),
     "stop-lists": _entries_of("classic_rc.text.analyzers:STOP_LISTS", str),
 }
@@ -160,7 +174,12 @@ _LISTS = {
 def _all_lists() -> dict[str, Callable[[], Iterable[Entry]]]:
     """Return what can be listed: the parts of the package, then what the commands have."""
     of_commands = {name: command.module for command in COMMANDS.values() for name in command.lists}
-    return {**_LISTS, **{name: partial(_entries_of_command, module, name) for name, module in of_commands.items()}}
+    return {
+        **_LISTS,
+        **{
+            name: partial(_entries_of_command, module, name) for name, module in of_commands.items()
+        },
+    }
 
 
 def _entries_of_command(module: str, name: str) -> Iterable[Entry]:

@@ -33,8 +33,8 @@ OPTIONS = (
         "--solver alone",
         required=True,
         metavar="SYSTEM",
-        help="SOLVER[:VARIANT][,key=value]…: a solver (see `classic-rc list solvers`), path/to/file.py:Class for "
-        "your own, or a file of predictions, to write in another format",
+        help="SOLVER[:VARIANT][,key=value]…: a solver (see `classic-rc list solvers`), "
+        "path/to/file.py:Class for your own, or a file of predictions, to write in another format",
     ),
     "training and tuning",
     "--analyzer of systems",
@@ -45,8 +45,8 @@ OPTIONS = (
         option(
             "--scores",
             action="store_true",
-            help="write the score of each candidate instead of the answers, in the official format if it holds "
-            "scores, else in jsonl",
+            help="write the score of each candidate instead of the answers, in the official format "
+            "if it holds scores, else in jsonl",
         ),
     ),
     "--quiet",
@@ -56,7 +56,8 @@ OPTIONS = (
         choices=None,
         default=None,
         metavar="FORMAT",
-        help="the output format (see `classic-rc list formats`; default: what the dataset's official scorer reads)",
+        help="the output format (see `classic-rc list formats`; default: what the dataset's "
+        "official scorer reads)",
     ),
 )
 
@@ -80,16 +81,22 @@ def handle(args: argparse.Namespace) -> int:
     _check_settings(args, dataset, system, protocol)
     n_sampled = n_tied = 0
 
-    def blocks(advance: Progress) -> Iterator[tuple[Sequence[Question], Scores | None, list[Prediction] | None]]:
+    def blocks(
+        advance: Progress,
+    ) -> Iterator[tuple[Sequence[Question], Scores | None, list[Prediction] | None]]:
         nonlocal n_sampled, n_tied
-        for block in predict_blocks(dataset, system, protocol, decide=not args.scores, jobs=args.jobs):
+        for block in predict_blocks(
+            dataset, system, protocol, decide=not args.scores, jobs=args.jobs
+        ):
             inputs.report_notes(args, "warning", block.warnings)
             n_sampled += sum(len(p.answers) > 1 and p.n_tied < 2 for p in block.predictions or ())
             n_tied += block.n_tied
             yield block.questions, block.scores if args.scores else None, block.predictions
             advance(len(block.questions))
 
-    with progress_bar(f"scoring {dataset.name}", len(dataset), inputs.shows_progress(args)) as advance:
+    with progress_bar(
+        f"scoring {dataset.name}", len(dataset), inputs.shows_progress(args)
+    ) as advance:
         pieces: Iterable[str] = form.write_blocks(blocks(advance))
         if is_shown := args.output is None and sys.stdout.isatty():
             pieces = list(pieces)  # the bar is on the same terminal
@@ -98,9 +105,13 @@ def handle(args: argparse.Namespace) -> int:
     if is_shown:
         write_output(pieces, None)
     if n_sampled and not args.quiet:
-        print_message(f"note: several answers to {n_sampled:,} questions: the first of each is written")
+        print_message(
+            f"note: several answers to {n_sampled:,} questions: the first of each is written"
+        )
     if n_tied and not args.quiet:
-        print_message(f"note: ties for the best score in {n_tied} questions: one tied candidate is written")
+        print_message(
+            f"note: ties for the best score in {n_tied} questions: one tied candidate is written"
+        )
     return 0
 
 
@@ -112,7 +123,11 @@ def _choose_format(args: argparse.Namespace, dataset: Dataset, named: Format | N
     content: Content = "scores" if args.scores else "decisions"
     form = named or default_format(dataset, content)
     if content not in form.holds:
-        wanted = "scores: use --format jsonl" if args.scores else "answers: add --scores, or leave out --format"
+        wanted = (
+            "scores: use --format jsonl"
+            if args.scores
+            else "answers: add --scores, or leave out --format"
+        )
         raise UsageError(
             f"the format {form.name} holds {' and '.join(sorted(form.holds))}, not {wanted}",
             field="--format",
@@ -121,8 +136,8 @@ def _choose_format(args: argparse.Namespace, dataset: Dataset, named: Format | N
         )
     if args.scores and dataset.span_generator is not None:
         raise UsageError(
-            "--scores needs candidates in the data, and the scores of generated spans are not kept: leave it out "
-            "to write the answers",
+            "--scores needs candidates in the data, and the scores of generated spans are not "
+            "kept: leave it out to write the answers",
             field="--scores",
             found=f"{dataset.task} questions",
             expected="questions with options or mentions",
@@ -130,7 +145,9 @@ def _choose_format(args: argparse.Namespace, dataset: Dataset, named: Format | N
     return form
 
 
-def _with_scores(args: argparse.Namespace, dataset: Dataset, system: System, protocol: Protocol) -> System:
+def _with_scores(
+    args: argparse.Namespace, dataset: Dataset, system: System, protocol: Protocol
+) -> System:
     """Return the system; a file whose scores are to be written or decided on becomes a solver."""
     from dataclasses import replace
 
@@ -158,7 +175,9 @@ def _decision_settings(protocol: Protocol) -> dict[str, Any]:
     return {**protocol.affecting(Step.DECIDE), "seed": protocol.seed}
 
 
-def _check_settings(args: argparse.Namespace, dataset: Dataset, system: System, protocol: Protocol) -> None:
+def _check_settings(
+    args: argparse.Namespace, dataset: Dataset, system: System, protocol: Protocol
+) -> None:
     """Check that every decision option has an effect on what is written."""
     from classic_rc.decisions import Decision, GivenAnswers, TunedThreshold
     from classic_rc.running.plan import configure_solver, unused_settings
@@ -178,8 +197,16 @@ def _check_settings(args: argparse.Namespace, dataset: Dataset, system: System, 
                 unused[name] = f"{_flag(name)} is an option of answers, and --scores writes none"
     for name, sentence in unused.items():
         found = str(getattr(protocol, name))
-        expected = f"options that apply to {system.name or system.default_name} on {dataset.task} questions"
-        raise UsageError(f"{sentence}: leave out {_flag(name)}", field=_flag(name), found=found, expected=expected)
+        expected = (
+            f"options that apply to {system.name or system.default_name} on {dataset.task} "
+            "questions"
+        )
+        raise UsageError(
+            f"{sentence}: leave out {_flag(name)}",
+            field=_flag(name),
+            found=found,
+            expected=expected,
+        )
 
 
 def _flag(name: str) -> str:

@@ -14,7 +14,12 @@ if TYPE_CHECKING:
     from classic_rc.datasets.memory import from_rows, join_datasets
     from classic_rc.datasets.perturbations import PERTURBATIONS, Perturbation, perturb_dataset
     from classic_rc.datasets.registry import READERS, expand_sample_names, load
-    from classic_rc.datasets.statistics import Balance, DatasetStatistics, describe_datasets, measure_label_balance
+    from classic_rc.datasets.statistics import (
+        Balance,
+        DatasetStatistics,
+        describe_datasets,
+        measure_label_balance,
+    )
 
 __all__ = [
     "PERTURBATIONS",

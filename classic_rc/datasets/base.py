@@ -33,7 +33,9 @@ SPLIT_NAMES = {
 
 def check_skipped(skip: str | Iterable[str] | None) -> tuple[str, ...]:
     """Return what to leave out, given as names or as one text with commas, or raise UsageError."""
-    names = [name.strip() for name in skip.split(",")] if isinstance(skip, str) else list(skip or ())
+    names = (
+        [name.strip() for name in skip.split(",")] if isinstance(skip, str) else list(skip or ())
+    )
     for name in names:
         if name not in SKIPPED:
             raise unknown_name("kind of questions to skip", name, SKIPPED)
@@ -44,7 +46,9 @@ def check_skipped(skip: str | Iterable[str] | None) -> tuple[str, ...]:
 class Options:
     """The options of :func:`classic_rc.datasets.load` apart from the path and the reader."""
 
-    split: str | None = None  # the split to read ("val" is "dev"), or the split's name if the source has no names
+    split: str | None = (
+        None  # the split to read ("val" is "dev"), or the split's name if the source has no names
+    )
     subset: str | None = None  # the subset to read
     answers: str | PathLike[str] | None = None  # the file of gold answers, or its folder
     fields: Mapping[str, str] | None = None  # for the user's own file: role to dotted path
@@ -87,7 +91,9 @@ class Reading:
         self.repaired: list[DataError] = []
         self._place: Node | str = ""
         self._id: str | None = None
-        self.guard: AbstractContextManager[object] = _Guard(self) if options.skip_bad else nullcontext()
+        self.guard: AbstractContextManager[object] = (
+            _Guard(self) if options.skip_bad else nullcontext()
+        )
 
     def at(self, place: Node | str, id: str | None = None) -> AbstractContextManager[object]:
         """Return the context in which a part is read: a line, a passage with its questions, a question.
@@ -108,7 +114,9 @@ class Reading:
         """Keep the error of a part that is left out."""
         self.left_out.append(self._with_place(error))
 
-    def repair(self, what: str, source: str, found: str | None = None, expected: str | None = None) -> None:
+    def repair(
+        self, what: str, source: str, found: str | None = None, expected: str | None = None
+    ) -> None:
         """Count a defect that reading repairs; with ``skip="bad"``, also keep its place."""
         self.count(what)
         if self.options.skip_bad:
@@ -117,7 +125,9 @@ class Reading:
 
     def _with_place(self, error: DataError) -> DataError:
         # An unparsable line has its own place, and the id of the part before it says nothing.
-        if error.question is None and (not error.where or re.match(re.escape(self.where) + r"(\W|$)", error.where)):
+        if error.question is None and (
+            not error.where or re.match(re.escape(self.where) + r"(\W|$)", error.where)
+        ):
             error.question = self._id or (None if isinstance(self._place, str) else self._place.id)
         return error.with_traceback(None)  # A traceback would keep the whole file in memory.
 
@@ -133,7 +143,9 @@ class Reading:
         """Return the shared object of a passage. Without an id, equal texts are one passage."""
         known = self._by_text.get(text) if id is None else self._passages.get(id)
         key: str | bytes = text
-        if known is None and id is None and self.texts.is_open:  # a copy of the text would stay in memory
+        if (
+            known is None and id is None and self.texts.is_open
+        ):  # a copy of the text would stay in memory
             key = sha256(text.encode("utf-8", "surrogatepass")).digest()
             known = self._by_text.get(key)
         if known is not None:
@@ -185,7 +197,9 @@ class Reading:
         """The counts and the skipped files, as notes for the user."""
         used = {file.name for file in self.used}
         if others := [file.base for file in self.others if file.name not in used]:
-            self._counts[f"other files skipped ({', '.join(others[:5])}{', …' * (len(others) > 5)})"] = len(others)
+            self._counts[
+                f"other files skipped ({', '.join(others[:5])}{', …' * (len(others) > 5)})"
+            ] = len(others)
         counts = (f"{what}: {number:,}" for what, number in self._counts.items())
         return (*self._left_out_notes(), *counts, *self._facts)
 
@@ -195,7 +209,10 @@ class Reading:
             by_problem.setdefault(error.kind, []).append(error)
         for problem, errors in by_problem.items():
             places = "; ".join(error.place for error in errors[:_SHOWN_PLACES])
-            yield f"left out: {problem}: {len(errors):,} ({places}{'; …' * (len(errors) > _SHOWN_PLACES)})"
+            yield (
+                f"left out: {problem}: {len(errors):,} "
+                f"({places}{'; …' * (len(errors) > _SHOWN_PLACES)})"
+            )
 
     def log(self, places: Mapping[str, str]) -> ReadingLog | None:
         """Return what was left out and repaired, and the places of questions; None for strict reading."""
@@ -267,7 +284,11 @@ class Reader(ABC):
         None if no figures are published. The split is None if it is unknown.
         """
         split = question.meta.get("split", dataset.split)
-        return (self.published_as, split and canonical_split(str(split))) if self.published_as else None
+        return (
+            (self.published_as, split and canonical_split(str(split)))
+            if self.published_as
+            else None
+        )
 
     @abstractmethod
     def recognises(self, file: InputFile) -> bool:
@@ -314,13 +335,17 @@ class Reader(ABC):
                 suffixes = {file.suffix for file in found}
                 for file, problem in unreadable:
                     others.append(file)
-                    if file.suffix in suffixes:  # It looks like a file of the dataset, so it must be readable.
+                    if (
+                        file.suffix in suffixes
+                    ):  # It looks like a file of the dataset, so it must be readable.
                         with reading.at(""):
                             raise problem
                 reading.others = others
                 return found
         raise DataError(
-            f"no file has the format {self.name}", source=source.path, expected=f"files of {self.title}"
+            f"no file has the format {self.name}",
+            source=source.path,
+            expected=f"files of {self.title}",
         )
 
     def split_of(self, file: InputFile) -> str | None:
@@ -367,8 +392,12 @@ class Reader(ABC):
             raise no_questions_error(source.path, reading.left_out)
         found_splits = {splits[file] for file in files}
         if found_splits == {None}:  # The user's own file may give the split of each question.
-            split_of_question = {q: str(q.meta["split"]) if "split" in q.meta else None for q in questions}
-            questions = select_part(questions, split_of_question, split, canonical_split, "split", source.path)
+            split_of_question = {
+                q: str(q.meta["split"]) if "split" in q.meta else None for q in questions
+            }
+            questions = select_part(
+                questions, split_of_question, split, canonical_split, "split", source.path
+            )
             found_splits = {split_of_question[q] for q in questions}
         whole = questions
         if "unlabelled" in options.skip:
@@ -445,18 +474,25 @@ def gather(
         own_id = question.id
         found = seen.get(own_id)
         file, earlier = (found[0], found[1:]) if found else (source, ())
-        if file != source or (earlier and any(content_of(other) == content_of(question) for other in earlier)):
+        if file != source or (
+            earlier and any(content_of(other) == content_of(question) for other in earlier)
+        ):
             with reading.guard:
                 raise _duplicate_id_error(question, source, file, reading)
             continue
         if (candidates := keep_candidates(question.candidates)) is not question.candidates:
-            object.__setattr__(question, "candidates", candidates)  # The reader has just made it: no copy.
+            object.__setattr__(
+                question, "candidates", candidates
+            )  # The reader has just made it: no copy.
         if earlier:
             number = len(earlier) + 1
             while f"{own_id} ({number})" in seen:
                 number += 1
             question = replace(question, id=f"{own_id} ({number})")
-            what = "question ids that an earlier, different question has (made unique: ID (2), ID (3), …)"
+            what = (
+                "question ids that an earlier, different question has (made unique: ID (2), ID "
+                "(3), …)"
+            )
             reading.repair(what, source, own_id, question.id)
             seen[question.id] = source, question
         seen[own_id] = source, *earlier, question
@@ -477,7 +513,9 @@ def _duplicate_id_error(question: Question, source: str, first: str, reading: Re
     return DataError(
         "duplicate question id",
         source=source,
-        where=reading.where if reading.options.skip_bad else f"{reading.where}, question {question.id}",
+        where=reading.where
+        if reading.options.skip_bad
+        else f"{reading.where}, question {question.id}",
         found=None if is_same else f"the same id in {first}",
         expected="unique ids",
         hint=None if is_same else "If the rows have no ids, load one of the files",
@@ -501,7 +539,11 @@ def keep_labelled(questions: Sequence[Question], source: str, reading: Reading) 
     """Return the questions whose gold is known, and count the others."""
     labelled = [question for question in questions if question.gold is not None]
     if not labelled:
-        raise DataError("all gold is hidden", source=source, expected="a question with gold, to skip those without")
+        raise DataError(
+            "all gold is hidden",
+            source=source,
+            expected="a question with gold, to skip those without",
+        )
     if hidden := [question.id for question in questions if question.gold is None]:
         shown = ", ".join(hidden[:_SHOWN_PLACES]) + ", …" * (len(hidden) > _SHOWN_PLACES)
         reading.count(f"questions left out because their gold is hidden ({shown})", len(hidden))
@@ -557,7 +599,9 @@ def select_part(
     if requested is None or (kind == "split" and not names):
         return items
     chosen = [
-        item for item in items if (name := part_of[item]) is not None and normalise(name) == normalise(requested)
+        item
+        for item in items
+        if (name := part_of[item]) is not None and normalise(name) == normalise(requested)
     ]
     if not chosen:
         raise DataError(

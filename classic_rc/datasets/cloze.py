@@ -28,10 +28,12 @@ class ReCoRDReader(Reader):
     name: ClassVar[str] = "record"
     published_as: ClassVar[str] = "ReCoRD"
     title: ClassVar[str] = "ReCoRD"
-    description: ClassVar[str] = "News cloze queries over entity mentions: original JSON or SuperGLUE JSON lines."
+    description: ClassVar[str] = (
+        "News cloze queries over entity mentions: original JSON or SuperGLUE JSON lines."
+    )
     citation: ClassVar[str] = (
-        "Zhang, Liu, Liu, Gao, Duh and Van Durme 2018, ReCoRD: Bridging the Gap between Human and Machine "
-        "Commonsense Reading Comprehension, arXiv:1810.12885"
+        "Zhang, Liu, Liu, Gao, Duh and Van Durme 2018, ReCoRD: Bridging the Gap between Human and "
+        "Machine Commonsense Reading Comprehension, arXiv:1810.12885"
     )
     cites = ("zhang2018",)
 
@@ -66,7 +68,10 @@ def _read_entry(entry: Node, key: str, file: InputFile, reading: Reading) -> Ite
             query = node.text("query")
             if PLACEHOLDER not in query:
                 raise node.error(
-                    "no placeholder in the query", field="query", found=describe_value(query), expected=PLACEHOLDER
+                    "no placeholder in the query",
+                    field="query",
+                    found=describe_value(query),
+                    expected=PLACEHOLDER,
                 )
             answers = [a.text("text") for a in node.items("answers")] if node.has("answers") else []
             gold = tuple(dict.fromkeys(answers)) or None
@@ -79,7 +84,9 @@ def _read_mention(node: Node, text: str) -> Candidate:
     if 0 <= start < end <= len(text):
         return Candidate(text[start:end], start, end)
     raise node.error(
-        "mention outside the passage", found=f"{start} to {end - 1}", expected=f"offsets from 0 to {len(text) - 1}"
+        "mention outside the passage",
+        found=f"{start} to {end - 1}",
+        expected=f"offsets from 0 to {len(text) - 1}",
     )
 
 
@@ -105,10 +112,12 @@ class CNNDailyMailReader(Reader):
 
     name: ClassVar[str] = "cnn-dailymail"
     title: ClassVar[str] = "CNN and Daily Mail"
-    description: ClassVar[str] = "News cloze queries over anonymised entities: .question files with one query each."
+    description: ClassVar[str] = (
+        "News cloze queries over anonymised entities: .question files with one query each."
+    )
     citation: ClassVar[str] = (
-        "Hermann, Kočiský, Grefenstette, Espeholt, Kay, Suleyman and Blunsom 2015, Teaching Machines to Read and "
-        "Comprehend, NIPS"
+        "Hermann, Kočiský, Grefenstette, Espeholt, Kay, Suleyman and Blunsom 2015, Teaching "
+        "Machines to Read and Comprehend, NIPS"
     )
     cites = ("hermann2015",)
     takes: ClassVar[frozenset[str]] = frozenset({"subset"})
@@ -118,7 +127,9 @@ class CNNDailyMailReader(Reader):
     def origin(self, question: Question, dataset: Dataset) -> tuple[str, str | None] | None:
         """Return CNN or Daily Mail, by the article's address, and the split."""
         _, split = super().origin(question, dataset) or ("", None)
-        return "Daily Mail" if "dailymail" in str(question.passage.meta.get("url", "")) else "CNN", split
+        return "Daily Mail" if "dailymail" in str(
+            question.passage.meta.get("url", "")
+        ) else "CNN", split
 
     def recognises(self, file: InputFile) -> bool:
         """Return whether text lines alternate with blank lines, the third text a query and the fourth an entity."""
@@ -145,19 +156,31 @@ class CNNDailyMailReader(Reader):
 
     def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield the one query of the file."""
-        lines = [Node(line.strip(), file.name, n) for n, line in enumerate(file.text.rstrip("\n").split("\n"), 1)]
+        lines = [
+            Node(line.strip(), file.name, n)
+            for n, line in enumerate(file.text.rstrip("\n").split("\n"), 1)
+        ]
         for line in (lines[i] for i in _BLANK_LINES if i < len(lines)):
             if line.value:
-                raise line.error("wrong line", found=describe_value(line.value), expected="a blank line")
+                raise line.error(
+                    "wrong line", found=describe_value(line.value), expected="a blank line"
+                )
         for field, i in _TEXT_LINES.items():
             if i >= len(lines) or not lines[i].value:
                 place = Node(None, file.name, i + 1)
-                raise place.error(f"the {field} is missing", expected=f"the {field} between blank lines")
+                raise place.error(
+                    f"the {field} is missing", expected=f"the {field} between blank lines"
+                )
         url, text, query, answer = (lines[i].value for i in _TEXT_LINES.values())
         mentions = tuple(Candidate(m.group(), *m.span()) for m in _ENTITY.finditer(text))
         for field, problem, is_right, expected in (
             ("query", "no placeholder in the query", PLACEHOLDER in query, PLACEHOLDER),
-            ("answer", "gold is not an entity", _ENTITY.fullmatch(answer), "a marker such as @entity1"),
+            (
+                "answer",
+                "gold is not an entity",
+                _ENTITY.fullmatch(answer),
+                "a marker such as @entity1",
+            ),
             ("passage", "no candidates", mentions, "entities such as @entity1"),
         ):
             if not is_right:
@@ -175,7 +198,9 @@ def _read_entities(lines: list[Node]) -> dict[str, str]:
     for line in lines:
         marker, colon, name = line.value.partition(":")
         if not (colon and _ENTITY.fullmatch(marker)):
-            raise line.error("malformed entity", found=describe_value(line.value), expected="@entity1:Name")
+            raise line.error(
+                "malformed entity", found=describe_value(line.value), expected="@entity1:Name"
+            )
         names[marker] = name
     return names
 
@@ -204,10 +229,12 @@ class CBTReader(Reader):
     name: ClassVar[str] = "cbt"
     published_as: ClassVar[str] = "CBT"
     title: ClassVar[str] = "Children's Book Test"
-    description: ClassVar[str] = "A missing word after twenty sentences of a children's book, with ten candidates."
+    description: ClassVar[str] = (
+        "A missing word after twenty sentences of a children's book, with ten candidates."
+    )
     citation: ClassVar[str] = (
-        "Hill, Bordes, Chopra and Weston 2015, The Goldilocks Principle: Reading Children's Books with Explicit "
-        "Memory Representations, arXiv:1511.02301"
+        "Hill, Bordes, Chopra and Weston 2015, The Goldilocks Principle: Reading Children's Books "
+        "with Explicit Memory Representations, arXiv:1511.02301"
     )
     cites = ("hill2015",)
     takes: ClassVar[frozenset[str]] = frozenset({"subset"})
@@ -216,7 +243,9 @@ class CBTReader(Reader):
     def recognises(self, file: InputFile) -> bool:
         """Return whether the file starts with sentences numbered 1 to 20 and a query with candidates."""
         lines = file.first_text.lstrip("\n").split("\n", _SENTENCES + 1)[: _SENTENCES + 1]
-        numbered = [line.partition(" ")[0] for line in lines] == [str(n) for n in range(1, _SENTENCES + 2)]
+        numbered = [line.partition(" ")[0] for line in lines] == [
+            str(n) for n in range(1, _SENTENCES + 2)
+        ]
         return numbered and _BLANK in lines[-1] and lines[-1].count("\t") == 3
 
     def subset_of(self, file: InputFile) -> str | None:
@@ -232,7 +261,9 @@ class CBTReader(Reader):
             with reading.at(last.where, f"{file.stem}-{n}"):
                 texts = [sentence.value for sentence in sentences]
                 ends = list(itertools.accumulate(len(text) + 1 for text in texts))
-                marks = [(end - 1 - len(text), end - 1) for text, end in zip(texts, ends, strict=True)]
+                marks = [
+                    (end - 1 - len(text), end - 1) for text, end in zip(texts, ends, strict=True)
+                ]
                 passage = reading.passage(None, "\n".join(texts), file.name, last.where, marks)
                 query, answer, candidates = _read_columns(last)
                 if len(candidates) != _CANDIDATES:
@@ -252,18 +283,26 @@ def _read_blocks(file: InputFile, reading: Reading) -> Iterator[list[Node]]:
     """Yield the 21 lines of each question without their numbers."""
     block: list[Node] = []
     is_damaged = False  # up to the next blank line
-    for number, text in enumerate(itertools.chain(file.text.rstrip("\n").split("\n"), [""]), start=1):
+    for number, text in enumerate(
+        itertools.chain(file.text.rstrip("\n").split("\n"), [""]), start=1
+    ):
         found, _, content = text.partition(" ")
         line, expected = Node(content.strip(" "), file.name, number), str(len(block) + 1)
         if not text.strip():
             n_lines, block, is_damaged = len(block), [], False
             if n_lines:
                 with reading.at(line.where):
-                    raise line.error("incomplete question", found=f"{n_lines} lines", expected=f"{_SENTENCES + 1}")
+                    raise line.error(
+                        "incomplete question",
+                        found=f"{n_lines} lines",
+                        expected=f"{_SENTENCES + 1}",
+                    )
         elif not is_damaged and found != expected:
             block, is_damaged = [], True
             with reading.at(line.where):
-                raise line.error("wrong line number", found=describe_value(found), expected=expected)
+                raise line.error(
+                    "wrong line number", found=describe_value(found), expected=expected
+                )
         elif not is_damaged:
             block.append(line)
         if len(block) > _SENTENCES:
@@ -275,11 +314,17 @@ def _read_columns(line: Node) -> tuple[str, str, list[str]]:
     """Return the query, the answer and the candidates of a query's line."""
     columns = [column.strip() for column in line.value.split("\t")]
     if len(columns) != 4 or columns[2]:
-        raise line.error("malformed query line", found=describe_value(line.value), expected=_QUERY_COLUMNS)
+        raise line.error(
+            "malformed query line", found=describe_value(line.value), expected=_QUERY_COLUMNS
+        )
     query, answer, _, listed = columns
     if _BLANK not in query:
-        raise line.error("no placeholder in the query", found=describe_value(query), expected=_BLANK)
+        raise line.error(
+            "no placeholder in the query", found=describe_value(query), expected=_BLANK
+        )
     candidates = [candidate for candidate in listed.split("|") if candidate]
     if answer not in candidates:
-        raise line.error("gold is not among the candidates", found=describe_value(answer), expected=listed)
+        raise line.error(
+            "gold is not among the candidates", found=describe_value(answer), expected=listed
+        )
     return query, answer, candidates

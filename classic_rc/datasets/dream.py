@@ -26,10 +26,12 @@ class DreamReader(Reader):
     name: ClassVar[str] = "dream"
     published_as: ClassVar[str] = "DREAM"
     title: ClassVar[str] = "DREAM"
-    description: ClassVar[str] = "Dialogues with three-option questions: a JSON list of [turns, questions, id]."
+    description: ClassVar[str] = (
+        "Dialogues with three-option questions: a JSON list of [turns, questions, id]."
+    )
     citation: ClassVar[str] = (
-        "Sun, Yu, Chen, Yu, Choi and Cardie 2019, DREAM: A Challenge Data Set and Models for Dialogue-Based "
-        "Reading Comprehension, TACL"
+        "Sun, Yu, Chen, Yu, Choi and Cardie 2019, DREAM: A Challenge Data Set and Models for "
+        "Dialogue-Based Reading Comprehension, TACL"
     )
     cites = ("sun2019",)
 
@@ -56,10 +58,12 @@ class C3Reader(Reader):
 
     name: ClassVar[str] = "c3"
     title: ClassVar[str] = "C3"
-    description: ClassVar[str] = "Chinese dialogues and texts with questions: a JSON list in DREAM's form."
+    description: ClassVar[str] = (
+        "Chinese dialogues and texts with questions: a JSON list in DREAM's form."
+    )
     citation: ClassVar[str] = (
-        "Sun, Yu, Yu and Cardie 2020, Investigating Prior Knowledge for Challenging Chinese Machine Reading "
-        "Comprehension, TACL"
+        "Sun, Yu, Yu and Cardie 2020, Investigating Prior Knowledge for Challenging Chinese "
+        "Machine Reading Comprehension, TACL"
     )
     cites = ("sun2020",)
     takes: ClassVar[frozenset[str]] = frozenset({"subset"})
@@ -82,7 +86,9 @@ class C3Reader(Reader):
             with reading.at(entry):
                 is_dialogue = len(entry.sequence(0)) > 1
                 genre = GENRES["d" if is_dialogue else "m"]
-                yield from _read_dialogue(entry, file, reading, f"{part}-" if part else "", genre=genre)
+                yield from _read_dialogue(
+                    entry, file, reading, f"{part}-" if part else "", genre=genre
+                )
 
 
 def _first_entry(file: InputFile) -> list[Any] | None:

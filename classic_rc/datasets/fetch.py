@@ -30,7 +30,9 @@ HUB_PREFIX = "hf:"
 
 _LOCK = "lock"  # in the folder of a dataset
 _MAX_SHOWN_SPLITS = 12  # in messages
-_SPLIT_NAME = re.compile(r"([A-Za-z][\w-]+):([\w.-]+)")  # two letters at least: "c:data" is a place on a drive
+_SPLIT_NAME = re.compile(
+    r"([A-Za-z][\w-]+):([\w.-]+)"
+)  # two letters at least: "c:data" is a place on a drive
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,9 @@ class NamedSplit:
     member: str | None = None  # the name of the member to read, if the file is an archive
     option: str | None = None  # the split to ask the reader for, if the file has several
     answers: RemoteFile | None = None  # the file of gold answers
-    copy: NamedSplit | None = None  # the same split in other files, read if only these are in the cache
+    copy: NamedSplit | None = (
+        None  # the same split in other files, read if only these are in the cache
+    )
 
     @property
     def name(self) -> str:
@@ -124,13 +128,17 @@ def parse_datasets(text: str) -> dict[str, NamedDataset]:
 
 def _read_dataset(name: str, entry: Mapping[str, Any]) -> NamedDataset:
     remote = {file: RemoteFile(name, file, **facts) for file, facts in entry["files"].items()}
-    splits = {split: _read_split(name, split, facts, remote) for split, facts in entry["splits"].items()}
+    splits = {
+        split: _read_split(name, split, facts, remote) for split, facts in entry["splits"].items()
+    }
     return NamedDataset(
         name, entry["title"], tuple(entry["cites"]), entry["licence"], entry["page"], splits, remote
     )
 
 
-def _read_split(dataset: str, split: str, facts: Mapping[str, Any], files: Mapping[str, RemoteFile]) -> NamedSplit:
+def _read_split(
+    dataset: str, split: str, facts: Mapping[str, Any], files: Mapping[str, RemoteFile]
+) -> NamedSplit:
     return NamedSplit(
         dataset,
         split,
@@ -192,12 +200,18 @@ def find_split(name: str) -> NamedSplit | None:
 
 def is_split_cached(split: NamedSplit) -> bool:
     """Return whether all files of a split, or of its copy, are in the cache."""
-    return all(map(is_cached, split.files)) or (split.copy is not None and is_split_cached(split.copy))
+    return all(map(is_cached, split.files)) or (
+        split.copy is not None and is_split_cached(split.copy)
+    )
 
 
 def _prefer_cached(split: NamedSplit) -> NamedSplit:
     is_here = all(map(is_cached, split.files))
-    return split.copy if not is_here and split.copy is not None and is_split_cached(split.copy) else split
+    return (
+        split.copy
+        if not is_here and split.copy is not None and is_split_cached(split.copy)
+        else split
+    )
 
 
 def _look_up(name: str) -> NamedSplit:
@@ -208,7 +222,9 @@ def _look_up(name: str) -> NamedSplit:
             if spelling in dataset.splits:
                 return dataset.splits[spelling]
     known = [dataset] if dataset else datasets.values()
-    raise unknown_name("dataset", name, [split.name for one in known for split in one.splits.values()])
+    raise unknown_name(
+        "dataset", name, [split.name for one in known for split in one.splits.values()]
+    )
 
 
 def named_files(name: str, sources: Sequence[str]) -> tuple[RemoteFile, ...]:
@@ -344,12 +360,22 @@ def fetch(
 
 def _splits_to_read(file: RemoteFile) -> list[NamedSplit]:
     """Return the splits that show whether a file in the cache can be read: one, with answers if they are cached."""
-    every = [one for split in named_datasets()[file.dataset].splits.values() for one in (split, split.copy) if one]
+    every = [
+        one
+        for split in named_datasets()[file.dataset].splits.values()
+        for one in (split, split.copy)
+        if one
+    ]
     using = [split for split in every if file in split.files and is_cached(split.file)]
-    return [split if all(map(is_cached, split.files)) else replace(split, answers=None) for split in using[:1]]
+    return [
+        split if all(map(is_cached, split.files)) else replace(split, answers=None)
+        for split in using[:1]
+    ]
 
 
-def _download(file: RemoteFile, path: Path, progress: bool, notify: Callable[[str], object]) -> None:
+def _download(
+    file: RemoteFile, path: Path, progress: bool, notify: Callable[[str], object]
+) -> None:
     """Download a file, and move it into the cache when it is complete."""
     # Deferred: commands that download nothing need not load what speaks HTTP.
     from classic_rc.io.download import Expected, download
@@ -368,8 +394,8 @@ def _download(file: RemoteFile, path: Path, progress: bool, notify: Callable[[st
 
 def _other_ways(file: RemoteFile, path: Path) -> str:
     return (
-        f"Get the file elsewhere ({named_datasets()[file.dataset].page}) and put it at {path}, or set "
-        f"{MIRROR_VARIABLE} to an address that serves {file.key}"
+        f"Get the file elsewhere ({named_datasets()[file.dataset].page}) and put it at {path}, or "
+        f"set {MIRROR_VARIABLE} to an address that serves {file.key}"
     )
 
 
@@ -390,7 +416,9 @@ def _recorded_sums(dataset: str) -> dict[str, str]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, TypeError) as error:
-        raise DataError(f"the file cannot be read ({error})", source=str(path), hint="Delete it") from None
+        raise DataError(
+            f"the file cannot be read ({error})", source=str(path), hint="Delete it"
+        ) from None
     return {name: str(sha256) for name, sha256 in recorded.items()}
 
 
@@ -401,7 +429,9 @@ def _check_sum(file: RemoteFile, path: Path, name: str | None = None) -> str:
     again = f"Download it again with `classic-rc fetch {name or _shortest_name(file)}`"
     how = again if file.url else f"Put the right file there ({file.form})"
     if file.sha256 is None:
-        how += f", or delete its line in {path_of_sums(file.dataset)} if the authors have changed it"
+        how += (
+            f", or delete its line in {path_of_sums(file.dataset)} if the authors have changed it"
+        )
     raise DataError(
         "the file in the cache is not the expected one",
         source=str(path),
@@ -428,7 +458,8 @@ def _address(file: RemoteFile) -> str:
 
 def _cache_error(path: Path, error: BaseException) -> UsageError:
     return UsageError(
-        f"cannot write {path}: {getattr(error, 'strerror', None) or error}; set {CACHE_VARIABLE} to another folder",
+        f"cannot write {path}: {getattr(error, 'strerror', None) or error}; set {CACHE_VARIABLE} "
+        "to another folder",
         field=CACHE_VARIABLE,
         found=str(path),
         expected="a folder that can be written",

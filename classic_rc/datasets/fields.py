@@ -11,7 +11,17 @@ from classic_rc.encodings import find_inline_labels
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.io.json import Node, parse_json, read_literal
 
-ROLES = ("id", "passage", "passage_id", "question", "candidates", "gold", "task", "sentences", "meta")
+ROLES = (
+    "id",
+    "passage",
+    "passage_id",
+    "question",
+    "candidates",
+    "gold",
+    "task",
+    "sentences",
+    "meta",
+)
 """The roles of the values in a row, which are also the keys of our own JSON lines."""
 
 OWN_FIELDS = {role: role for role in ROLES}
@@ -34,7 +44,10 @@ COLUMN_NAMES = {
 }
 """The names of columns that say which role they have, in lower case and without blanks and signs."""
 
-_STEMS = "candidate option opt op choice answer ans ending sol distractor wrong wronganswer incorrectanswer"
+_STEMS = (
+    "candidate option opt op choice answer ans ending sol distractor wrong wronganswer "
+    "incorrectanswer"
+)
 """The names of columns with one option each, without their number or letter."""
 
 _WRONG_OPTIONS = ("distractor", "wrong", "incorrect")
@@ -82,7 +95,8 @@ def parse_fields(fields: str | Mapping[str, str]) -> dict[str, str]:
         parsed[role] = path
     if missing := [role for role in ("passage", "question") if role not in parsed]:
         raise UsageError(
-            f"fields: no path for {' and '.join(missing)}: write for example passage=context,question=q.text",
+            f"fields: no path for {' and '.join(missing)}: write for example "
+            "passage=context,question=q.text",
             field="fields",
             found=",".join(f"{role}={path}" for role, path in parsed.items()),
             expected=f"a path for {' and '.join(missing)}",
@@ -119,7 +133,9 @@ def find_value(node: Node, path: str) -> Node | None:
         return node.at(path)
     if path.startswith(CONSTANT):
         constant = path.removeprefix(CONSTANT)
-        return Node(constant.split("|") if "|" in constant else constant, node.source, None, node, path)
+        return Node(
+            constant.split("|") if "|" in constant else constant, node.source, None, node, path
+        )
     if "+" in path:
         values: list[Any] = []
         for part in (_follow_path(node, part.strip()) for part in path.split("+")):
@@ -139,7 +155,9 @@ def find_paths(value: Any, before: str = "", depth: int = 0) -> dict[str, Any]:
     inner: Iterable[tuple[str, Any]] = ()
     if isinstance(value, Mapping):
         inner = ((str(key), element) for key, element in value.items())
-    elif isinstance(value, list) and value and all(isinstance(element, Mapping) for element in value):
+    elif (
+        isinstance(value, list) and value and all(isinstance(element, Mapping) for element in value)
+    ):
         keys = [key for key in value[0] if all(key in element for element in value)]
         inner = ((str(key), [element[key] for element in value]) for key in keys)
     for key, element in inner:
@@ -184,7 +202,9 @@ def find_whole_family(path: str, rows: Sequence[Node]) -> str | None:
 
     The path is columns joined by plus signs. A column without a text in any row is not missed.
     """
-    if "+" not in path or any(isinstance(row.value, dict) and path in row.value for row in rows[:1]):
+    if "+" not in path or any(
+        isinstance(row.value, dict) and path in row.value for row in rows[:1]
+    ):
         return None
     chosen = [part.strip() for part in path.split("+")]
     texts: dict[str, None] = {}
@@ -240,7 +260,9 @@ def find_labels(row: Node, path: str, texts: Sequence[Any]) -> list[str] | None:
     ['B', 'A']
     """
     if "+" in path and not (isinstance(row.value, dict) and path in row.value):
-        labels: Any = [column.strip().rpartition(".")[2] for column in path.split("+")][: len(texts)]
+        labels: Any = [column.strip().rpartition(".")[2] for column in path.split("+")][
+            : len(texts)
+        ]
         labels = find_inline_labels(texts) or labels
     else:
         labels = None
@@ -250,15 +272,23 @@ def find_labels(row: Node, path: str, texts: Sequence[Any]) -> list[str] | None:
             if isinstance(value, Mapping):
                 names = [str(name) for name in value if str(name).lower() in _LABEL_NAMES]
                 labels = value[names[0]] if names else list(value) if place == path else None
-            elif isinstance(value, list) and value and all(isinstance(element, Mapping) for element in value):
+            elif (
+                isinstance(value, list)
+                and value
+                and all(isinstance(element, Mapping) for element in value)
+            ):
                 names = [name for name in value[0] if str(name).lower() in _LABEL_NAMES]
                 labels = [element.get(names[0]) for element in value] if names else None
             if labels is not None:
                 break
     if not isinstance(labels, (list, tuple)) or len(labels) != len(texts) or len(texts) < 2:
         return None
-    are_names = all(isinstance(label, (str, int)) and not isinstance(label, bool) for label in labels)
-    return [str(label) for label in labels] if are_names and len(set(labels)) == len(labels) else None
+    are_names = all(
+        isinstance(label, (str, int)) and not isinstance(label, bool) for label in labels
+    )
+    return (
+        [str(label) for label in labels] if are_names and len(set(labels)) == len(labels) else None
+    )
 
 
 def name_columns(rows: Sequence[Node]) -> dict[str, str]:
@@ -282,20 +312,25 @@ def name_columns(rows: Sequence[Node]) -> dict[str, str]:
             if is_empty(columns.get(name)):
                 columns[name] = value
     named = {
-        role: [name for name in columns if _fold(name) in names.split()] for role, names in COLUMN_NAMES.items()
+        role: [name for name in columns if _fold(name) in names.split()]
+        for role, names in COLUMN_NAMES.items()
     }
     families = find_families(name for name, value in columns.items() if isinstance(value, str))
     named["candidates"] += ["+".join(family) for family in families if _has_options(family[0])]
     fields: dict[str, str] = {}
     for role, found in named.items():
-        paths = [f"{found[0]}{member}" for member in ("", ".text", ".stem")] if len(found) == 1 else []
+        paths = (
+            [f"{found[0]}{member}" for member in ("", ".text", ".stem")] if len(found) == 1 else []
+        )
         if (path := next((path for path in paths if _fits(role, path, rows)), None)) is not None:
             fields[role] = path
     if _fold(fields.get("candidates", "")).startswith(_WRONG_OPTIONS):
         wrong = fields.pop("candidates")
         if "gold" in fields:
             fields["candidates"] = f"{fields['gold']}+{wrong}"
-    known = {name for found in named.values() for path in found for name in (path, *path.split("+"))}
+    known = {
+        name for found in named.values() for path in found for name in (path, *path.split("+"))
+    }
     if not named["passage"] and known >= columns.keys():
         fields["passage"] = CONSTANT
     return {role: fields[role] for role in COLUMN_NAMES if role in fields}
@@ -311,7 +346,8 @@ def _fits(role: str, path: str, rows: Sequence[Node]) -> bool:
         return bool(values) and all(is_list_of_texts(list_options(value)) for value in values)
     may_be_list = role == "passage"
     return bool(values) and all(
-        role == "gold" or isinstance(value, str) or (may_be_list and is_list_of_texts(value)) for value in values
+        role == "gold" or isinstance(value, str) or (may_be_list and is_list_of_texts(value))
+        for value in values
     )
 
 
@@ -332,7 +368,11 @@ def is_empty(value: Any) -> bool:
 
 def is_list_of_texts(value: Any) -> bool:
     """Return whether a value is a list of at least one text."""
-    return isinstance(value, (list, tuple)) and bool(value) and all(isinstance(element, str) for element in value)
+    return (
+        isinstance(value, (list, tuple))
+        and bool(value)
+        and all(isinstance(element, str) for element in value)
+    )
 
 
 def _split_options(text: str) -> list[str] | None:
@@ -345,7 +385,9 @@ def _split_options(text: str) -> list[str] | None:
             value = None if isinstance(value, str) else list_options(value)
         # One element may be several: Python joins the strings of a printed array, which has no commas.
         is_list = isinstance(value, (list, tuple)) and len(value) > 1
-        return list(value) if is_list and all(isinstance(element, str) for element in value) else None
+        return (
+            list(value) if is_list and all(isinstance(element, str) for element in value) else None
+        )
     for pattern in _LABELS:
         if options := _split_at_labels(text, pattern):
             return options
@@ -373,7 +415,9 @@ def _split_at_labels(text: str, pattern: re.Pattern[str]) -> list[str] | None:
     if not found:
         return None
     ends = [match.start() for match in found[1:]] + [len(text)]
-    options = [text[match.end() : end].strip(" \t\n;,|") for match, end in zip(found, ends, strict=True)]
+    options = [
+        text[match.end() : end].strip(" \t\n;,|") for match, end in zip(found, ends, strict=True)
+    ]
     return options if len(options) > 1 and all(options) else None
 
 
@@ -384,7 +428,9 @@ def _parse_json_fields(text: str) -> dict[str, str]:
         value = None
     if not isinstance(value, dict) or not all(isinstance(path, str) for path in value.values()):
         expected = 'a JSON object of texts, such as {"passage": "context", "question": "q"}'
-        raise UsageError(f"fields: expected {expected}", field="fields", found=text[:60], expected=expected)
+        raise UsageError(
+            f"fields: expected {expected}", field="fields", found=text[:60], expected=expected
+        )
     return value
 
 
@@ -404,5 +450,7 @@ def _follow_path(node: Node, path: str) -> Node | None:
         parts = [_follow_path(element, path) for element in node.elements()]
         if any(part is None for part in parts):
             return None
-        return Node([part.value for part in parts if part is not None], node.source, None, node, path)
+        return Node(
+            [part.value for part in parts if part is not None], node.source, None, node, path
+        )
     return None

@@ -15,7 +15,9 @@ from classic_rc.datasets.specification import DatasetFiles, DataSpec, parse_data
 from classic_rc.errors import DataError
 from classic_rc.io.archives import InputFile, open_input
 
-_SHARD = re.compile(r"(.*?)(?:^|[-_]|[-_.](?:part|shard)[-_]?)(\d+)(?:[-_]of[-_]\d+)?", re.IGNORECASE)
+_SHARD = re.compile(
+    r"(.*?)(?:^|[-_]|[-_.](?:part|shard)[-_]?)(\d+)(?:[-_]of[-_]\d+)?", re.IGNORECASE
+)
 """The stem of a file and its number: ``train-00001-of-00004``, ``dev.part2``, ``dev_2``, ``7``."""
 _MAX_NAMED = 5
 
@@ -28,7 +30,9 @@ class FolderContent:
     others: tuple[str, ...] = ()  # names of files that no reader recognises
 
 
-def list_datasets(data: str | DataSpec, *, fields: str | Mapping[str, str] | None = None) -> FolderContent:
+def list_datasets(
+    data: str | DataSpec, *, fields: str | Mapping[str, str] | None = None
+) -> FolderContent:
     """List the datasets at a path, in the order of their names.
 
     A path that is not a folder is one dataset; of the Hugging Face hub, each split is one. In a folder, each file
@@ -45,7 +49,11 @@ def list_datasets(data: str | DataSpec, *, fields: str | Mapping[str, str] | Non
 
         hub = find_hub_splits(path, subset, split)
         of_hub = (str(replace(spec, path=one.name, split=None)) for one in hub)
-        return whole if len(hub) == 1 else FolderContent(tuple(DatasetFiles((text,)) for text in of_hub))
+        return (
+            whole
+            if len(hub) == 1
+            else FolderContent(tuple(DatasetFiles((text,)) for text in of_hub))
+        )
     if not os.path.isdir(path):
         return whole
     source = open_input(path)
@@ -74,7 +82,11 @@ def list_datasets(data: str | DataSpec, *, fields: str | Mapping[str, str] | Non
         return whole  # reading it raises the error that describes what is there
     suffixes = {file.suffix for file in found}
     others += [file for file in broken if file.suffix not in suffixes]
-    files = [file for file in source.files if file in found or (file in broken and file.suffix in suffixes)]
+    files = [
+        file
+        for file in source.files
+        if file in found or (file in broken and file.suffix in suffixes)
+    ]
     anything = next(iter(found.values()))
     subsets = {file: found.get(file, anything).subset_of(file) for file in files}
     if any(subsets.values()):
@@ -91,7 +103,10 @@ def list_datasets(data: str | DataSpec, *, fields: str | Mapping[str, str] | Non
 def describe_others(names: Sequence[str]) -> str:
     """Return a note about files that are not datasets."""
     more = ", …" * (len(names) > _MAX_NAMED)
-    return f"files that are not datasets are left out ({', '.join(names[:_MAX_NAMED])}{more}): {len(names):,}"
+    return (
+        f"files that are not datasets are left out ({', '.join(names[:_MAX_NAMED])}{more}): "
+        f"{len(names):,}"
+    )
 
 
 def _group_shards(files: Sequence[InputFile], spec: DataSpec) -> list[DatasetFiles]:
@@ -99,7 +114,9 @@ def _group_shards(files: Sequence[InputFile], spec: DataSpec) -> list[DatasetFil
     numbered: dict[tuple[str, ...], list[tuple[int, InputFile]]] = {}
     for file in files:
         if match := _SHARD.fullmatch(file.stem):
-            numbered.setdefault((*file.folders, match[1], file.suffix), []).append((int(match[2]), file))
+            numbered.setdefault((*file.folders, match[1], file.suffix), []).append(
+                (int(match[2]), file)
+            )
 
     def text_of(file: InputFile) -> str:
         return str(replace(spec, path=file.name))
@@ -112,7 +129,10 @@ def _group_shards(files: Sequence[InputFile], spec: DataSpec) -> list[DatasetFil
         match = _SHARD.fullmatch(file.stem)
         shards = numbered[(*file.folders, match[1], file.suffix)] if match else []
         numbers = sorted(number for number, _ in shards)
-        if len(shards) > 1 and numbers in (list(range(len(shards))), list(range(1, len(shards) + 1))):
+        if len(shards) > 1 and numbers in (
+            list(range(len(shards))),
+            list(range(1, len(shards) + 1)),
+        ):
             in_order = [shard for _, shard in sorted(shards, key=lambda pair: pair[0])]
             done.update(in_order)
             name = (match[1] if match else "") or file.folders[-1]

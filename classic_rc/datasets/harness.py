@@ -26,7 +26,9 @@ class HarnessReader(Reader):
     name: ClassVar[str] = "harness"
     is_log: ClassVar[bool] = True
     title: ClassVar[str] = "Logs of lm-evaluation-harness"
-    description: ClassVar[str] = "The questions of a log of lm-evaluation-harness; `run` adds the model's answers."
+    description: ClassVar[str] = (
+        "The questions of a log of lm-evaluation-harness; `run` adds the model's answers."
+    )
     citation: ClassVar[str] = "Gao et al. 2023, lm-evaluation-harness, the files of --log_samples"
     cites = ("gao2023",)
     is_dataset: ClassVar[bool] = False
@@ -57,7 +59,9 @@ class HarnessReader(Reader):
         for note in log.notes:
             reading.note(note)
         for question in log.questions:
-            passage = reading.passage(None, question.passage.text, file.name, f"question {question.id}")
+            passage = reading.passage(
+                None, question.passage.text, file.name, f"question {question.id}"
+            )
             yield replace(question, passage=passage)
 
     def split_of(self, file: InputFile) -> str | None:

@@ -26,8 +26,21 @@ _OFFLINE_VARIABLES = ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE")
 _MAX_SHOWN = 20
 _ONLY_SUBSET = "default"  # as `datasets` names it, if a dataset has one without a name
 
-_NO_ANSWER = {"ConnectionError", "ConnectError", "Timeout", "TimeoutError", "TimeoutException", "ConnectTimeout"}
-_NO_ANSWER |= {"OfflineModeIsEnabled", "NetworkError", "TransportError", "ProxyError", "LocalEntryNotFoundError"}
+_NO_ANSWER = {
+    "ConnectionError",
+    "ConnectError",
+    "Timeout",
+    "TimeoutError",
+    "TimeoutException",
+    "ConnectTimeout",
+}
+_NO_ANSWER |= {
+    "OfflineModeIsEnabled",
+    "NetworkError",
+    "TransportError",
+    "ProxyError",
+    "LocalEntryNotFoundError",
+}
 """Names of errors of datasets, huggingface_hub and the HTTP clients that their versions use."""
 
 
@@ -59,7 +72,9 @@ class HubSplit:
         return InputFiles(source, (file,))
 
 
-def find_hub_splits(name: str, subset: str | None = None, split: str | None = None) -> list[HubSplit]:
+def find_hub_splits(
+    name: str, subset: str | None = None, split: str | None = None
+) -> list[HubSplit]:
     """Return the splits that a name means, and download the dataset if it is not in the cache of ``datasets``.
 
     A commit in that cache needs no network. In offline mode a name without a commit means the only one there. The
@@ -78,10 +93,21 @@ def find_hub_splits(name: str, subset: str | None = None, split: str | None = No
         chosen = _choose_subset(repo, [*subsets], subset)
     splits = subsets.get(chosen) or _download(repo, commit, chosen, datasets)
     wanted = [own for own in splits if split is None or own == split]
-    wanted = wanted or [own for own in splits if canonical_split(own) == canonical_split(split or "")]
+    wanted = wanted or [
+        own for own in splits if canonical_split(own) == canonical_split(split or "")
+    ]
     if not wanted:
-        raise DataError("no such split", source=name, field="split", found=", ".join(splits), expected=repr(split))
-    return [HubSplit(repo, commit, chosen, own, tuple(splits[own]), subset is not None) for own in wanted]
+        raise DataError(
+            "no such split",
+            source=name,
+            field="split",
+            found=", ".join(splits),
+            expected=repr(split),
+        )
+    return [
+        HubSplit(repo, commit, chosen, own, tuple(splits[own]), subset is not None)
+        for own in wanted
+    ]
 
 
 def find_hub_split(name: str, subset: str | None = None, split: str | None = None) -> HubSplit:
@@ -104,7 +130,10 @@ def _parse(name: str, split: str | None) -> tuple[str, str, str | None]:
     match = _NAME.fullmatch(name)
     if match is None:
         raise UsageError(
-            f"{name} names no dataset of the hub: expected {_FORM}", field="path", found=name, expected=_FORM
+            f"{name} names no dataset of the hub: expected {_FORM}",
+            field="path",
+            found=name,
+            expected=_FORM,
         )
     repo, revision, own = match.groups()
     if own is not None and split is not None and canonical_split(own) != canonical_split(split):
@@ -116,7 +145,8 @@ def _parse(name: str, split: str | None) -> tuple[str, str, str | None]:
         )
     if os.path.isdir(repo):  # `datasets` would read the folder
         raise UsageError(
-            f"{name}: the package datasets would read the local folder {repo} instead: run in another folder",
+            f"{name}: the package datasets would read the local folder {repo} instead: run in "
+            "another folder",
             field="path",
             found=repo,
             expected="no folder with the name of the dataset",
@@ -145,7 +175,9 @@ def _resolve(repo: str, revision: str, cached: _Cached, datasets: Any) -> str:
     from huggingface_hub import HfApi
 
     with _hub_errors(repo, revision):
-        info = HfApi(endpoint=datasets.config.HF_ENDPOINT).dataset_info(repo, revision=revision, timeout=30)
+        info = HfApi(endpoint=datasets.config.HF_ENDPOINT).dataset_info(
+            repo, revision=revision, timeout=30
+        )
     script = repo.rpartition("/")[2] + ".py"
     if any(file.rfilename == script for file in info.siblings or ()):
         raise DataError(
@@ -163,7 +195,9 @@ def _choose_subset(repo: str, names: Sequence[str], subset: str | None) -> str:
         return names[0]
     if subset in names:
         return str(subset)
-    shown = ", ".join(names[:_MAX_SHOWN]) + f" and {len(names) - _MAX_SHOWN} more" * (len(names) > _MAX_SHOWN)
+    shown = ", ".join(names[:_MAX_SHOWN]) + f" and {len(names) - _MAX_SHOWN} more" * (
+        len(names) > _MAX_SHOWN
+    )
     raise DataError(
         "no such subset" if subset is not None else "the dataset has several subsets",
         source=HUB_PREFIX + repo,
@@ -182,8 +216,13 @@ _Cached: TypeAlias = "dict[str, dict[str, dict[str, list[str]]]]"
 def _download(repo: str, commit: str, subset: str, datasets: Any) -> dict[str, list[str]]:
     """Return the Arrow files of each split of a subset, which ``datasets`` downloads and converts."""
     with _hub_errors(repo, commit):
-        splits = datasets.load_dataset(repo, subset, revision=commit, keep_in_memory=False, **_no_code(datasets))
-    return {str(split): [file["filename"] for file in data.cache_files] for split, data in splits.items()}
+        splits = datasets.load_dataset(
+            repo, subset, revision=commit, keep_in_memory=False, **_no_code(datasets)
+        )
+    return {
+        str(split): [file["filename"] for file in data.cache_files]
+        for split, data in splits.items()
+    }
 
 
 def _find_cached(repo: str, datasets: Any) -> _Cached:
@@ -213,7 +252,10 @@ def _arrow_files(folder: Path, split: str) -> list[str]:
 
 def is_offline() -> bool:
     """Return whether the user forbids connections to the hub, as ``huggingface_hub`` reads it."""
-    return any(os.environ.get(name, "").upper() in ("1", "ON", "YES", "TRUE") for name in _OFFLINE_VARIABLES)
+    return any(
+        os.environ.get(name, "").upper() in ("1", "ON", "YES", "TRUE")
+        for name in _OFFLINE_VARIABLES
+    )
 
 
 def _import_datasets(name: str) -> Any:
@@ -258,7 +300,9 @@ def _describe_error(error: BaseException, repo: str, revision: str) -> DataError
         chain.append(current)
         current = current.__cause__ or current.__context__
     names = {kind.__name__ for one in chain for kind in type(one).__mro__}
-    status = next((r.status_code for one in chain if (r := getattr(one, "response", None)) is not None), None)
+    status = next(
+        (r.status_code for one in chain if (r := getattr(one, "response", None)) is not None), None
+    )
     source, page = HUB_PREFIX + repo, f"https://huggingface.co/datasets/{repo}"
     login = "log in with `hf auth login` or set HF_TOKEN"
     # The hub describes a gated dataset to everyone, and keeps its files. Some versions lose the error's class.
@@ -269,17 +313,23 @@ def _describe_error(error: BaseException, repo: str, revision: str) -> DataError
         return DataError("the dataset is gated", source=source, expected=access, hint=hint)
     if "RevisionNotFoundError" in names:
         known = "a branch, a tag or a commit"
-        return DataError("unknown revision", source=source, found=revision, expected=known, hint=f"See {page}")
+        return DataError(
+            "unknown revision", source=source, found=revision, expected=known, hint=f"See {page}"
+        )
     if names & {"RepositoryNotFoundError", "DatasetNotFoundError", "HFValidationError"}:
         search = f"https://huggingface.co/datasets?search={repo.rpartition('/')[2]}"
         hint = f"Check its name at {search}; for a private one {login}"
         return DataError("the hub has no such dataset, or it is private", source=source, hint=hint)
     if status is None and names & _NO_ANSWER:
-        hint = "Check the network; a revision that was read before is read again with HF_HUB_OFFLINE=1"
+        hint = (
+            "Check the network; a revision that was read before is read again with HF_HUB_OFFLINE=1"
+        )
         return DataError("the Hugging Face hub cannot be reached", source=source, hint=hint)
     if status is not None:
         problem = "the Hugging Face hub refuses to send the dataset"
-        return DataError(problem, source=source, found=f"HTTP status {status}", hint="Try again later")
+        return DataError(
+            problem, source=source, found=f"HTTP status {status}", hint="Try again later"
+        )
     found = " ".join(str(error).split())[:200] or type(error).__name__
     return DataError(
         "the package datasets cannot read the dataset",

@@ -9,7 +9,14 @@ from classic_rc.datasets.base import Reading
 from classic_rc.datasets.dream import GENRES
 from classic_rc.datasets.logiqa import LOGIQA, LOGIQA_2
 from classic_rc.datasets.row_datasets import BELEBELE, BOOLQ, COSMOS_QA, QUAIL
-from classic_rc.datasets.schema import Schema, SchemaReader, convert_fields, make_row, read_gold, required_keys
+from classic_rc.datasets.schema import (
+    Schema,
+    SchemaReader,
+    convert_fields,
+    make_row,
+    read_gold,
+    required_keys,
+)
 from classic_rc.datasets.squad import UNANSWERABLE, accept_as_in_2
 from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node, describe_value
@@ -58,7 +65,9 @@ def _list_objects(node: Node) -> Iterator[Node]:
     columns = {key: node.sequence(key) for key in node.value}
     if len({len(column) for column in columns.values()}) > 1:
         found = ", ".join(f"{len(column)} of {key}" for key, column in columns.items())
-        raise node.error("lists of different lengths", found=found, expected="one of each for each question")
+        raise node.error(
+            "lists of different lengths", found=found, expected="one of each for each question"
+        )
     for values in zip(*columns.values(), strict=True):
         yield node.with_value(dict(zip(columns, values, strict=True)))
 
@@ -67,7 +76,9 @@ def _answer_of_arc(row: Node) -> frozenset[int] | None:
     choices = row.child("choices")
     texts, labels = choices.texts("text"), choices.texts("label")
     if len(texts) != len(labels):
-        raise choices.error("lists of different lengths", found=f"{len(texts)} texts, {len(labels)} labels")
+        raise choices.error(
+            "lists of different lengths", found=f"{len(texts)} texts, {len(labels)} labels"
+        )
     return read_gold(row, "answerKey", texts, "label", labels)
 
 
@@ -89,10 +100,15 @@ def _convert_squad(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
                 passage=node.text("context"),
                 passage_id=node.name("context_id") if is_multi_span else None,
                 question=node.text("question"),
-                gold=gold if is_multi_span else list(accept_as_in_2(accepted) if is_2 and gold else accepted),
+                gold=gold
+                if is_multi_span
+                else list(accept_as_in_2(accepted) if is_2 and gold else accepted),
                 task=(Task.MULTI_SPAN if is_multi_span else Task.SPAN).value,
                 meta={
-                    "spans": tuple((start, start + len(text)) for start, text in zip(starts, gold, strict=False))
+                    "spans": tuple(
+                        (start, start + len(text))
+                        for start, text in zip(starts, gold, strict=False)
+                    )
                 },
             )
 
@@ -108,7 +124,10 @@ def _mentions_of_record(row: Node) -> Any:
         return row.texts("entities")
     spans = row.child("entity_spans")
     columns = spans.texts("text"), spans.integers("start"), spans.integers("end")
-    return [dict(zip(("text", "start", "end"), span, strict=True)) for span in zip(*columns, strict=False)]
+    return [
+        dict(zip(("text", "start", "end"), span, strict=True))
+        for span in zip(*columns, strict=False)
+    ]
 
 
 def _convert_multirc(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
@@ -117,7 +136,9 @@ def _convert_multirc(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
     for node in rows:
         with reading.at(node):
             idx = node.child("idx")
-            rows_of_question.setdefault((idx.name("paragraph"), idx.name("question")), []).append(node)
+            rows_of_question.setdefault((idx.name("paragraph"), idx.name("question")), []).append(
+                node
+            )
     for (pid, qid), answers in rows_of_question.items():
         with reading.at(answers[0], f"{pid}=={qid}"):
             labels = [answer.integer("label") for answer in answers]
@@ -235,7 +256,9 @@ class HuggingFaceReader(SchemaReader):
 
     name: ClassVar[str] = "huggingface"
     title: ClassVar[str] = "Hugging Face rows"
-    description: ClassVar[str] = "Exported rows of RACE, SuperGLUE, SQuAD, Quoref, ARC, OpenBookQA, DREAM or C3."
+    description: ClassVar[str] = (
+        "Exported rows of RACE, SuperGLUE, SQuAD, Quoref, ARC, OpenBookQA, DREAM or C3."
+    )
     citation: ClassVar[str] = "The cards of these datasets on the Hugging Face hub"
     cites = ("classic_rc",)
     is_dataset: ClassVar[bool] = False

@@ -55,7 +55,9 @@ class Labels:
     source: str = "labels"  # the file
 
 
-def read_labels(path: str | Path, dataset: Dataset, *, notes: list[str] | None = None) -> tuple[Labels, ...]:
+def read_labels(
+    path: str | Path, dataset: Dataset, *, notes: list[str] | None = None
+) -> tuple[Labels, ...]:
     """Read the labels of a dataset's questions from a file.
 
     The content determines the form:
@@ -95,15 +97,25 @@ def read_labels(path: str | Path, dataset: Dataset, *, notes: list[str] | None =
     for labelled in questions:
         if fault := labelled.fault(known[labelled.id]):
             problem = f"question {labelled.id} differs from the one in {dataset.name}"
-            raise DataError(problem, source=source, where=labelled.where, found=fault[0], expected=fault[1])
+            raise DataError(
+                problem, source=source, where=labelled.where, found=fault[0], expected=fault[1]
+            )
     if notes is not None:
         one = f", such as {unknown[0].id!r} ({unknown[0].where})" if unknown else ""
-        skipped = [f"{len(unknown):,} labelled questions are not in {dataset.name}{one}"] if unknown else []
+        skipped = (
+            [f"{len(unknown):,} labelled questions are not in {dataset.name}{one}"]
+            if unknown
+            else []
+        )
         notes += [f"{source}: {note}" for note in (*skipped, *found.notes)]
     return tuple(
         Labels(
             name,
-            {labelled.id: frozenset(labelled.labels[name]) for labelled in questions if name in labelled.labels},
+            {
+                labelled.id: frozenset(labelled.labels[name])
+                for labelled in questions
+                if name in labelled.labels
+            },
             found.orders.get(name, ()),
             Path(path).name,
         )
@@ -131,7 +143,9 @@ class LabelledQuestion:
 
     id: str
     where: str  # the place in the file
-    labels: Mapping[str, tuple[str, ...]]  # by name, without the names that the entry does not mention
+    labels: Mapping[
+        str, tuple[str, ...]
+    ]  # by name, without the names that the entry does not mention
     # Takes the dataset's question. Returns None if it is the labelled question, else the two texts that differ: the
     # file's and the question's.
     fault: Callable[[Question], tuple[str, str] | None] = lambda question: None
@@ -141,7 +155,9 @@ class _LabelFile(NamedTuple):
     """All entries of a file of labels."""
 
     questions: Sequence[LabelledQuestion]
-    orders: Mapping[str, tuple[str, ...]] = MappingProxyType({})  # by name, the order of the labels if any
+    orders: Mapping[str, tuple[str, ...]] = MappingProxyType(
+        {}
+    )  # by name, the order of the labels if any
     notes: Sequence[str] = ()  # for the user
 
 
@@ -164,13 +180,16 @@ def _read_rows(text: str, source: str) -> Iterable[Node]:
     if content.startswith("{") and content.partition("\n")[0].rstrip().endswith("}"):
         # A single line is one row of JSON lines if it has an id, else one object of labels by question id.
         rows = list(json_lines(text, source))
-        if len(rows) > 1 or (isinstance(rows[0].value, dict) and not rows[0].value.keys().isdisjoint(_IDS)):
+        if len(rows) > 1 or (
+            isinstance(rows[0].value, dict) and not rows[0].value.keys().isdisjoint(_IDS)
+        ):
             return rows
     root = Node(parse_json(text, source), source)
     if not isinstance(root.value, dict):
         return root.elements()
     entries = {
-        key: value if isinstance(value, dict) else {_DEFAULT_NAME: value} for key, value in root.value.items()
+        key: value if isinstance(value, dict) else {_DEFAULT_NAME: value}
+        for key, value in root.value.items()
     }
     return (root.at(key).with_value({**labels, _IDS[0]: key}) for key, labels in entries.items())
 
@@ -184,7 +203,9 @@ def _read_folder(path: str | Path) -> _LabelFile:
     return _LabelFile(entries)
 
 
-def _unknown_questions_error(labelled: Sequence[LabelledQuestion], dataset: Dataset, source: str) -> DataError:
+def _unknown_questions_error(
+    labelled: Sequence[LabelledQuestion], dataset: Dataset, source: str
+) -> DataError:
     first = labelled[0]
     near = difflib.get_close_matches(first.id, dataset.by_id, n=2, cutoff=0.6)
     example = near or [next(iter(dataset.by_id), "")]
@@ -210,7 +231,9 @@ def _read_table(text: str, source: str) -> Iterator[Node]:
                 found=describe_value(text.partition("\n")[0]),
                 expected="id and other columns with unique names, or JSON",
             )
-        yield row.with_value({n: cell if n == key else _split_cell(cell) for n, cell in row.value.items()})
+        yield row.with_value(
+            {n: cell if n == key else _split_cell(cell) for n, cell in row.value.items()}
+        )
 
 
 def _split_cell(cell: str) -> list[str] | None:
@@ -236,7 +259,9 @@ def _parse_labels(value: Any, name: str, node: Node) -> tuple[str, ...]:
     several = value if isinstance(value, list) else [value]
     for label in several:
         if not isinstance(label, (str, int, float)) or not str(label).strip():
-            raise node.error("invalid label", field=name, found=describe_value(label), expected=_LABEL_FORMS)
+            raise node.error(
+                "invalid label", field=name, found=describe_value(label), expected=_LABEL_FORMS
+            )
     return tuple(_label_text(label) for label in several)
 
 
@@ -258,7 +283,9 @@ def _parse_mctest_skills(stories: Iterable[Node]) -> _LabelFile:
         for i, entry in enumerate(story.items("annotations")):
             numbers = entry.integers("skills")
             if any(not 0 <= number <= _NONSENSE for number in numbers):
-                raise entry.error("unknown skill", field="skills", found=str(list(numbers)), expected="0 to 14")
+                raise entry.error(
+                    "unknown skill", field="skills", found=str(list(numbers)), expected="0 to 14"
+                )
             if _NONSENSE in numbers:
                 n_nonsense += 1
                 continue
@@ -288,7 +315,11 @@ def _find_race_mismatch(text: str, answer: str, question: Question) -> tuple[str
     if _letters_and_digits(text) != _letters_and_digits(question.text):
         return describe_value(text), describe_value(question.text)
     right = [_LETTERS[index] for index in _gold_indices(question) if index < len(_LETTERS)]
-    return None if question.gold is None or answer in right else (f"answer {answer}", f"answer {''.join(right)}")
+    return (
+        None
+        if question.gold is None or answer in right
+        else (f"answer {answer}", f"answer {''.join(right)}")
+    )
 
 
 def _gold_indices(question: Question) -> Sequence[int]:

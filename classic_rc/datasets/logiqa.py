@@ -7,7 +7,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from classic_rc.datasets.base import Reading, canonical_split
-from classic_rc.datasets.schema import HAN, Schema, SchemaReader, convert_fields, read_gold, required_keys
+from classic_rc.datasets.schema import (
+    HAN,
+    Schema,
+    SchemaReader,
+    convert_fields,
+    read_gold,
+    required_keys,
+)
 from classic_rc.io.archives import InputFile, InputFiles
 from classic_rc.io.json import Node, describe_value
 from classic_rc.questions import Question, Task, TextCandidates
@@ -40,8 +47,13 @@ def _language(text: str) -> str:
 def _read_meta(row: Node) -> dict[str, Any]:
     """Return the language, and the types of reasoning that LogiQA 2.0 has."""
     kinds = row.child("type").value if row.has("type") else {}
-    reasoning = [kind for kind in kinds if kinds[kind] is True] if isinstance(kinds, Mapping) else []
-    return {"language": _language(row.text("question")), **({"reasoning": reasoning} if reasoning else {})}
+    reasoning = (
+        [kind for kind in kinds if kinds[kind] is True] if isinstance(kinds, Mapping) else []
+    )
+    return {
+        "language": _language(row.text("question")),
+        **({"reasoning": reasoning} if reasoning else {}),
+    }
 
 
 def _position(letter: str) -> int | None:
@@ -58,7 +70,9 @@ def _candidates(row: Node) -> list[str]:
     return strip_labels(row.texts("options"))
 
 
-def _logiqa(question: str, gold: str, coding: str, check: Callable[[Mapping[str, Any]], bool]) -> Schema:
+def _logiqa(
+    question: str, gold: str, coding: str, check: Callable[[Mapping[str, Any]], bool]
+) -> Schema:
     """Return the schema of rows of the hub with these keys."""
     return Schema(
         "LogiQA",
@@ -76,12 +90,16 @@ def _logiqa(question: str, gold: str, coding: str, check: Callable[[Mapping[str,
 
 
 LOGIQA = (
-    _logiqa("query", "correct_option", "index0", lambda row: isinstance(row["options"], (list, tuple))),
+    _logiqa(
+        "query", "correct_option", "index0", lambda row: isinstance(row["options"], (list, tuple))
+    ),
     _logiqa(
         "question",
         "label",
         "letter",
-        lambda row: len(row) == 4 and isinstance(row["label"], str) and _position(row["label"]) is not None,
+        lambda row: (
+            len(row) == 4 and isinstance(row["label"], str) and _position(row["label"]) is not None
+        ),
     ),
 )
 LOGIQA_2 = Schema(
@@ -129,10 +147,12 @@ class LogiQAReader(_LanguageReader):
 
     name: ClassVar[str] = "logiqa"
     title: ClassVar[str] = "LogiQA"
-    description: ClassVar[str] = "Examination questions in logical reasoning: seven lines of text for each."
+    description: ClassVar[str] = (
+        "Examination questions in logical reasoning: seven lines of text for each."
+    )
     citation: ClassVar[str] = (
-        "Liu, Cui, Liu, Huang, Wang and Zhang 2020, LogiQA: A Challenge Dataset for Machine Reading Comprehension "
-        "with Logical Reasoning, IJCAI"
+        "Liu, Cui, Liu, Huang, Wang and Zhang 2020, LogiQA: A Challenge Dataset for Machine "
+        "Reading Comprehension with Logical Reasoning, IJCAI"
     )
     cites = ("liu2020",)
     schemas: ClassVar[tuple[Schema, ...]] = LOGIQA
@@ -148,7 +168,9 @@ class LogiQAReader(_LanguageReader):
 
     def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield the questions in the file's order."""
-        return super().questions(file, reading) if file.head is not None else _read_text(file, reading)
+        return (
+            super().questions(file, reading) if file.head is not None else _read_text(file, reading)
+        )
 
 
 class LogiQA2Reader(_LanguageReader):
@@ -161,10 +183,12 @@ class LogiQA2Reader(_LanguageReader):
 
     name: ClassVar[str] = "logiqa2"
     title: ClassVar[str] = "LogiQA 2.0"
-    description: ClassVar[str] = "Examination questions in logical reasoning, with types of reasoning: JSON lines."
+    description: ClassVar[str] = (
+        "Examination questions in logical reasoning, with types of reasoning: JSON lines."
+    )
     citation: ClassVar[str] = (
-        "Liu, Liu, Cui, Teng, Duan, Zhou and Zhang 2023, LogiQA 2.0: An Improved Dataset for Logical Reasoning in "
-        "Natural Language Understanding, IEEE/ACM TASLP"
+        "Liu, Liu, Cui, Teng, Duan, Zhou and Zhang 2023, LogiQA 2.0: An Improved Dataset for "
+        "Logical Reasoning in Natural Language Understanding, IEEE/ACM TASLP"
     )
     cites = ("liu2023",)
     schemas: ClassVar[tuple[Schema, ...]] = (LOGIQA_2,)
@@ -202,13 +226,17 @@ def _read_text(file: InputFile, reading: Reading) -> Iterator[Question]:
         with reading.at(block.where, id):
             if len(lines) != _N_LINES:
                 found = f"{len(lines)} before a blank line"
-                expected = f"{_N_LINES}: the right letter, the passage, the question and four options"
+                expected = (
+                    f"{_N_LINES}: the right letter, the passage, the question and four options"
+                )
                 raise block.error("wrong number of lines", found=found, expected=expected)
             letter, passage, question, *options = lines
             gold = _position(letter)
             if gold is None:
                 found = describe_value(letter)
-                raise block.error("gold is not an option", found=found, expected="a letter from a to d")
+                raise block.error(
+                    "gold is not an option", found=found, expected="a letter from a to d"
+                )
             yield Question(
                 id,
                 reading.passage(None, passage.strip(), file.name, block.where),

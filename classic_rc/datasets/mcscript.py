@@ -15,7 +15,9 @@ from classic_rc.io.json import describe_value
 from classic_rc.questions import Question, Task, TextCandidates
 
 _MAX_DEPTH = 100
-_DOCTYPE = re.compile(r"""(?:\s*<\?xml[^>]*>)?\s*(<!DOCTYPE\s+\w+\s+SYSTEM\s+(?:"[^"]*"|'[^']*')\s*>)""")
+_DOCTYPE = re.compile(
+    r"""(?:\s*<\?xml[^>]*>)?\s*(<!DOCTYPE\s+\w+\s+SYSTEM\s+(?:"[^"]*"|'[^']*')\s*>)"""
+)
 """The start of an XML text up to a document type as MCScript's test file has it: without declarations inside."""
 
 
@@ -31,8 +33,8 @@ class MCScriptReader(Reader):
     title: ClassVar[str] = "MCScript"
     description: ClassVar[str] = "Narrations of everyday activities with two-option questions: XML."
     citation: ClassVar[str] = (
-        "Ostermann, Modi, Roth, Thater and Pinkal 2018, MCScript: A Novel Dataset for Assessing Machine "
-        "Comprehension Using Script Knowledge, LREC"
+        "Ostermann, Modi, Roth, Thater and Pinkal 2018, MCScript: A Novel Dataset for Assessing "
+        "Machine Comprehension Using Script Knowledge, LREC"
     )
     cites = ("ostermann2018",)
 
@@ -56,7 +58,9 @@ class XmlForm:
     separator: str  # between the ids of passage and question
     clean: Callable[[str], str]  # of the passage's text
     text_of: Callable[[Element], str]  # of a question or an answer
-    facts: Callable[[Element, Element], dict[str, Any]]  # passage and question to the question's meta
+    facts: Callable[
+        [Element, Element], dict[str, Any]
+    ]  # passage and question to the question's meta
     is_right: Callable[[Element], bool]
 
 
@@ -76,9 +80,13 @@ def read_xml(file: InputFile, reading: Reading, form: XmlForm) -> Iterator[Quest
             yield from _read_passage(node, file, reading, form)
 
 
-def _read_passage(node: Element, file: InputFile, reading: Reading, form: XmlForm) -> Iterator[Question]:
+def _read_passage(
+    node: Element, file: InputFile, reading: Reading, form: XmlForm
+) -> Iterator[Question]:
     id, questions = node.attribute("id"), node.child("questions").only(form.question)
-    passage = reading.passage(id, form.clean(node.child(form.text).text), file.name, f"line {node.line}")
+    passage = reading.passage(
+        id, form.clean(node.child(form.text).text), file.name, f"line {node.line}"
+    )
     for question in questions:
         own = f"{id}{form.separator}{question.attributes.get('id')}"
         with reading.at(f"line {question.line}", own):
@@ -87,21 +95,28 @@ def _read_passage(node: Element, file: InputFile, reading: Reading, form: XmlFor
             candidates = TextCandidates(map(form.text_of, answers))
             gold, facts = _read_gold(question, answers, form), form.facts(node, question)
             meta = reading.meta(**facts)
-            yield Question(own, passage, form.text_of(question), candidates, gold, Task.SINGLE_CHOICE, meta)
+            yield Question(
+                own, passage, form.text_of(question), candidates, gold, Task.SINGLE_CHOICE, meta
+            )
 
 
 def _read_gold(question: Element, answers: list[Element], form: XmlForm) -> frozenset[int] | None:
     if not answers:
         tag = form.answer
         raise question.error(
-            "no candidates", field=form.question, found=f"no <{tag}>", expected=f"at least one <{tag}>"
+            "no candidates",
+            field=form.question,
+            found=f"no <{tag}>",
+            expected=f"at least one <{tag}>",
         )
     if not any("correct" in answer.attributes for answer in answers):
         return None
     right = [i for i, answer in enumerate(answers) if form.is_right(answer)]
     if len(right) != 1:
         field = f"{form.answer}/@correct"
-        raise question.error("wrong number of right answers", field=field, found=str(len(right)), expected="1")
+        raise question.error(
+            "wrong number of right answers", field=field, found=str(len(right)), expected="1"
+        )
     return frozenset(right)
 
 
@@ -111,7 +126,10 @@ def _is_right(answer: Element) -> bool:
     if value.lower() in ("true", "false"):
         return value.lower() == "true"
     raise answer.error(
-        "invalid value", field=f"{answer.tag}/@correct", found=repr(value[:40]), expected="True or False"
+        "invalid value",
+        field=f"{answer.tag}/@correct",
+        found=repr(value[:40]),
+        expected="True or False",
     )
 
 
@@ -134,7 +152,10 @@ class Element:
         if name not in self.attributes:
             found = ", ".join(self.attributes) or "no attributes"
             raise self.error(
-                "missing attribute", field=f"{self.tag}/@{name}", found=found, expected=f"an attribute {name}"
+                "missing attribute",
+                field=f"{self.tag}/@{name}",
+                found=found,
+                expected=f"an attribute {name}",
             )
         return self.attributes[name]
 
@@ -143,14 +164,19 @@ class Element:
         found = [child for child in self.children if child.tag == tag]
         if len(found) == 1:
             return found[0]
-        raise self.error("wrong children", field=self.tag, found=f"{len(found)} <{tag}> elements", expected="1")
+        raise self.error(
+            "wrong children", field=self.tag, found=f"{len(found)} <{tag}> elements", expected="1"
+        )
 
     def only(self, tag: str) -> list[Element]:
         """Return the children, which must all have this tag."""
         for child in self.children:
             if child.tag != tag:
                 raise child.error(
-                    "unexpected element", field=self.tag, found=f"<{child.tag[:40]}>", expected=f"<{tag}>"
+                    "unexpected element",
+                    field=self.tag,
+                    found=f"<{child.tag[:40]}>",
+                    expected=f"<{tag}>",
                 )
         return self.children
 
@@ -172,7 +198,9 @@ def parse_xml(text: str, source: str) -> Element:
     def start(tag: str, attributes: dict[str, str]) -> None:
         element = Element(tag, attributes, source, parser.CurrentLineNumber)
         if len(stack) > _MAX_DEPTH:
-            raise element.error("elements nested too deeply", expected=f"at most {_MAX_DEPTH} levels")
+            raise element.error(
+                "elements nested too deeply", expected=f"at most {_MAX_DEPTH} levels"
+            )
         (stack[-1].children if stack else roots).append(element)
         stack.append(element)
 
@@ -185,7 +213,8 @@ def parse_xml(text: str, source: str) -> Element:
             source=source,
             where=f"line {parser.CurrentLineNumber}",
             found=describe_value(str(declaration[0])),
-            expected="elements and text, and at most one document type with only an external identifier",
+            expected="elements and text, and at most one document type with only an external "
+            "identifier",
         )
 
     parser.StartElementHandler = start

@@ -39,8 +39,8 @@ class MCTestReader(Reader):
         "Stories with four questions of four options: .tsv files, with answers in .ans files."
     )
     citation: ClassVar[str] = (
-        "Richardson, Burges and Renshaw 2013, MCTest: A Challenge Dataset for the Open-Domain Machine "
-        "Comprehension of Text, EMNLP"
+        "Richardson, Burges and Renshaw 2013, MCTest: A Challenge Dataset for the Open-Domain "
+        "Machine Comprehension of Text, EMNLP"
     )
     cites = ("richardson2013",)
     takes: ClassVar[frozenset[str]] = frozenset({"subset", "answers"})
@@ -92,7 +92,9 @@ def _read_story(row: Node, gold: list[int] | None, reading: Reading) -> Iterator
     columns = [column.replace(r"\tab", "\t") for column in columns]
     if not columns[0]:
         raise row.error("missing", field="id", expected="the id of the story")
-    passage = reading.passage(columns[0], columns[2], row.source, row.where, meta={"properties": columns[1]})
+    passage = reading.passage(
+        columns[0], columns[2], row.source, row.where, meta={"properties": columns[1]}
+    )
     for i, start in enumerate(_STARTS):
         with reading.at(row.where, f"{columns[0]},{i}"):
             match = _QUESTION.match(columns[start])
@@ -127,8 +129,8 @@ def _find_answers(file: InputFile, reading: Reading) -> InputFile | None:
         found = source.single
         if any(other.name == found.name for other in reading.used):
             raise UsageError(
-                f"several story files need a folder of .ans files, and one story file needs one .ans file: "
-                f"found {answers_path}",
+                "several story files need a folder of .ans files, and one story file needs one "
+                f".ans file: found {answers_path}",
                 field="answers",
                 found=os.fspath(answers_path),
                 expected="one .ans file, or a folder of .ans files",

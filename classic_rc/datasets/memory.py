@@ -103,7 +103,9 @@ def from_rows(
     options = Options(split=split, fields=roles, gold_as=gold_as, skip=check_skipped(skip))
     reading = Reading(options)
     if roles is None and not is_own_row(nodes[0].value):
-        from classic_rc.datasets.huggingface import schema_of  # Deferred: it imports several other readers.
+        from classic_rc.datasets.huggingface import (
+            schema_of,
+        )  # Deferred: it imports several other readers.
 
         schema = schema_of(nodes[0].value)
         if schema is None:
@@ -117,10 +119,14 @@ def from_rows(
             )
         nodes = list(schema.convert(nodes, reading))
     places: dict[str, str] = {}
-    questions = gather(read_questions(nodes, reading, roles, gold_as, task_override), name, reading, {}, places)
+    questions = gather(
+        read_questions(nodes, reading, roles, gold_as, task_override), name, reading, {}, places
+    )
     if not questions:
         raise no_questions_error(name, reading.left_out)
-    split_of = {q: table.split or (str(q.meta["split"]) if "split" in q.meta else None) for q in questions}
+    split_of = {
+        q: table.split or (str(q.meta["split"]) if "split" in q.meta else None) for q in questions
+    }
     questions = select_part(questions, split_of, split, canonical_split, "split", name)
     if "unlabelled" in options.skip:
         questions = keep_labelled(questions, name, reading)
@@ -139,7 +145,9 @@ def is_table(value: Any) -> bool:
     if isinstance(value, Mapping):
         return bool(value) and all(map(is_table, value.values()))
     # Series have a stream too, and no columns.
-    is_arrow = hasattr(value, "__arrow_c_stream__") and (hasattr(value, "schema") or hasattr(value, "columns"))
+    is_arrow = hasattr(value, "__arrow_c_stream__") and (
+        hasattr(value, "schema") or hasattr(value, "columns")
+    )
     return is_arrow or _comes_from(value, "pandas", "columns") or _is_hugging(value)
 
 
@@ -149,14 +157,21 @@ def _as_table(value: Any, split: str | None) -> _Table | None:
         return None
     if isinstance(value, Mapping):
         names = [str(name) for name in value]
-        chosen = [n for n in value if split is None or canonical_split(str(n)) == canonical_split(split)]
+        chosen = [
+            n for n in value if split is None or canonical_split(str(n)) == canonical_split(split)
+        ]
         if not chosen:
             raise DataError(
-                "no such split", source="rows", field="split", found=", ".join(names), expected=repr(split)
+                "no such split",
+                source="rows",
+                field="split",
+                found=", ".join(names),
+                expected=repr(split),
             )
         if len(chosen) > 1:
             raise UsageError(
-                f"choose one of the splits {', '.join(names)}: classic_rc.load(data, split={names[-1]!r})",
+                f"choose one of the splits {', '.join(names)}: classic_rc.load(data, "
+                f"split={names[-1]!r})",
                 field="split",
                 found="None" if split is None else split,
                 expected=f"one of {', '.join(names)}",
@@ -167,7 +182,9 @@ def _as_table(value: Any, split: str | None) -> _Table | None:
         info = value.info
         own = None if value.split is None else str(value.split)
         return _Table(_rows_of_hugging(value), info.dataset_name or info.builder_name, own)
-    return _Table(_rows_of_frame(value) if _comes_from(value, "pandas", "columns") else _rows_of_arrow(value))
+    return _Table(
+        _rows_of_frame(value) if _comes_from(value, "pandas", "columns") else _rows_of_arrow(value)
+    )
 
 
 def _comes_from(value: Any, package: str, attribute: str) -> bool:
@@ -194,10 +211,14 @@ def _rows_of_arrow(table: Any) -> Iterator[dict[str, Any]]:
     try:
         import pyarrow
     except ImportError as error:
-        raise MissingPackageError("pyarrow", needed_for="reading an Arrow table", extra="hf") from error
+        raise MissingPackageError(
+            "pyarrow", needed_for="reading an Arrow table", extra="hf"
+        ) from error
     reader = pyarrow.RecordBatchReader.from_stream(table)
     _check_names(reader.schema.names)
-    parts = (batch.slice(start, _BATCH) for batch in reader for start in range(0, len(batch), _BATCH))
+    parts = (
+        batch.slice(start, _BATCH) for batch in reader for start in range(0, len(batch), _BATCH)
+    )
     return plain_rows(reader.schema, parts)
 
 
@@ -214,15 +235,26 @@ def _check_names(names: Iterable[str]) -> None:
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise DataError("two columns have one name", source="rows", found=repr(name), expected="unique names")
+            raise DataError(
+                "two columns have one name",
+                source="rows",
+                found=repr(name),
+                expected="unique names",
+            )
         seen.add(name)
 
 
 def _row_node(row: Any, source: str, number: int) -> Node:
     if isinstance(row, Mapping):
-        return Node({str(key): _plain(value) for key, value in row.items()}, source, f"row {number}")
+        return Node(
+            {str(key): _plain(value) for key, value in row.items()}, source, f"row {number}"
+        )
     raise DataError(
-        "not a row", source=source, where=f"row {number}", found=describe_value(row), expected="a mapping"
+        "not a row",
+        source=source,
+        where=f"row {number}",
+        found=describe_value(row),
+        expected="a mapping",
     )
 
 
@@ -279,7 +311,9 @@ def join_datasets(datasets: Sequence[Dataset]) -> Dataset:
     ('sample:single-choice + sample:single-choice', 24, True)
     """
     if not datasets:
-        raise UsageError("no dataset to join", field="datasets", found="none", expected="one or more datasets")
+        raise UsageError(
+            "no dataset to join", field="datasets", found="none", expected="one or more datasets"
+        )
     if len(datasets) == 1:
         return datasets[0]
     _check_alike(datasets)
@@ -290,9 +324,14 @@ def join_datasets(datasets: Sequence[Dataset]) -> Dataset:
         names = _unique_names(datasets)
         parts = [_with_prefix(dataset, name) for dataset, name in zip(datasets, names, strict=True)]
         example = parts[0][0].id
-        notes += (f"several datasets have the id {shared}: all ids now begin with their dataset's name: {example}",)
+        notes += (
+            f"several datasets have the id {shared}: all ids now begin with their dataset's name: "
+            f"{example}",
+        )
     if len({dataset.split for dataset in datasets}) > 1:
-        parts = [_with_split(part, dataset.split) for part, dataset in zip(parts, datasets, strict=True)]
+        parts = [
+            _with_split(part, dataset.split) for part, dataset in zip(parts, datasets, strict=True)
+        ]
     return Dataset(
         [question for part in parts for question in part],
         name=" + ".join(dataset.name for dataset in datasets),
@@ -306,7 +345,9 @@ def join_datasets(datasets: Sequence[Dataset]) -> Dataset:
     )
 
 
-def _join_logs(datasets: Sequence[Dataset], parts: Sequence[Sequence[Question]]) -> ReadingLog | None:
+def _join_logs(
+    datasets: Sequence[Dataset], parts: Sequence[Sequence[Question]]
+) -> ReadingLog | None:
     """Return the logs of reading as one, with the ids that the questions have now; None if no dataset has one."""
     if all(dataset.log is None for dataset in datasets):
         return None
@@ -327,9 +368,14 @@ def _check_alike(datasets: Sequence[Dataset]) -> None:
         ("spans of different generators", [dataset.span_generator for dataset in datasets]),
     ):
         if len(set(values)) > 1:
-            found = ", ".join(f"{d.name} has {value}" for d, value in zip(datasets, values, strict=True))
+            found = ", ".join(
+                f"{d.name} has {value}" for d, value in zip(datasets, values, strict=True)
+            )
             raise UsageError(
-                f"cannot join {what}: {found}", field="datasets", found=found, expected="datasets of one kind"
+                f"cannot join {what}: {found}",
+                field="datasets",
+                found=found,
+                expected="datasets of one kind",
             )
 
 
@@ -356,8 +402,8 @@ def _check_distinct(datasets: Sequence[Dataset]) -> None:
         if repeated:
             other = owner[repeated[0]]
             raise UsageError(
-                f"{other.name} and {dataset.name} have {len(repeated):,} questions in common, such as "
-                f"{repeated[0][0]}: give each file once",
+                f"{other.name} and {dataset.name} have {len(repeated):,} questions in common, such "
+                f"as {repeated[0][0]}: give each file once",
                 field="datasets",
                 found=f"{len(repeated)} questions in two datasets",
                 expected="datasets without common questions",
@@ -370,17 +416,25 @@ def _unique_names(datasets: Sequence[Dataset]) -> list[str]:
     names = []
     for dataset in datasets:
         seen[dataset.name] += 1
-        names.append(dataset.name if total[dataset.name] == 1 else f"{dataset.name}#{seen[dataset.name]}")
+        names.append(
+            dataset.name if total[dataset.name] == 1 else f"{dataset.name}#{seen[dataset.name]}"
+        )
     return names
 
 
 def _with_prefix(dataset: Dataset, name: str) -> list[Question]:
-    passages: dict[int, Passage] = {id(p): replace(p, id=f"{name}/{p.id}") for p in dataset.passages}
+    passages: dict[int, Passage] = {
+        id(p): replace(p, id=f"{name}/{p.id}") for p in dataset.passages
+    }
     return [replace(q, id=f"{name}/{q.id}", passage=passages[id(q.passage)]) for q in dataset]
 
 
 def _with_split(questions: Sequence[Question], split: str | None) -> Sequence[Question]:
-    return questions if split is None else [replace(q, meta={"split": split, **q.meta}) for q in questions]
+    return (
+        questions
+        if split is None
+        else [replace(q, meta={"split": split, **q.meta}) for q in questions]
+    )
 
 
 def _common(values: Iterable[_Value]) -> _Value | None:

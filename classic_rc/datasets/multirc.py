@@ -29,15 +29,20 @@ class MultiRCReader(Reader):
         "Paragraphs with questions that have any number of right options: the original JSON."
     )
     citation: ClassVar[str] = (
-        "Khashabi, Chaturvedi, Roth, Upadhyay and Roth 2018, Looking Beyond the Surface: A Challenge Set for "
-        "Reading Comprehension over Multiple Sentences, NAACL"
+        "Khashabi, Chaturvedi, Roth, Upadhyay and Roth 2018, Looking Beyond the Surface: A "
+        "Challenge Set for Reading Comprehension over Multiple Sentences, NAACL"
     )
     cites = ("khashabi2018multirc",)
 
     def recognises(self, file: InputFile) -> bool:
         """Return whether the data are paragraphs."""
         data = file.head.get("data") if isinstance(file.head, dict) else None
-        return isinstance(data, list) and bool(data) and isinstance(data[0], dict) and "paragraph" in data[0]
+        return (
+            isinstance(data, list)
+            and bool(data)
+            and isinstance(data[0], dict)
+            and "paragraph" in data[0]
+        )
 
     def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield the questions of every paragraph."""
@@ -61,8 +66,8 @@ class SuperGLUEReader(Reader):
     dataset: ClassVar[str] = "multirc"
     description: ClassVar[str] = "MultiRC in SuperGLUE's JSON lines, labels optional."
     citation: ClassVar[str] = (
-        "Wang, Pruksachatkun, Nangia, Singh, Michael, Hill, Levy and Bowman 2019, SuperGLUE: A Stickier Benchmark "
-        "for General-Purpose Language Understanding Systems, NeurIPS"
+        "Wang, Pruksachatkun, Nangia, Singh, Michael, Hill, Levy and Bowman 2019, SuperGLUE: A "
+        "Stickier Benchmark for General-Purpose Language Understanding Systems, NeurIPS"
     )
     cites = ("wang2019", "khashabi2018multirc")
 
@@ -80,7 +85,9 @@ class SuperGLUEReader(Reader):
                 yield from _read_questions(content, passage, "label", reading)
 
 
-def _read_questions(content: Node, passage: Passage, key: str, reading: Reading) -> Iterator[Question]:
+def _read_questions(
+    content: Node, passage: Passage, key: str, reading: Reading
+) -> Iterator[Question]:
     """Yield the questions of a passage; `key` names the flag, or SuperGLUE's label, of right answers."""
     for node in content.items("questions"):
         with reading.at(node):
@@ -89,7 +96,10 @@ def _read_questions(content: Node, passage: Passage, key: str, reading: Reading)
             if key == "label":
                 facts["answer_idx"] = tuple(answer.integer("idx") for answer in answers)
             else:
-                facts |= {"sentences_used": _sentences_used(node, passage), "multisent": node.flag("multisent")}
+                facts |= {
+                    "sentences_used": _sentences_used(node, passage),
+                    "multisent": node.flag("multisent"),
+                }
             if not answers:
                 found, expected = "an empty list", "at least one answer"
                 raise node.error("no candidates", field="answers", found=found, expected=expected)
@@ -100,7 +110,9 @@ def _read_questions(content: Node, passage: Passage, key: str, reading: Reading)
                 passage,
                 node.text("question"),
                 TextCandidates(answer.text("text") for answer in answers),
-                frozenset(i for i, answer in enumerate(answers) if is_right(answer, key)) if has_gold else None,
+                frozenset(i for i, answer in enumerate(answers) if is_right(answer, key))
+                if has_gold
+                else None,
                 Task.MULTIPLE_ANSWER,
                 reading.meta(**facts),
             )
@@ -126,7 +138,11 @@ def _remove_marks(paragraph: Node) -> tuple[str, list[tuple[int, int]]]:
     """Return the text without sentence marks, and the offsets of its sentences."""
     before, *parts = _MARK.split(paragraph.text("text"))
     texts = [part.replace("<br>", " ").strip() for part in parts[1::2]]
-    if before.strip() or not parts or [int(number) for number in parts[::2]] != list(range(1, len(texts) + 1)):
+    if (
+        before.strip()
+        or not parts
+        or [int(number) for number in parts[::2]] != list(range(1, len(texts) + 1))
+    ):
         raise paragraph.error(
             "sentences are not marked in order",
             field="text",
@@ -134,7 +150,9 @@ def _remove_marks(paragraph: Node) -> tuple[str, list[tuple[int, int]]]:
             expected="'<b>Sent 1: </b>…<br><b>Sent 2: </b>…<br>'",
         )
     if "" in texts:
-        raise paragraph.error("empty sentence", field="text", found=f"Sent {texts.index('') + 1}", expected="text")
+        raise paragraph.error(
+            "empty sentence", field="text", found=f"Sent {texts.index('') + 1}", expected="text"
+        )
     sentences, end = [], -1
     for text in texts:
         start = end + 1

@@ -108,7 +108,9 @@ def to_jsonl(dataset: Dataset) -> str:
     >>> print(to_jsonl(from_rows([row])), end="")  # doctest: +ELLIPSIS
     {"id": "q1", "passage_id": "passage-1", "passage": "It rained.", "question": "Did it?", "task": ...
     """
-    return "".join(json.dumps(_question_row(question, dataset.split)) + "\n" for question in dataset)
+    return "".join(
+        json.dumps(_question_row(question, dataset.split)) + "\n" for question in dataset
+    )
 
 
 def _question_row(question: Question, split: str | None) -> dict[str, Any]:
@@ -126,7 +128,9 @@ def _question_row(question: Question, split: str | None) -> dict[str, Any]:
     if not question.task.has_spans:
         row["candidates"] = [_candidate_value(candidate) for candidate in question.candidates]
     gold = question.gold
-    row["gold"] = None if gold is None else sorted(gold) if isinstance(gold, frozenset) else list(gold)
+    row["gold"] = (
+        None if gold is None else sorted(gold) if isinstance(gold, frozenset) else list(gold)
+    )
     if meta:
         row["meta"] = meta
     return row
@@ -171,7 +175,10 @@ class TableReader(RowReader):
         """Return whether the columns are those of our schema."""
         columns = header(file)
         return is_own_row(
-            dict.fromkeys("candidates" if _CANDIDATE_COLUMN.fullmatch(column) else column for column in columns)
+            dict.fromkeys(
+                "candidates" if _CANDIDATE_COLUMN.fullmatch(column) else column
+                for column in columns
+            )
         )
 
     def has_rows(self, file: InputFile) -> bool:
@@ -212,9 +219,13 @@ def read_table(file: InputFile, reading: Reading) -> Iterator[Node]:
 def _find_candidate_columns(columns: list[str], file: InputFile) -> list[str]:
     """Return the columns that have one candidate each."""
     numbered = sorted(
-        (int(match[1]), column) for column in columns if (match := _CANDIDATE_COLUMN.fullmatch(column))
+        (int(match[1]), column)
+        for column in columns
+        if (match := _CANDIDATE_COLUMN.fullmatch(column))
     )
-    if numbered and ("candidates" in columns or [number for number, _ in numbered] != list(range(len(numbered)))):
+    if numbered and (
+        "candidates" in columns or [number for number, _ in numbered] != list(range(len(numbered)))
+    ):
         raise DataError(
             "the candidate columns are not numbered from 0",
             source=file.name,

@@ -72,7 +72,11 @@ class Settings:
         if key in self.function_words or key in INTERROGATIVES:
             return True
         first, *rest = key.split("'")
-        return bool(rest) and first in self.function_words | INTERROGATIVES and _CLITICS.issuperset(rest)
+        return (
+            bool(rest)
+            and first in self.function_words | INTERROGATIVES
+            and _CLITICS.issuperset(rest)
+        )
 
     def order(self, key: str, n: int) -> list[int]:
         """Return a random order of n things that depends only on the seed and the key."""
@@ -91,13 +95,17 @@ class Perturbation:
     name: str
     removes: str  # what it does to the texts, a sentence
     loses: str  # "a reader loses …"
-    apply: Callable[[Dataset, Settings], Iterable[Question]]  # yields a question for each question, in order
+    apply: Callable[
+        [Dataset, Settings], Iterable[Question]
+    ]  # yields a question for each question, in order
     draws: bool = False  # whether the result depends on the seed
     tasks: frozenset[Task] = frozenset(Task)  # for which the copy can still be answered
     refusal: str = ""  # why it does not apply to other tasks
 
 
-def perturb_dataset(dataset: Dataset, name: str, *, seed: int = 0, function_words: str = "nltk") -> Dataset:
+def perturb_dataset(
+    dataset: Dataset, name: str, *, seed: int = 0, function_words: str = "nltk"
+) -> Dataset:
     """Return a perturbed copy of a dataset.
 
     Parameters
@@ -153,7 +161,8 @@ def get_perturbation(name: str, dataset: Dataset) -> Perturbation:
     perturbation = PERTURBATIONS[name]
     if dataset.task not in perturbation.tasks:
         raise UsageError(
-            f"{name} does not apply to the {dataset.task} questions of {dataset.name}: {perturbation.refusal}",
+            f"{name} does not apply to the {dataset.task} questions of {dataset.name}: "
+            f"{perturbation.refusal}",
             field="perturbation",
             found=name,
             expected=" or ".join(p.name for p in PERTURBATIONS.values() if dataset.task in p.tasks),
@@ -163,7 +172,10 @@ def get_perturbation(name: str, dataset: Dataset) -> Perturbation:
 
 def count_unanswerable(original: Sequence[Question], perturbed: Sequence[Question]) -> int:
     """Return the number of span questions whose answer was in the passage and is no longer in the perturbed one."""
-    return sum(_has_answer(old) and not _has_answer(new) for old, new in zip(original, perturbed, strict=True))
+    return sum(
+        _has_answer(old) and not _has_answer(new)
+        for old, new in zip(original, perturbed, strict=True)
+    )
 
 
 def _has_answer(question: Question) -> bool:
@@ -176,9 +188,14 @@ def _has_answer(question: Question) -> bool:
 def _count_notes(original: Dataset, perturbed: Sequence[Question]) -> Iterator[str]:
     n = len(perturbed)
     if lost := count_unanswerable(original, perturbed):
-        yield f"{lost:,} of {n:,} questions no longer have a right answer in the passage; they count as wrong"
+        yield (
+            f"{lost:,} of {n:,} questions no longer have a right answer in the passage; they count "
+            "as wrong"
+        )
     pairs = list(zip(original, perturbed, strict=True))
-    if empty := sum(not new.passage.text.strip() and bool(old.passage.text.strip()) for old, new in pairs):
+    if empty := sum(
+        not new.passage.text.strip() and bool(old.passage.text.strip()) for old, new in pairs
+    ):
         yield f"{empty:,} of {n:,} questions have no passage left"
     words = WORDS.tokenize
     if empty := sum(not words(new.text) and bool(words(old.text)) for old, new in pairs):
@@ -229,7 +246,9 @@ def _shuffle_words(dataset: Dataset, settings: Settings) -> Iterator[Question]:
             rewriting.keep(last, start)
             inside = [i for i, unit in enumerate(units) if start <= unit.start and unit.end <= end]
             order = sorted(inside, key=lambda i: draws[i])
-            write_in_order(rewriting, start, end, [units[i] for i in inside], [units[i] for i in order])
+            write_in_order(
+                rewriting, start, end, [units[i] for i in inside], [units[i] for i in order]
+            )
             last = end
         rewriting.keep(last, len(passage.text))
         # A sentence is as long as before.
@@ -292,9 +311,13 @@ def _keep_matching_sentences(dataset: Dataset, settings: Settings) -> Iterator[Q
         passage, text = question.passage, question.passage.text
         if id(passage) not in sentences_of:
             sentences = sentences_of[id(passage)] = find_sentences(passage, find_units(text))
-            words_of[id(passage)] = [set(map(word_key, WORDS.tokenize(text[a:b]))) for a, b in sentences.borders]
+            words_of[id(passage)] = [
+                set(map(word_key, WORDS.tokenize(text[a:b]))) for a, b in sentences.borders
+            ]
         sentences = sentences_of[id(passage)]
-        asked = {word_key(w) for w in WORDS.tokenize(question.text) if not settings.is_function_word(w)}
+        asked = {
+            word_key(w) for w in WORDS.tokenize(question.text) if not settings.is_function_word(w)
+        }
         rewriting, marks, last = Rewriting(text), [], 0
         for (start, end), words in zip(sentences.borders, words_of[id(passage)], strict=True):
             if not words.isdisjoint(asked):
@@ -312,7 +335,9 @@ def _keep_matching_sentences(dataset: Dataset, settings: Settings) -> Iterator[Q
 
 
 def _drop_passages(dataset: Dataset, settings: Settings) -> Iterator[Question]:
-    return edit_passages(dataset, lambda passage, units: make_edit(passage, Rewriting(passage.text), None))
+    return edit_passages(
+        dataset, lambda passage, units: make_edit(passage, Rewriting(passage.text), None)
+    )
 
 
 def _keep_options(dataset: Dataset, settings: Settings) -> Iterator[Question]:
@@ -326,7 +351,8 @@ def _swap_passages(dataset: Dataset, settings: Settings) -> Iterator[Question]:
     lengths = [len(WORDS.locate(passage.text)) for passage in passages]
     if len(set(groups)) < 2:
         raise UsageError(
-            f"other-passage needs two passages that are not near duplicates: {dataset.name} has one",
+            f"other-passage needs two passages that are not near duplicates: {dataset.name} has "
+            "one",
             field="dataset",
             found=dataset.name,
             expected="2 or more different passages",
@@ -334,11 +360,15 @@ def _swap_passages(dataset: Dataset, settings: Settings) -> Iterator[Question]:
     donors: dict[int, Passage] = {}
     for i, passage in enumerate(passages):
         possible = _nearest_others(i, lengths, groups)
-        chosen = passages[possible[int(settings.draws(f"other-passage:{passage.id}", 1)[0] * len(possible))]]
+        chosen = passages[
+            possible[int(settings.draws(f"other-passage:{passage.id}", 1)[0] * len(possible))]
+        ]
         meta = {**without_places(passage.meta), "other_passage": chosen.id}
         donors[id(passage)] = Passage(passage.id, chosen.text, chosen.sentences, meta)
     for question in dataset:
-        yield replace(question, passage=donors[id(question.passage)], meta=without_places(question.meta))
+        yield replace(
+            question, passage=donors[id(question.passage)], meta=without_places(question.meta)
+        )
 
 
 def _nearest_others(i: int, lengths: Sequence[int], groups: Sequence[int]) -> list[int]:
@@ -346,7 +376,9 @@ def _nearest_others(i: int, lengths: Sequence[int], groups: Sequence[int]) -> li
     before, after = i - 1, i + 1
     found: list[int] = []
     while len(found) < _POSSIBLE_DONORS and (before >= 0 or after < len(lengths)):
-        if after >= len(lengths) or (before >= 0 and lengths[i] - lengths[before] <= lengths[after] - lengths[i]):
+        if after >= len(lengths) or (
+            before >= 0 and lengths[i] - lengths[before] <= lengths[after] - lengths[i]
+        ):
             nearest, before = before, before - 1
         else:
             nearest, after = after, after + 1
@@ -364,7 +396,9 @@ def _anonymise(dataset: Dataset, settings: Settings) -> Iterator[Question]:
 
     def change(passage: Passage, units: list[Unit]) -> PassageEdit:
         words = sorted({key for _, _, key in _content_words(passage.text, settings)})
-        codes = codes_of[id(passage)] = _number_words(words, settings, f"anonymous-words:{passage.id}", 0)
+        codes = codes_of[id(passage)] = _number_words(
+            words, settings, f"anonymous-words:{passage.id}", 0
+        )
         rewriting, last = Rewriting(passage.text), 0
         for start, end, key in _content_words(passage.text, settings):
             rewriting.keep(last, start)
@@ -377,12 +411,18 @@ def _anonymise(dataset: Dataset, settings: Settings) -> Iterator[Question]:
 
     for original, question in zip(dataset, edit_passages(dataset, change), strict=True):
         codes = codes_of[id(original.passage)]
-        texts = [candidate.text for candidate in original.candidates] if original.task.has_choices else []
+        texts = (
+            [candidate.text for candidate in original.candidates]
+            if original.task.has_choices
+            else []
+        )
         gold: Gold = original.gold
         accepted = list(gold) if isinstance(gold, tuple) else []
         asked = original.text.split(PLACEHOLDER)
         new = {
-            key for text in (*asked, *texts, *accepted) for _, _, key in _content_words(text, settings)
+            key
+            for text in (*asked, *texts, *accepted)
+            for _, _, key in _content_words(text, settings)
         } - codes.keys()
         own = _number_words(sorted(new), settings, f"anonymous-words:{original.id}", len(codes))
         codes = {**codes, **own}
@@ -390,8 +430,12 @@ def _anonymise(dataset: Dataset, settings: Settings) -> Iterator[Question]:
         yield replace(
             question,
             text=text,
-            candidates=TextCandidates(_encode(t, codes, settings) for t in texts) if texts else question.candidates,
-            gold=tuple(_encode(t, codes, settings) for t in accepted) if isinstance(gold, tuple) else gold,
+            candidates=TextCandidates(_encode(t, codes, settings) for t in texts)
+            if texts
+            else question.candidates,
+            gold=tuple(_encode(t, codes, settings) for t in accepted)
+            if isinstance(gold, tuple)
+            else gold,
         )
 
 
@@ -427,7 +471,8 @@ PERTURBATIONS = Registry[Perturbation](
     by_name(
         Perturbation(
             "interrogatives-only",
-            "Only the interrogatives of the question are left (who, what, how), or nothing if it has none.",
+            "Only the interrogatives of the question are left (who, what, how), or nothing if it "
+            "has none.",
             "what the question asks about; the kind of the answer remains",
             _keep_interrogatives,
             tasks=_QUESTIONS,
@@ -441,7 +486,8 @@ PERTURBATIONS = Registry[Perturbation](
         ),
         Perturbation(
             "shuffled-question",
-            "The words of the question change places; punctuation and the placeholder's word stay whole.",
+            "The words of the question change places; punctuation and the placeholder's word stay "
+            "whole.",
             "the grammar of the question: who did what to whom",
             _shuffle_questions,
             draws=True,
@@ -460,7 +506,8 @@ PERTURBATIONS = Registry[Perturbation](
         ),
         Perturbation(
             "shuffled-words",
-            "The words of each sentence of the passage change places; punctuation and labels of speakers stay.",
+            "The words of each sentence of the passage change places; punctuation and labels of "
+            "speakers stay.",
             "the grammar of sentences: who did what to whom",
             _shuffle_words,
             draws=True,
@@ -474,7 +521,8 @@ PERTURBATIONS = Registry[Perturbation](
         ),
         Perturbation(
             "matching-sentences",
-            "The passage has only the sentences with a content word of the question; each question has its own.",
+            "The passage has only the sentences with a content word of the question; each question "
+            "has its own.",
             "everything that does not repeat a word of the question: context and other sentences",
             _keep_matching_sentences,
             tasks=_QUESTIONS,
@@ -491,8 +539,10 @@ PERTURBATIONS = Registry[Perturbation](
         ),
         Perturbation(
             "anonymous-words",
-            "Each content word of passage, question and options is a code (@word7), equal within a question.",
-            "what words mean, and that two forms of a word belong together; equal words remain equal",
+            "Each content word of passage, question and options is a code (@word7), equal within a "
+            "question.",
+            "what words mean, and that two forms of a word belong together; equal words remain "
+            "equal",
             _anonymise,
             draws=True,
         ),

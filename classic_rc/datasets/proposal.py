@@ -58,7 +58,9 @@ def unknown_rows_error(rows: Sequence[Node], source: str, command: bool = True) 
     if {"passage", "question", "candidates", "gold"} <= fields.keys():
         codings = [coding for coding in (None, *READINGS) if _are_read(rows, fields, coding)]
         if not codings:  # the names are as usual, and the values are not
-            fields = {role: path for role, path in fields.items() if role not in ("candidates", "gold")}
+            fields = {
+                role: path for role, path in fields.items() if role not in ("candidates", "gold")
+            }
     gold_as = CODING if codings and codings[0] is not None else None
     says = "Read the rows with"
     if not codings:
@@ -70,7 +72,8 @@ def unknown_rows_error(rows: Sequence[Node], source: str, command: bool = True) 
     return DataError(
         "unknown format",
         source=source,
-        found="rows with " + ", ".join([*columns[:_SHOWN_COLUMNS], *["…"] * (len(columns) > _SHOWN_COLUMNS)]),
+        found="rows with "
+        + ", ".join([*columns[:_SHOWN_COLUMNS], *["…"] * (len(columns) > _SHOWN_COLUMNS)]),
         expected="a known format",
         hint=f"{says}: {call}",
     )
@@ -78,10 +81,15 @@ def unknown_rows_error(rows: Sequence[Node], source: str, command: bool = True) 
 
 def _write_call(fields: Mapping[str, str], gold_as: str | None, source: str | None) -> str:
     """Return the command that reads a file, or the Python call if there is none, with what is to be filled in."""
-    filled = {role: fields.get(role, COLUMN) for role in COLUMN_NAMES if role != "id" or role in fields}
+    filled = {
+        role: fields.get(role, COLUMN) for role in COLUMN_NAMES if role != "id" or role in fields
+    }
     text = format_fields(filled)
     if source is None:
-        return f"classic_rc.from_rows(rows, fields={text!r}{'' if gold_as is None else f', gold_as={gold_as!r}'})"
+        return (
+            "classic_rc.from_rows(rows, "
+            f"fields={text!r}{'' if gold_as is None else f', gold_as={gold_as!r}'})"
+        )
     coding = "" if gold_as is None else f" --gold-as {gold_as}"
     return f"classic-rc run {quote_argument(source)} --fields {quote_argument(text)}{coding}"
 
@@ -98,5 +106,9 @@ def _are_read(rows: Sequence[Node], fields: Mapping[str, str], gold_as: str | No
 def _show(value: Any) -> str:
     """Return a value as it is written, cut off where it is long."""
     is_number = isinstance(value, (int, float)) and abs(value) < 10**18
-    text = repr(value) if is_number or isinstance(value, str) or is_list_of_texts(value) else describe_value(value)
+    text = (
+        repr(value)
+        if is_number or isinstance(value, str) or is_list_of_texts(value)
+        else describe_value(value)
+    )
     return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 1]}…"

@@ -29,10 +29,12 @@ class RaceReader(Reader):
     name: ClassVar[str] = "race"
     published_as: ClassVar[str] = "RACE"
     title: ClassVar[str] = "RACE"
-    description: ClassVar[str] = "English examinations: a folder of JSON files, or the official tar.gz."
+    description: ClassVar[str] = (
+        "English examinations: a folder of JSON files, or the official tar.gz."
+    )
     citation: ClassVar[str] = (
-        "Lai, Xie, Liu, Yang and Hovy 2017, RACE: Large-scale ReAding Comprehension Dataset From Examinations, "
-        "EMNLP"
+        "Lai, Xie, Liu, Yang and Hovy 2017, RACE: Large-scale ReAding Comprehension Dataset From "
+        "Examinations, EMNLP"
     )
     cites = ("lai2017",)
     takes: ClassVar[frozenset[str]] = frozenset({"subset"})
@@ -46,16 +48,26 @@ class RaceReader(Reader):
         """Return the articles in the folders of levels, in numeric order."""
         if source.single:
             return [source.single]
-        articles = [f for f in source.files if self.subset_of(f) and f.suffix == ".txt" and f.stem.isdigit()]
+        articles = [
+            f for f in source.files if self.subset_of(f) and f.suffix == ".txt" and f.stem.isdigit()
+        ]
         if not articles:
-            raise DataError("no articles of RACE", source=source.path, expected="files such as train/middle/1.txt")
+            raise DataError(
+                "no articles of RACE",
+                source=source.path,
+                expected="files such as train/middle/1.txt",
+            )
         article_set = set(articles)
         reading.others = [f for f in source.files if f not in article_set]
         return articles
 
     def split_of(self, file: InputFile) -> str | None:
         """Return the split, the name of the folder above the level's folder, or None."""
-        return find_split_name(file.folders[-2]) if len(file.folders) > 1 and self.subset_of(file) else None
+        return (
+            find_split_name(file.folders[-2])
+            if len(file.folders) > 1 and self.subset_of(file)
+            else None
+        )
 
     def subset_of(self, file: InputFile) -> str | None:
         """Return the level, the name of the file's folder, or None."""
@@ -66,7 +78,11 @@ class RaceReader(Reader):
         root = file.root()
         id, level = _read_id_and_level(root, file)
         article = root.text("article")
-        questions, options, answers = root.texts("questions"), root.sequence("options"), root.texts("answers")
+        questions, options, answers = (
+            root.texts("questions"),
+            root.sequence("options"),
+            root.texts("answers"),
+        )
         if not len(questions) == len(options) == len(answers):
             raise root.error(
                 "lists of different lengths",
@@ -88,7 +104,15 @@ class RaceReader(Reader):
                         found=f"{describe_value(answer)} with {len(choices)} options",
                         expected="the letter of an option",
                     )
-                yield Question(own_id, passage, question, TextCandidates(choices), gold, Task.SINGLE_CHOICE, meta)
+                yield Question(
+                    own_id,
+                    passage,
+                    question,
+                    TextCandidates(choices),
+                    gold,
+                    Task.SINGLE_CHOICE,
+                    meta,
+                )
 
 
 def _read_id_and_level(root: Node, file: InputFile) -> tuple[str, str]:

@@ -11,8 +11,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from classic_rc.datasets.base import SPLIT_NAMES, Options, Reader, Reading, canonical_split, check_skipped
-from classic_rc.datasets.fetch import NamedSplit, cached_path, find_split, is_hub_name, require_cached
+from classic_rc.datasets.base import (
+    SPLIT_NAMES,
+    Options,
+    Reader,
+    Reading,
+    canonical_split,
+    check_skipped,
+)
+from classic_rc.datasets.fetch import (
+    NamedSplit,
+    cached_path,
+    find_split,
+    is_hub_name,
+    require_cached,
+)
 from classic_rc.datasets.fields import PROPOSAL_ROWS, parse_fields
 from classic_rc.datasets.memory import from_rows, is_table, join_datasets
 from classic_rc.datasets.proposal import unknown_rows_error
@@ -126,10 +139,14 @@ def load(
         return from_rows(path, fields=fields, gold_as=gold_as, split=split, skip=skip)
     if not isinstance(path, str | os.PathLike):
         found, fix = type(path).__name__, _fix_of(path) or 'give a path, or "sample:single-choice"'
-        raise UsageError(f"cannot load a {found}: {fix}", field="path", found=found, expected="a path")
+        raise UsageError(
+            f"cannot load a {found}: {fix}", field="path", found=found, expected="a path"
+        )
     if isinstance(path, str) and (spec := parse_data(path)).settings:
         given = {"reader": reader, "split": split, "subset": subset, "answers": answers}
-        dataset = load(spec.path, **merge_settings(spec, given), fields=fields, gold_as=gold_as, skip=skip)
+        dataset = load(
+            spec.path, **merge_settings(spec, given), fields=fields, gold_as=gold_as, skip=skip
+        )
         return dataset if spec.spans is None else _with_spans(dataset, spec)
     name, roles = os.fspath(path), None if fields is None else parse_fields(fields)
     options = Options(split, subset, answers, roles, gold_as, check_skipped(skip))
@@ -152,7 +169,8 @@ def _with_spans(dataset: Dataset, spec: DataSpec) -> Dataset:
 
     if dataset.task is None or not dataset.task.has_spans:
         raise UsageError(
-            f"{spec.path} does not accept spans: it has {dataset.task} questions, not span questions",
+            f"{spec.path} does not accept spans: it has {dataset.task} questions, not span "
+            "questions",
             field="spans",
             found=str(spec.spans),
             expected="None",
@@ -179,7 +197,10 @@ def require_dataset(value: Any, role: str) -> Dataset:
         return value
     if is_table(value):
         return from_rows(value)
-    fix = _fix_of(value) or "load it with classic_rc.load(path), or make one with classic_rc.from_rows(rows)"
+    fix = (
+        _fix_of(value)
+        or "load it with classic_rc.load(path), or make one with classic_rc.from_rows(rows)"
+    )
     found = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
     raise UsageError(
         f"{role} must be a classic_rc.Dataset, not a {found}: {fix}",
@@ -217,7 +238,15 @@ def expand_sample_names(name: str) -> list[str]:
 def _load_sample(name: str, reader: str | Reader | None, options: Options) -> Dataset:
     if name not in SAMPLES:
         raise unknown_name("sample", name, SAMPLES)
-    _refuse(name, "it is an embedded sample", options.to_dict(), "subset", "answers", "fields", "gold_as")
+    _refuse(
+        name,
+        "it is an embedded sample",
+        options.to_dict(),
+        "subset",
+        "answers",
+        "fields",
+        "gold_as",
+    )
     dataset = get_reader(reader or "jsonl").read(open_input(SAMPLES[name]), options)
     return replace(dataset, name=name, read_with={**(dataset.read_with or {}), "path": name})
 
@@ -245,7 +274,11 @@ def _load_named(named: NamedSplit, reader: str | Reader | None, options: Options
         dataset,
         name=dataset.name if chosen.is_dataset else named.name.replace(":", "."),
         sources=tuple(Source(key, sha256) for key, sha256 in sums.items()),
-        read_with={"path": named.name, "reader": chosen.name, **replace(options, split=None).to_dict()},
+        read_with={
+            "path": named.name,
+            "reader": chosen.name,
+            **replace(options, split=None).to_dict(),
+        },
     )
 
 
@@ -257,7 +290,9 @@ def _load_from_hub(name: str, reader: str | Reader | None, options: Options) -> 
     hub = find_hub_split(name, options.subset, options.split)
     options = replace(options, split=None)
     shown = name if name.endswith(f":{hub.split}") else f"{name}:{hub.split}"
-    source = hub.open(str(DataSpec(shown, subset=options.subset)))  # as the commands that errors propose name it
+    source = hub.open(
+        str(DataSpec(shown, subset=options.subset))
+    )  # as the commands that errors propose name it
     chosen = get_reader(reader) if reader is not None else _detect_reader(source, options.fields)
     dataset = chosen.read(source, replace(options, subset=None))
     return replace(
@@ -277,7 +312,10 @@ def _refuse(name: str, reason: str, options: Mapping[str, Any], *names: str) -> 
     for option in names or options:
         if (value := options[option]) is not None:
             raise UsageError(
-                f"{name} does not accept {option}: {reason}", field=option, found=str(value), expected="None"
+                f"{name} does not accept {option}: {reason}",
+                field=option,
+                found=str(value),
+                expected="None",
             )
 
 
@@ -338,7 +376,8 @@ def _detect_reader(source: InputFiles, fields: Mapping[str, str] | None) -> Read
             "no file has a known format",
             source=source.path,
             found=list_names(source.files),
-            hint=f"Load one of the files, or name the format: {quote_argument(source.path + ',reader=')}NAME",
+            hint="Load one of the files, or name the format: "
+            f"{quote_argument(source.path + ',reader=')}NAME",
         )
     raise _unrecognised_file_error(shown)
 
@@ -364,7 +403,9 @@ def _unrecognised_file_error(file: InputFile) -> DataError:
         if isinstance(reader, RowReader) and reader.has_rows(file):
             options = Options(fields={"passage": "", "question": ""})
             rows = itertools.islice(reader.rows(file, Reading(options)), PROPOSAL_ROWS)
-            if objects := [row for row in rows if isinstance(row.value, Mapping) and len(row.value) > 1]:
+            if objects := [
+                row for row in rows if isinstance(row.value, Mapping) and len(row.value) > 1
+            ]:
                 return unknown_rows_error(objects, file.name)
     return DataError(
         "unknown format",
@@ -373,14 +414,26 @@ def _unrecognised_file_error(file: InputFile) -> DataError:
         if file.head
         else f"text that starts with {describe_value(file.text.lstrip()[:40])}",
         expected=f"one of the formats {', '.join(READERS)}",
-        hint=f"To see what a format expects: `classic-rc run {quote_argument(file.name + ',reader=')}NAME`",
+        hint="To see what a format expects: `classic-rc run "
+        f"{quote_argument(file.name + ',reader=')}NAME`",
     )
 
 
 _INDEX_FILES = {"manifest.json", "building.json"}
 _SCORES = re.compile(r"\s*-?\d[\d.eE+-]*(?:[,\t]\s*-?\d[\d.eE+-]*)+\s*")
 _LETTERS = re.compile(r"[A-Z](?:\t[A-Z])+\s*")
-_DATA_KEYS = {"passage", "context", "article", "story", "text", "document", "question", "query", "version", "data"}
+_DATA_KEYS = {
+    "passage",
+    "context",
+    "article",
+    "story",
+    "text",
+    "document",
+    "question",
+    "query",
+    "version",
+    "data",
+}
 
 
 def _describe_other(source: InputFiles) -> DataError | None:
@@ -393,7 +446,9 @@ def _describe_other(source: InputFiles) -> DataError | None:
         index = quote_argument(f"ir,corpus={source.path}")
         known = "a search index", f"`classic-rc run DATA -s {index}` searches it for DATA"
     name = source.path if file is None else file.name
-    return known and DataError("not a dataset", source=name, found=known[0], expected="a dataset", hint=known[1])
+    return known and DataError(
+        "not a dataset", source=name, found=known[0], expected="a dataset", hint=known[1]
+    )
 
 
 def _recognise_other(file: InputFile) -> tuple[str, str] | None:
@@ -410,11 +465,18 @@ def _recognise_other(file: InputFile) -> tuple[str, str] | None:
     except DataError:
         return None
     if isinstance(value, dict) and isinstance(value.get("runs"), list) and "version" in value:
-        hint = f"`classic-rc compare {path}` compares its systems, `classic-rc table {path}` prints them"
+        hint = (
+            f"`classic-rc compare {path}` compares its systems, `classic-rc table {path}` prints "
+            "them"
+        )
         return "a run record", hint
     if isinstance(value, dict) and value.keys() >= {"results", "configs", "versions"}:
         log = next(iter(sorted(Path(path).parent.glob("samples_*"))), None)
-        hint = f"`classic-rc run {log}` reads a log of its answers" if log else "Run the harness with --log_samples"
+        hint = (
+            f"`classic-rc run {log}` reads a log of its answers"
+            if log
+            else "Run the harness with --log_samples"
+        )
         return "a results file of lm-evaluation-harness, without questions and answers", hint
     first = value[0] if isinstance(value, list) and value else value
     line = text.lstrip("\n").partition("\n")[0]
@@ -424,7 +486,11 @@ def _recognise_other(file: InputFile) -> tuple[str, str] | None:
     if _LETTERS.fullmatch(line):
         return "the letters of answers, without questions", hint
     is_by_id = file.is_one_value and isinstance(value, Mapping) and _maps_ids_to_answers(value)
-    return ("predictions", hint) if is_by_id or (isinstance(first, Mapping) and _is_prediction(first)) else None
+    return (
+        ("predictions", hint)
+        if is_by_id or (isinstance(first, Mapping) and _is_prediction(first))
+        else None
+    )
 
 
 def _is_prediction(row: Mapping[str, Any]) -> bool:
@@ -432,7 +498,12 @@ def _is_prediction(row: Mapping[str, Any]) -> bool:
     passage = row.get("passage")
     is_superglue = isinstance(passage, Mapping) and "questions" in passage and "text" not in passage
     is_ours = "question_id" in row and bool({"score", "selected"} & row.keys())
-    return is_superglue or is_ours or {"pid", "qid", "scores"} <= row.keys() or row.keys() == {"idx", "label"}
+    return (
+        is_superglue
+        or is_ours
+        or {"pid", "qid", "scores"} <= row.keys()
+        or row.keys() == {"idx", "label"}
+    )
 
 
 def _maps_ids_to_answers(value: Mapping[str, Any]) -> bool:

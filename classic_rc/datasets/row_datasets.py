@@ -8,7 +8,13 @@ from typing import Any, ClassVar
 
 from classic_rc.datasets.base import Reader, Reading
 from classic_rc.datasets.mcscript import Element, XmlForm, is_xml, read_xml
-from classic_rc.datasets.schema import Schema, SchemaReader, convert_fields, read_gold, required_keys
+from classic_rc.datasets.schema import (
+    Schema,
+    SchemaReader,
+    convert_fields,
+    read_gold,
+    required_keys,
+)
 from classic_rc.io.archives import InputFile, InputFiles
 from classic_rc.io.json import Node, describe_value
 from classic_rc.questions import Dataset, Question, Task, TextCandidates
@@ -29,10 +35,12 @@ class ArcReader(Reader):
 
     name: ClassVar[str] = "arc"
     title: ClassVar[str] = "ARC-style JSON lines"
-    description: ClassVar[str] = "Science questions: a stem, labelled choices, an answer key; often no passage."
+    description: ClassVar[str] = (
+        "Science questions: a stem, labelled choices, an answer key; often no passage."
+    )
     citation: ClassVar[str] = (
-        "Clark, Cowhey, Etzioni, Khot, Sabharwal, Schoenick and Tafjord 2018, Think you have Solved Question "
-        "Answering? Try ARC, the AI2 Reasoning Challenge, arXiv:1803.05457"
+        "Clark, Cowhey, Etzioni, Khot, Sabharwal, Schoenick and Tafjord 2018, Think you have "
+        "Solved Question Answering? Try ARC, the AI2 Reasoning Challenge, arXiv:1803.05457"
     )
     cites = ("clark2018",)
     is_dataset: ClassVar[bool] = False
@@ -80,7 +88,9 @@ _ANSWERS_OF_BELEBELE = tuple(f"mc_answer{number}" for number in range(1, 5))
 _LANGUAGE = re.compile(r"[a-z]{3}_[A-Z][a-z]{3}")  # a code of FLORES-200
 BELEBELE = Schema(
     "Belebele",
-    required_keys("link", "question_number", "flores_passage", "question", *_ANSWERS_OF_BELEBELE, "dialect"),
+    required_keys(
+        "link", "question_number", "flores_passage", "question", *_ANSWERS_OF_BELEBELE, "dialect"
+    ),
     convert_fields(
         lambda row, number, split: f"{row.text('dialect')}-{number}",
         passage="flores_passage",
@@ -106,10 +116,13 @@ class BelebeleReader(SchemaReader):
 
     name: ClassVar[str] = "belebele"
     title: ClassVar[str] = "Belebele"
-    description: ClassVar[str] = "Four-option questions in 122 languages: JSON lines or a table for each language."
+    description: ClassVar[str] = (
+        "Four-option questions in 122 languages: JSON lines or a table for each language."
+    )
     citation: ClassVar[str] = (
-        "Bandarkar, Liang, Muller, Artetxe, Shukla, Husa, Goyal, Krishnan, Zettlemoyer and Khabsa 2024, The "
-        "Belebele Benchmark: a Parallel Reading Comprehension Dataset in 122 Language Variants, ACL"
+        "Bandarkar, Liang, Muller, Artetxe, Shukla, Husa, Goyal, Krishnan, Zettlemoyer and Khabsa "
+        "2024, The Belebele Benchmark: a Parallel Reading Comprehension Dataset in 122 Language "
+        "Variants, ACL"
     )
     cites = ("bandarkar2024",)
     takes: ClassVar[frozenset[str]] = frozenset({"subset"})
@@ -130,7 +143,11 @@ class BelebeleReader(SchemaReader):
     ) -> str:
         """Return ``belebele.eng_Latn`` for a file of one language."""
         language = self.subset_of(files[0]) if len(files) == 1 else subset
-        return f"{self.name}.{language}" if language else super().dataset_name(source, files, split, subset)
+        return (
+            f"{self.name}.{language}"
+            if language
+            else super().dataset_name(source, files, split, subset)
+        )
 
 
 # ------------------------------------------------------------------------------------------------------------------
@@ -148,7 +165,9 @@ def _is_boolq(row: Mapping[str, Any]) -> bool:
     if "answer" in row:
         return isinstance(row["answer"], bool) and not {"options", "choices", "choice"} & row.keys()
     if "label" in row:
-        return row.keys() == _SUPERGLUE_KEYS and _is_number(row["idx"]) and row["label"] in (-1, 0, 1)
+        return (
+            row.keys() == _SUPERGLUE_KEYS and _is_number(row["idx"]) and row["label"] in (-1, 0, 1)
+        )
     return row.keys() in _HIDDEN_KEYS and ("title" in row or _is_number(row["idx"]))
 
 
@@ -172,7 +191,12 @@ def _read_gold(node: Node) -> int | None:
         return int(value)
     if value == -1:
         return None
-    raise node.error("gold is not true or false", field=key, found=describe_value(value), expected="true or false")
+    raise node.error(
+        "gold is not true or false",
+        field=key,
+        found=describe_value(value),
+        expected="true or false",
+    )
 
 
 BOOLQ = Schema(
@@ -200,10 +224,12 @@ class BoolQReader(SchemaReader):
 
     name: ClassVar[str] = "boolq"
     title: ClassVar[str] = "BoolQ"
-    description: ClassVar[str] = "Yes/no questions about a passage: JSON lines, the authors' or SuperGLUE's."
+    description: ClassVar[str] = (
+        "Yes/no questions about a passage: JSON lines, the authors' or SuperGLUE's."
+    )
     citation: ClassVar[str] = (
-        "Clark, Lee, Chang, Kwiatkowski, Collins and Toutanova 2019, BoolQ: Exploring the Surprising Difficulty of "
-        "Natural Yes/No Questions, NAACL"
+        "Clark, Lee, Chang, Kwiatkowski, Collins and Toutanova 2019, BoolQ: Exploring the "
+        "Surprising Difficulty of Natural Yes/No Questions, NAACL"
     )
     cites = ("clark2019",)
     schemas: ClassVar[tuple[Schema, ...]] = (BOOLQ,)
@@ -236,10 +262,12 @@ class CosmosQAReader(SchemaReader):
 
     name: ClassVar[str] = "cosmosqa"
     title: ClassVar[str] = "Cosmos QA"
-    description: ClassVar[str] = "Everyday narratives with four-option questions: CSV, or JSON lines."
+    description: ClassVar[str] = (
+        "Everyday narratives with four-option questions: CSV, or JSON lines."
+    )
     citation: ClassVar[str] = (
-        "Huang, Le Bras, Bhagavatula and Choi 2019, Cosmos QA: Machine Reading Comprehension with Contextual "
-        "Commonsense Reasoning, EMNLP"
+        "Huang, Le Bras, Bhagavatula and Choi 2019, Cosmos QA: Machine Reading Comprehension with "
+        "Contextual Commonsense Reasoning, EMNLP"
     )
     cites = ("huang2019",)
     schemas: ClassVar[tuple[Schema, ...]] = (COSMOS_QA,)
@@ -277,10 +305,12 @@ class QuailReader(SchemaReader):
 
     name: ClassVar[str] = "quail"
     title: ClassVar[str] = "QuAIL"
-    description: ClassVar[str] = "Four-option questions of nine types in four domains: JSON lines or XML."
+    description: ClassVar[str] = (
+        "Four-option questions of nine types in four domains: JSON lines or XML."
+    )
     citation: ClassVar[str] = (
-        "Rogers, Kovaleva, Downey and Rumshisky 2020, Getting Closer to AI Complete Question Answering: A Set of "
-        "Prerequisite Real Tasks, AAAI"
+        "Rogers, Kovaleva, Downey and Rumshisky 2020, Getting Closer to AI Complete Question "
+        "Answering: A Set of Prerequisite Real Tasks, AAAI"
     )
     cites = ("rogers2020",)
     schemas: ClassVar[tuple[Schema, ...]] = (QUAIL,)
@@ -295,7 +325,11 @@ class QuailReader(SchemaReader):
 
     def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield the questions of every text."""
-        return read_xml(file, reading, _FORM) if self._is_xml(file) else super().questions(file, reading)
+        return (
+            read_xml(file, reading, _FORM)
+            if self._is_xml(file)
+            else super().questions(file, reading)
+        )
 
     def _is_xml(self, file: InputFile) -> bool:
         return file.head is None and is_xml(file, "data", "text_body", "questions")

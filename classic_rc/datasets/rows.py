@@ -62,7 +62,9 @@ _SORTED = (
     "whose place would give it away"
 )
 _TASKS = {task.value: task for task in Task}
-_TASK_HINT = f"Give each row a task: {', '.join(_TASKS)} (with --fields, for example task=multi-span)"
+_TASK_HINT = (
+    f"Give each row a task: {', '.join(_TASKS)} (with --fields, for example task=multi-span)"
+)
 
 
 def is_own_row(row: Any) -> bool:
@@ -71,7 +73,11 @@ def is_own_row(row: Any) -> bool:
     A question with candidates may have no passage, if all its keys are ours: in another schema, an unknown key may
     be the passage.
     """
-    if not isinstance(row, dict) or "question" not in row or not {"candidates", "gold", "task"} & row.keys():
+    if (
+        not isinstance(row, dict)
+        or "question" not in row
+        or not {"candidates", "gold", "task"} & row.keys()
+    ):
         return False
     return "passage" in row or ("candidates" in row and row.keys() <= OWN_FIELDS.keys() | {"meta"})
 
@@ -130,14 +136,16 @@ def read_questions(
     for row in read_rows:
         with reading.at(row.node, row.id):
             gold = _decode_gold(row, task, coding)
-            decoded.append((row, known.setdefault(gold, gold) if isinstance(gold, frozenset) else gold))
+            decoded.append(
+                (row, known.setdefault(gold, gold) if isinstance(gold, frozenset) else gold)
+            )
     several = [row for row, gold in decoded if len(gold or ()) > 1]
     if is_inferred and task is Task.SINGLE_CHOICE and several:
         task = Task.MULTIPLE_ANSWER  # letters or indices joined in one text
         if len(several) < _FEW_SEVERAL * len(decoded):
             reading.note(
-                f"read as multiple-answer questions: {len(several):,} of {len(decoded):,} have several "
-                f"right answers (the first: {several[0].node.where})"
+                f"read as multiple-answer questions: {len(several):,} of {len(decoded):,} have "
+                f"several right answers (the first: {several[0].node.where})"
             )
     if fields and task.has_choices:
         _check_mapping(decoded, fields)
@@ -188,7 +196,9 @@ class RowReader(Reader):
     def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield one question per row."""
         fields, gold_as = reading.options.fields, reading.options.gold_as
-        return read_questions(self.rows(file, reading), reading, fields, gold_as, has_types=self.has_types)
+        return read_questions(
+            self.rows(file, reading), reading, fields, gold_as, has_types=self.has_types
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,29 +219,48 @@ class _Row:
     def texts(self) -> list[str]:
         return list(candidate_texts(self.candidates))
 
-    def error(self, problem: str, field: str, found: str, expected: str, hint: str | None = None) -> DataError:
+    def error(
+        self, problem: str, field: str, found: str, expected: str, hint: str | None = None
+    ) -> DataError:
         return self.node.error(problem, field=field, found=found, expected=expected, hint=hint)
 
 
-def _read_row(node: Node, number: int, reading: Reading, fields: Mapping[str, str], used: AbstractSet[str]) -> _Row:
+def _read_row(
+    node: Node, number: int, reading: Reading, fields: Mapping[str, str], used: AbstractSet[str]
+) -> _Row:
     if not isinstance(node.value, dict):
-        raise node.error("wrong type", found=describe_value(node.value), expected="an object for each question")
+        raise node.error(
+            "wrong type", found=describe_value(node.value), expected="an object for each question"
+        )
     is_own = fields is OWN_FIELDS
     if is_own:
         found = {role: node.value[role] for role in fields if role in node.value}
     else:
-        found = {path: value.value for path in fields.values() if (value := find_value(node, path)) is not None}
+        found = {
+            path: value.value
+            for path in fields.values()
+            if (value := find_value(node, path)) is not None
+        }
     for role in ("passage", "question"):
         if fields[role] not in found:
             raise node.error(
-                "missing", field=fields[role], found=describe_value(node.value), expected=f"the {role}"
+                "missing",
+                field=fields[role],
+                found=describe_value(node.value),
+                expected=f"the {role}",
             )
     gold_path, labels = fields.get("gold", ""), None
     if not is_own and (options := found.get(fields.get("candidates", ""))) is not None:
         columns = [column.strip() for column in fields["candidates"].split("+")]
         options = list_options(options)
-        labels = find_labels(node, fields["candidates"], options) if isinstance(options, list) else None
-        if gold_path in columns and len(columns) > 1 and all(isinstance(option, str) for option in options):
+        labels = (
+            find_labels(node, fields["candidates"], options) if isinstance(options, list) else None
+        )
+        if (
+            gold_path in columns
+            and len(columns) > 1
+            and all(isinstance(option, str) for option in options)
+        ):
             labels = None
             options = sorted(options)
             reading.note(_SORTED)
@@ -239,8 +268,13 @@ def _read_row(node: Node, number: int, reading: Reading, fields: Mapping[str, st
             found[gold_path] = None
             reading.count("gold -1, read as hidden")
         found[fields["candidates"]] = options
-    elif is_own and isinstance(options := found.get("candidates"), list) and not _are_texts(options):
-        labels, found["candidates"] = find_labels(node, "candidates", options), list_options(options)
+    elif (
+        is_own and isinstance(options := found.get("candidates"), list) and not _are_texts(options)
+    ):
+        labels, found["candidates"] = (
+            find_labels(node, "candidates", options),
+            list_options(options),
+        )
     lines = found.get(fields["passage"])
     if not is_own and isinstance(lines, list) and all(isinstance(line, str) for line in lines):
         found[fields["passage"]] = "\n".join(lines)  # a dialogue, sentences, or several columns
@@ -259,7 +293,9 @@ def _read_row(node: Node, number: int, reading: Reading, fields: Mapping[str, st
     )
     if has("candidates") and "+" in fields["candidates"]:
         check_columns(node, fields["candidates"].split("+"), found[fields["candidates"]])
-    candidates = _read_candidates(values.child(fields["candidates"]), text) if has("candidates") else ()
+    candidates = (
+        _read_candidates(values.child(fields["candidates"]), text) if has("candidates") else ()
+    )
     candidates = reading.texts.keep_candidates(candidates)
     gold = found.get(gold_path)
     # An empty text is no candidate's name, but it is an answer to a span question: that there is none.
@@ -271,7 +307,11 @@ def _read_row(node: Node, number: int, reading: Reading, fields: Mapping[str, st
         facts[OPTION_LABELS] = tuple(labels)
     return _Row(
         node.with_value(None) if is_own and reading.texts.is_open else node,
-        values.name(fields["id"]) if has("id") else f"line-{node.line}" if node.line else f"row-{number}",
+        values.name(fields["id"])
+        if has("id")
+        else f"line-{node.line}"
+        if node.line
+        else f"row-{number}",
         passage,
         values.text(fields["question"]),
         candidates,
@@ -284,9 +324,16 @@ def _read_row(node: Node, number: int, reading: Reading, fields: Mapping[str, st
 
 def _name_other_places(labels: Sequence[str]) -> bool:
     """Return whether labels are letters or numbers that do not just count the options in their order."""
-    counted = (range(len(labels)), range(1, len(labels) + 1), "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: len(labels)])
+    counted = (
+        range(len(labels)),
+        range(1, len(labels) + 1),
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: len(labels)],
+    )
     in_order = [list(map(str, names)) for names in counted]
-    return all(len(label) < 3 for label in labels) and [label.upper() for label in labels] not in in_order
+    return (
+        all(len(label) < 3 for label in labels)
+        and [label.upper() for label in labels] not in in_order
+    )
 
 
 def _read_candidates(values: Node, passage: str) -> Sequence[Candidate]:
@@ -346,7 +393,9 @@ def _read_sentences(values: Node, passage: str) -> list[tuple[int, int]]:
 def _read_task(values: Node, key: str) -> Task:
     name = values.text(key)
     if name not in _TASKS:
-        raise values.error("unknown task", field=key, found=describe_value(name), expected=", ".join(_TASKS))
+        raise values.error(
+            "unknown task", field=key, found=describe_value(name), expected=", ".join(_TASKS)
+        )
     return _TASKS[name]
 
 
@@ -355,7 +404,9 @@ def _used_keys(fields: Mapping[str, str]) -> AbstractSet[str]:
     return paths | {path.strip().partition(".")[0] for path in paths}
 
 
-def _collect_meta(node: Node, values: Node, fields: Mapping[str, str], used: AbstractSet[str]) -> dict[str, Any]:
+def _collect_meta(
+    node: Node, values: Node, fields: Mapping[str, str], used: AbstractSet[str]
+) -> dict[str, Any]:
     """Return the other facts of a row: the keys that no path uses, and the members of its meta."""
     meta = {str(key): value for key, value in node.value.items() if key not in used}
     if "meta" in fields and values.has(fields["meta"]):
@@ -405,7 +456,9 @@ def _check_mapping(decoded: Sequence[tuple[_Row, Gold]], fields: Mapping[str, st
     labelled = [(row, gold) for row, gold in decoded if gold is not None]
     if len(labelled) < 2 or not all(len(gold) == len(row.candidates) > 1 for row, gold in labelled):
         return
-    gold = name_columns([row.node for row, _ in labelled[:PROPOSAL_ROWS]]).get("gold", fields.get("gold"))
+    gold = name_columns([row.node for row, _ in labelled[:PROPOSAL_ROWS]]).get(
+        "gold", fields.get("gold")
+    )
     meant = quote_argument(format_fields({**fields, "gold": gold or ""}))
     raise labelled[0][0].error(
         "every candidate of every question is right",
@@ -423,14 +476,28 @@ def _agree_on_task(rows: Sequence[_Row], own: bool, reading: Reading) -> tuple[l
     is_cloze = any(PLACEHOLDER in row.question for row in rows)
     for row in rows:
         with reading.at(row.node, row.id):
-            if own and has_indices and row.task is None and row.gold is not None and _are_words(row.gold):
+            if (
+                own
+                and has_indices
+                and row.task is None
+                and row.gold is not None
+                and _are_words(row.gold)
+            ):
                 found = f"{describe_value(row.gold)}, and indices in other rows"
-                raise row.error("gold is coded in several ways", "gold", found, "an index from 0 in all rows")
+                raise row.error(
+                    "gold is coded in several ways", "gold", found, "an index from 0 in all rows"
+                )
             tasks.append((row, row.task or _infer_task(row, own and is_cloze)))
     counts = Counter(task for _, task in tasks if task is not None)
     if not counts and tasks:
-        raise rows[0].error("the task is unknown: all gold is hidden", "task", "none", "a task", _TASK_HINT)
-    if not own and counts.keys() == {Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER} and not any(r.task for r in rows):
+        raise rows[0].error(
+            "the task is unknown: all gold is hidden", "task", "none", "a task", _TASK_HINT
+        )
+    if (
+        not own
+        and counts.keys() == {Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER}
+        and not any(r.task for r in rows)
+    ):
         return [row for row, _ in tasks], Task.MULTIPLE_ANSWER
     # In strict reading, the first row with another task than the first one is the error.
     most_common = [task for task, _ in counts.most_common(1)]
@@ -440,7 +507,9 @@ def _agree_on_task(rows: Sequence[_Row], own: bool, reading: Reading) -> tuple[l
         with reading.at(row.node, row.id):
             if task not in (None, common):
                 found = f"{task} after {common}"
-                raise row.error("the rows have different tasks", "task", found, "one task", _TASK_HINT)
+                raise row.error(
+                    "the rows have different tasks", "task", found, "one task", _TASK_HINT
+                )
             alike.append(row)
     return alike, common or Task.SINGLE_CHOICE
 
@@ -450,19 +519,27 @@ def _infer_task(row: _Row, may_be_cloze: bool) -> Task | None:
         return None
     if _are_words(row.gold) and (may_be_cloze or not row.candidates):
         raise row.error(
-            "the task is unknown", "task", f"none, with gold {describe_value(row.gold)}", "a task", _TASK_HINT
+            "the task is unknown",
+            "task",
+            f"none, with gold {describe_value(row.gold)}",
+            "a task",
+            _TASK_HINT,
         )
     return Task.MULTIPLE_ANSWER if isinstance(row.gold, (list, tuple)) else Task.SINGLE_CHOICE
 
 
-def _determine_coding(rows: Sequence[_Row], task: Task, reading: Reading, own: bool, has_types: bool) -> str:
+def _determine_coding(
+    rows: Sequence[_Row], task: Task, reading: Reading, own: bool, has_types: bool
+) -> str:
     """Return the coding of gold in rows for which the user gave none."""
     with_gold = [row for row in rows if row.gold is not None]
     are_texts = all(_are_texts(row.gold) for row in with_gold)
     are_words = all(_are_words(row.gold) for row in with_gold)
     # Rows of JSON that name their task, as those that we write, follow our schema to the letter.
     is_declared = own and has_types and all(row.task is not None for row in with_gold)
-    if task.has_spans or (task is Task.CLOZE and are_texts and (are_words or not own or is_declared)):
+    if task.has_spans or (
+        task is Task.CLOZE and are_texts and (are_words or not own or is_declared)
+    ):
         return "text"
     is_declared = is_declared and not are_texts
     if is_declared and not reading.options.skip_bad:
@@ -477,7 +554,12 @@ def _determine_coding(rows: Sequence[_Row], task: Task, reading: Reading, own: b
 
 
 def _explain_gold(
-    rows: Sequence[_Row], task: Task, readings: Sequence[str], reading: Reading, *, narrow: bool = True
+    rows: Sequence[_Row],
+    task: Task,
+    readings: Sequence[str],
+    reading: Reading,
+    *,
+    narrow: bool = True,
 ) -> list[Written]:
     """Return what gold means, once for rows with equal meanings.
 
@@ -486,10 +568,14 @@ def _explain_gold(
     """
     fitting, first, counts = readings, dict[tuple[Any, ...], Written](), Counter[tuple[Any, ...]]()
     for row in rows:
-        with nullcontext() if not reading.options.skip_bad else suppress(DataError):  # decoding reports the error
+        with (
+            nullcontext() if not reading.options.skip_bad else suppress(DataError)
+        ):  # decoding reports the error
             _check_candidates(row, task)
             # Labels can exclude letters by position, also where labels do not fit other rows.
-            asked = (*fitting, "label") if "letter" in fitting and "label" not in fitting else fitting
+            asked = (
+                (*fitting, "label") if "letter" in fitting and "label" not in fitting else fitting
+            )
             found = explain(row.gold, texts := row.texts, row.labels, asked)
             meanings = {name: found[name] for name in fitting if name in found}
             if narrow and not meanings:
@@ -507,11 +593,17 @@ def _own_coding(rows: Sequence[Written], are_words: bool) -> str:
     Our schema has indices from 0 and texts. Cells of a table do not say which of the two a number is.
     """
     fitting = fitting_readings(rows)
-    documented = [reading for reading in ("text" if are_words else "index0", "text") if reading in fitting]
+    documented = [
+        reading for reading in ("text" if are_words else "index0", "text") if reading in fitting
+    ]
     if fitting and not documented:
-        row = next(row for row in rows if row.meanings and not {"index0", "text"} & row.meanings.keys())
+        row = next(
+            row for row in rows if row.meanings and not {"index0", "text"} & row.meanings.keys()
+        )
         raise row.node.error(
-            "gold counts from 1" if fitting == ["index1"] else "gold is neither an index from 0 nor a text",
+            "gold counts from 1"
+            if fitting == ["index1"]
+            else "gold is neither an index from 0 nor a text",
             field="gold",
             found=describe_value(row.value),
             expected="an index from 0, or the text of a candidate",
@@ -526,11 +618,19 @@ def _own_coding(rows: Sequence[Written], are_words: bool) -> str:
     if documented:
         return documented[0]
     own = [
-        row._replace(meanings={name: row.meanings[name] for name in ("index0", "text") if name in row.meanings})
+        row._replace(
+            meanings={
+                name: row.meanings[name] for name in ("index0", "text") if name in row.meanings
+            }
+        )
         for row in rows
     ]
     # No reading fits: gold that only others explain is wrong, and decoding says so.
-    return decide_reading(own, option=GOLD_AS, skip_bad=True) if any(row.meanings for row in own) else "own"
+    return (
+        decide_reading(own, option=GOLD_AS, skip_bad=True)
+        if any(row.meanings for row in own)
+        else "own"
+    )
 
 
 def _decode_gold(row: _Row, task: Task, coding: str) -> Gold:
@@ -541,7 +641,10 @@ def _decode_gold(row: _Row, task: Task, coding: str) -> Gold:
         return (row.gold,) if isinstance(row.gold, str) else tuple(row.gold)
     if task.has_spans:
         raise row.error(
-            "wrong type", "gold", describe_value(row.gold), "a string, or a list of at least one string"
+            "wrong type",
+            "gold",
+            describe_value(row.gold),
+            "a string, or a list of at least one string",
         )
     right = _own_indices(row) if coding == "own" else None
     if right is None:
@@ -587,6 +690,10 @@ def _check_candidates(row: _Row, task: Task) -> None:
         found = f"{len(row.candidates)} candidates"
         raise row.error(f"{task} questions cannot have candidates", "candidates", found, "none")
     if not task.has_spans and not row.candidates:
-        raise row.error("no candidates", "candidates", "none", f"at least one for a {task} question", _TASK_HINT)
+        raise row.error(
+            "no candidates", "candidates", "none", f"at least one for a {task} question", _TASK_HINT
+        )
     if task is Task.CLOZE and PLACEHOLDER not in row.question:
-        raise row.error("no placeholder in the query", "question", describe_value(row.question), PLACEHOLDER)
+        raise row.error(
+            "no placeholder in the query", "question", describe_value(row.question), PLACEHOLDER
+        )

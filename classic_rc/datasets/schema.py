@@ -44,9 +44,14 @@ def convert_fields(
         for row in rows:
             with reading.at(row):
                 name = group(row)
-                own_id = row.name(id) if isinstance(id, str) else id(row, numbers[name], reading.split)
+                own_id = (
+                    row.name(id) if isinstance(id, str) else id(row, numbers[name], reading.split)
+                )
                 numbers[name] += 1
-                values = {key: row.text(own) if isinstance(own, str) else own(row) for key, own in fields.items()}
+                values = {
+                    key: row.text(own) if isinstance(own, str) else own(row)
+                    for key, own in fields.items()
+                }
                 yield make_row(row, id=own_id, task=task.value, **values)
 
     return convert
@@ -57,7 +62,9 @@ class Schema:
     """A row schema: the keys that identify it, and the conversion of its rows to our schema."""
 
     name: str  # in error messages
-    keys: Mapping[str, AbstractSet[str]]  # the keys that a row must have, with the keys of the object at each
+    keys: Mapping[
+        str, AbstractSet[str]
+    ]  # the keys that a row must have, with the keys of the object at each
     convert: Convert
     # What else must hold. It is asked only of rows that have the keys.
     check: Callable[[Mapping[str, Any]], bool] = lambda row: True
@@ -124,7 +131,9 @@ def first_row(file: InputFile, takes_tables: bool = False) -> Any:
 
 def make_row(node: Node, **roles: Any) -> Node:
     """Return a row of our schema at the place of the row that it is made of."""
-    return node.with_value({role: sorted(v) if isinstance(v, frozenset) else v for role, v in roles.items()})
+    return node.with_value(
+        {role: sorted(v) if isinstance(v, frozenset) else v for role, v in roles.items()}
+    )
 
 
 def required_keys(*plain: str, **objects: set[str]) -> dict[str, AbstractSet[str]]:
@@ -142,13 +151,19 @@ def read_gold(
     value = row.value.get(key)
     if not texts:
         raise row.error("no candidates", found="none", expected="at least one")
-    if value is None or str(value).strip() in (("", "-1", "-1.0") if reading.startswith("index") else ("",)):
+    if value is None or str(value).strip() in (
+        ("", "-1", "-1.0") if reading.startswith("index") else ("",)
+    ):
         return None
     problem = "gold is not a candidate"
     if labels is not None and len(set(labels)) < len(labels):
         found = f"the labels {', '.join(labels)}"[:120]
-        raise row.error(problem, field=key, found=found, expected="a label of its own for each candidate")
+        raise row.error(
+            problem, field=key, found=found, expected="a label of its own for each candidate"
+        )
     try:
         return decode([value], texts, reading, labels)
     except MismatchError as mismatch:
-        raise row.error(problem, field=key, found=mismatch.found, expected=mismatch.expected) from None
+        raise row.error(
+            problem, field=key, found=mismatch.found, expected=mismatch.expected
+        ) from None

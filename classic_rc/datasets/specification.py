@@ -19,7 +19,8 @@ DATA_SETTINGS: Mapping[str, str] = {
     "subset": "the subset to use: mc160, middle, …",
     "reader": "the data format (see `classic-rc list readers`; default: detected)",
     "answers": "the answer file, if it is not next to the data file (MCTest)",
-    "spans": "for span questions: candidates are the spans of up to this number of tokens (default 10)",
+    "spans": "for span questions: candidates are the spans of up to this number of tokens (default "
+    "10)",
 }
 """What a specification of data can set, with help texts."""
 
@@ -66,7 +67,9 @@ class DataSpec:
 
     def with_default(self, **settings: Any) -> DataSpec:
         """Return the specification with settings for those that it does not give."""
-        return replace(self, **{name: value for name, value in settings.items() if getattr(self, name) is None})
+        return replace(
+            self, **{name: value for name, value in settings.items() if getattr(self, name) is None}
+        )
 
     def with_paths(self, change: Callable[[str], str]) -> DataSpec:
         """Return the specification with its paths changed."""
@@ -87,7 +90,9 @@ def parse_data(text: str) -> DataSpec:
     'quoref.json,spans=5'
     """
     found = [] if os.path.exists(text) else list(_SETTING.finditer(text))
-    n_in_path = next((i for i in range(len(found) - 1, 0, -1) if os.path.exists(text[: found[i].start()])), 0)
+    n_in_path = next(
+        (i for i in range(len(found) - 1, 0, -1) if os.path.exists(text[: found[i].start()])), 0
+    )
     found = found[n_in_path:]
     if not found:
         return DataSpec(text)
@@ -108,7 +113,9 @@ def parse_data(text: str) -> DataSpec:
 
 
 def _parse_spans(text: str, value: str) -> int:
-    if not (value.isascii() and value.isdigit() and len(value) <= 10 and 1 <= int(value) <= _MOST_TOKENS):
+    if not (
+        value.isascii() and value.isdigit() and len(value) <= 10 and 1 <= int(value) <= _MOST_TOKENS
+    ):
         raise _refusal(text, f"spans is {value!r}", "a number of tokens of at least 1")
     return int(value)
 
@@ -127,7 +134,8 @@ def merge_settings(spec: DataSpec, given: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in given.items():
         if value is not None and getattr(spec, name) is not None:
             raise UsageError(
-                f"{name} is given twice, in {str(spec)!r} and as {name}={value!r}: leave out one of them",
+                f"{name} is given twice, in {str(spec)!r} and as {name}={value!r}: leave out one "
+                "of them",
                 field=name,
                 found=str(value),
                 expected="one of them",
@@ -139,7 +147,9 @@ def merge_settings(spec: DataSpec, given: Mapping[str, Any]) -> dict[str, Any]:
 class DatasetFiles:
     """The file, the folder or the shards of one dataset."""
 
-    paths: tuple[str, ...]  # one path, or those of all shards in order, each with the settings of its DataSpec
+    paths: tuple[
+        str, ...
+    ]  # one path, or those of all shards in order, each with the settings of its DataSpec
     name: str | None = None  # of the dataset that the shards make; None for one path
 
     def __str__(self) -> str:

@@ -28,10 +28,12 @@ class SquadReader(Reader):
     name: ClassVar[str] = "squad"
     published_as: ClassVar[str] = "SQuAD"
     title: ClassVar[str] = "SQuAD-like JSON"
-    description: ClassVar[str] = "Questions answered by a span of their passage: data, paragraphs, qas."
+    description: ClassVar[str] = (
+        "Questions answered by a span of their passage: data, paragraphs, qas."
+    )
     citation: ClassVar[str] = (
-        "Rajpurkar, Zhang, Lopyrev and Liang 2016, SQuAD: 100,000+ Questions for Machine Comprehension of Text, "
-        "EMNLP; Rajpurkar, Jia and Liang 2018, Know What You Don't Know, ACL"
+        "Rajpurkar, Zhang, Lopyrev and Liang 2016, SQuAD: 100,000+ Questions for Machine "
+        "Comprehension of Text, EMNLP; Rajpurkar, Jia and Liang 2018, Know What You Don't Know, ACL"
     )
     cites: ClassVar[tuple[str, ...]] = ("rajpurkar2016", "rajpurkar2018")
     is_dataset: ClassVar[bool] = False
@@ -40,7 +42,9 @@ class SquadReader(Reader):
     def recognises(self, file: InputFile) -> bool:
         """Return whether the data are articles of paragraphs with a context; Quoref's have a ``context_id``."""
         paragraph = _first_paragraph(file.head)
-        return paragraph is not None and ("context_id" in paragraph) == (self.task is Task.MULTI_SPAN)
+        return paragraph is not None and ("context_id" in paragraph) == (
+            self.task is Task.MULTI_SPAN
+        )
 
     def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield the questions of every paragraph."""
@@ -49,17 +53,27 @@ class SquadReader(Reader):
                 meta = {"title": article.text("title")} if article.has("title") else None
                 for p, paragraph in enumerate(article.items("paragraphs")):
                     with reading.at(paragraph):
-                        id = paragraph.name("context_id") if self.task is Task.MULTI_SPAN else f"{a}-{p}"
+                        id = (
+                            paragraph.name("context_id")
+                            if self.task is Task.MULTI_SPAN
+                            else f"{a}-{p}"
+                        )
                         context = paragraph.text("context")
-                        passage = reading.passage(id, context, file.name, paragraph.where, meta=meta)
+                        passage = reading.passage(
+                            id, context, file.name, paragraph.where, meta=meta
+                        )
                         yield from self._passage_questions(paragraph, passage, reading)
 
-    def _passage_questions(self, paragraph: Node, passage: Passage, reading: Reading) -> Iterator[Question]:
+    def _passage_questions(
+        self, paragraph: Node, passage: Passage, reading: Reading
+    ) -> Iterator[Question]:
         for node in paragraph.items("qas"):
             with reading.at(node):
                 gold, facts = self._gold(node, passage, reading)
                 meta = reading.meta(**facts)
-                yield Question(node.name("id"), passage, node.text("question"), (), gold, self.task, meta)
+                yield Question(
+                    node.name("id"), passage, node.text("question"), (), gold, self.task, meta
+                )
 
     def _gold(self, node: Node, passage: Passage, reading: Reading) -> tuple[Gold, dict[str, Any]]:
         """Return a question's gold, and the facts about it for the question's meta."""
@@ -70,7 +84,9 @@ class SquadReader(Reader):
             return None, {}
         answers = list(node.items("answers"))
         if not answers:
-            expected = "at least one answer, is_impossible: true, or no key 'answers' if gold is hidden"
+            expected = (
+                "at least one answer, is_impossible: true, or no key 'answers' if gold is hidden"
+            )
             raise node.error("no answer", field="answers", found="an empty list", expected=expected)
         texts = [answer.text("text") for answer in answers]
         spans = [
@@ -107,10 +123,12 @@ class QuorefReader(SquadReader):
     name: ClassVar[str] = "quoref"
     published_as: ClassVar[str] = "Quoref"
     title: ClassVar[str] = "Quoref"
-    description: ClassVar[str] = "Questions that need coreference, answered by one span or several together."
+    description: ClassVar[str] = (
+        "Questions that need coreference, answered by one span or several together."
+    )
     citation: ClassVar[str] = (
-        "Dasigi, Liu, Marasović, Smith and Gardner 2019, Quoref: A Reading Comprehension Dataset with Questions "
-        "Requiring Coreferential Reasoning, EMNLP"
+        "Dasigi, Liu, Marasović, Smith and Gardner 2019, Quoref: A Reading Comprehension Dataset "
+        "with Questions Requiring Coreferential Reasoning, EMNLP"
     )
     cites = ("dasigi2019",)
     is_dataset: ClassVar[bool] = True
@@ -126,16 +144,25 @@ def _first_paragraph(head: Any) -> dict[str, Any] | None:
     return head if isinstance(head, dict) and "context" in head and "qas" in head else None
 
 
-def _locate_answer(text: str, start: int, passage: str, reading: Reading, source: str) -> tuple[int, int] | None:
+def _locate_answer(
+    text: str, start: int, passage: str, reading: Reading, source: str
+) -> tuple[int, int] | None:
     """Return the offsets of an answer at `start` or at its nearest occurrence, or None."""
     if start < 0 or passage[start : start + len(text)] != text:
         start = max(start, 0)
         # The last occurrence that starts at or before `start`, and the first one from there on; -1 is none.
         starts = passage.rfind(text, 0, start + len(text)), passage.find(text, start)
         if starts == (-1, -1):
-            reading.repair("answers whose text is not in their passage (kept)", source, describe_value(text))
+            reading.repair(
+                "answers whose text is not in their passage (kept)", source, describe_value(text)
+            )
             return None
         found = f"{describe_value(passage[max(start, 0) : max(start, 0) + len(text)])} at {start}"
-        reading.repair("answer offsets moved to the answer's text", source, found, describe_value(text))
-        start = min((nearest for nearest in starts if nearest >= 0), key=lambda nearest: abs(nearest - start))
+        reading.repair(
+            "answer offsets moved to the answer's text", source, found, describe_value(text)
+        )
+        start = min(
+            (nearest for nearest in starts if nearest >= 0),
+            key=lambda nearest: abs(nearest - start),
+        )
     return start, start + len(text)

@@ -46,7 +46,9 @@ class DatasetContents:
     @cached_property
     def candidates(self) -> TokenCounts:
         """The candidates' tokens, question by question; generated spans are left out."""
-        return self._count([c.text for q in self.dataset if not q.task.has_spans for c in q.candidates])
+        return self._count(
+            [c.text for q in self.dataset if not q.task.has_spans for c in q.candidates]
+        )
 
     @cached_property
     def gold(self) -> TokenCounts:
@@ -66,7 +68,9 @@ class DatasetContents:
     def _count(self, texts: list[str]) -> TokenCounts:
         tokens, offsets = self._encoder.encode(texts)
         words = self._encoder.vocabulary
-        return TokenCounts(np.diff(offsets), frozenset(words[i] for i in np.unique(tokens).tolist()))
+        return TokenCounts(
+            np.diff(offsets), frozenset(words[i] for i in np.unique(tokens).tolist())
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +111,9 @@ class Total:
     def __add__(self, other: Total) -> Total:
         if isinstance(self.counted, int) and isinstance(other.counted, int):
             return Total(self.counted + other.counted)
-        return Total(frozenset().union(*(t.counted for t in (self, other) if not isinstance(t.counted, int))))
+        return Total(
+            frozenset().union(*(t.counted for t in (self, other) if not isinstance(t.counted, int)))
+        )
 
     @property
     def value(self) -> int:
@@ -145,7 +151,11 @@ def _questions_per_passage(contents: DatasetContents) -> MeasuredValues:
 
 def _gold_verbatim(contents: DatasetContents) -> MeasuredValues:
     passages = contents.lowered_passages
-    return _values(normalised_text(t) in passages[id(q.passage)] for q in contents.dataset for t in q.gold_texts)
+    return _values(
+        normalised_text(t) in passages[id(q.passage)]
+        for q in contents.dataset
+        for t in q.gold_texts
+    )
 
 
 def _begins_with(word: str) -> Callable[[DatasetContents], MeasuredValues]:
@@ -160,7 +170,9 @@ QUESTION_WORDS = ("what", "who", "when", "where", "why", "how", "which")
 
 COMMON_STATISTICS: tuple[Statistic, ...] = (
     Statistic("passages", "passages with a question", lambda c: Total(len(c.dataset.passages))),
-    Statistic("questions", "all, including those with hidden gold", lambda c: Total(len(c.dataset))),
+    Statistic(
+        "questions", "all, including those with hidden gold", lambda c: Total(len(c.dataset))
+    ),
     Statistic(
         "candidates",
         "options or mentions; generated spans are not counted",
@@ -181,7 +193,9 @@ COMMON_STATISTICS: tuple[Statistic, ...] = (
     Statistic(
         "sentences a passage",
         "as marked in the dataset, else by the splitter",
-        lambda c: _values(len(sentences.passage_sentences(passage)) for passage in c.dataset.passages),
+        lambda c: _values(
+            len(sentences.passage_sentences(passage)) for passage in c.dataset.passages
+        ),
     ),
     Statistic("tokens a question", "mean (s.d.)", lambda c: MeasuredValues(c.questions.lengths)),
     Statistic("tokens a candidate", "mean (s.d.)", lambda c: MeasuredValues(c.candidates.lengths)),
@@ -198,7 +212,12 @@ COMMON_STATISTICS: tuple[Statistic, ...] = (
         is_share=True,
     ),
     *(
-        Statistic(f"questions with {word} %", f"questions with {word!r} first", _begins_with(word), is_share=True)
+        Statistic(
+            f"questions with {word} %",
+            f"questions with {word!r} first",
+            _begins_with(word),
+            is_share=True,
+        )
         for word in QUESTION_WORDS
     ),
 )
@@ -219,7 +238,9 @@ class DatasetStatistics:
     columns: tuple[str, ...]  # the datasets and splits and, if all are of one dataset, "all"
     rows: tuple[StatisticsRow, ...]
     analyzer: str  # what made the tokens
-    lengths: dict[str, dict[str, MeasuredValues]]  # by split: tokens per passage, question, candidate
+    lengths: dict[
+        str, dict[str, MeasuredValues]
+    ]  # by split: tokens per passage, question, candidate
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, without the lengths; shares are fractions."""
@@ -260,7 +281,11 @@ def describe_datasets(datasets: Sequence[Dataset], analyzer: str = "word") -> Da
     >>> [(row.statistic.label, row.measures[0].value) for row in found.rows[:2]]
     [('passages', 6), ('questions', 24)]
     """
-    parts = [part for dataset in datasets for part in sorted(match_official_parts(dataset), key=_sort_key)]
+    parts = [
+        part
+        for dataset in datasets
+        for part in sorted(match_official_parts(dataset), key=_sort_key)
+    ]
     encoder = TextEncoder(analyzer)
     splits = [split for _, part in parts for split in _iter_splits(part)]
     kinds = {(origin.dataset if origin else part.reader, part.task) for origin, part in parts}
@@ -288,12 +313,18 @@ def describe_datasets(datasets: Sequence[Dataset], analyzer: str = "word") -> Da
 def _sort_key(part: tuple[OfficialPart | None, Dataset]) -> tuple[str, int]:
     origin, dataset = part
     known = dataset.split in _SPLITS
-    return origin.dataset if origin else "", _SPLITS.index(str(dataset.split)) if known else len(_SPLITS)
+    return origin.dataset if origin else "", _SPLITS.index(str(dataset.split)) if known else len(
+        _SPLITS
+    )
 
 
 def _iter_splits(dataset: Dataset) -> Iterator[Dataset]:
     """Yield the dataset, or its splits if its questions' `meta` names several."""
-    names = list(dict.fromkeys(str(question.meta["split"]) for question in dataset if "split" in question.meta))
+    names = list(
+        dict.fromkeys(
+            str(question.meta["split"]) for question in dataset if "split" in question.meta
+        )
+    )
     if len(names) < 2:
         yield dataset
         return
@@ -306,7 +337,9 @@ class Balance(NamedTuple):
     """The distribution of right options over positions."""
 
     positions: tuple[int, ...]  # the number of right options at each position
-    chi_square: float  # from what is expected if right options were placed at random within each question
+    chi_square: (
+        float  # from what is expected if right options were placed at random within each question
+    )
     p: float  # approximate if questions differ in their number of options
 
 
@@ -322,11 +355,15 @@ def measure_label_balance(dataset: Dataset) -> Balance | None:
     if dataset.task is not Task.SINGLE_CHOICE or counts.max(initial=0) < 2:
         return None
     rights = np.array([len(q.gold or ()) for q in dataset])
-    observed = np.bincount([i for q in dataset for i in q.gold or () if isinstance(i, int)], minlength=counts.max())
+    observed = np.bincount(
+        [i for q in dataset for i in q.gold or () if isinstance(i, int)], minlength=counts.max()
+    )
     has = counts[:, None] > np.arange(counts.max())
     expected = np.where(has, (rights / np.maximum(counts, 1))[:, None], 0).sum(axis=0)
     likely = expected > 0
     if likely.sum() < 2:
         return None
     chi_square = float(((observed - expected)[likely] ** 2 / expected[likely]).sum())
-    return Balance(tuple(observed.tolist()), chi_square, float(chi2.sf(chi_square, int(likely.sum()) - 1)))
+    return Balance(
+        tuple(observed.tolist()), chi_square, float(chi2.sf(chi_square, int(likely.sum()) - 1))
+    )

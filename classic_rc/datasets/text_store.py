@@ -40,7 +40,9 @@ class TextStore:
         """Return a passage, whose text may be in the file."""
         facts = (sentences, meta) if meta else (sentences,)
         return (
-            StoredPassage(id, place, *facts) if (place := self._add(text, len(text))) else Passage(id, text, *facts)
+            StoredPassage(id, place, *facts)
+            if (place := self._add(text, len(text)))
+            else Passage(id, text, *facts)
         )
 
     def keep_candidates(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
@@ -50,7 +52,9 @@ class TextStore:
         if type(candidates) is StoredCandidates or not (texts := candidate_texts(candidates)):
             return candidates
         values = (
-            texts if isinstance(candidates, TextCandidates) else tuple((c.text, c.start, c.end) for c in candidates)
+            texts
+            if isinstance(candidates, TextCandidates)
+            else tuple((c.text, c.start, c.end) for c in candidates)
         )
         if place := self._add(values, sum(map(len, texts))):
             self._last = candidates, StoredCandidates(len(texts), place)

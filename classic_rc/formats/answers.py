@@ -91,8 +91,9 @@ class AnswersFormat(Format):
 
     name = "answers"
     description = (
-        "a row for each answer, id and a letter, an option's text, a list, or a model's whole text: CSV, TSV, "
-        "JSON lines, batches of OpenAI and Anthropic, logs of inspect_ai; FILE,id=PATH,text=PATH: other JSON lines"
+        "a row for each answer, id and a letter, an option's text, a list, or a model's whole "
+        "text: CSV, TSV, JSON lines, batches of OpenAI and Anthropic, logs of inspect_ai; "
+        "FILE,id=PATH,text=PATH: other JSON lines"
     )
     citation = "classic_rc"
     tasks = frozenset(Task)
@@ -142,7 +143,10 @@ class AnswersFormat(Format):
         return self._parse_with_notes(text, questions, source, partial, [])
 
     def render(
-        self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
+        self,
+        questions: Sequence[Question],
+        scores: Scores | None,
+        predictions: Sequence[Prediction] | None,
     ) -> str:
         """Return JSON lines with a row for each question; see :meth:`write`."""
         rows = (
@@ -165,14 +169,18 @@ class AnswersFormat(Format):
                     "unknown question id",
                     field=id_column,
                     found=repr(row.id),
-                    expected=f"one of {len(by_id):,} ids such as {next(iter(by_id))!r}" if by_id else "no row",
+                    expected=f"one of {len(by_id):,} ids such as {next(iter(by_id))!r}"
+                    if by_id
+                    else "no row",
                     hint="Is it a file for another split?",
                 )
         asked = [by_id[question.id] for question in questions]
         missing = [one.question.id for one in asked if not one.samples]
         n_asked = len(asked) - len(missing)
         if self.sample is not None and self.sample != str(n_asked):
-            raise DataError("wrong number of questions", source=source, found=str(n_asked), expected=self.sample)
+            raise DataError(
+                "wrong number of questions", source=source, found=str(n_asked), expected=self.sample
+            )
         if missing and self.sample is None:
             raise DataError(
                 f"{len(missing):,} of {len(asked):,} questions have no row",
@@ -193,7 +201,9 @@ class AnswersFormat(Format):
 class _Parts(NamedTuple):
     """An answer taken apart. Each part has the option that it is in each reading."""
 
-    ways: Sequence[Sequence[dict[str, int]]] = ()  # to take it apart, the first one that says something counts
+    ways: Sequence[
+        Sequence[dict[str, int]]
+    ] = ()  # to take it apart, the first one that says something counts
     selected: frozenset[int] | None = None  # the options, whatever the reading is
     flags: frozenset[int] | None = None  # those marked with 1 in a list of 0 and 1 for each option
 
@@ -218,7 +228,9 @@ class _Asked:
         self.question = question
         self.samples: list[_Sample] = []
         self.order: Sequence[int] = range(len(question.candidates))
-        self._name_options([candidate.text for candidate in question.candidates] if self.has_choices else [])
+        self._name_options(
+            [candidate.text for candidate in question.candidates] if self.has_choices else []
+        )
         self.labels: Sequence[str] | None
         self.labels = question.meta.get(OPTION_LABELS) or find_inline_labels(self.texts)
 
@@ -237,7 +249,9 @@ class _Asked:
         """Add the samples of a row."""
         asked = self if row.options is None or not self.has_choices else self._in_order(row)
         for value in row.samples:
-            self.samples.append(_Sample(row.node, value, row.model, *_find_stated(value, asked, pattern)))
+            self.samples.append(
+                _Sample(row.node, value, row.model, *_find_stated(value, asked, pattern))
+            )
 
     def _in_order(self, row: Row) -> _Asked:
         """Return the question with its options in the order in which a row has them."""
@@ -287,7 +301,9 @@ def decide_samples(
     return _find_reading(_ask(questions, samples), field, option)
 
 
-def _ask(questions: Sequence[Question], samples: Sequence[Sequence[tuple[Node, Any]]]) -> list[_Asked]:
+def _ask(
+    questions: Sequence[Question], samples: Sequence[Sequence[tuple[Node, Any]]]
+) -> list[_Asked]:
     asked = [_Asked(question) for question in questions]
     for one, own in zip(asked, samples, strict=True):
         for node, value in own:
@@ -304,7 +320,11 @@ def _find_reading(asked: Sequence[_Asked], field: str, option: Option) -> str | 
         if has_words and sample.form != WHOLE_TEXT and _are_numbers(sample):
             continue  # other answers name options by words: a number in a text does not decide how
         meanings = [
-            {name: found for name in READINGS if (found := _agree(sample, name, one, may_mix)) is not None}
+            {
+                name: found
+                for name in READINGS
+                if (found := _agree(sample, name, one, may_mix)) is not None
+            }
             for may_mix in (False, True)
         ]
         if meanings[1]:
@@ -314,7 +334,9 @@ def _find_reading(asked: Sequence[_Asked], field: str, option: Option) -> str | 
 
 
 def _are_numbers(sample: _Sample) -> bool:
-    return all(part.keys() <= {*_NUMBERS} for of in sample.stated for way in of.ways for part in way)
+    return all(
+        part.keys() <= {*_NUMBERS} for of in sample.stated for way in of.ways for part in way
+    )
 
 
 def _agree(sample: _Sample, reading: str, one: _Asked, may_mix: bool) -> frozenset[int] | None:
@@ -324,7 +346,12 @@ def _agree(sample: _Sample, reading: str, one: _Asked, may_mix: bool) -> frozens
 
 
 def _decide(
-    asked: Sequence[_Asked], declared: str | None, field: str, option: Option, source: str, notes: list[str]
+    asked: Sequence[_Asked],
+    declared: str | None,
+    field: str,
+    option: Option,
+    source: str,
+    notes: list[str],
 ) -> list[Prediction]:
     """Return the prediction of each question, the mean of its samples."""
     reading = declared or _find_reading(asked, field, option)
@@ -365,14 +392,16 @@ def _decide(
     if unparsed:
         one, sample = unparsed[0]
         notes.append(
-            f"{source}: {len(unparsed):,} of {n_samples:,} answers could not be parsed and count as wrong: first "
-            f"at id {one.question.id!r} ({sample.node.where}): {describe_value(sample.value)}"
+            f"{source}: {len(unparsed):,} of {n_samples:,} answers could not be parsed and count "
+            f"as wrong: first at id {one.question.id!r} ({sample.node.where}): "
+            f"{describe_value(sample.value)}"
         )
     if n_null:
         notes.append(f"{source}: {n_null:,} of {len(asked):,} questions have no answer and score 0")
     if n_sampled:
         notes.append(
-            f"{source}: {n_sampled:,} of {len(asked):,} questions have several answers, and their mean counts"
+            f"{source}: {n_sampled:,} of {len(asked):,} questions have several answers, and their "
+            "mean counts"
         )
     return predictions
 
@@ -383,7 +412,9 @@ def _show(sample: _Sample, answer: Answer | None, one: _Asked) -> str:
     text = text if len(text) <= _SHOWN_TEXT else f"{text[:_SHOWN_TEXT]}…"
     if not isinstance(answer, frozenset):
         return repr(text)
-    return f"{text!r} -> {', '.join(_write_option(one.question, i) for i in sorted(answer)) or 'none'}"
+    return (
+        f"{text!r} -> {', '.join(_write_option(one.question, i) for i in sorted(answer)) or 'none'}"
+    )
 
 
 def _parse_answer(sample: _Sample, one: _Asked, reading: str | None) -> Answer | None:
@@ -407,7 +438,9 @@ def _parse_answer(sample: _Sample, one: _Asked, reading: str | None) -> Answer |
 # What an answer states
 
 
-def _find_stated(value: Any, one: _Asked, pattern: re.Pattern[str] | None) -> tuple[str, str, Sequence[Any]]:
+def _find_stated(
+    value: Any, one: _Asked, pattern: re.Pattern[str] | None
+) -> tuple[str, str, Sequence[Any]]:
     """Return where an answer is in its text, that part of it, and all that the text states."""
     text = _as_text(value)
     value = without_reasoning(value) if isinstance(value, str) else value
@@ -416,7 +449,11 @@ def _find_stated(value: Any, one: _Asked, pattern: re.Pattern[str] | None) -> tu
             next((group for group in match.groups() if group is not None), match[0])
             for match in pattern.finditer(_as_text(value))
         )
-        return "the pattern", text, [_split(said, one) if one.has_choices else said for said in found]
+        return (
+            "the pattern",
+            text,
+            [_split(said, one) if one.has_choices else said for said in found],
+        )
     if not one.has_choices:
         return WHOLE_TEXT, text, [value]
     value = _unwrap(value)
@@ -445,7 +482,12 @@ def _read_place(place: Place, one: _Asked) -> list[_Parts]:
     for said, after in place.said:
         parts = _split(said, one)
         if _says_any(parts, one):
-            return [parts, *takewhile(lambda other: _says_any(other, one), (_split(part, one) for part in after))]
+            return [
+                parts,
+                *takewhile(
+                    lambda other: _says_any(other, one), (_split(part, one) for part in after)
+                ),
+            ]
     # The label of no option is an answer too, and another one than those that may be stated elsewhere.
     return [_Parts()] if place.is_label else []
 
@@ -496,14 +538,23 @@ def _say(value: Any, one: _Asked) -> dict[str, int]:
     if len(whole) > one.longest:
         return {}
     said = _PREFIX.sub("", whole.strip(_QUOTES), count=1).strip(_QUOTES)
-    meanings = {name: next(iter(found)) for name, found in explain([value], one.texts, (), _NUMBERS).items()}
+    meanings = {
+        name: next(iter(found)) for name, found in explain([value], one.texts, (), _NUMBERS).items()
+    }
     labelled = ("letter", "label") if one.labels else ("letter",)
     meanings |= {
-        name: next(iter(found)) for name, found in explain([said], one.texts, one.labels, labelled).items()
+        name: next(iter(found))
+        for name, found in explain([said], one.texts, one.labels, labelled).items()
     }
-    texts = [i for i, option in enumerate(one.options) if option in (normalised_text(whole), normalised_text(said))]
+    texts = [
+        i
+        for i, option in enumerate(one.options)
+        if option in (normalised_text(whole), normalised_text(said))
+    ]
     if not texts and (bare := bare_text(said)):
-        texts = [i for i, option in enumerate(one.bare) if option == bare] or match_text(said, one.texts)
+        texts = [i for i, option in enumerate(one.bare) if option == bare] or match_text(
+            said, one.texts
+        )
     if texts:
         meanings["text"] = texts[0]
     return {name: one.order[option] for name, option in meanings.items()}
@@ -525,7 +576,11 @@ def _resolve(parts: _Parts, reading: str, one: _Asked, may_mix: bool) -> frozens
                 options.append(part.get(reading, words.pop() if len(words) == 1 else None))
             found = frozenset(option for option in options if option is not None)
             is_repeated = reading in _NUMBERS and len(found) < len(options)
-            if found and None not in options and (len(found) == 1 if is_single else not is_repeated):
+            if (
+                found
+                and None not in options
+                and (len(found) == 1 if is_single else not is_repeated)
+            ):
                 return found
     return None
 

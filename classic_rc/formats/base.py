@@ -99,7 +99,10 @@ class Format(ABC):
 
     @abstractmethod
     def render(
-        self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
+        self,
+        questions: Sequence[Question],
+        scores: Scores | None,
+        predictions: Sequence[Prediction] | None,
     ) -> str:
         """Return the text of a block of questions, without what is `around` blocks; see :meth:`write_blocks`."""
 
@@ -150,7 +153,9 @@ class Format(ABC):
             The file is malformed, has an unknown question, or answers a question twice or not at all.
         """
         self._check_questions(questions)
-        return self._parse_with_notes(text, questions, source, partial, [] if notes is None else notes)
+        return self._parse_with_notes(
+            text, questions, source, partial, [] if notes is None else notes
+        )
 
     def _parse_with_notes(
         self, text: str, questions: Sequence[Question], source: str, partial: bool, notes: list[str]
@@ -160,7 +165,10 @@ class Format(ABC):
         if not isinstance(content, Scores):
             unanswered = sum(not prediction.answers for prediction in content)
             if unanswered:
-                notes.append(f"{source}: {unanswered:,} of {len(content):,} questions have no answer and score 0")
+                notes.append(
+                    f"{source}: {unanswered:,} of {len(content):,} questions have no answer and "
+                    "score 0"
+                )
         return content
 
     def read_scores(
@@ -218,7 +226,8 @@ class Format(ABC):
         return "".join(self.write_blocks([(questions, scores, predictions)]))
 
     def write_blocks(
-        self, blocks: Iterable[tuple[Sequence[Question], Scores | None, Sequence[Prediction] | None]]
+        self,
+        blocks: Iterable[tuple[Sequence[Question], Scores | None, Sequence[Prediction] | None]],
     ) -> Iterator[str]:
         """Yield the text of a file in pieces; the blocks are arguments of :meth:`write`, for consecutive questions.
 
@@ -234,17 +243,26 @@ class Format(ABC):
         yield before + after if is_empty else after
 
     def _check_block(
-        self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
+        self,
+        questions: Sequence[Question],
+        scores: Scores | None,
+        predictions: Sequence[Prediction] | None,
     ) -> None:
         self._check_questions(questions)
         contents = {"scores": scores, "decisions": predictions}
         if all(contents[content] is None for content in self.holds):
             needed = " or ".join(sorted(self.holds))
-            raise UsageError(f"the format {self.name} needs {needed}", field=needed, found="none", expected=needed)
+            raise UsageError(
+                f"the format {self.name} needs {needed}",
+                field=needed,
+                found="none",
+                expected=needed,
+            )
         for content, rows in contents.items():
             if rows is not None and len(rows) != len(questions):
                 raise UsageError(
-                    f"{len(questions)} questions need {len(questions)} {content}, found {len(rows)}",
+                    f"{len(questions)} questions need {len(questions)} {content}, found "
+                    f"{len(rows)}",
                     field=content,
                     found=str(len(rows)),
                     expected=str(len(questions)),
@@ -256,7 +274,8 @@ class Format(ABC):
         if questions and questions[0].task not in self.tasks:
             tasks = " or ".join(sorted(self.tasks))
             raise UsageError(
-                f"the format {self.name} supports {tasks} questions, found {questions[0].task} questions",
+                f"the format {self.name} supports {tasks} questions, found {questions[0].task} "
+                "questions",
                 field="format",
                 found=questions[0].task.value,
                 expected=tasks,
@@ -270,7 +289,8 @@ def _check_scores(scores: Scores, questions: Sequence[Question]) -> None:
     for question, row in zip(questions, scores, strict=True):
         if len(row) != len(question.candidates):
             raise UsageError(
-                f"question {question.id} has {len(question.candidates)} candidates but {len(row)} scores",
+                f"question {question.id} has {len(question.candidates)} candidates but {len(row)} "
+                "scores",
                 field="scores",
                 found=str(len(row)),
                 expected=str(len(question.candidates)),
@@ -290,15 +310,16 @@ def first_answer(prediction: Prediction) -> Answer:
         return prediction.answers[0]
     if prediction.selection_probability is not None:
         raise UsageError(
-            f"question {prediction.question_id} has a selection probability and no answer, which no file can "
-            "express: write the decisions of seeded draws",
+            f"question {prediction.question_id} has a selection probability and no answer, which "
+            "no file can express: write the decisions of seeded draws",
             field="predictions",
             found=f"a selection probability for {prediction.question_id}",
             expected="an answer",
         )
     raise UsageError(
-        f"question {prediction.question_id} has no answer, but this format needs one: write --format answers, "
-        "which can do without, or, if the tie policy strict leaves ties unanswered, use --ties first",
+        f"question {prediction.question_id} has no answer, but this format needs one: write "
+        "--format answers, which can do without, or, if the tie policy strict leaves ties "
+        "unanswered, use --ties first",
         field="predictions",
         found=f"no answer to {prediction.question_id}",
         expected="an answer",
@@ -404,7 +425,9 @@ def score_at(node: Node, key: int | str) -> float:
         if math.isfinite(number):
             return number
     field = key if isinstance(key, str) else f"[{key}]"
-    raise node.error("invalid score", field=field, found=describe_value(value), expected="a finite number")
+    raise node.error(
+        "invalid score", field=field, found=describe_value(value), expected="a finite number"
+    )
 
 
 def first_row(text: str) -> Any:

@@ -38,7 +38,8 @@ _OPEN = {
     rf"\s*(?:\s{_IS}\s*:?|[:=]|\s[-–—]\s)\s*{_ADVERB}{_NOUN}",
     "I choose …": r"\bI(?:['’](?:d|ll)|\s+(?:would|will|must|have\s+to))?\s+"
     rf"(?:choose|chose|select|selected|pick|picked|go\s+with|opt\s+for|answer)\s+{_NOUN}",
-    "therefore …": r"(?:^|[.;,!]\s+|\n\s*)(?:so|thus|hence|therefore)\b[,:]?\s+(?:it(?:['’]s|\s+is)\s+)?" + _NOUN,
+    "therefore …": r"(?:^|[.;,!]\s+|\n\s*)(?:so|thus|hence|therefore)\b[,:]?\s+(?:it(?:['’]s|\s+is)\s+)?"
+    + _NOUN,
 }
 _CLOSED = {
     "<answer>…</answer>": r"<(answer|final_answer)>\s*(?P<said>.*?)\s*</\1>",
@@ -53,7 +54,9 @@ _IS_CORRECT = re.compile(
 )
 
 _BOUNDARY = re.compile(r"[.;:!?,\n]|\b(?:so|but|therefore|thus|hence|then|and)\b", re.I)
-_SUBJECT = re.compile(r"[.;:!?,]\s+(?:and\s+)?|\b(?:so|but|therefore|thus|hence|that|think|believe|only)\s+", re.I)
+_SUBJECT = re.compile(
+    r"[.;:!?,]\s+(?:and\s+)?|\b(?:so|but|therefore|thus|hence|that|think|believe|only)\s+", re.I
+)
 _DOUBT = re.compile(
     r"\b(?:not|never|neither|nor|no|none|cannot|doubt\w*|unlikely|if|unless|whether|might|may|could|wrong|incorrect|"
     r"false|second|other|another|alternative|previous|initial|first)\b|n['’]t\b",
@@ -61,7 +64,8 @@ _DOUBT = re.compile(
 )
 _CERTAIN = re.compile(r"\b(?:no|without(?:\s+a)?)\s+doubt\b", re.I)
 _TAKEN_BACK = re.compile(
-    r"\W*(?:which|but\s+(?:that|this|it))\s+(?:is|would\s+be)(?:n['’]t|\s+(?:not|wrong|incorrect|false))\b", re.I
+    r"\W*(?:which|but\s+(?:that|this|it))\s+(?:is|would\s+be)(?:n['’]t|\s+(?:not|wrong|incorrect|false))\b",
+    re.I,
 )
 # What follows an answer in its sentence. A text can go on after a comma, so there a clause must begin.
 _REASON = r"(?:because|since|based|given|according|due|which)\b"
@@ -166,9 +170,16 @@ def find_lines(text: str) -> Iterator[Place]:
     found = [match for match in re.finditer(r"[^\n]+", text) if match[0].strip()]
     starts = [match.start() for match in found]
     lines = [_BULLET.sub("", match[0]).strip() for match in found]
-    yield from (Place("a line", [(line, ())], at, is_form=False) for line, at in zip(lines, starts, strict=True))
+    yield from (
+        Place("a line", [(line, ())], at, is_form=False)
+        for line, at in zip(lines, starts, strict=True)
+    )
     if lines and (start := _START.match(lines[0][:_LONGEST])):
-        said = (start["label"], _parts_after(lines[0][start.end() :])) if start["label"] else (start["text"], ())
+        said = (
+            (start["label"], _parts_after(lines[0][start.end() :]))
+            if start["label"]
+            else (start["text"], ())
+        )
         yield Place("the start", [said], starts[0], is_form=False)
 
 
@@ -179,11 +190,15 @@ def _is_doubted(before: str) -> bool:
 
 def _read_on(way: str, rest: str, start: int) -> Iterator[Place]:
     """Yield the place of a form whose answer begins with `rest`, the rest of its line."""
-    ends = {match.start() for match in _AFTER_TEXT.finditer(rest)} if way != "therefore …" else set()
+    ends = (
+        {match.start() for match in _AFTER_TEXT.finditer(rest)} if way != "therefore …" else set()
+    )
     if label := _LABEL.match(rest):
         follows = _AFTER_LABEL.match(rest, label.end())
         # "The answer is a dog": a small letter without brackets is a label only where its clause ends.
-        is_word = follows is not None and follows[0][:1].isspace() and _SMALL_LETTER.fullmatch(label[0])
+        is_word = (
+            follows is not None and follows[0][:1].isspace() and _SMALL_LETTER.fullmatch(label[0])
+        )
         ends |= {label.end()} if follows is not None and not is_word else set()
     said = [(rest[:end], rest[end:]) for end in sorted(ends, reverse=True)]
     kept = [(text, _parts_after(after)) for text, after in said if not _TAKEN_BACK.match(after)]

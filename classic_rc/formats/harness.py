@@ -32,7 +32,10 @@ class HarnessFormat(Format):
     """
 
     name = "harness"
-    description = "a log of lm-evaluation-harness (samples_*.jsonl): the choice that its acc measures, or the text"
+    description = (
+        "a log of lm-evaluation-harness (samples_*.jsonl): the choice that its acc measures, or "
+        "the text"
+    )
     citation = "Gao et al. 2023, lm-evaluation-harness, the files of --log_samples"
     tasks = frozenset({Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER})
     holds: ClassVar[frozenset[Content]] = frozenset({"scores", "decisions"})
@@ -64,14 +67,20 @@ class HarnessFormat(Format):
             raise self._no_scores(source)
         scores = self._option_scores(log)
         matches = _match(log, questions, source, [])
-        return Scores.from_lists([scores[i][order].tolist() for i, order in matches], relative_ties=True)
+        return Scores.from_lists(
+            [scores[i][order].tolist() for i, order in matches], relative_ties=True
+        )
 
     def render(
-        self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
+        self,
+        questions: Sequence[Question],
+        scores: Scores | None,
+        predictions: Sequence[Prediction] | None,
     ) -> str:
         """Raise UsageError: only the harness writes its logs."""
         raise UsageError(
-            "logs of lm-evaluation-harness are read, not written: choose another format, such as jsonl",
+            "logs of lm-evaluation-harness are read, not written: choose another format, such as "
+            "jsonl",
             field="format",
             found=self.name,
             expected="jsonl",
@@ -86,10 +95,18 @@ class HarnessFormat(Format):
         predictions = []
         for question, (i, order) in zip(questions, matches, strict=True):
             place = {option: position for position, option in enumerate(order.tolist())}
-            mapped = tuple(frozenset(place[o] for o in chosen) for chosen in answers[i].answers if is_set(chosen))
+            mapped = tuple(
+                frozenset(place[o] for o in chosen)
+                for chosen in answers[i].answers
+                if is_set(chosen)
+            )
             predictions.append(
                 Prediction(
-                    question.id, mapped, answers[i].weights, n_tied=answers[i].n_tied, n_candidates=len(order)
+                    question.id,
+                    mapped,
+                    answers[i].weights,
+                    n_tied=answers[i].n_tied,
+                    n_candidates=len(order),
                 )
             )
         return predictions
@@ -97,7 +114,9 @@ class HarnessFormat(Format):
     def _decide(self, log: HarnessLog, source: str, notes: list[str]) -> list[Prediction]:
         """Return the answers to the log's own questions."""
         if log.kind == "texts":
-            samples = [[(response.node, value) for value in response.texts] for response in log.responses]
+            samples = [
+                [(response.node, value) for value in response.texts] for response in log.responses
+            ]
             if log.undecided is not None:
                 raise log.undecided
             predictions = decide_answers(log.questions, samples, source, notes, log.reading)
@@ -112,7 +131,12 @@ class HarnessFormat(Format):
                 for q, s in zip(log.questions, scores, strict=True)
             ]
         predictions = [
-            Prediction(q.id, (frozenset({int(s.argmax())}),), n_tied=int((s == s.max()).sum()), n_candidates=len(s))
+            Prediction(
+                q.id,
+                (frozenset({int(s.argmax())}),),
+                n_tied=int((s == s.max()).sum()),
+                n_candidates=len(s),
+            )
             for q, s in zip(log.questions, scores, strict=True)
         ]
         self._check_accuracy(log, predictions, self.metric, source, notes)
@@ -123,7 +147,10 @@ class HarnessFormat(Format):
 
     def _option_scores(self, log: HarnessLog) -> list[NDArray[np.float64]]:
         if log.kind == "labels":
-            return [np.array([one - zero for zero, one in r.values], dtype=np.float64) for r in log.responses]
+            return [
+                np.array([one - zero for zero, one in r.values], dtype=np.float64)
+                for r in log.responses
+            ]
         return [np.array(response.values[0], dtype=np.float64) for response in log.responses]
 
     def _check_accuracy(
@@ -136,16 +163,25 @@ class HarnessFormat(Format):
     ) -> None:
         """Note where the answers are not those that the harness measured."""
         n_other = 0
-        for question, response, prediction in zip(log.questions, log.responses, predictions, strict=True):
+        for question, response, prediction in zip(
+            log.questions, log.responses, predictions, strict=True
+        ):
             logged = response.logged.get(metric)
             # Of samples, and of a metric with values between 0 and 1, nothing is known.
             if logged in (0, 1) and question.gold is not None and len(response.texts) < 2:
-                right = prediction.answers and prediction.answers[0] in [frozenset({i}) for i in question.gold]
+                right = prediction.answers and prediction.answers[0] in [
+                    frozenset({i}) for i in question.gold
+                ]
                 n_other += bool(right) != (logged == 1)
         if n_other:
-            what = "of the best log-likelihood" if log.kind == "choices" else "of the option that the answer names"
+            what = (
+                "of the best log-likelihood"
+                if log.kind == "choices"
+                else "of the option that the answer names"
+            )
             notes.append(
-                f"{source}: on {n_other:,} of {len(predictions):,} questions the log's {metric} is not that {what}"
+                f"{source}: on {n_other:,} of {len(predictions):,} questions the log's {metric} is "
+                f"not that {what}"
             )
 
 
@@ -158,7 +194,9 @@ class HarnessNormFormat(HarnessFormat):
 
     name = "harness-norm"
     measure = "acc_norm"
-    description = "the format harness, with the choice that its acc_norm measures (never detected: name it)"
+    description = (
+        "the format harness, with the choice that its acc_norm measures (never detected: name it)"
+    )
     metric = "acc_norm"
     is_detected = False
 
@@ -170,11 +208,17 @@ class HarnessNormFormat(HarnessFormat):
                 found=self.name,
                 expected="harness",
             )
-        blanks = [text[: len(text) - len(text.lstrip())] for r in log.responses for text in r.continuations]
+        blanks = [
+            text[: len(text) - len(text.lstrip())]
+            for r in log.responses
+            for text in r.continuations
+        ]
         delimiter = min(blanks, key=len)
         ways = [
             [_normalised(response, start) for response in log.responses]
-            for start in dict.fromkeys((" ", delimiter, ""))  # "" also where options start with blanks
+            for start in dict.fromkeys(
+                (" ", delimiter, "")
+            )  # "" also where options start with blanks
         ]
         return min(ways, key=lambda scores: _count_other(log, scores))  # of equal ones the first
 
@@ -188,7 +232,10 @@ class HarnessYesFormat(HarnessFormat):
 
     name = "harness-yes"
     measure = "yes is right"
-    description = "the format harness for MultiRC, with yes as right where the harness has it reversed (name it)"
+    description = (
+        "the format harness for MultiRC, with yes as right where the harness has it reversed (name "
+        "it)"
+    )
     is_detected = False
 
     def _option_scores(self, log: HarnessLog) -> list[NDArray[np.float64]]:
@@ -201,7 +248,10 @@ class HarnessLastFormat(HarnessFormat):
 
     name = "harness-last"
     measure = "last filter"
-    description = "the format harness, with the answers of the last of several filters (never detected: name it)"
+    description = (
+        "the format harness, with the answers of the last of several filters (never detected: name "
+        "it)"
+    )
     is_detected = False
 
     def _read_log(self, text: str, source: str, questions: Sequence[Question] = ()) -> HarnessLog:
@@ -218,7 +268,9 @@ def _reading_of_log(questions: Sequence[Question], source: str) -> str | None:
 def _normalised(response: Response, delimiter: str) -> NDArray[np.float64]:
     lengths = [len(continuation.removeprefix(delimiter)) for continuation in response.continuations]
     # An empty option is the worst one, as in the harness, also if its log-likelihood is 0.
-    return np.array([v / n if n else -np.inf for v, n in zip(response.values[0], lengths, strict=True)])
+    return np.array(
+        [v / n if n else -np.inf for v, n in zip(response.values[0], lengths, strict=True)]
+    )
 
 
 def _count_other(log: HarnessLog, scores: Sequence[NDArray[np.float64]]) -> int:
@@ -244,12 +296,14 @@ def _decide_label_texts(log: HarnessLog, source: str, notes: list[str]) -> list[
             is_wrong = question.gold is not None and option not in question.gold
             if word in RIGHT_WORDS or (word not in WRONG_WORDS and is_wrong):
                 selected.add(option)
-        predictions.append(Prediction(question.id, (frozenset(selected),), n_candidates=len(question.candidates)))
+        predictions.append(
+            Prediction(question.id, (frozenset(selected),), n_candidates=len(question.candidates))
+        )
     if unparsed:
         response, text = unparsed[0]
         notes.append(
-            f"{source}: {len(unparsed):,} of {log.n_rows:,} answers could not be parsed and count as wrong: first "
-            f"near {response.node.where}: {describe_value(text)}"
+            f"{source}: {len(unparsed):,} of {log.n_rows:,} answers could not be parsed and count "
+            f"as wrong: first near {response.node.where}: {describe_value(text)}"
         )
     return predictions
 
@@ -258,7 +312,9 @@ _Match: TypeAlias = "tuple[int, NDArray[np.int64]]"
 """The index of a question in a log, and the log's index of each of the question's options."""
 
 
-def _match(log: HarnessLog, questions: Sequence[Question], source: str, notes: list[str]) -> list[_Match]:
+def _match(
+    log: HarnessLog, questions: Sequence[Question], source: str, notes: list[str]
+) -> list[_Match]:
     """Find each question in the log, by passage, question and options; else by question and options alone."""
     exact: dict[Any, list[int]] = defaultdict(list)
     loose: dict[Any, list[int]] = defaultdict(list)
@@ -273,7 +329,9 @@ def _match(log: HarnessLog, questions: Sequence[Question], source: str, notes: l
         key = _content(question)
         found = exact.get(key)
         if found:
-            place = found.pop(0) if len(found) > 1 else found[0]  # equal questions in the order of the log
+            place = (
+                found.pop(0) if len(found) > 1 else found[0]
+            )  # equal questions in the order of the log
         elif len(loose.get(key[1:], ())) == 1 and wanted[key[1:]] == 1 and key[1]:
             place = loose[key[1:]][0]
             n_loose += 1
@@ -283,7 +341,8 @@ def _match(log: HarnessLog, questions: Sequence[Question], source: str, notes: l
         matches.append((place, _option_order(log.questions[place], question)))
     if missing:
         raise DataError(
-            f"{len(missing):,} of {len(questions):,} questions are not among the log's {len(log.questions):,}",
+            f"{len(missing):,} of {len(questions):,} questions are not among the log's "
+            f"{len(log.questions):,}",
             source=source,
             found=f"none with the passage, question and options of {missing[0].id!r}",
             expected="each question, equal up to blanks and case",
@@ -291,8 +350,8 @@ def _match(log: HarnessLog, questions: Sequence[Question], source: str, notes: l
         )
     if n_loose:
         notes.append(
-            f"{source}: {n_loose:,} of {len(questions):,} questions are matched by question and options alone, "
-            "because their passages differ"
+            f"{source}: {n_loose:,} of {len(questions):,} questions are matched by question and "
+            "options alone, because their passages differ"
         )
     return matches
 

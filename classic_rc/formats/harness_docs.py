@@ -22,19 +22,29 @@ _MIN_WORDS = 3  # of a field that a note names, because no system reads it
 class Document:
     """What a document asks. Its texts are never from the prompt, which can also have other questions' answers."""
 
-    family: str | None  # by the names of the fields alone, so that a task has one; None if they are unknown
+    family: (
+        str | None
+    )  # by the names of the fields alone, so that a task has one; None if they are unknown
     passage: str  # empty without one, like the question
     question: str
     options: tuple[str, ...]  # in the order of the continuations that the model scored
-    is_label: bool = False  # whether the one option is right or wrong by itself, and two labels were scored
+    is_label: bool = (
+        False  # whether the one option is right or wrong by itself, and two labels were scored
+    )
     label: bool | None = None  # for a label, whether the option is right; None if hidden
     id: str = ""  # the question's id, if several documents share a question
     group: Any = None  # equal for the documents of one question
     n_other_questions: int = 0  # which the document asks too, with their answers in the prompt
-    right: frozenset[int] | None = None  # the right options, where the document alone has them and not its target
-    has_options: bool = True  # whether the options are the document's own, or else the continuations
+    right: frozenset[int] | None = (
+        None  # the right options, where the document alone has them and not its target
+    )
+    has_options: bool = (
+        True  # whether the options are the document's own, or else the continuations
+    )
     is_known: bool = True  # whether its fields are those of a known family
-    unread: tuple[str, ...] = ()  # the fields of unknown documents with texts that are nowhere in the question
+    unread: tuple[
+        str, ...
+    ] = ()  # the fields of unknown documents with texts that are nowhere in the question
 
 
 _Asked: TypeAlias = "tuple[str, str, Sequence[str] | None]"
@@ -57,7 +67,12 @@ def read_document(doc: Node, continuations: Sequence[str] | None, n_prompts: int
         found = _find_options(doc, continuations)
     if found is None and continuations is None and _find_truth(doc) is not None:
         found = ["no", "yes"]
-    if n_prompts > 1 and not family.is_in_prompt and continuations is not None and len(set(continuations)) == 1:
+    if (
+        n_prompts > 1
+        and not family.is_in_prompt
+        and continuations is not None
+        and len(set(continuations)) == 1
+    ):
         raise doc.error(
             "only the prompts differ, not the continuations",
             found=f"{len(continuations)} times {continuations[0][:40]!r}",
@@ -89,7 +104,9 @@ def read_document(doc: Node, continuations: Sequence[str] | None, n_prompts: int
     )
 
 
-def _in_scored_order(doc: Node, options: Sequence[str], continuations: Sequence[str]) -> Sequence[str] | None:
+def _in_scored_order(
+    doc: Node, options: Sequence[str], continuations: Sequence[str]
+) -> Sequence[str] | None:
     """Return the options in the order in which the model scored them; None if that order is unknown."""
     labels = _read_labels(doc, continuations)
     if len(options) != len(continuations):
@@ -132,7 +149,10 @@ def _find_nearest(text: str, options: Sequence[str]) -> int:
     """Return the position of the option that shares most pieces of three characters with a text."""
     own = _pieces(text)
     # An empty text has no pieces.
-    shares = [2 * (own & other).total() / max(own.total() + other.total(), 1) for other in map(_pieces, options)]
+    shares = [
+        2 * (own & other).total() / max(own.total() + other.total(), 1)
+        for other in map(_pieces, options)
+    ]
     best = max(shares)
     return shares.index(best) if best > 0 and shares.count(best) == 1 else -1
 
@@ -142,7 +162,9 @@ def _pieces(text: str) -> Counter[str]:
     return Counter(padded[i : i + 3] for i in range(len(padded) - 2))
 
 
-def join_documents(documents: Sequence[Document], ids: Sequence[str]) -> list[tuple[Question, list[int]]]:
+def join_documents(
+    documents: Sequence[Document], ids: Sequence[str]
+) -> list[tuple[Question, list[int]]]:
     """Return the questions of a task's documents, each with the positions of the documents that it is from.
 
     A document is a question; where it is one option and its label, all options of a question are one. Either all
@@ -166,8 +188,14 @@ def join_documents(documents: Sequence[Document], ids: Sequence[str]) -> list[tu
             name += f" ({n_of_id[name]})" if n_of_id[name] > 1 else ""
             options = [documents[i].options[0] for i in members]
             labels = [documents[i].label for i in members]
-            gold = None if None in labels else frozenset(option for option, label in enumerate(labels) if label)
-        passage = passages.setdefault(first.passage, Passage(f"passage-{len(passages) + 1}", first.passage))
+            gold = (
+                None
+                if None in labels
+                else frozenset(option for option, label in enumerate(labels) if label)
+            )
+        passage = passages.setdefault(
+            first.passage, Passage(f"passage-{len(passages) + 1}", first.passage)
+        )
         task = Task.MULTIPLE_ANSWER if first.is_label else Task.SINGLE_CHOICE
         question = Question(name, passage, first.question, TextCandidates(options), gold, task)
         joined.append((question, members))
@@ -218,7 +246,9 @@ def _read_labelled(doc: Node, family: _Family) -> Document:
     """Read a row of one option and its label: MultiRC as SuperGLUE has it, MC-TACO, or what ``perturb`` writes."""
     label = doc.value["label"]
     if label not in (0, 1, -1, None):
-        raise doc.error("invalid label", field="label", found=describe_value(label), expected="0 or 1")
+        raise doc.error(
+            "invalid label", field="label", found=describe_value(label), expected="0 or 1"
+        )
     passage, question = doc.text(family.passage), doc.text(family.question)
     place = doc.value.get("idx")
     id_ = str(doc.value.get("id", "")) if family.options == "option" else ""
@@ -237,8 +267,8 @@ def _read_labelled(doc: Node, family: _Family) -> Document:
 
 
 _PASSAGES = (
-    "passage context para article text story paragraph document content background dialogue body support ctx "
-    "sentence sentences documents contexts plot situation premise sentence1 sent1"
+    "passage context para article text story paragraph document content background dialogue body "
+    "support ctx sentence sentences documents contexts plot situation premise sentence1 sent1"
 ).split()
 _QUESTIONS = (
     "question query stem question_text qtext goal problem hypothesis sentence2 prompt q ask sent2 "
@@ -251,8 +281,15 @@ _OPTIONS = ("options", "choices", "choice", "answers", "endings", "candidates")
 def _read_any(doc: Node) -> _Asked:
     """Read the passage and the question of a document by the usual names of fields: QuAIL, MMLU and many others."""
     names = {key.lower(): key for key in doc.value if isinstance(key, str)}
-    asked = next((names[name] for name in _QUESTIONS if isinstance(doc.value.get(names.get(name)), str)), None)
-    texts = (_join_texts(doc.value[names[name]]) for name in _PASSAGES if name in names and names[name] != asked)
+    asked = next(
+        (names[name] for name in _QUESTIONS if isinstance(doc.value.get(names.get(name)), str)),
+        None,
+    )
+    texts = (
+        _join_texts(doc.value[names[name]])
+        for name in _PASSAGES
+        if name in names and names[name] != asked
+    )
     return next(filter(None, texts), ""), doc.value[asked] if asked else "", None
 
 
@@ -274,46 +311,74 @@ def _find_options(doc: Node, continuations: Sequence[str] | None) -> Sequence[st
         return next(iter(fitting), None)
     columns = find_families(key for key, value in doc.value.items() if isinstance(value, str))
     families = [family for family in columns if len(family) == len(continuations)]
-    return [doc.value[name] for name in families[0]] if len(families) == 1 else next(iter(lists), None)
+    return (
+        [doc.value[name] for name in families[0]] if len(families) == 1 else next(iter(lists), None)
+    )
 
 
 def _find_truth(doc: Node) -> bool | None:
     """Return what a document has as the answer to a yes-no question; None for other documents."""
-    return next((doc.value[key] for key in ("label", "answer") if isinstance(doc.value.get(key), bool)), None)
+    return next(
+        (doc.value[key] for key in ("label", "answer") if isinstance(doc.value.get(key), bool)),
+        None,
+    )
 
 
-def _right_of_winogrande(doc: Node, options: _Texts, continuations: _Texts) -> frozenset[int] | None:
+def _right_of_winogrande(
+    doc: Node, options: _Texts, continuations: _Texts
+) -> frozenset[int] | None:
     return frozenset(i for i in range(2) if doc.value.get("answer") == str(i + 1)) or None
 
 
 def _right_of_record(doc: Node, options: _Texts, continuations: _Texts) -> frozenset[int] | None:
     if options is None or continuations is None or not _is_texts(doc.value["answers"], 1):
         return None
-    return frozenset(i for i, option in enumerate(options) if option in doc.value["answers"]) or None
+    return (
+        frozenset(i for i, option in enumerate(options) if option in doc.value["answers"]) or None
+    )
 
 
-def _right_of_truthfulqa(doc: Node, options: _Texts, continuations: _Texts) -> frozenset[int] | None:
+def _right_of_truthfulqa(
+    doc: Node, options: _Texts, continuations: _Texts
+) -> frozenset[int] | None:
     """Return the right options of the list that the model scored; the second one has several."""
     scored = [normalised_text(text) for text in continuations or ()]
     for target in (doc.value["mc1_targets"], doc.value["mc2_targets"]):
         choices, labels = (
-            target.get(key) if isinstance(target, Mapping) else None for key in ("choices", "labels")
+            target.get(key) if isinstance(target, Mapping) else None
+            for key in ("choices", "labels")
         )
-        are_scored = isinstance(choices, list) and [normalised_text(str(text)) for text in choices] == scored
+        are_scored = (
+            isinstance(choices, list) and [normalised_text(str(text)) for text in choices] == scored
+        )
         if are_scored and isinstance(labels, list):
-            return frozenset(i for i, label in enumerate(labels[: len(scored)]) if label == 1) or None
+            return (
+                frozenset(i for i, label in enumerate(labels[: len(scored)]) if label == 1) or None
+            )
     return None
 
 
 def _find_unread(doc: Node, texts: Sequence[str]) -> tuple[str, ...]:
     """Return the names of the fields whose texts are in none of these texts."""
-    long = (key for key, value in doc.value.items() if isinstance(value, str) and len(value.split()) >= _MIN_WORDS)
+    long = (
+        key
+        for key, value in doc.value.items()
+        if isinstance(value, str) and len(value.split()) >= _MIN_WORDS
+    )
     folded = list(map(normalised_text, texts))
-    return tuple(str(key) for key in long if not any(normalised_text(doc.value[key]) in text for text in folded))
+    return tuple(
+        str(key)
+        for key in long
+        if not any(normalised_text(doc.value[key]) in text for text in folded)
+    )
 
 
 def _is_texts(value: Any, at_least: int) -> bool:
-    return isinstance(value, list) and len(value) >= at_least and all(isinstance(text, str) for text in value)
+    return (
+        isinstance(value, list)
+        and len(value) >= at_least
+        and all(isinstance(text, str) for text in value)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,12 +392,18 @@ class _Family:
     others: str = ""  # further keys that tell the family
     read: Callable[[Node], _Asked] | None = None  # in place of reading the texts at these keys
     has_own_fields: bool = True  # otherwise the usual names of fields are looked for
-    is_in_prompt: bool = False  # whether the options are in the prompts, and the continuation is the same for all
+    is_in_prompt: bool = (
+        False  # whether the options are in the prompts, and the continuation is the same for all
+    )
     is_label: bool = False  # whether a document is one option, which is right or wrong by itself
     needs_words: bool = False  # whether the continuations must be yes and no
     # The right options, where the document alone has them: from its own options and the continuations.
-    find_right: Callable[[Node, _Texts, _Texts], frozenset[int] | None] = lambda doc, options, continuations: None
-    count_others: Callable[[Node], int] = lambda doc: 0  # the other questions, whose answers are in the prompt
+    find_right: Callable[[Node, _Texts, _Texts], frozenset[int] | None] = (
+        lambda doc, options, continuations: None
+    )
+    count_others: Callable[[Node], int] = lambda doc: (
+        0
+    )  # the other questions, whose answers are in the prompt
 
     @property
     def keys(self) -> frozenset[str]:
@@ -367,23 +438,36 @@ _UNKNOWN = _Family(None, read=_read_any, has_own_fields=False)
 _FAMILIES = {
     family: family.keys
     for family in (
-        _Family("multirc", "passage", "question", "option", "label", is_label=True),  # what `perturb` writes
+        _Family(
+            "multirc", "passage", "question", "option", "label", is_label=True
+        ),  # what `perturb` writes
         _Family("multirc", "paragraph", "question", "answer", "label", is_label=True),
-        _Family("multirc", "sentence", "question", "answer", "label", is_label=True, needs_words=True),  # MC-TACO
+        _Family(
+            "multirc", "sentence", "question", "answer", "label", is_label=True, needs_words=True
+        ),  # MC-TACO
         _Family(
             "race",
             others="article problems",
             read=_read_race,
             count_others=lambda doc: len(_race_problems(doc).value) - 1,
         ),
-        _Family("belebele", "flores_passage", "question", "mc_answer1 mc_answer2 mc_answer3 mc_answer4"),
-        _Family("sciq", "support", "question", "distractor1 distractor2 distractor3 correct_answer"),
+        _Family(
+            "belebele", "flores_passage", "question", "mc_answer1 mc_answer2 mc_answer3 mc_answer4"
+        ),
+        _Family(
+            "sciq", "support", "question", "distractor1 distractor2 distractor3 correct_answer"
+        ),
         _Family("siqa", "context", "question", "answerA answerB answerC"),
         _Family("cosmosqa", "context", "question", "answer0 answer1 answer2 answer3"),
         _Family("qa4mre", "document_str", "question_str", "answer_options.answer_str"),
         # WinoGrande's continuation is the end of the sentence.
         _Family(
-            "winogrande", "", "sentence", "option1 option2", is_in_prompt=True, find_right=_right_of_winogrande
+            "winogrande",
+            "",
+            "sentence",
+            "option1 option2",
+            is_in_prompt=True,
+            find_right=_right_of_winogrande,
         ),
         _Family("piqa", "", "goal", "sol1 sol2"),
         _Family("copa", "premise", "question", "choice1 choice2"),
@@ -391,7 +475,14 @@ _FAMILIES = {
         _Family("arc", "", "question", "choices.text", "answerKey"),  # also CommonsenseQA
         _Family("openbookqa", "", "question_stem", "choices.text"),
         _Family("record", "passage", "query", "entities", "answers", find_right=_right_of_record),
-        _Family("truthfulqa", "", "question", "", "mc1_targets mc2_targets", find_right=_right_of_truthfulqa),
+        _Family(
+            "truthfulqa",
+            "",
+            "question",
+            "",
+            "mc1_targets mc2_targets",
+            find_right=_right_of_truthfulqa,
+        ),
         *(_Family("lists", others=key, read=_read_any, has_own_fields=False) for key in _OPTIONS),
         _Family("boolq", "passage", "question", "", "label"),
         _Family("boolq", "passage", "question", "", "answer"),

@@ -45,8 +45,12 @@ _LETTER = re.compile(r"\W*\w\W*")
 class Response:
     """What a model answered to a question of a log."""
 
-    values: tuple[tuple[float, ...], ...]  # log-likelihoods of options; for labels of each option; empty for texts
-    continuations: tuple[str, ...]  # what `values` are the log-likelihoods of; for labels, of the first option
+    values: tuple[
+        tuple[float, ...], ...
+    ]  # log-likelihoods of options; for labels of each option; empty for texts
+    continuations: tuple[
+        str, ...
+    ]  # what `values` are the log-likelihoods of; for labels, of the first option
     texts: tuple[Any, ...]  # generated: samples of an answer, or for labels one for each option
     node: Node  # the place in the log
     logged: Mapping[str, float]  # the accuracies that the harness logged
@@ -74,7 +78,9 @@ class HarnessLog:
     def formats(self) -> tuple[str, ...]:
         """The names of the formats that read different answers from this log, the one of ``acc`` first."""
         last = ("harness-last",) if self.n_filters > 1 else ()
-        if self.kind == "choices" and all("acc_norm" in response.logged for response in self.responses):
+        if self.kind == "choices" and all(
+            "acc_norm" in response.logged for response in self.responses
+        ):
             return ("harness", "harness-norm", *last)
         return ("harness", "harness-yes", *last) if self.is_reversed else ("harness", *last)
 
@@ -84,8 +90,12 @@ def is_log_row(row: Any) -> bool:
     return isinstance(row, Mapping) and row.keys() >= _KEYS and isinstance(row["doc"], Mapping)
 
 
-@lru_cache(maxsize=3)  # the questions, the answers and their normalised form are read one after the other
-def read_log(text: str, source: str, last_filter: bool = False, gold_as: str | None = None) -> HarnessLog:
+@lru_cache(
+    maxsize=3
+)  # the questions, the answers and their normalised form are read one after the other
+def read_log(
+    text: str, source: str, last_filter: bool = False, gold_as: str | None = None
+) -> HarnessLog:
     """Read a sample log, as the current release of the harness and the one before it write logs.
 
     The log's settings are in ``results_*.json`` next to its path, `source`. With `last_filter`, the rows are those
@@ -100,7 +110,10 @@ def read_log(text: str, source: str, last_filter: bool = False, gold_as: str | N
         document = read_document(row.child("doc"), continuations, n_prompts)
         documents.append(document)
         if document.family != documents[0].family or document.is_label != documents[0].is_label:
-            found = f"{document.family or 'unknown fields'} after {documents[0].family or 'unknown fields'}"
+            found = (
+                f"{document.family or 'unknown fields'} after "
+                f"{documents[0].family or 'unknown fields'}"
+            )
             raise _several_tasks(row, found)
     first = documents[0]
     responses = [_read_response(row) for row in rows]
@@ -108,14 +121,20 @@ def read_log(text: str, source: str, last_filter: bool = False, gold_as: str | N
     for row, response in zip(rows, responses, strict=True):
         if bool(response.values) != bool(responses[0].values):
             raise _several_tasks(row, "texts and log-likelihoods")
-    joined = join_documents(documents, [str(row.value.get("doc_id", place)) for place, row in enumerate(rows)])
+    joined = join_documents(
+        documents, [str(row.value.get("doc_id", place)) for place, row in enumerate(rows)]
+    )
     questions = [question for question, _ in joined]
     reading, undecided = gold_as, None
     if first.is_label:
         responses = [_join_responses(rows, responses, members) for _, members in joined]
     else:
-        golds, reading, undecided = _read_golds(questions, documents, rows, responses, source, gold_as)
-        questions = [replace(question, gold=gold) for question, gold in zip(questions, golds, strict=True)]
+        golds, reading, undecided = _read_golds(
+            questions, documents, rows, responses, source, gold_as
+        )
+        questions = [
+            replace(question, gold=gold) for question, gold in zip(questions, golds, strict=True)
+        ]
     notes += _describe_questions(documents, questions)
     if kind == "choices":
         notes += _describe_metrics(rows, responses)
@@ -141,7 +160,8 @@ def _read_rows(text: str, source: str) -> list[Node]:
             where=f"line {n_lines}",
             found=describe_value(text.rstrip("\n").rpartition("\n")[2][-40:]),
             expected="a whole JSON object",
-            hint=f"Copy the log again, or take its whole lines: head -n {n_lines - 1} {source} > whole.jsonl",
+            hint=f"Copy the log again, or take its whole lines: head -n {n_lines - 1} {source} > "
+            "whole.jsonl",
         ) from None
     for row in rows:
         if not is_log_row(row.value):
@@ -161,14 +181,16 @@ def _choose_filter(rows: Sequence[Node], notes: list[str], place: int) -> tuple[
     chosen = [row for row in rows if str(row.value.get("filter", "")) == names[place]]
     if len(names) > 1:
         notes.append(
-            f"the log has the filters {', '.join(names)}: the answers are those of {names[0]}, and those of "
-            f"{names[-1]} are another row of the model"
+            f"the log has the filters {', '.join(names)}: the answers are those of {names[0]}, and "
+            f"those of {names[-1]} are another row of the model"
         )
     first: dict[str, Node] = {}
     for row in chosen:
         same = first.setdefault(str(row.value.get("doc_id", row.where)), row)
         if row.value["doc"] != same.value["doc"]:
-            raise _several_tasks(row, f"doc_id {row.value.get('doc_id')} with two different documents")
+            raise _several_tasks(
+                row, f"doc_id {row.value.get('doc_id')} with two different documents"
+            )
         if same is not row:
             raise row.error(
                 "a document is logged twice",
@@ -185,7 +207,8 @@ def _several_tasks(row: Node, found: str) -> DataError:
         "the log has several tasks",
         found=found,
         expected="the rows of one task",
-        hint="The harness writes a file for each task: name these files, samples_TASK_DATE.jsonl, one by one",
+        hint="The harness writes a file for each task: name these files, samples_TASK_DATE.jsonl, "
+        "one by one",
     )
 
 
@@ -195,7 +218,9 @@ def _read_arguments(row: Node) -> tuple[list[str], list[str] | None]:
     parts = list(value.values()) if isinstance(value, Mapping) else []
     pairs = [list(part.values()) for part in parts if isinstance(part, Mapping)]
     if not pairs or len(pairs) < len(parts) or not all(pairs):
-        raise row.error("no arguments", field="arguments", found=describe_value(value), expected="requests")
+        raise row.error(
+            "no arguments", field="arguments", found=describe_value(value), expected="requests"
+        )
     contexts = [pair[0] if isinstance(pair[0], str) else json.dumps(pair[0]) for pair in pairs]
     seconds = [pair[1] if len(pair) > 1 else None for pair in pairs]
     if len(pairs) == 1 and isinstance(seconds[0], Mapping):
@@ -204,7 +229,9 @@ def _read_arguments(row: Node) -> tuple[list[str], list[str] | None]:
         raise row.error(
             "the task has no options to choose from",
             field="arguments",
-            found="one text whose probability is measured" if len(pairs) == 1 else describe_value(value),
+            found="one text whose probability is measured"
+            if len(pairs) == 1
+            else describe_value(value),
             expected="log-likelihoods of two options or more, or a generated answer",
             hint="Logs of perplexity and completion tasks cannot be measured here",
         )
@@ -223,7 +250,11 @@ def _read_response(row: Node) -> Response:
     }
     place = _place(row)
     if continuations is None:
-        texts = [sample for text in found for sample in (text if isinstance(text, list) and text else [text])]
+        texts = [
+            sample
+            for text in found
+            for sample in (text if isinstance(text, list) and text else [text])
+        ]
         return Response((), (), tuple(texts), place, logged)
     if len(found) != len(contexts):
         raise row.error(
@@ -244,7 +275,12 @@ def _log_likelihood(row: Node, key: str, i: int) -> float:
         number = float(value)
         if not math.isnan(number) and not isinstance(value, bool):
             return number
-    raise row.error("invalid log-likelihood", field=f"{key}[{i}]", found=describe_value(value), expected="a number")
+    raise row.error(
+        "invalid log-likelihood",
+        field=f"{key}[{i}]",
+        found=describe_value(value),
+        expected="a number",
+    )
 
 
 # ------------------------------------------------------------------------------------------------------------------
@@ -280,7 +316,8 @@ def _read_golds(
                 "the target is not an option",
                 field="target",
                 found=describe_value(row.value.get("target")),
-                expected=f"the letter, the text or the index of an option; read as {READINGS[reading or 'text']}",
+                expected="the letter, the text or the index of an option; read as "
+                f"{READINGS[reading or 'text']}",
             )
     return [answer if is_set(answer := one.answers[0]) else None for one in parsed], reading, None
 
@@ -295,7 +332,10 @@ def _plain_target(row: Node) -> Any:
 
 
 def _read_targets(
-    rows: Sequence[Node], documents: Sequence[Document], responses: Sequence[Response], gold_as: str | None
+    rows: Sequence[Node],
+    documents: Sequence[Document],
+    responses: Sequence[Response],
+    gold_as: str | None,
 ) -> tuple[list[Any], str | None, DataError | None]:
     """Return the right options of each row, None where they are hidden, and the reading of targets or the error.
 
@@ -306,17 +346,29 @@ def _read_targets(
     for row, document, response in zip(rows, documents, responses, strict=True):
         values, logged = response.values[0], response.logged.get("acc")
         position, choice = (
-            (document.right, None) if document.right else (_position(row), _choice(row, document, response))
+            (document.right, None)
+            if document.right
+            else (_position(row), _choice(row, document, response))
         )
-        meanings = {name: right for name, right in (("index0", position), ("text", choice)) if right is not None}
-        meanings = {name: right for name, right in meanings.items() if max(right, default=0) < len(values)}
+        meanings = {
+            name: right
+            for name, right in (("index0", position), ("text", choice))
+            if right is not None
+        }
+        meanings = {
+            name: right for name, right in meanings.items() if max(right, default=0) < len(values)
+        }
         if not meanings and _plain_target(row) is not None:
             raise _no_option(row, responses)
         best = values.index(max(values))
         agreeing = {
-            n: right for n, right in meanings.items() if logged is None or (best in right) == (logged > 0.5)
+            n: right
+            for n, right in meanings.items()
+            if logged is None or (best in right) == (logged > 0.5)
         }
-        written.append(Written(row, row.value.get("target"), response.continuations, agreeing or meanings))
+        written.append(
+            Written(row, row.value.get("target"), response.continuations, agreeing or meanings)
+        )
     fitting = [gold_as] if gold_as in ("index0", "text") else fitting_readings(written)
     differing = find_difference(written, fitting or ("index0", "text"))
     if differing is not None:
@@ -355,17 +407,26 @@ def _no_option(row: Node, responses: Sequence[Response]) -> DataError:
         "the target is not an option",
         field="target",
         found=describe_value(row.value["target"]),
-        expected=f"a position from 0 to {len(responses[0].continuations) - 1}, or the text of an option",
+        expected=f"a position from 0 to {len(responses[0].continuations) - 1}, or the text of an "
+        "option",
     )
 
 
-def _join_responses(rows: Sequence[Node], responses: Sequence[Response], members: Sequence[int]) -> Response:
+def _join_responses(
+    rows: Sequence[Node], responses: Sequence[Response], members: Sequence[int]
+) -> Response:
     for i in members:
         if responses[i].values and len(responses[i].values[0]) != 2:
             n_labels = len(responses[i].values[0])
-            raise rows[i].error("not two labels", field="arguments", found=str(n_labels), expected="2")
+            raise rows[i].error(
+                "not two labels", field="arguments", found=str(n_labels), expected="2"
+            )
     first = responses[members[0]]
-    texts = () if first.values else tuple(responses[i].texts[0] if responses[i].texts else None for i in members)
+    texts = (
+        ()
+        if first.values
+        else tuple(responses[i].texts[0] if responses[i].texts else None for i in members)
+    )
     values = tuple(value for i in members for value in responses[i].values)
     return Response(values, first.continuations, texts, first.node, {})
 
@@ -376,31 +437,46 @@ def _describe_questions(documents: Sequence[Document], questions: Sequence[Quest
     is_known = documents[0].is_known
     n_scored = sum(not document.has_options for document in documents)
     if not is_known and n_scored:
-        passages = "a field of the documents" if any(document.passage for document in documents) else "empty"
+        passages = (
+            "a field of the documents"
+            if any(document.passage for document in documents)
+            else "empty"
+        )
         notes.append(
-            "the fields of this task's documents are unknown: options are the continuations that the model scored"
-            f"{f' ({n_scored:,} of {len(documents):,} documents)' if n_scored < len(documents) else ''}, "
-            f"and passages are {passages}"
+            "the fields of this task's documents are unknown: options are the continuations that "
+            "the model "
+            f"scored{f' ({n_scored:,} of {len(documents):,} documents)' if n_scored < len(documents) else ''}, and passages are {passages}"
         )
         if all(_LETTER.fullmatch(option) for document in documents for option in document.options):
-            notes.append("the options are letters without their texts, so systems that compare texts only guess")
+            notes.append(
+                "the options are letters without their texts, so systems that compare texts only "
+                "guess"
+            )
     elif not any(document.passage for document in documents) and any(d.question for d in documents):
-        notes.append("the documents have no passage: the other systems see only the question and the options")
+        notes.append(
+            "the documents have no passage: the other systems see only the question and the options"
+        )
     if unread := Counter(name for document in documents for name in document.unread):
-        notes.append(f"the other systems do not see the fields {', '.join(unread)}, whose role is unknown")
+        notes.append(
+            f"the other systems do not see the fields {', '.join(unread)}, whose role is unknown"
+        )
     if not any(document.question for document in documents):
-        notes.append("the documents have no question: the other systems see only the options and any passage")
+        notes.append(
+            "the documents have no question: the other systems see only the options and any passage"
+        )
     if n_more := sum(document.n_other_questions > 0 for document in documents):
         notes.append(
-            f"the model saw more: {n_more:,} of {len(documents):,} prompts also have the passage's other questions "
-            "with their right answers; the other systems see only the passage"
+            f"the model saw more: {n_more:,} of {len(documents):,} prompts also have the passage's "
+            "other questions with their right answers; the other systems see only the passage"
         )
     golds = Counter(q.gold for q in questions if q.task is Task.SINGLE_CHOICE)
-    places = [candidate for gold in golds for candidate in (gold if isinstance(gold, frozenset) else ())]
+    places = [
+        candidate for gold in golds for candidate in (gold if isinstance(gold, frozenset) else ())
+    ]
     if len(golds) == len(places) == 1 and len(questions) > 9:
         notes.append(
-            f"the right option is always option {places[0] + 1}: the harness puts it there, so systems that "
-            "use positions, such as constant-position, measure nothing"
+            f"the right option is always option {places[0] + 1}: the harness puts it there, so "
+            "systems that use positions, such as constant-position, measure nothing"
         )
     return notes
 
@@ -414,7 +490,10 @@ def _describe_metrics(rows: Sequence[Node], responses: Sequence[Response]) -> li
         return []
     metrics = rows[0].value.get("metrics")
     names = f" ({', '.join(map(str, metrics))})" if isinstance(metrics, list) and metrics else ""
-    return [f"the harness has not measured acc, but other metrics{names}: the accuracy uses the best options"]
+    return [
+        f"the harness has not measured acc, but other metrics{names}: the accuracy uses the best "
+        "options"
+    ]
 
 
 def _describe_labels(questions: Sequence[Question], responses: Sequence[Response]) -> list[str]:
@@ -429,10 +508,14 @@ def _describe_labels(questions: Sequence[Question], responses: Sequence[Response
         return []
     n_right = sum(bool(found == right) for found, right in pairs)
     n = len(pairs)
-    notes = [f"the harness measures options one by one: acc {100 * n_right / n:.2f} ({n_right:,} of {n:,})"]
+    notes = [
+        f"the harness measures options one by one: acc {100 * n_right / n:.2f} ({n_right:,} of "
+        f"{n:,})"
+    ]
     if _is_reversed(responses[0]):
         notes.append(
-            "the harness has the labels reversed: its acc compares label 1, a right option, with the continuation "
+            "the harness has the labels reversed: its acc compares label 1, a right option, with "
+            "the continuation "
             f'"no"; with "yes" as right, {100 * (n - n_right) / n:.2f}, the second row of the model'
         )
     return notes
@@ -451,20 +534,26 @@ def _is_reversed(response: Response) -> bool:
 def _compare_with_results(rows: Sequence[Node], source: str) -> list[str]:
     settings = read_settings(source)
     if settings is None:
-        return ["no results_*.json next to the log: the number of examples in the prompts is unknown"]
+        return [
+            "no results_*.json next to the log: the number of examples in the prompts is unknown"
+        ]
     notes = []
     shots = settings.facts.get("few-shot")
     if isinstance(shots, int) and shots > 0:
         notes.append(
-            f"the model saw more: {shots} examples with right answers before each question ({shots}-shot); the "
-            "other systems see only the passage"
+            f"the model saw more: {shots} examples with right answers before each question "
+            f"({shots}-shot); the other systems see only the passage"
         )
     counted = settings.n_documents
     if counted is not None and counted != len(rows):
         is_start = [row.value.get("doc_id") for row in rows] == list(range(len(rows)))
-        end = f", and ends after document {len(rows) - 1:,}" if len(rows) < counted and is_start else ""
+        end = (
+            f", and ends after document {len(rows) - 1:,}"
+            if len(rows) < counted and is_start
+            else ""
+        )
         notes.append(
-            f"the log has {len(rows):,} documents{end}; the results file counts {counted:,}, so that its figures "
-            "are not those of this log"
+            f"the log has {len(rows):,} documents{end}; the results file counts {counted:,}, so "
+            "that its figures are not those of this log"
         )
     return notes

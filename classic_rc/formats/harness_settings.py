@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-_FILE = re.compile(r"samples_(?P<task>.+?)_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]*\d)(?:\.jsonl)?(?:\.gz)?")
+_FILE = re.compile(
+    r"samples_(?P<task>.+?)_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]*\d)(?:\.jsonl)?(?:\.gz)?"
+)
 _NAME_ARGUMENTS = ("pretrained", "model", "model_name", "path")
 
 
@@ -18,7 +20,9 @@ class LogSettings:
     """What the file ``results_*.json`` next to a log says about its model and its task."""
 
     model: str | None
-    facts: Mapping[str, Any]  # few-shot number, version, model_args and others, those that are known
+    facts: Mapping[
+        str, Any
+    ]  # few-shot number, version, model_args and others, those that are known
     n_documents: int | None
 
     def __str__(self) -> str:
@@ -109,4 +113,8 @@ def _read_results(content: Mapping[str, Any], task: str) -> LogSettings:
 
 def _split_arguments(arguments: Any) -> list[tuple[str, str]]:
     parts = arguments.split(",") if isinstance(arguments, str) else []
-    return [(name.strip(), value.strip()) for name, equals, value in (p.partition("=") for p in parts) if equals]
+    return [
+        (name.strip(), value.strip())
+        for name, equals, value in (p.partition("=") for p in parts)
+        if equals
+    ]

@@ -10,7 +10,14 @@ from typing import Any, cast
 import numpy as np
 
 from classic_rc.errors import DataError, UsageError
-from classic_rc.formats.base import Format, decide_from_scores, first_answer, first_row, in_question_order, score_at
+from classic_rc.formats.base import (
+    Format,
+    decide_from_scores,
+    first_answer,
+    first_row,
+    in_question_order,
+    score_at,
+)
 from classic_rc.io.json import Node, describe_value, json_lines
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.predictions import Answer, Prediction, Scores
@@ -34,7 +41,10 @@ class JSONLinesFormat(Format):
     """
 
     name = "jsonl"
-    description = "JSON Lines, a row for each candidate: question_id, candidate, text, score, evidence, selected"
+    description = (
+        "JSON Lines, a row for each candidate: question_id, candidate, text, score, evidence, "
+        "selected"
+    )
     citation = "classic_rc"
     tasks = frozenset(Task)
     holds = frozenset({"scores", "decisions"})
@@ -61,7 +71,8 @@ class JSONLinesFormat(Format):
             groups = _group_rows_by_candidate(rows, questions, source, partial=partial)
         selected = ([row for row in group if row.flag("selected")] for group in groups)
         return [
-            decide_from_scores(q, *_read_answers(q, group)) for q, group in zip(questions, selected, strict=True)
+            decide_from_scores(q, *_read_answers(q, group))
+            for q, group in zip(questions, selected, strict=True)
         ]
 
     def read_scores(
@@ -74,12 +85,17 @@ class JSONLinesFormat(Format):
         return super().read_scores(text, questions, source=source, partial=partial)
 
     def render(
-        self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
+        self,
+        questions: Sequence[Question],
+        scores: Scores | None,
+        predictions: Sequence[Prediction] | None,
     ) -> str:
         """Return the rows as text; see :meth:`write`."""
         rows: list[dict[str, Any]] = []
         for i, question in enumerate(questions):
-            answer = None if predictions is None else _first_answer_or_none(question, predictions[i])
+            answer = (
+                None if predictions is None else _first_answer_or_none(question, predictions[i])
+            )
             if question.task.has_spans and scores is None:
                 rows += _span_rows(question, answer or ())
             else:
@@ -121,7 +137,8 @@ def _find_selected(question: Question, texts: Sequence[str], answer: Answer) -> 
     unknown = [text for text in answer_texts if text not in texts]
     if unknown:
         raise UsageError(
-            f"question {question.id} has the answer {unknown[0]!r}, which is not one of its candidates",
+            f"question {question.id} has the answer {unknown[0]!r}, which is not one of its "
+            "candidates",
             field="predictions",
             found=repr(unknown[0]),
             expected="the text of a candidate",
@@ -129,10 +146,18 @@ def _find_selected(question: Question, texts: Sequence[str], answer: Answer) -> 
     return {texts.index(text) for text in answer_texts}
 
 
-def _read_scores(rows: list[Node], questions: Sequence[Question], source: str, *, partial: bool = False) -> Scores:
-    if rows and questions and questions[0].task.has_spans and not any(len(q.candidates) for q in questions):
+def _read_scores(
+    rows: list[Node], questions: Sequence[Question], source: str, *, partial: bool = False
+) -> Scores:
+    if (
+        rows
+        and questions
+        and questions[0].task.has_spans
+        and not any(len(q.candidates) for q in questions)
+    ):
         raise UsageError(
-            f"{source} has scores of spans, but the questions have no candidate spans: generate the spans first",
+            f"{source} has scores of spans, but the questions have no candidate spans: generate "
+            "the spans first",
             field="candidates",
             found="none",
             expected="the candidate spans of each question",
@@ -142,7 +167,9 @@ def _read_scores(rows: list[Node], questions: Sequence[Question], source: str, *
     return Scores(
         np.array([score_at(row, "score") for row in flat], dtype=np.float64),
         offsets_of(list(map(len, groups))),
-        np.array([row.flag("evidence") if row.has("evidence") else True for row in flat], dtype=np.bool_),
+        np.array(
+            [row.flag("evidence") if row.has("evidence") else True for row in flat], dtype=np.bool_
+        ),
         relative_ties=True,
     )
 
@@ -152,9 +179,15 @@ def _group_rows_by_candidate(
 ) -> list[list[Node]]:
     """Return the rows of each question, in the order of its candidates; each candidate must have exactly one."""
     texts = [[candidate.text for candidate in question.candidates] for question in questions]
-    keys = [(q.id, i) for q, own_texts in zip(questions, texts, strict=True) for i in range(len(own_texts))]
+    keys = [
+        (q.id, i)
+        for q, own_texts in zip(questions, texts, strict=True)
+        for i in range(len(own_texts))
+    ]
     entries = (((row.name("question_id"), row.integer("candidate")), row) for row in rows)
-    ordered = iter(in_question_order(entries, keys, ("question_id", "candidate"), source, partial=partial))
+    ordered = iter(
+        in_question_order(entries, keys, ("question_id", "candidate"), source, partial=partial)
+    )
     groups = [list(islice(ordered, len(own_texts))) for own_texts in texts]
     for row, text in zip(chain(*groups), chain(*texts), strict=True):
         if row.has("text") and row.text("text") != text:

@@ -36,7 +36,11 @@ LAYOUTS = (
     Layout(
         "output of an OpenAI batch",
         "custom_id",
-        ("response.body.choices.message.content", "response.body.choices.text", "response.body.output"),
+        (
+            "response.body.choices.message.content",
+            "response.body.choices.text",
+            "response.body.output",
+        ),
         marks=("custom_id", "response", "error"),
         model="response.body.model",
         hint="Requests that failed are in the batch's error file: append its lines",
@@ -83,7 +87,9 @@ def find_layout(text: str) -> Layout | None:
     return next((layout for layout in LAYOUTS if all(has[path] for path in layout.marks)), None)
 
 
-def read_rows(text: str, source: str, layout: Layout | None, notes: list[str]) -> tuple[list[Row], str, str]:
+def read_rows(
+    text: str, source: str, layout: Layout | None, notes: list[str]
+) -> tuple[list[Row], str, str]:
     """Return the rows of a file, and the names of its ids and answers; without a layout, columns have them."""
     if layout is None:
         nodes = _read_rows(text, source)
@@ -92,7 +98,9 @@ def read_rows(text: str, source: str, layout: Layout | None, notes: list[str]) -
     rows = [_read_row(node, layout) for node in json_lines(text, source)]
     if rows and all(sample is None for row in rows for sample in row.samples):
         known = ", ".join(find_paths(rows[0].node.value))
-        raise rows[0].node.error("no text", field=layout.texts[0], found=f"the paths {known}", expected="a path")
+        raise rows[0].node.error(
+            "no text", field=layout.texts[0], found=f"the paths {known}", expected="a path"
+        )
     return rows, layout.id, "answer"
 
 
@@ -100,7 +108,12 @@ def _read_row(node: Node, layout: Layout) -> Row:
     found = find_value(node, layout.id)
     if found is None or isinstance(found.value, bool) or not isinstance(found.value, str | int):
         known = ", ".join(find_paths(node.value))
-        raise node.error("no id", field=layout.id, found=f"the paths {known}", expected="a text or a whole number")
+        raise node.error(
+            "no id",
+            field=layout.id,
+            found=f"the paths {known}",
+            expected="a text or a whole number",
+        )
     values = (value for path in layout.texts if (value := find_value(node, path)) is not None)
     model = layout.model and find_value(node, layout.model)
     options = layout.options and find_value(node, layout.options)
@@ -137,10 +150,20 @@ def read_answer_text(path: str | Path) -> str:
     """Return the text of a file of answers; of a log of inspect_ai the samples as lines."""
     data = read_unpacked(path)
     if archive_format(data) == "zip":
-        members = [(parts, content) for parts, content in archive_members(data, str(path)) if parts[0] == "samples"]
+        members = [
+            (parts, content)
+            for parts, content in archive_members(data, str(path))
+            if parts[0] == "samples"
+        ]
         if not members:
-            raise DataError("no samples in the archive", source=str(path), expected="a log of inspect_ai (.eval)")
-        return _as_lines(_parse_log(content(), f"{path}/{'/'.join(parts)}") for parts, content in members)
+            raise DataError(
+                "no samples in the archive",
+                source=str(path),
+                expected="a log of inspect_ai (.eval)",
+            )
+        return _as_lines(
+            _parse_log(content(), f"{path}/{'/'.join(parts)}") for parts, content in members
+        )
     text = decode_text(data, str(path))
     if not _LOG_OF_INSPECT.match(text):
         return text
@@ -169,7 +192,15 @@ def _as_lines(samples: Iterator[dict[str, Any]] | list[dict[str, Any]]) -> str:
 
 _ID_COLUMNS = ("id", "question_id", "qid", "example_id", "idx")
 _PREDICTION_COLUMNS = ("prediction", "predicted", "pred", "predicted_answer", "model_answer")
-_ANSWER_COLUMNS = ("answer", "output", "response", "text", "generation", "generated_text", "model_output")
+_ANSWER_COLUMNS = (
+    "answer",
+    "output",
+    "response",
+    "text",
+    "generation",
+    "generated_text",
+    "model_output",
+)
 _OTHER_LAYOUT = {"candidate", "selected"}  # columns of the rows of candidates of the format jsonl
 
 
@@ -180,7 +211,9 @@ def has_answers(text: str) -> bool:
     names = {name.strip().lower() for name in _first_names(text)}
     if names.isdisjoint(_ID_COLUMNS):
         return _is_one_object(text)
-    return names.isdisjoint(_OTHER_LAYOUT) and not names.isdisjoint((*_PREDICTION_COLUMNS, *_ANSWER_COLUMNS))
+    return names.isdisjoint(_OTHER_LAYOUT) and not names.isdisjoint(
+        (*_PREDICTION_COLUMNS, *_ANSWER_COLUMNS)
+    )
 
 
 def _first_names(text: str) -> Sequence[str]:
@@ -223,7 +256,10 @@ def _read_rows(text: str, source: str) -> list[Node]:
 def _find_columns(rows: Sequence[Node], source: str, notes: list[str]) -> tuple[str, str]:
     """Return the names of the columns of ids and of answers."""
     first = rows[0].value if rows else {}
-    names = {str(name).strip().lower(): str(name) for name in (first if isinstance(first, Mapping) else ())}
+    names = {
+        str(name).strip().lower(): str(name)
+        for name in (first if isinstance(first, Mapping) else ())
+    }
     ids = [names[name] for name in _ID_COLUMNS if name in names]
     predictions = [names[name] for name in _PREDICTION_COLUMNS if name in names]
     answers = [names[name] for name in _ANSWER_COLUMNS if name in names]
@@ -231,7 +267,9 @@ def _find_columns(rows: Sequence[Node], source: str, notes: list[str]) -> tuple[
         raise rows[0].error(
             "no column of ids" if not ids else "no column of answers",
             found=describe_value(first),
-            expected=" or ".join(_ID_COLUMNS if not ids else (*_PREDICTION_COLUMNS, *_ANSWER_COLUMNS)),
+            expected=" or ".join(
+                _ID_COLUMNS if not ids else (*_PREDICTION_COLUMNS, *_ANSWER_COLUMNS)
+            ),
         )
     found = predictions or answers
     if len(found) > 1:
@@ -240,8 +278,12 @@ def _find_columns(rows: Sequence[Node], source: str, notes: list[str]) -> tuple[
             source=source,
             found=", ".join(found),
             expected="one of them",
-            hint="Rename the column with the answers of the system to prediction, and remove the others",
+            hint="Rename the column with the answers of the system to prediction, and remove the "
+            "others",
         )
     if predictions and answers:
-        notes.append(f"{source}: the answers are the column {found[0]!r}, and {', '.join(answers)} is not read")
+        notes.append(
+            f"{source}: the answers are the column {found[0]!r}, and {', '.join(answers)} is not "
+            "read"
+        )
     return (ids or ["id"])[0], (found or ["answer"])[0]

@@ -52,19 +52,30 @@ class AnswersByIdFormat(Format):
         self, text: str, questions: Sequence[Question], source: str, *, partial: bool = False
     ) -> list[Prediction]:
         """Parse the answers of a text; see :meth:`read`."""
-        entries = (((key,), node) for key, node in iter_members(Node(parse_json(text, source), source)))
+        entries = (
+            ((key,), node) for key, node in iter_members(Node(parse_json(text, source), source))
+        )
         keys: list[Key] = [(question.id,) for question in questions]
         found = match_entries(entries, keys, ("id",), source, partial=partial)
         if partial and keys and not found:
-            raise DataError("no answer to any of these questions", source=source, expected=f"one to {keys[0][0]!r}")
+            raise DataError(
+                "no answer to any of these questions",
+                source=source,
+                expected=f"one to {keys[0][0]!r}",
+            )
         nodes = (found.get((question.id,)) for question in questions)
         return [
-            decide_from_scores(question, _read_answer(node, question)) if node else decide_from_scores(question)
+            decide_from_scores(question, _read_answer(node, question))
+            if node
+            else decide_from_scores(question)
             for question, node in zip(questions, nodes, strict=True)
         ]
 
     def render(
-        self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
+        self,
+        questions: Sequence[Question],
+        scores: Scores | None,
+        predictions: Sequence[Prediction] | None,
     ) -> str:
         """Return the members of an object, one line per answer; see :meth:`write_blocks`."""
         lines = []
@@ -91,7 +102,10 @@ class SQuADFormat(AnswersByIdFormat):
 
     name = "squad"
     description = "{id: text}, or {id: [texts]} for multi-span answers; a missing question scores 0"
-    citation = "Rajpurkar et al. 2016, SQuAD v1.1; Dasigi et al. 2019, Quoref: the official evaluation scripts"
+    citation = (
+        "Rajpurkar et al. 2016, SQuAD v1.1; Dasigi et al. 2019, Quoref: the official evaluation "
+        "scripts"
+    )
     tasks = frozenset({Task.SPAN, Task.MULTI_SPAN})
     readers = frozenset({"squad", "quoref"})
 
@@ -110,7 +124,9 @@ def _read_answer_text(node: Node) -> str:
 
 QUESTIONS_PER_STORY = 4
 
-_AUTHORS = "Richardson, Burges and Renshaw 2013, MCTest: the data and the results released by the authors"
+_AUTHORS = (
+    "Richardson, Burges and Renshaw 2013, MCTest: the data and the results released by the authors"
+)
 _NUMBER = re.compile(r"[-+]?(?:\d++\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 
 
@@ -121,7 +137,9 @@ class _StoryFormat(Format):
     readers = frozenset({"mctest"})
     citation = _AUTHORS
 
-    def read_cells(self, text: str, questions: Sequence[Question], source: str) -> Iterator[tuple[Question, Node]]:
+    def read_cells(
+        self, text: str, questions: Sequence[Question], source: str
+    ) -> Iterator[tuple[Question, Node]]:
         """Yield each question with its cell."""
         stories = self.group_stories(questions)
         lines = text.rstrip("\n").split("\n") if text.strip() else []
@@ -146,17 +164,23 @@ class _StoryFormat(Format):
     def join_cells(self, questions: Sequence[Question], cells: Sequence[str]) -> str:
         """Return the text with one cell per question."""
         self.group_stories(questions)
-        rows = (cells[i : i + QUESTIONS_PER_STORY] for i in range(0, len(cells), QUESTIONS_PER_STORY))
+        rows = (
+            cells[i : i + QUESTIONS_PER_STORY] for i in range(0, len(cells), QUESTIONS_PER_STORY)
+        )
         return "".join("\t".join(row) + "\n" for row in rows)
 
     def group_stories(self, questions: Sequence[Question]) -> list[list[Question]]:
         """Return the questions of each story, which must be four consecutive ones."""
-        stories = [list(group) for _, group in groupby(questions, key=lambda question: id(question.passage))]
+        stories = [
+            list(group)
+            for _, group in groupby(questions, key=lambda question: id(question.passage))
+        ]
         for story in stories:
             if len(story) != QUESTIONS_PER_STORY:
                 raise UsageError(
-                    f"the format {self.name} needs {QUESTIONS_PER_STORY} consecutive questions for each passage, "
-                    f"but passage {story[0].passage.id} has {len(story)}: use another format, such as jsonl",
+                    f"the format {self.name} needs {QUESTIONS_PER_STORY} consecutive questions for "
+                    f"each passage, but passage {story[0].passage.id} has {len(story)}: use "
+                    "another format, such as jsonl",
                     field="format",
                     found=f"{len(story)} consecutive questions for passage {story[0].passage.id}",
                     expected=f"{QUESTIONS_PER_STORY}",
@@ -171,14 +195,19 @@ class MCTestScoresFormat(_StoryFormat):
     """
 
     name = "mctest-scores"
-    description = "a line for each story: questions separated by tabs, scores of options by commas, to 5 decimals"
+    description = (
+        "a line for each story: questions separated by tabs, scores of options by commas, to 5 "
+        "decimals"
+    )
     holds = frozenset({"scores"})
 
     def recognises(self, text: str) -> bool:
         """Return whether the text starts with a number and a separator."""
         return bool(_NUMBER.fullmatch(re.split(r"[,\t\n]", text.lstrip(), maxsplit=1)[0].strip()))
 
-    def parse(self, text: str, questions: Sequence[Question], source: str, *, partial: bool = False) -> Scores:
+    def parse(
+        self, text: str, questions: Sequence[Question], source: str, *, partial: bool = False
+    ) -> Scores:
         """Parse the scores of a text; see :meth:`read`."""
         rows = (
             _parse_scores(cell, len(question.candidates))
@@ -187,7 +216,10 @@ class MCTestScoresFormat(_StoryFormat):
         return Scores.from_lists(rows, relative_ties=True)
 
     def render(
-        self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
+        self,
+        questions: Sequence[Question],
+        scores: Scores | None,
+        predictions: Sequence[Prediction] | None,
     ) -> str:
         """Return the lines of scores; see :meth:`write`.
 
@@ -217,11 +249,15 @@ class MCTestAnswersFormat(_StoryFormat):
         ]
 
     def render(
-        self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
+        self,
+        questions: Sequence[Question],
+        scores: Scores | None,
+        predictions: Sequence[Prediction] | None,
     ) -> str:
         """Return the lines of letters; see :meth:`write`."""
         return self.join_cells(
-            questions, [format_option(*first_answer(prediction)) for prediction in predictions or ()]
+            questions,
+            [format_option(*first_answer(prediction)) for prediction in predictions or ()],
         )
 
 
@@ -229,7 +265,9 @@ def _parse_scores(cell: Node, n_options: int) -> list[float]:
     texts = [text.strip() for text in cell.value.split(",")]
     if len(texts) != n_options:
         expected = f"{n_options}, one for each option"
-        raise cell.error("wrong number of comma-separated scores", found=f"{len(texts)}", expected=expected)
+        raise cell.error(
+            "wrong number of comma-separated scores", found=f"{len(texts)}", expected=expected
+        )
     for option, text in enumerate(texts, start=1):
         if not (_NUMBER.fullmatch(text) and math.isfinite(float(text))):
             place = Node(text, cell.source, f"{cell.where}, option {option}")
@@ -239,7 +277,9 @@ def _parse_scores(cell: Node, n_options: int) -> list[float]:
 
 def _format_row(row: NDArray[np.float64]) -> str:
     rounded = [round(score, 5) for score in row.tolist()]
-    before, after = (Scores.from_lists([s], relative_ties=True).are_best() for s in (row.tolist(), rounded))
+    before, after = (
+        Scores.from_lists([s], relative_ties=True).are_best() for s in (row.tolist(), rounded)
+    )
     return ", ".join(map(_format_score, rounded if np.array_equal(before, after) else row.tolist()))
 
 
@@ -253,7 +293,9 @@ def _read_letter(cell: Node, question: Question) -> int:
     letters = [format_option(option) for option in range(len(question.candidates))]
     if cell.value in letters:
         return letters.index(cell.value)
-    raise cell.error("invalid answer", found=describe_value(cell.value), expected=", ".join(letters))
+    raise cell.error(
+        "invalid answer", found=describe_value(cell.value), expected=", ".join(letters)
+    )
 
 
 class MultiRCFormat(Format):
@@ -264,7 +306,9 @@ class MultiRCFormat(Format):
     """
 
     name = "multirc"
-    description = '[{"pid", "qid", "scores": [a number for each option]}]: raw scores, or 0/1 decisions'
+    description = (
+        '[{"pid", "qid", "scores": [a number for each option]}]: raw scores, or 0/1 decisions'
+    )
     citation = "Khashabi et al. 2018, MultiRC: the released baseline-scores and multirc_measures.py"
     tasks = frozenset({Task.MULTIPLE_ANSWER})
     holds = frozenset({"scores", "decisions"})
@@ -285,18 +329,27 @@ class MultiRCFormat(Format):
         """Parse the numbers of a text, as decisions if they are all 0 or 1; see :meth:`read`."""
         nodes = list(Node(parse_json(text, source), source).elements())
         entries = (((node.text("pid"), node.name("qid")), node) for node in nodes)
-        ordered = in_question_order(entries, map(_question_key, questions), ("pid", "qid"), source, partial=partial)
+        ordered = in_question_order(
+            entries, map(_question_key, questions), ("pid", "qid"), source, partial=partial
+        )
         rows = [
-            _read_row(node, len(question.candidates)) for node, question in zip(ordered, questions, strict=True)
+            _read_row(node, len(question.candidates))
+            for node, question in zip(ordered, questions, strict=True)
         ]
         # All entries decide, not only the selected questions: a part of a file of scores may be all 0 and 1.
         if _are_scores(nodes):
             return Scores.from_lists(rows, relative_ties=True)
         selected = (frozenset(i for i, score in enumerate(row) if score) for row in rows)
-        return [decide_from_scores(question, answer) for question, answer in zip(questions, selected, strict=True)]
+        return [
+            decide_from_scores(question, answer)
+            for question, answer in zip(questions, selected, strict=True)
+        ]
 
     def render(
-        self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
+        self,
+        questions: Sequence[Question],
+        scores: Scores | None,
+        predictions: Sequence[Prediction] | None,
     ) -> str:
         """Return the elements of a list, one line per question, of raw scores if any; see :meth:`write_blocks`."""
         if scores is not None:
@@ -308,7 +361,10 @@ class MultiRCFormat(Format):
                 for question, answer in zip(questions, answers, strict=True)
             ]
         keys = map(_question_key, questions)
-        entries = [{"pid": pid, "qid": qid, "scores": row} for (pid, qid), row in zip(keys, rows, strict=True)]
+        entries = [
+            {"pid": pid, "qid": qid, "scores": row}
+            for (pid, qid), row in zip(keys, rows, strict=True)
+        ]
         return ",\n".join(map(json.dumps, entries))
 
 
@@ -343,7 +399,10 @@ class SuperGLUEFormat(Format):
     """
 
     name = "superglue"
-    description = 'JSON Lines: {"idx", "passage": {"questions": […]}} for MultiRC, {"idx", "label"} for ReCoRD'
+    description = (
+        'JSON Lines: {"idx", "passage": {"questions": […]}} for MultiRC, {"idx", "label"} for '
+        "ReCoRD"
+    )
     citation = "Wang et al. 2019, SuperGLUE: the submission files of the leaderboard"
     tasks = frozenset({Task.MULTIPLE_ANSWER, Task.CLOZE})
     holds = frozenset({"decisions"})
@@ -351,7 +410,9 @@ class SuperGLUEFormat(Format):
 
     def is_official(self, questions: Sequence[Question]) -> bool:
         """Return whether the questions have SuperGLUE's numbers; a ReCoRD file may be the original one."""
-        return all("idx" in question.meta or "answer_idx" in question.meta for question in questions)
+        return all(
+            "idx" in question.meta or "answer_idx" in question.meta for question in questions
+        )
 
     def recognises(self, text: str) -> bool:
         """Return whether the first line is an object with an ``idx`` and a passage or a label."""
@@ -367,27 +428,44 @@ class SuperGLUEFormat(Format):
             entries = (((row.integer("idx"),), row) for row in rows)
             keys: list[Key] = [(_query_number(q),) for q in questions]
             nodes = in_question_order(entries, keys, ("idx",), source, partial=partial)
-            return [decide_from_scores(q, (node.text("label"),)) for q, node in zip(questions, nodes, strict=True)]
+            return [
+                decide_from_scores(q, (node.text("label"),))
+                for q, node in zip(questions, nodes, strict=True)
+            ]
         options = [_option_keys(question) for question in questions]
         keys = [key for option_keys in options for key in option_keys]
         names = ("passage idx", "question idx", "answer idx")
         nodes = in_question_order(_read_entries(rows), keys, names, source, partial=partial)
         is_right = dict(zip(keys, map(read_label, nodes), strict=True))
-        selected = (frozenset(i for i, key in enumerate(option_keys) if is_right[key]) for option_keys in options)
-        return [decide_from_scores(question, answer) for question, answer in zip(questions, selected, strict=True)]
+        selected = (
+            frozenset(i for i, key in enumerate(option_keys) if is_right[key])
+            for option_keys in options
+        )
+        return [
+            decide_from_scores(question, answer)
+            for question, answer in zip(questions, selected, strict=True)
+        ]
 
     def render(
-        self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
+        self,
+        questions: Sequence[Question],
+        scores: Scores | None,
+        predictions: Sequence[Prediction] | None,
     ) -> str:
         """Return the lines of a submission; see :meth:`write`."""
         answers = zip(questions, map(first_answer, predictions or ()), strict=True)
         rows: list[dict[str, Any]]
         if questions and questions[0].task is Task.CLOZE:
-            rows = [{"idx": _query_number(question), "label": text} for question, (text,) in answers]
+            rows = [
+                {"idx": _query_number(question), "label": text} for question, (text,) in answers
+            ]
         else:
             passages = groupby(answers, key=lambda pair: _passage_and_question_number(pair[0])[0])
             rows = [
-                {"idx": idx, "passage": {"questions": [_question_row(q, answer) for q, answer in group]}}
+                {
+                    "idx": idx,
+                    "passage": {"questions": [_question_row(q, answer) for q, answer in group]},
+                }
                 for idx, group in passages
             ]
         return "".join(json.dumps(row) + "\n" for row in rows)
@@ -409,12 +487,15 @@ def _passage_and_question_number(question: Question) -> tuple[int, int]:
 def _option_keys(question: Question) -> list[Key]:
     if "answer_idx" not in question.meta:
         raise _missing_numbers_error(question)
-    return [(*_passage_and_question_number(question), option) for option in question.meta["answer_idx"]]
+    return [
+        (*_passage_and_question_number(question), option) for option in question.meta["answer_idx"]
+    ]
 
 
 def _missing_numbers_error(question: Question) -> UsageError:
     return UsageError(
-        f"question {question.id} has no SuperGLUE numbers: the format superglue needs SuperGLUE data",
+        f"question {question.id} has no SuperGLUE numbers: the format superglue needs SuperGLUE "
+        "data",
         field="format",
         found=f"question {question.id} without SuperGLUE numbers",
         expected="a dataset read from SuperGLUE files",
@@ -429,5 +510,8 @@ def _read_entries(rows: Iterator[Node]) -> Iterator[tuple[Key, Node]]:
 
 
 def _question_row(question: Question, answer: Any) -> dict[str, Any]:
-    labels = [{"idx": idx, "label": int(i in answer)} for i, (*_, idx) in enumerate(_option_keys(question))]
+    labels = [
+        {"idx": idx, "label": int(i in answer)}
+        for i, (*_, idx) in enumerate(_option_keys(question))
+    ]
     return {"idx": _passage_and_question_number(question)[1], "answers": labels}

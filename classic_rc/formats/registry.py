@@ -70,7 +70,9 @@ def default_format(dataset: Dataset, content: Content = "decisions") -> Format:
     official = (
         layout
         for layout in FORMATS.values()
-        if dataset.reader in layout.readers and content in layout.holds and layout.is_official(dataset)
+        if dataset.reader in layout.readers
+        and content in layout.holds
+        and layout.is_official(dataset)
     )
     ours = FORMATS["answers" if content == "decisions" else "jsonl"]
     return next((layout for layout in official if dataset.task in layout.tasks), ours)
@@ -118,7 +120,9 @@ def read_predictions(
     """
     text, layout = _open(path, dataset[0].task if len(dataset) else None, format, options)
     whole = dataset.whole if isinstance(dataset, Dataset) else None
-    left_out = isinstance(dataset, Dataset) and dataset.log is not None and bool(dataset.log.left_out)
+    left_out = (
+        isinstance(dataset, Dataset) and dataset.log is not None and bool(dataset.log.left_out)
+    )
     try:
         return layout.read(text, dataset, source=str(path), partial=partial, notes=notes)
     except DataError:
@@ -128,13 +132,17 @@ def read_predictions(
                 raise
             return _read_part(layout, text, dataset, str(path), notes)
     try:
-        content = layout.read(text, whole or dataset, source=str(path), partial=partial, notes=notes)
+        content = layout.read(
+            text, whole or dataset, source=str(path), partial=partial, notes=notes
+        )
     except DataError:
         if partial or not left_out:
             raise
         content = layout.read(text, whole or dataset, source=str(path), partial=True, notes=notes)
         if notes is not None:
-            notes.append(f"{path}: answers to questions that could not be read (--skip bad) are left out")
+            notes.append(
+                f"{path}: answers to questions that could not be read (--skip bad) are left out"
+            )
     if whole is None:
         return content
     position = {question.id: i for i, question in enumerate(whole)}
@@ -154,13 +162,18 @@ def _read_part(
     except DataError:
         content = list[Prediction]()
     # Where a question may be missing, a file of other data can have one of the ids too.
-    is_whole = isinstance(layout, AnswersFormat) or isinstance(content, Scores) or all(p.answers for p in content)
+    is_whole = (
+        isinstance(layout, AnswersFormat)
+        or isinstance(content, Scores)
+        or all(p.answers for p in content)
+    )
     if not len(content) or not is_whole:
         return layout.read(text, dataset, source=source)  # raises the error again
     if notes is not None:
         notes += [
             *found,
-            f"{source}: it answers more questions than these {len(dataset):,}: the others are left out",
+            f"{source}: it answers more questions than these {len(dataset):,}: the others are left "
+            "out",
         ]
     return content
 
@@ -172,7 +185,11 @@ def has_scores(path: str | Path, task: Task, format: str | None = None) -> bool:
 
 
 def read_scores(
-    path: str | Path, dataset: Sequence[Question], format: str | None = None, *, partial: bool = False
+    path: str | Path,
+    dataset: Sequence[Question],
+    format: str | None = None,
+    *,
+    partial: bool = False,
 ) -> Scores:
     """Read the scores in a file, which may also have decisions.
 
@@ -239,7 +256,10 @@ def write_predictions(
 
 
 def _open(
-    path: str | Path, task: Task | None, name: str | None, options: Mapping[str, str] = MappingProxyType({})
+    path: str | Path,
+    task: Task | None,
+    name: str | None,
+    options: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[str, Format]:
     """Return the text of a file, and its format."""
     from classic_rc.formats.layouts import read_answer_text
@@ -247,17 +267,27 @@ def _open(
     text = read_answer_text(path)
     if name is not None:
         return text, get_format(name).with_options(options)
-    able = [layout.with_options(options) for layout in FORMATS.values() if {*options} <= layout.takes]
+    able = [
+        layout.with_options(options) for layout in FORMATS.values() if {*options} <= layout.takes
+    ]
     recognised = [layout for layout in able if layout.recognises(text)]
     fitting = [layout for layout in recognised if task is None or task in layout.tasks]
     row = first_row(text)
     if fitting or (recognised and not (isinstance(row, Mapping) and "\n" in text.strip())):
-        return text, (fitting or recognised)[0]  # A format that does not support the task raises its own error.
+        return text, (fitting or recognised)[
+            0
+        ]  # A format that does not support the task raises its own error.
     hint = "Name the format to see what it expects (-s FORMAT:FILE)"
     if isinstance(row, Mapping):
-        hint = f"Name the paths of ids and answers: -s FILE,id=PATH,text=PATH; it has {', '.join(find_paths(row))}"
+        hint = (
+            "Name the paths of ids and answers: -s FILE,id=PATH,text=PATH; it has "
+            f"{', '.join(find_paths(row))}"
+        )
     elif not text.lstrip().startswith(("{", "[")):
-        hint = f"A table needs a first line with the names of its columns, such as id,prediction. {hint}"
+        hint = (
+            "A table needs a first line with the names of its columns, such as id,prediction. "
+            f"{hint}"
+        )
     raise DataError(
         "unknown format of predictions",
         source=str(path),

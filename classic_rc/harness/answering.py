@@ -67,7 +67,9 @@ class Answerer:
         self.hides_text = inputs == OPTIONS_ONLY
         if inputs is not None and not self.hides_text:
             parameters["inputs"] = inputs
-        if threshold is not None and (isinstance(threshold, bool) or not isinstance(threshold, int | float)):
+        if threshold is not None and (
+            isinstance(threshold, bool) or not isinstance(threshold, int | float)
+        ):
             raise wrong_value("threshold", threshold, "a number")
         self.threshold = threshold
         self.solver = _make_solver(str(solver), None if path is None else str(path), parameters)
@@ -84,7 +86,9 @@ class Answerer:
         for place, request in enumerate(requests):
             places_of_task.setdefault(request.task, []).append(place)
         for places in places_of_task.values():
-            for place, value in zip(places, self._answer_task([requests[i] for i in places]), strict=True):
+            for place, value in zip(
+                places, self._answer_task([requests[i] for i in places]), strict=True
+            ):
                 values[place] = value
         return values
 
@@ -95,14 +99,18 @@ class Answerer:
         conditional = []
         for of_index in of_document.values():
             asked = [of_index[i] for i in sorted(of_index)]
-            conditional.append([asked[i] for i in conditional_requests([request.prompt for request in asked])])
+            conditional.append(
+                [asked[i] for i in conditional_requests([request.prompt for request in asked])]
+            )
         documents = [_read(asked) for asked in conditional]
         joined = join_documents(documents, [str(asked[0].document_id) for asked in conditional])
         name = requests[0].task
         for document in documents:
             if document.is_label != documents[0].is_label:
                 raise DataError("documents of two kinds in one task", source=f"task {name}")
-        scored = self._score(Dataset([replace(question, gold=None) for question, _ in joined], name=name))
+        scored = self._score(
+            Dataset([replace(question, gold=None) for question, _ in joined], name=name)
+        )
         number: dict[tuple[int, int], float] = {}
         for (_, members), of_question in zip(joined, scored, strict=True):
             if documents[0].is_label:
@@ -112,7 +120,9 @@ class Answerer:
                         is_best = (place == right) == bool(is_selected)
                         number[request.document_id, request.index] = 0.0 if is_best else -1.0
             else:
-                for request, value in zip(conditional[members[0]], of_question.tolist(), strict=True):
+                for request, value in zip(
+                    conditional[members[0]], of_question.tolist(), strict=True
+                ):
                     number[request.document_id, request.index] = value
         # Requests without a prompt, which `acc_mutual_info` subtracts, change nothing.
         return [number.get((request.document_id, request.index), 0.0) for request in requests]
@@ -121,7 +131,9 @@ class Answerer:
         """Return numbers for the options of each question; whether an option is selected, if several may be."""
         if self.hides_text:
             dataset = perturb_dataset(dataset, "options-only")
-        solver = configure_solver(self.solver, dataset, Protocol(ties="first", threshold=self.threshold))
+        solver = configure_solver(
+            self.solver, dataset, Protocol(ties="first", threshold=self.threshold)
+        )
         shared = EncodingCache()
         fitted = FittedSystem(solver, dataset, shared=shared).solver
         questions = shared.of(dataset)
@@ -137,7 +149,10 @@ class Answerer:
                 expected="a number",
             )
         return [
-            np.isin(np.arange(len(question.candidates)), [i for answer in prediction.answers for i in answer])
+            np.isin(
+                np.arange(len(question.candidates)),
+                [i for answer in prediction.answers for i in answer],
+            )
             for question, prediction in zip(dataset, fitted.predict(questions), strict=True)
         ]
 
@@ -152,8 +167,8 @@ def _make_solver(spec: str, path: str | None, parameters: Mapping[str, Any]) -> 
     elif path is not None:
         if texts:
             raise UsageError(
-                f"the parameters of a saved solver are in its file, and {', '.join(texts)} cannot change them: "
-                "leave them out",
+                f"the parameters of a saved solver are in its file, and {', '.join(texts)} cannot "
+                "change them: leave them out",
                 field="path",
                 found=", ".join(texts),
                 expected="path alone",
@@ -171,14 +186,16 @@ def _make_solver(spec: str, path: str | None, parameters: Mapping[str, Any]) -> 
     if solver.learns_from == "gold":
         name = solver.row_name()
         raise UsageError(
-            f"{name} learns from gold answers: learn first (classic-rc fit DATA -s {name} -o FILE), and give the "
-            "file (path=FILE)",
+            f"{name} learns from gold answers: learn first (classic-rc fit DATA -s {name} -o "
+            "FILE), and give the file (path=FILE)",
             field="solver",
             found=name,
             expected="path=FILE",
         )
     if isinstance(solver, SavedSolver):
-        solver.fit([])  # reads the file, so that a bad one is refused before the harness loads its data
+        solver.fit(
+            []
+        )  # reads the file, so that a bad one is refused before the harness loads its data
     return solver
 
 

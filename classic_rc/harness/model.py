@@ -43,15 +43,21 @@ class ClassicRC(LM):
         super().__init__()
         self._answerer = Answerer(solver, **arguments)
 
-    def loglikelihood(self, requests: Sequence[Any], disable_tqdm: bool = False) -> list[tuple[float, bool]]:
+    def loglikelihood(
+        self, requests: Sequence[Any], disable_tqdm: bool = False
+    ) -> list[tuple[float, bool]]:
         """Return a number for each request, of any tasks, and False: nothing is known of greedy decoding."""
         asked = [
-            Request(str(r.task_name), int(r.doc_id or 0), r.idx, r.doc, str(r.args[0]), str(r.args[1]))
+            Request(
+                str(r.task_name), int(r.doc_id or 0), r.idx, r.doc, str(r.args[0]), str(r.args[1])
+            )
             for r in requests
         ]
         return [(value, False) for value in self._answerer.answer(asked)]
 
-    def loglikelihood_rolling(self, requests: Sequence[Any], disable_tqdm: bool = False) -> NoReturn:
+    def loglikelihood_rolling(
+        self, requests: Sequence[Any], disable_tqdm: bool = False
+    ) -> NoReturn:
         """Raise UsageError: solvers choose among options."""
         raise _no_options(requests, "measures the probability of texts")
 

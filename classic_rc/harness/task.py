@@ -66,8 +66,8 @@ def harness_yaml(dataset: Dataset, name: str, data_file: str) -> str:
 def _check(dataset: Dataset) -> None:
     if dataset.task is None or not dataset.task.has_choices:
         raise UsageError(
-            f"lm-evaluation-harness compares options, and {dataset.name} has {dataset.task} questions: write "
-            "our own format, with --format jsonl",
+            f"lm-evaluation-harness compares options, and {dataset.name} has {dataset.task} "
+            "questions: write our own format, with --format jsonl",
             field="--format",
             found="lm-eval",
             expected="jsonl",

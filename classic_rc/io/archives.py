@@ -16,7 +16,14 @@ from pathlib import Path
 from typing import Any, cast
 
 from classic_rc.errors import DataError
-from classic_rc.io.columns import SUFFIXES, Columns, SavedDataset, find_saved, find_shards, join_shards
+from classic_rc.io.columns import (
+    SUFFIXES,
+    Columns,
+    SavedDataset,
+    find_saved,
+    find_shards,
+    join_shards,
+)
 from classic_rc.io.files import (
     START_BYTES,
     archive_format,
@@ -54,7 +61,9 @@ class InputFiles:
     archive: Source | None = None  # the archive that the files are members of
     is_folder: bool = False
     notes: tuple[str, ...] = ()  # what was skipped, with counts
-    members: _Archive | None = None  # of the archive; without this reference, files find no siblings
+    members: _Archive | None = (
+        None  # of the archive; without this reference, files find no siblings
+    )
 
     @property
     def single(self) -> InputFile | None:
@@ -74,7 +83,9 @@ class InputFiles:
         """Return these files without all but those of one name, whatever their folder."""
         chosen = tuple(file for file in self.files if file.base == base)
         if not chosen:
-            raise DataError("no such file", source=self.path, found=list_names(self.files), expected=base)
+            raise DataError(
+                "no such file", source=self.path, found=list_names(self.files), expected=base
+            )
         return replace(self, files=chosen)
 
     def sources(self, files: list[InputFile]) -> tuple[Source, ...]:
@@ -84,8 +95,14 @@ class InputFiles:
         a folder it is one sha256, of the lines ``"<sha256>  <name>"`` in the output format of sha256sum.
         """
         if self.archive or len(files) <= _MAX_LISTED_FILES:
-            return tuple(dict.fromkeys(file.origin or Source(file.name, file.sha256) for file in files))
-        return (Source(self.path, sha256_of_listing(("/".join(file.path), file.sha256) for file in files)),)
+            return tuple(
+                dict.fromkeys(file.origin or Source(file.name, file.sha256) for file in files)
+            )
+        return (
+            Source(
+                self.path, sha256_of_listing(("/".join(file.path), file.sha256) for file in files)
+            ),
+        )
 
 
 def open_input(path: str | os.PathLike[str]) -> InputFiles:
@@ -96,14 +113,21 @@ def open_input(path: str | os.PathLike[str]) -> InputFiles:
     name = os.fspath(path)
     if not os.path.exists(name):
         if shards := find_shards(name):
-            joined = InputFile(name, Path(os.path.abspath(name)).parts, 0, saved=SavedDataset(shards))
+            joined = InputFile(
+                name, Path(os.path.abspath(name)).parts, 0, saved=SavedDataset(shards)
+            )
             return InputFiles(name, (joined,))
         raise _missing_path_error(name)
     if os.path.isdir(name):
         parents = Path(os.path.abspath(name)).parts
         found, saved = _find_saved(name, list(_walk(name, ())))
         files = [
-            InputFile(os.path.join(name, *parts), parents + parts, max(len(parts) - 1, 0), saved=saved.get(parts))
+            InputFile(
+                os.path.join(name, *parts),
+                parents + parts,
+                max(len(parts) - 1, 0),
+                saved=saved.get(parts),
+            )
             for parts in (*found, *saved)
         ]
         return _make_input(name, files, None, is_folder=True)
@@ -112,10 +136,14 @@ def open_input(path: str | os.PathLike[str]) -> InputFiles:
     # A saved solver (.npz) is a zip archive: the error of reading it as text says what it is.
     if form is None or single.suffix == ".npz":
         return InputFiles(name, (single,))
-    stored = name if form == "zip" and os.path.isfile(name) and not single.is_packed else single.data
+    stored = (
+        name if form == "zip" and os.path.isfile(name) and not single.is_packed else single.data
+    )
     archive, origin = _Archive(), Source(name, single.sha256)
     for parts, content in archive_members(stored, name):
-        archive[parts] = InputFile(f"{name}/{'/'.join(parts)}", parts, len(parts) - 1, content, archive, origin)
+        archive[parts] = InputFile(
+            f"{name}/{'/'.join(parts)}", parts, len(parts) - 1, content, archive, origin
+        )
     return _make_input(name, list(archive.values()), origin, members=archive)
 
 
@@ -228,7 +256,12 @@ class InputFile:
     def text(self) -> str:
         """The text of the file, with ``"\\n"`` line ends."""
         if self.columns is not None:
-            raise DataError("not a text file", source=self.name, found="a Parquet or Arrow file", expected="text")
+            raise DataError(
+                "not a text file",
+                source=self.name,
+                found="a Parquet or Arrow file",
+                expected="text",
+            )
         text = decode_text(self.data, self.name, self.damaged)
         if not text or text.isspace():
             raise DataError("the file is empty", source=self.name)
@@ -239,7 +272,9 @@ class InputFile:
     @property
     def is_large(self) -> bool:
         """Whether its lines are read one by one: its text need not be in memory as a whole."""
-        from classic_rc.kernels.arrays import block_size  # it loads NumPy, which `--help` does without
+        from classic_rc.kernels.arrays import (
+            block_size,
+        )  # it loads NumPy, which `--help` does without
 
         if self._content is not None:
             size = len(self.data)
@@ -257,7 +292,9 @@ class InputFile:
 
     def _blocks(self) -> Iterator[str]:
         if self._content is not None:
-            yield from decode_blocks(io.BufferedReader(io.BytesIO(self.data)), self.name, self.damaged)
+            yield from decode_blocks(
+                io.BufferedReader(io.BytesIO(self.data)), self.name, self.damaged
+            )
         else:
             with open_unpacked(self.name, lambda n_bytes: None) as stream:
                 yield from decode_blocks(stream, self.name, self.damaged)
@@ -278,7 +315,9 @@ class InputFile:
         try:
             value, end = parse_json_prefix(text, self.name, start=start)
         except DataError:
-            if self.is_large and "text" not in self.__dict__:  # one value of many lines, or a damaged line
+            if (
+                self.is_large and "text" not in self.__dict__
+            ):  # one value of many lines, or a damaged line
                 self.first_text = self.text
                 return self._first_value
             # The first of many lines may be damaged: a later one then shows what the file is.
@@ -310,7 +349,10 @@ class InputFile:
         if it suppresses the error of a line, that line is left out.
         """
         if self.columns is not None:
-            return (Node(row, self.name, f"row {number}") for number, row in enumerate(self.columns.rows()))
+            return (
+                Node(row, self.name, f"row {number}")
+                for number, row in enumerate(self.columns.rows())
+            )
         value, is_all = self._first_value
         guard = nullcontext() if guard is None else guard
         if not is_all:
@@ -318,7 +360,11 @@ class InputFile:
         root = Node(value, self.name)
         if isinstance(value, dict) and len(value) == 1:
             ((key, inner),) = value.items()
-            if isinstance(inner, list) and inner and all(isinstance(element, dict) for element in inner):
+            if (
+                isinstance(inner, list)
+                and inner
+                and all(isinstance(element, dict) for element in inner)
+            ):
                 root = root.at(key)
         if isinstance(root.value, list):
             return root.elements()
@@ -368,7 +414,11 @@ def _make_input(
     natural_key = cache(_natural_key)
     data_files.sort(key=lambda file: [natural_key(part) for part in file.path])
     n_skipped = len(files) - len(data_files)
-    notes = (f"macOS metadata files skipped (._*, .DS_Store, __MACOSX): {n_skipped:,}",) if n_skipped else ()
+    notes = (
+        (f"macOS metadata files skipped (._*, .DS_Store, __MACOSX): {n_skipped:,}",)
+        if n_skipped
+        else ()
+    )
     return InputFiles(name, tuple(data_files), archive, is_folder, notes, members)
 
 
@@ -377,7 +427,9 @@ def _find_saved(
 ) -> tuple[list[tuple[str, ...]], dict[tuple[str, ...], SavedDataset]]:
     """Return the other files, and the folders of ``save_to_disk`` and the shards that are one dataset each."""
     marked = [parts[:-1] for parts in found if parts[-1] == "state.json"]
-    saved = {parts: dataset for parts in marked if (dataset := find_saved(os.path.join(folder, *parts)))}
+    saved = {
+        parts: dataset for parts in marked if (dataset := find_saved(os.path.join(folder, *parts)))
+    }
     if saved:
         lists = {(*parts[:-1], "dataset_dict.json") for parts in saved}
         found = [
@@ -394,7 +446,9 @@ def _find_saved(
     return [parts for parts in found if "/".join(parts) not in joined] if joined else found, saved
 
 
-def _walk(folder: str, parts: tuple[str, ...], count: list[int] | None = None) -> Iterator[tuple[str, ...]]:
+def _walk(
+    folder: str, parts: tuple[str, ...], count: list[int] | None = None
+) -> Iterator[tuple[str, ...]]:
     count = [0] if count is None else count
     if len(parts) > MAX_DEPTH:
         raise DataError(
@@ -435,10 +489,16 @@ def _missing_path_error(name: str) -> DataError:
         names = os.listdir(folder)
     except OSError:
         return DataError(
-            "no such file or folder", source=name, hint=f"The folder {str(folder)!r} does not exist either"
+            "no such file or folder",
+            source=name,
+            hint=f"The folder {str(folder)!r} does not exist either",
         )
     close_names = difflib.get_close_matches(path.name, names, n=3, cutoff=0.5)
-    hint = f"Did you mean {' or '.join(str(folder / n) for n in close_names)}?" if close_names else None
+    hint = (
+        f"Did you mean {' or '.join(str(folder / n) for n in close_names)}?"
+        if close_names
+        else None
+    )
     return DataError("no such file or folder", source=name, hint=hint)
 
 

@@ -49,8 +49,12 @@ def find_saved(folder: str) -> SavedDataset | None:
     paths = tuple(os.path.join(folder, os.path.basename(str(name))) for name in names)
     for path in paths:
         if not os.path.isfile(path):
-            raise DataError("a file of the dataset is missing", source=path, expected="the file in state.json")
-    of_several = os.path.isfile(os.path.join(os.path.dirname(os.path.abspath(folder)), "dataset_dict.json"))
+            raise DataError(
+                "a file of the dataset is missing", source=path, expected="the file in state.json"
+            )
+    of_several = os.path.isfile(
+        os.path.join(os.path.dirname(os.path.abspath(folder)), "dataset_dict.json")
+    )
     split = os.path.basename(os.path.abspath(folder)) if of_several else state.get("_split")
     return SavedDataset(paths, str(split) if split else None) if paths else None
 
@@ -70,7 +74,8 @@ def join_shards(paths: Sequence[str]) -> dict[str, tuple[str, ...]]:
     return {
         name: tuple(shards[number] for number in sorted(shards))
         for name, shards in groups.items()
-        if len(shards) > 1 and sorted(shards) == list(range(int(name.rpartition("-")[2].partition(".")[0])))
+        if len(shards) > 1
+        and sorted(shards) == list(range(int(name.rpartition("-")[2].partition(".")[0])))
     }
 
 
@@ -118,14 +123,22 @@ class Columns:
                 yield from plain_rows(schema, batches(names))
 
     @contextmanager
-    def _opened(self, file: str | bytes) -> Iterator[tuple[Any, Callable[[Sequence[str]], Iterator[Any]]]]:
+    def _opened(
+        self, file: str | bytes
+    ) -> Iterator[tuple[Any, Callable[[Sequence[str]], Iterator[Any]]]]:
         """Open a file: its schema, and a function that yields batches of the named columns."""
         try:
             import pyarrow
         except ImportError as error:
-            raise MissingPackageError("pyarrow", needed_for=f"reading {self.source}", extra="hf") from error
+            raise MissingPackageError(
+                "pyarrow", needed_for=f"reading {self.source}", extra="hf"
+            ) from error
         try:
-            with pyarrow.BufferReader(file) if isinstance(file, bytes) else pyarrow.memory_map(file) as content:
+            with (
+                pyarrow.BufferReader(file)
+                if isinstance(file, bytes)
+                else pyarrow.memory_map(file) as content
+            ):
                 kind = column_format(content.read(8))
                 content.seek(0)
                 yield (_open_parquet if kind == "Parquet" else _open_arrow)(content, kind)
@@ -152,20 +165,30 @@ def plain_rows(schema: Any, batches: Iterable[Any]) -> Iterator[dict[str, Any]]:
             yield row
 
 
-def _open_parquet(content: Any, kind: str | None) -> tuple[Any, Callable[[Sequence[str]], Iterator[Any]]]:
+def _open_parquet(
+    content: Any, kind: str | None
+) -> tuple[Any, Callable[[Sequence[str]], Iterator[Any]]]:
     from pyarrow import parquet
 
     file = parquet.ParquetFile(content, pre_buffer=False)
-    return file.schema_arrow, lambda names: file.iter_batches(_BATCH, columns=list(names), use_threads=False)
+    return file.schema_arrow, lambda names: file.iter_batches(
+        _BATCH, columns=list(names), use_threads=False
+    )
 
 
-def _open_arrow(content: Any, kind: str | None) -> tuple[Any, Callable[[Sequence[str]], Iterator[Any]]]:
+def _open_arrow(
+    content: Any, kind: str | None
+) -> tuple[Any, Callable[[Sequence[str]], Iterator[Any]]]:
     from pyarrow import ipc
 
     reader = ipc.open_file(content) if kind == "Arrow" else ipc.open_stream(content)
 
     def batches(names: Sequence[str]) -> Iterator[Any]:
-        stored = reader if kind != "Arrow" else (reader.get_batch(i) for i in range(reader.num_record_batches))
+        stored = (
+            reader
+            if kind != "Arrow"
+            else (reader.get_batch(i) for i in range(reader.num_record_batches))
+        )
         for batch in stored:
             for start in range(0, batch.num_rows, _BATCH):
                 yield batch.slice(start, _BATCH).select(names)
@@ -214,25 +237,37 @@ def _converter(kind: Any, feature: Any) -> Converter | None:
         return str
     if types.is_map(kind):
         inner = _converter(kind.item_type, None) or (lambda value: value)
-        return lambda pairs: {str(key): None if value is None else inner(value) for key, value in pairs}
+        return lambda pairs: {
+            str(key): None if value is None else inner(value) for key, value in pairs
+        }
     if types.is_struct(kind):
         members = {
             kind.field(i).name: convert
             for i in range(kind.num_fields)
-            if (convert := _converter(kind.field(i).type, _feature_of_member(feature, kind.field(i).name)))
+            if (
+                convert := _converter(
+                    kind.field(i).type, _feature_of_member(feature, kind.field(i).name)
+                )
+            )
         }
         if not members:
             return None
         return lambda row: row | {n: f(row[n]) for n, f in members.items() if row[n] is not None}
     if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
         element = _converter(kind.value_type, _feature_of_element(feature))
-        return element and (lambda values: [None if value is None else element(value) for value in values])
+        return element and (
+            lambda values: [None if value is None else element(value) for value in values]
+        )
     return None
 
 
 def _feature_of_member(feature: Any, name: str) -> Any:
     """Return the feature of a member; a sequence of objects is stored as an object of lists."""
-    if isinstance(feature, dict) and "_type" in feature and isinstance(feature.get("feature"), dict):
+    if (
+        isinstance(feature, dict)
+        and "_type" in feature
+        and isinstance(feature.get("feature"), dict)
+    ):
         inner = feature["feature"].get(name)
         return None if inner is None else {"_type": "List", "feature": inner}
     return feature.get(name) if isinstance(feature, dict) else None

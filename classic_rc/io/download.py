@@ -72,7 +72,9 @@ def download(
         try:
             part.receive(url, hint)
         except _BrokeOffError as problem:
-            if part.size > most:  # more than ever: a server that makes us start again and again is no progress
+            if (
+                part.size > most
+            ):  # more than ever: a server that makes us start again and again is no progress
                 most, waits = part.size, iter(RETRY_SECONDS)
             if (seconds := next(waits, None)) is not None:
                 time.sleep(seconds)
@@ -85,7 +87,9 @@ def download(
                 hint=kept if part.size and expected.sha256 else hint,
             ) from None
         if not part.size:
-            raise DataError("the server sends an empty file", source=url, expected="content", hint=hint)
+            raise DataError(
+                "the server sends an empty file", source=url, expected="content", hint=hint
+            )
         sha256 = sha256_of(path)
         if expected.sha256 in (None, sha256) and expected.size in (None, part.size):
             if expected.sha256 is None and not part.has_known_end:
@@ -133,7 +137,9 @@ class _PartialFile:
             headers["Range"] = f"bytes={self.size}-"
         options: dict[str, Any] = {"headers": headers, "hooks": {"response": self._check_response}}
         try:
-            pooch.HTTPDownloader(chunk_size=_BLOCK, timeout=TIMEOUT_SECONDS, **options)(url, self, None)
+            pooch.HTTPDownloader(chunk_size=_BLOCK, timeout=TIMEOUT_SECONDS, **options)(
+                url, self, None
+            )
         except _TooLongError:
             return
         except UsageError:  # a ValueError too, but of ours
@@ -162,7 +168,9 @@ class _PartialFile:
             self._file.write(block)
         self.size += len(block)
         self.advance(len(block))
-        if self.expected.size is not None and self.size > self.expected.size:  # the server may send anything
+        if (
+            self.expected.size is not None and self.size > self.expected.size
+        ):  # the server may send anything
             raise _TooLongError
 
     def flush(self) -> None:
@@ -185,14 +193,18 @@ class _PartialFile:
         fits = self.size and begins_here and "Content-Encoding" not in response.headers
         if response.status_code in _MAY_PASS:
             raise _BrokeOffError(f"HTTP {response.status_code}")
-        if response.status_code == http.client.REQUESTED_RANGE_NOT_SATISFIABLE or (is_rest and not fits):
+        if response.status_code == http.client.REQUESTED_RANGE_NOT_SATISFIABLE or (
+            is_rest and not fits
+        ):
             self.clear()
             raise _BrokeOffError("a part of the file that was not requested")
         if response.status_code == http.client.OK:
             self.clear()  # a server without ranges sends the file again
         self.is_continued = is_rest
         length = response.headers.get("Content-Length")
-        self.has_known_end = length is not None or "chunked" in response.headers.get("Transfer-Encoding", "")
+        self.has_known_end = length is not None or "chunked" in response.headers.get(
+            "Transfer-Encoding", ""
+        )
         if length is not None and not length.isdecimal():
             raise _BrokeOffError(f"the Content-Length {_one_line(length)!r}")
 
@@ -214,7 +226,9 @@ def _writing(path: Path) -> Iterator[None]:
 
 
 def _describe(error: BaseException) -> str:
-    while inner := error.__cause__ or error.__context__:  # requests wraps the system's error several times
+    while (
+        inner := error.__cause__ or error.__context__
+    ):  # requests wraps the system's error several times
         error = inner
     if isinstance(error, TimeoutError):
         return f"no answer within {TIMEOUT_SECONDS:g} s"

@@ -36,11 +36,18 @@ _BLOCK = 2**20
 _BUFFER = 2**18
 _BUFFER_UNPACKED = 2**24  # of one buffer of texts; what is larger may be made to fill the memory
 _POLL_SECONDS = 0.2
-_OPENERS: dict[bytes, Callable[[Any], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
+_OPENERS: dict[bytes, Callable[[Any], Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ\x00": lzma.open,
+}
 """The functions that unpack, by the first bytes of what they unpack."""
 
 _SUFFIXES = ("gz", "bz2", "xz")
-_ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")  # the first member, or the end of an archive without members
+_ZIP_STARTS = (
+    b"PK\x03\x04",
+    b"PK\x05\x06",
+)  # the first member, or the end of an archive without members
 _COLUMN_STARTS = {b"PAR1": "Parquet", b"ARROW1": "Arrow", b"\xff\xff\xff\xff": "Arrow stream"}
 _READ_ERRORS = (EOFError, OSError, ValueError, OverflowError, zlib.error, lzma.LZMAError)
 _KINDS = {
@@ -89,7 +96,9 @@ def open_unpacked(path: str | Path, advance: Callable[[int], object]) -> Iterato
     that read line by line limit the length of lines. No buffer is around the unpacker: of a truncated file,
     everything in it would be lost. A damaged file is a DataError, also while it is read.
     """
-    own: AbstractContextManager[Any] = nullcontext(sys.stdin.buffer) if path == STDIN else open_regular(path)
+    own: AbstractContextManager[Any] = (
+        nullcontext(sys.stdin.buffer) if path == STDIN else open_regular(path)
+    )
     with _naming_errors(str(path)), own as file:
         stored = io.BufferedReader(_CountingReader(file, advance), _BUFFER)
         with stored, _unpacker(stored) as stream:
@@ -115,7 +124,9 @@ class _CountingReader(io.RawIOBase):
 
 def _unpacker(stored: Any) -> Any:
     head = stored.peek()
-    return next((opener(stored) for start, opener in _OPENERS.items() if head.startswith(start)), stored)
+    return next(
+        (opener(stored) for start, opener in _OPENERS.items() if head.startswith(start)), stored
+    )
 
 
 def unpack(data: bytes, source: str) -> bytes:
@@ -134,7 +145,9 @@ def _gunzip(data: bytes) -> bytes | None:
     stored = memoryview(data)
     try:
         for start in range(0, len(stored), _BUFFER):
-            content.write(decompressor.decompress(stored[start : start + _BUFFER], _BUFFER_UNPACKED))
+            content.write(
+                decompressor.decompress(stored[start : start + _BUFFER], _BUFFER_UNPACKED)
+            )
             if decompressor.unconsumed_tail or content.tell() > MAX_INPUT:
                 return None
     except zlib.error:
@@ -323,11 +336,15 @@ def sha256_of(path: str | Path) -> str:
     """
     path = Path(path)
     if path.is_dir():
-        files = {file.relative_to(path).as_posix(): file for file in path.rglob("*") if file.is_file()}
+        files = {
+            file.relative_to(path).as_posix(): file for file in path.rglob("*") if file.is_file()
+        }
         names = [name for name in sorted(files) if files[name].name not in _IGNORED_NAMES]
         return sha256_of_listing((name, sha256_of(files[name])) for name in names)
     try:
         with open_regular(path) as file:
             return sha256_of_stream(file)
     except OSError as error:
-        raise DataError(f"the file cannot be read ({error.strerror or error})", source=str(path)) from None
+        raise DataError(
+            f"the file cannot be read ({error.strerror or error})", source=str(path)
+        ) from None

@@ -17,10 +17,14 @@ from classic_rc.errors import DataError
 from classic_rc.io.text import is_encodable, line_and_column, split_lines, table_records
 
 _Value = TypeVar("_Value")
-_LONE_SURROGATE = re.compile(r"\\u[dD](?:[89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..\\u[dD])[c-fC-F])")
+_LONE_SURROGATE = re.compile(
+    r"\\u[dD](?:[89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..\\u[dD])[c-fC-F])"
+)
 _STRING = frozenset({str})
 _ID_KEYS = ("id", "qid", "question_id", "uid", "guid", "idx", "example_id")
-_MAX_DIGITS = 4000  # Python refuses to convert much longer integers, with an error that has no position.
+_MAX_DIGITS = (
+    4000  # Python refuses to convert much longer integers, with an error that has no position.
+)
 
 
 class Node:
@@ -48,7 +52,13 @@ class Node:
         parent: Node | None = None,
         key: int | str | None = None,
     ) -> None:
-        self.value, self.source, self._line, self._parent, self._key = value, source, line, parent, key
+        self.value, self.source, self._line, self._parent, self._key = (
+            value,
+            source,
+            line,
+            parent,
+            key,
+        )
 
     @property
     def line(self) -> int | None:
@@ -80,7 +90,11 @@ class Node:
             if isinstance(node.value, dict):
                 for key in _ID_KEYS:
                     value = node.value.get(key)
-                    if isinstance(value, (str, int)) and not isinstance(value, bool) and value != "":
+                    if (
+                        isinstance(value, (str, int))
+                        and not isinstance(value, bool)
+                        and value != ""
+                    ):
                         return str(value)[:200]
             node = node._parent
         return None
@@ -96,7 +110,13 @@ class Node:
     ) -> DataError:
         """Return a DataError for this place."""
         return DataError(
-            problem, source=self.source, where=self.where, field=field, found=found, expected=expected, hint=hint
+            problem,
+            source=self.source,
+            where=self.where,
+            field=field,
+            found=found,
+            expected=expected,
+            hint=hint,
         )
 
     def at(self, key: int | str) -> Node:
@@ -119,7 +139,9 @@ class Node:
                 return self.value[key]
         except (KeyError, IndexError):
             field = key if isinstance(key, str) else f"[{key}]"
-            raise self.error("missing", field=field, found=describe_value(self.value), expected=expected) from None
+            raise self.error(
+                "missing", field=field, found=describe_value(self.value), expected=expected
+            ) from None
         kind = "an object" if isinstance(key, str) else "a list"
         raise self.error("wrong type", found=describe_value(self.value), expected=kind)
 
@@ -189,7 +211,9 @@ class Node:
 
     def _type_error(self, key: int | str, expected: str) -> DataError:
         field = key if isinstance(key, str) else f"[{key}]"
-        return self.error("wrong type", field=field, found=describe_value(self.value[key]), expected=expected)
+        return self.error(
+            "wrong type", field=field, found=describe_value(self.value[key]), expected=expected
+        )
 
 
 def describe_value(value: Any) -> str:
@@ -233,11 +257,15 @@ def parse_json(text: str, source: str, line: int | None = None) -> Any:
     start = len(text) - len(text.lstrip(" \t\n"))
     value, end = parse_json_prefix(text, source, line, start)
     if rest := text[end:].lstrip(" \t\n"):
-        raise _syntax_error("more text after the JSON value", text, len(text) - len(rest), source, line)
+        raise _syntax_error(
+            "more text after the JSON value", text, len(text) - len(rest), source, line
+        )
     return value
 
 
-def parse_json_prefix(text: str, source: str, line: int | None = None, start: int = 0) -> tuple[Any, int]:
+def parse_json_prefix(
+    text: str, source: str, line: int | None = None, start: int = 0
+) -> tuple[Any, int]:
     """Return the first JSON value of a text and the offset of its end. Errors are as in :func:`parse_json`."""
     before = next(_Fault.numbers)
     try:
@@ -283,13 +311,17 @@ def table_rows(
             if len(set(columns)) < len(columns):
                 found = describe_value(next(name for name in columns if columns.count(name) > 1))
                 problem, expected = "duplicate column", "unique names"
-                raise DataError(problem, source=source, where=f"line {line}", found=found, expected=expected)
+                raise DataError(
+                    problem, source=source, where=f"line {line}", found=found, expected=expected
+                )
         else:
             row = Node(dict(zip(columns, cells, strict=False)), source, line)
             with at(row):
                 if len(cells) != len(columns):
                     expected = f"{len(columns)}, as in the header"
-                    raise row.error("wrong number of columns", found=str(len(cells)), expected=expected)
+                    raise row.error(
+                        "wrong number of columns", found=str(len(cells)), expected=expected
+                    )
                 yield row
 
 
@@ -303,7 +335,9 @@ def _path_step(key: int | str | None) -> str:
 class _Fault:
     """A marker in the parsed value where strict JSON forbids something. Its path is the place of the error."""
 
-    numbers = itertools.count()  # One step is atomic, so threads that parse at the same time do not disturb it.
+    numbers = (
+        itertools.count()
+    )  # One step is atomic, so threads that parse at the same time do not disturb it.
 
     def __init__(self, problem: str, found: str, expected: str) -> None:
         self.problem, self.found, self.expected = problem, found, expected
@@ -316,13 +350,19 @@ def _refuse_constant(token: str) -> _Fault:
 
 def _parse_integer(token: str) -> int | _Fault:
     if len(token) > _MAX_DIGITS:
-        return _Fault("number too large", f"an integer of {len(token):,} digits", f"at most {_MAX_DIGITS:,}")
+        return _Fault(
+            "number too large", f"an integer of {len(token):,} digits", f"at most {_MAX_DIGITS:,}"
+        )
     return int(token)
 
 
 def _parse_real(token: str) -> float | _Fault:
     number = float(token)
-    return number if math.isfinite(number) else _Fault("number too large", token[:30], "a finite number")
+    return (
+        number
+        if math.isfinite(number)
+        else _Fault("number too large", token[:30], "a finite number")
+    )
 
 
 def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Fault:
@@ -344,7 +384,11 @@ _DECODER = json.JSONDecoder(
 
 def _syntax_error(problem: str, text: str, offset: int, source: str, line: int | None) -> DataError:
     where = line_and_column(text, offset) if line is None else f"line {line} column {offset + 1}"
-    found = describe_value(text[offset : offset + 20]) if text[offset:].strip() else "the end of the text"
+    found = (
+        describe_value(text[offset : offset + 20])
+        if text[offset:].strip()
+        else "the end of the text"
+    )
     problem = problem[:1].lower() + problem[1:].rstrip(":")
     return DataError(f"not valid JSON ({problem})", source=source, where=where, found=found)
 
@@ -357,7 +401,9 @@ def _check_values(root: Node) -> None:
         value = node.value
         if isinstance(value, _Fault):
             raise node.error(value.problem, found=value.found, expected=value.expected)
-        for text in (value,) if isinstance(value, str) else value if isinstance(value, dict) else ():
+        for text in (
+            (value,) if isinstance(value, str) else value if isinstance(value, dict) else ()
+        ):
             if not is_encodable(text):
                 problem = "lone surrogate in a key" if text is not value else "lone surrogate"
                 raise node.error(problem, found=ascii(text)[:40], expected="complete characters")

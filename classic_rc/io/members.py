@@ -70,7 +70,11 @@ def archive_members(data: bytes | str, source: str) -> Iterator[Member]:
         members = _zip_members(data, source)
     for name, path, content in members:
         if path in seen:
-            raise DataError("duplicate member of the archive", source=f"{source}/{name}", expected="unique names")
+            raise DataError(
+                "duplicate member of the archive",
+                source=f"{source}/{name}",
+                expected="unique names",
+            )
         seen.add(path)
         yield path, content
 
@@ -185,7 +189,9 @@ class _Member(tarfile.TarInfo):
         return member
 
 
-def _zip_members(data: bytes | str, source: str) -> Iterator[tuple[str, _Path, Callable[[], bytes]]]:
+def _zip_members(
+    data: bytes | str, source: str
+) -> Iterator[tuple[str, _Path, Callable[[], bytes]]]:
     try:
         content = io.BytesIO(data) if isinstance(data, bytes) else open(data, "rb")  # noqa: SIM115 - its members read it
         _check_entries(content, source)
@@ -251,7 +257,9 @@ def _unpack_zstandard(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, source: 
     n_name, n_extra = struct.unpack("<HH", header[-4:])
     stored.seek(n_name + n_extra, io.SEEK_CUR)
     data = stored.read(entry.compress_size)
-    content: bytes = pyarrow.decompress(data, decompressed_size=entry.file_size, codec="zstd", asbytes=True)
+    content: bytes = pyarrow.decompress(
+        data, decompressed_size=entry.file_size, codec="zstd", asbytes=True
+    )
     if zlib.crc32(content) != entry.CRC:
         raise zipfile.BadZipFile(f"bad checksum of {entry.filename}")
     return content
@@ -262,7 +270,9 @@ def read_zip_member(path: str | Path, name: str, size: int = -1) -> bytes:
     check_is_regular(path)
     with zipfile.ZipFile(path) as archive, archive.open(name) as content:
         if size < 0 and archive.getinfo(name).file_size > files.MAX_INPUT:
-            raise too_large_error(f"{path}/{name}", f"more than {files.MAX_INPUT:,} bytes", unpacked=True)
+            raise too_large_error(
+                f"{path}/{name}", f"more than {files.MAX_INPUT:,} bytes", unpacked=True
+            )
         return content.read(size if size >= 0 else archive.getinfo(name).file_size + 1)
 
 
@@ -301,4 +311,6 @@ def _check_path(name: str, source: str, *, is_folder: bool) -> _Path:
 
 
 def _damaged_archive_error(source: str, error: BaseException) -> DataError:
-    return DataError(f"the archive is damaged or incomplete ({error or type(error).__name__})", source=source)
+    return DataError(
+        f"the archive is damaged or incomplete ({error or type(error).__name__})", source=source
+    )

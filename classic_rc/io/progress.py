@@ -24,7 +24,9 @@ REFRESH_SECONDS = 0.2
 LINE_SECONDS = 30.0
 """Seconds between two lines where there is no terminal; so many short pieces of work are not silent either."""
 
-_IDLE_SECONDS = 5.0  # Work that begins this long after the last work ended does not continue its silence.
+_IDLE_SECONDS = (
+    5.0  # Work that begins this long after the last work ended does not continue its silence.
+)
 
 _last_line = _last_work = time.monotonic()
 
@@ -76,7 +78,11 @@ class Progress:
 
 @contextmanager
 def progress_bar(
-    description: str, total: int | None, shown: bool, unit: str = "question", progress: Progress | None = None
+    description: str,
+    total: int | None,
+    shown: bool,
+    unit: str = "question",
+    progress: Progress | None = None,
 ) -> Iterator[Progress]:
     """Show the progress of the block on stderr; call the yielded :class:`Progress` with the number of new steps.
 
@@ -105,17 +111,28 @@ def progress_bar(
         _last_work = time.monotonic()
 
 
-def _draw_bar(progress: Progress, done: threading.Event, description: str, total: int | None, unit: str) -> None:
+def _draw_bar(
+    progress: Progress, done: threading.Event, description: str, total: int | None, unit: str
+) -> None:
     if done.wait(DELAY_SECONDS):
         _write(progress.take_results() if progress.shows_results else [])
         return
     from tqdm import tqdm
 
     class Bar(tqdm):
-        monitor_interval = 0  # tqdm's own thread would outlive the bar, and a process with threads is not forked
+        monitor_interval = (
+            0  # tqdm's own thread would outlive the bar, and a process with threads is not forked
+        )
 
     form = None if total is not None else "{desc} {elapsed}"
-    with Bar(desc=description, total=total, unit=unit, unit_scale=unit == "B", leave=False, bar_format=form) as bar:
+    with Bar(
+        desc=description,
+        total=total,
+        unit=unit,
+        unit_scale=unit == "B",
+        leave=False,
+        bar_format=form,
+    ) as bar:
         bar.start_t -= time.monotonic() - progress.start
         finished = False
         while not finished:
@@ -127,7 +144,9 @@ def _draw_bar(progress: Progress, done: threading.Event, description: str, total
             bar.refresh()
 
 
-def _write_lines(progress: Progress, done: threading.Event, description: str, total: int | None, _: str) -> None:
+def _write_lines(
+    progress: Progress, done: threading.Event, description: str, total: int | None, _: str
+) -> None:
     """Write a line every now and then; from the first line on, also write results at once."""
     global _last_line
     is_long, finished = progress.shows_results, False

@@ -97,7 +97,13 @@ def _check_is_text(head: bytes, path: str) -> None:
     ):
         is_binary = n_controls > n_damaged
         found = f"binary data ({n_controls} control characters at its start)"
-        found = f"a {archive} archive" if archive else found if is_binary else "bytes that are not UTF-8"
+        found = (
+            f"a {archive} archive"
+            if archive
+            else found
+            if is_binary
+            else "bytes that are not UTF-8"
+        )
         raise DataError(
             "not a text file",
             source=path,
@@ -167,7 +173,9 @@ def decode_text(data: bytes, source: str, damaged: dict[int, str] | None = None)
     >>> decode_text(b"\xef\xbb\xbfone\r\ntwo\r", "a.txt")
     'one\ntwo\n'
     """
-    with suppress(UnicodeDecodeError):  # most files are UTF-8 without damage, and have no byte order mark
+    with suppress(
+        UnicodeDecodeError
+    ):  # most files are UTF-8 without damage, and have no byte order mark
         text = data.decode()
         if not text.startswith("\ufeff") and "\0" not in text:
             return _with_line_feeds(text)
@@ -210,12 +218,16 @@ def decode_blocks(
             raw = decoder.decode(data, final=is_read)
         except UnicodeDecodeError as error:
             before = error.object[: error.start].decode(encoding)
-            raise _decoding_error(before, n_decoded, n_lines, error.object[error.start], encoding, source) from None
+            raise _decoding_error(
+                before, n_decoded, n_lines, error.object[error.start], encoding, source
+            ) from None
         if first is None and errors == "strict" and not _is_sound(raw):
             match = _DAMAGE.search(raw)
             assert match is not None
             byte = ord(match[0]) & 0xFF if match[0] != "\0" else None
-            first = _decoding_error(raw[: match.start()], n_decoded, n_lines, byte, encoding, source)
+            first = _decoding_error(
+                raw[: match.start()], n_decoded, n_lines, byte, encoding, source
+            )
             if damaged is None:
                 raise first
         text = newlines.decode(raw, final=is_read)
@@ -299,7 +311,9 @@ def write_atomically(path: Path, content: str | bytes | Iterable[str]) -> None:
         with open(path, "wb") as device:
             device.writelines(blocks)
         return
-    path = Path(os.path.realpath(path))  # Behind a symbolic link, replace the target and keep the link.
+    path = Path(
+        os.path.realpath(path)
+    )  # Behind a symbolic link, replace the target and keep the link.
     temporary = path.with_name(f".classic-rc-{os.getpid()}.tmp")
     try:
         with open(temporary, "xb") as file:
@@ -331,9 +345,12 @@ def _decoding_error(
     return DataError(
         "the file is not valid text",
         source=source,
-        where=f"byte offset {offset} (line {n_lines + _with_line_feeds(before).count(chr(10)) + 1})",
+        where=f"byte offset {offset} (line "
+        f"{n_lines + _with_line_feeds(before).count(chr(10)) + 1})",
         found="a NUL character" if byte is None else f"the byte 0x{byte:02x}",
-        expected="text (UTF-16 needs its byte order mark)" if byte is None else f"{encoding.upper()} text",
+        expected="text (UTF-16 needs its byte order mark)"
+        if byte is None
+        else f"{encoding.upper()} text",
         hint="Save it as UTF-8 text: JSON lines or CSV, or as Parquet",
     )
 

@@ -88,7 +88,9 @@ class TokenArrays(NamedTuple):
         arrays = self if "passage" in inputs else self.without_passages()
         return arrays if "question" in inputs else arrays.without_questions()
 
-    def blocks(self, tokens: int, *, whole_questions: bool = False) -> Iterator[tuple[slice, TokenArrays]]:
+    def blocks(
+        self, tokens: int, *, whole_questions: bool = False
+    ) -> Iterator[tuple[slice, TokenArrays]]:
         """Cut the candidates into runs of about `tokens` tokens (:func:`block_size`), with questions and passages.
 
         A block is small enough for the cache and for compact keys. It has at least one candidate, so one long
@@ -104,7 +106,10 @@ class TokenArrays(NamedTuple):
         passage = self.question_passage[question]
         # A question's tokens count at its first candidate, a passage's at the first candidate of all its questions.
         load = np.diff(self.candidate_offsets) + 1
-        for of_candidate, offsets in ((question, self.question_offsets), (passage, self.passage_offsets)):
+        for of_candidate, offsets in (
+            (question, self.question_offsets),
+            (passage, self.passage_offsets),
+        ):
             first = run_starts(of_candidate)
             load[first] += np.diff(offsets)[of_candidate[first]]
         starts = run_starts(offsets_of(load)[:-1] // block_size(tokens))
@@ -197,7 +202,9 @@ def run_starts(values: NDArray[np.generic]) -> NDArray[np.int64]:
     return is_start.nonzero()[0]
 
 
-def group_equal(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def group_equal(
+    keys: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Return the order that sorts the keys, where each run of equal ones starts in it, and each key's run."""
     order = np.argsort(keys, kind="stable")
     is_first = np.diff(keys[order], prepend=-1) != 0
@@ -276,8 +283,12 @@ def passage_postings(arrays: TokenArrays) -> Postings:
 class Matches(NamedTuple):
     """The distinct words of texts, and the ones that occur in the texts' passages."""
 
-    n_distinct: NDArray[np.int64]  # (n_texts,): how many distinct words each text has, in the passage or not
-    offsets: NDArray[np.int64]  # (n_texts + 1,): the matches of text i are `runs[offsets[i]:offsets[i + 1]]`
+    n_distinct: NDArray[
+        np.int64
+    ]  # (n_texts,): how many distinct words each text has, in the passage or not
+    offsets: NDArray[
+        np.int64
+    ]  # (n_texts + 1,): the matches of text i are `runs[offsets[i]:offsets[i + 1]]`
     runs: NDArray[np.int64]  # runs of the postings
 
 
@@ -286,7 +297,9 @@ def match_words(arrays: TokenArrays, postings: Postings) -> tuple[Matches, Match
     n_words = arrays.n_words
     question_keys = distinct_words(arrays.question_tokens, arrays.question_offsets, n_words)
     question = question_keys // n_words
-    questions = _find_matches(question, question_keys % n_words, arrays.question_passage, postings, n_words)
+    questions = _find_matches(
+        question, question_keys % n_words, arrays.question_passage, postings, n_words
+    )
 
     candidate_keys = distinct_words(arrays.candidate_tokens, arrays.candidate_offsets, n_words)
     candidate, word = candidate_keys // n_words, candidate_keys % n_words
@@ -295,7 +308,9 @@ def match_words(arrays: TokenArrays, postings: Postings) -> tuple[Matches, Match
     return questions, _find_matches(candidate[new], word[new], passages, postings, n_words)
 
 
-def distinct_words(tokens: NDArray[np.int32], offsets: NDArray[np.int64], n_words: int) -> NDArray[np.int64]:
+def distinct_words(
+    tokens: NDArray[np.int32], offsets: NDArray[np.int64], n_words: int
+) -> NDArray[np.int64]:
     """Return ``text * n_words + word`` for the distinct words of ragged texts, ascending."""
     keys = np.repeat(np.arange(len(offsets) - 1) * n_words, np.diff(offsets))
     keys += tokens
@@ -303,7 +318,9 @@ def distinct_words(tokens: NDArray[np.int32], offsets: NDArray[np.int64], n_word
     return keys[run_starts(keys)]
 
 
-def look_up(keys: NDArray[np.int64], table: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def look_up(
+    keys: NDArray[np.int64], table: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return the index of each key in an ascending table, and whether it is there."""
     largest = int(max(table[-1:].max(initial=0), keys.max(initial=0)))
     if largest < min(_DENSE_KEYS, _CELLS_PER_KEY * len(keys)):  # few passages with many candidates
@@ -404,7 +421,9 @@ def _longest_runs(arrays: TokenArrays) -> NDArray[np.int64]:
     n_places = np.diff(postings.offsets)[at]
     place = postings.positions[ragged_indices(postings.offsets[:-1][at], n_places)]
     candidate, index = np.repeat(candidate, n_places), np.repeat(index, n_places)
-    width = int(lengths.max(initial=0)) + 1  # one more than the largest index: diagonals do not touch
+    width = (
+        int(lengths.max(initial=0)) + 1
+    )  # one more than the largest index: diagonals do not touch
     n_diagonals = width + int(place.max(initial=0)) + 1
     cells = (candidate * n_diagonals + place - index + width) * width + index
     cells.sort()

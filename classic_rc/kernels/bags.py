@@ -11,7 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import binary_search, distinct, offsets_of, ragged_indices, run_starts, runs_of
+from classic_rc.kernels.arrays import (
+    binary_search,
+    distinct,
+    offsets_of,
+    ragged_indices,
+    run_starts,
+    runs_of,
+)
 from classic_rc.kernels.draws import mix
 
 _BLOCK_PAIRS = 2**22
@@ -78,9 +85,13 @@ def least_shared(sizes: NDArray[np.int64], share: float) -> NDArray[np.int64]:
 def overlapping_bags(
     words: NDArray[np.integer],  # (n_words,): of all bags, bag after bag
     offsets: NDArray[np.int64],  # (n_bags + 1,)
-    least: NDArray[np.int64],  # (n_bags,): how many words each bag shares at least, such as `least_shared`
+    least: NDArray[
+        np.int64
+    ],  # (n_bags,): how many words each bag shares at least, such as `least_shared`
     *,
-    here: NDArray[np.bool_],  # (n_bags,): one bag of a pair has this flag and the other bag the next one
+    here: NDArray[
+        np.bool_
+    ],  # (n_bags,): one bag of a pair has this flag and the other bag the next one
     there: NDArray[np.bool_],
     part_share: float | None = None,
     neighbours: int = 64,  # as in `pairs_with_equal_keys`: of more, only those next in size are compared
@@ -110,7 +121,9 @@ def overlapping_bags(
     for start, stop in runs_of(sizes, _BLOCK_WORDS):
         own = numbers[offsets[start] : offsets[stop]]
         for counts, usable in ((frequency, here | there), (of_here, here), (of_there, there)):
-            counts += np.bincount(own[np.repeat(usable[start:stop], sizes[start:stop])], minlength=n_numbers)
+            counts += np.bincount(
+                own[np.repeat(usable[start:stop], sizes[start:stop])], minlength=n_numbers
+            )
     # Rank 0 is the rarest word. A word of one bag only is left out, because no two bags share it.
     rank = np.argsort(np.argsort(frequency, kind="stable"), kind="stable")
     rank[(frequency < 2) | (np.minimum(of_here, of_there) == 0)] = -1
@@ -133,7 +146,9 @@ def overlapping_bags(
     if part_share is not None:
         for one, two in rarest.parts(part_share, neighbours):
             a, b = by_size[one], by_size[two]
-            chosen = flagged(a, b) & (sizes[a] < np.maximum(least[a], least[b]))  # the others are found already
+            chosen = flagged(a, b) & (
+                sizes[a] < np.maximum(least[a], least[b])
+            )  # the others are found already
             a, b = a[chosen], b[chosen]
             shared = _count_in_blocks(numbers, offsets, a, b)
             found.append(np.stack([a, b, shared])[:, shared == sizes[a]])
@@ -141,7 +156,9 @@ def overlapping_bags(
     return np.minimum(a, b), np.maximum(a, b), shared
 
 
-def _number_repetitions(words: NDArray[np.integer], sizes: NDArray[np.int64]) -> NDArray[np.integer]:
+def _number_repetitions(
+    words: NDArray[np.integer], sizes: NDArray[np.int64]
+) -> NDArray[np.integer]:
     """Number the words so that the second occurrence in a bag has another number than the first one."""
     n_words, ends, numbers = int(words.max(initial=0)) + 1, offsets_of(sizes), words.copy()
     places, codes = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
@@ -154,7 +171,9 @@ def _number_repetitions(words: NDArray[np.integer], sizes: NDArray[np.int64]) ->
         again = order[occurrence > 0]
         places.append(again + ends[start])
         codes.append(own[again] + n_words * occurrence[occurrence > 0])
-    numbers[np.concatenate(places)] = n_words + np.unique(np.concatenate(codes), return_inverse=True)[1].reshape(-1)
+    numbers[np.concatenate(places)] = n_words + np.unique(
+        np.concatenate(codes), return_inverse=True
+    )[1].reshape(-1)
     return numbers
 
 
@@ -177,7 +196,9 @@ class _Rarest(NamedTuple):
         used: NDArray[np.bool_],
     ) -> _Rarest:
         loads, counts = np.where(used, sizes, 0), np.zeros(len(sizes), dtype=np.int64)
-        found = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64))]
+        found = [
+            (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64))
+        ]
         for start, stop in runs_of(loads, _BLOCK_WORDS):
             own = loads[start:stop]
             ranks, rows = (
@@ -197,28 +218,47 @@ class _Rarest(NamedTuple):
         """Return a key for every two of the rarest words of each row, and for the only word of rows with one."""
         rows, keys = self._keys_of_two(least)
         single = np.flatnonzero(self.sizes[self.rows] == 1)
-        rows, keys = np.concatenate([rows, self.rows[single]]), np.concatenate([keys, self.codes[single]])
+        rows, keys = (
+            np.concatenate([rows, self.rows[single]]),
+            np.concatenate([keys, self.codes[single]]),
+        )
         order = np.argsort(rows, kind="stable")
         return rows[order].astype(np.int32), keys[order]
 
-    def _keys_of_two(self, least: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+    def _keys_of_two(
+        self, least: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
         # Of the words that others have, too, `least` are shared. So two of the first ones are.
-        prefix = np.clip(self.counts - np.maximum(least, 2) + 2, 0, np.minimum(self.counts, _MAX_RAREST))
+        prefix = np.clip(
+            self.counts - np.maximum(least, 2) + 2, 0, np.minimum(self.counts, _MAX_RAREST)
+        )
         first = np.flatnonzero(self.place < prefix[self.rows])
         later = prefix[self.rows[first]] - self.place[first] - 1
         second = ragged_indices(first + 1, later)
-        return np.repeat(self.rows[first], later), mix(np.repeat(self.codes[first], later)) + self.codes[second]
+        return np.repeat(self.rows[first], later), mix(
+            np.repeat(self.codes[first], later)
+        ) + self.codes[second]
 
-    def parts(self, share: float, neighbours: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    def parts(
+        self, share: float, neighbours: int
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """Yield rows that may be parts of larger ones, and these: they share the two rarest words of the part."""
         # A part has no word of its own, so its two rarest words are its first ones.
         none = int(self.counts.max(initial=0)) + 2  # more than any row shares
-        part_rows, part_keys = self._keys_of_two(np.where(self.counts == self.sizes, self.counts, none))
+        part_rows, part_keys = self._keys_of_two(
+            np.where(self.counts == self.sizes, self.counts, none)
+        )
         fewest = least_shared(self.sizes, share)
         of_parts = distinct(self.sizes[part_rows])
-        smaller = np.append(of_parts, self.sizes.max(initial=0) + 1)[np.searchsorted(of_parts, fewest)]
+        smaller = np.append(of_parts, self.sizes.max(initial=0) + 1)[
+            np.searchsorted(of_parts, fewest)
+        ]
         rows, keys = self._keys_of_two(np.where(smaller < self.sizes, fewest, none))
-        known = binary_search(keys, np.sort(part_keys))[1] if len(part_keys) else np.zeros(len(keys), dtype=bool)
+        known = (
+            binary_search(keys, np.sort(part_keys))[1]
+            if len(part_keys)
+            else np.zeros(len(keys), dtype=bool)
+        )
         rows, keys = rows[known], keys[known]
         # Among equal keys, smaller rows come first. So the parts that are next in size precede a row.
         order = np.lexsort((np.concatenate([part_rows, rows]), np.concatenate([part_keys, keys])))
@@ -235,7 +275,9 @@ class _Rarest(NamedTuple):
             chosen = slice(start, stop)
             one = parts[ragged_indices(before[entries[chosen]] - counts[chosen], counts[chosen])]
             two = np.repeat(wholes[chosen], counts[chosen])
-            fits = (one < two) & (self.sizes[one] >= fewest[two]) & (self.sizes[one] < self.sizes[two])
+            fits = (
+                (one < two) & (self.sizes[one] >= fewest[two]) & (self.sizes[one] < self.sizes[two])
+            )
             yield one[fits], two[fits]
 
 
@@ -259,7 +301,10 @@ def count_shared(
 
 
 def shared_words(
-    words: NDArray[np.integer], offsets: NDArray[np.int64], one: NDArray[np.int64], two: NDArray[np.int64]
+    words: NDArray[np.integer],
+    offsets: NDArray[np.int64],
+    one: NDArray[np.int64],
+    two: NDArray[np.int64],
 ) -> NDArray[np.int64]:
     """Count for each pair of bags the words in common, repetitions counted.
 
@@ -298,7 +343,10 @@ def shared_weight(
 
 
 def _only_used(
-    words: NDArray[np.integer], offsets: NDArray[np.int64], one: NDArray[np.int64], two: NDArray[np.int64]
+    words: NDArray[np.integer],
+    offsets: NDArray[np.int64],
+    one: NDArray[np.int64],
+    two: NDArray[np.int64],
 ) -> tuple[NDArray[np.integer], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Return only the bags of some pairs, numbered anew, and the pairs."""
     bags, row = np.unique(np.concatenate([one, two]), return_inverse=True)

@@ -28,7 +28,11 @@ class Features(NamedTuple):
     def of(cls, matrix: Any) -> Features:
         """Return the blocks of a matrix of any kind."""
         if not isinstance(matrix, cls):
-            matrix = cls(sparse=csr_matrix(matrix)) if issparse(matrix) else cls(dense=np.asarray(matrix))
+            matrix = (
+                cls(sparse=csr_matrix(matrix))
+                if issparse(matrix)
+                else cls(dense=np.asarray(matrix))
+            )
         if matrix.dense is not None and matrix.dense.dtype not in (np.float32, np.float64):
             matrix = matrix._replace(dense=np.asarray(matrix.dense, dtype=np.float64))
         return matrix
@@ -106,7 +110,11 @@ class BlockedMatrix:
         """Return some rows and ascending columns."""
         parts = [csr_matrix((len(rows), 0))]
         if self._dense is not None:
-            parts.append(csr_matrix(self._dense[np.ix_(rows, columns[columns < self._n_dense])], dtype=np.float64))
+            parts.append(
+                csr_matrix(
+                    self._dense[np.ix_(rows, columns[columns < self._n_dense])], dtype=np.float64
+                )
+            )
         if self._sparse is not None:
             own = columns[columns >= self._n_dense] - self._n_dense
             parts.append(csr_matrix(self._sparse[rows][:, own], dtype=np.float64))
@@ -114,17 +122,23 @@ class BlockedMatrix:
         taken.data *= self._scale[columns][taken.indices]
         return taken
 
-    def neighbourhood(self, rows: NDArray[np.int64], most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def neighbourhood(
+        self, rows: NDArray[np.int64], most: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the sparse columns of some rows with at most `most` entries, and all rows that have them."""
         if self._sparse is None:
             return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
         columns = np.unique(self._sparse[rows].indices)
-        columns = columns[(self._columns.sizes[columns] <= most) & (self._scale[self._n_dense + columns] > 0)]
-        return columns.astype(np.int64) + self._n_dense, np.unique(self._transposed[columns].indices).astype(
-            np.int64
-        )
+        columns = columns[
+            (self._columns.sizes[columns] <= most) & (self._scale[self._n_dense + columns] > 0)
+        ]
+        return columns.astype(np.int64) + self._n_dense, np.unique(
+            self._transposed[columns].indices
+        ).astype(np.int64)
 
-    def _dense_blocks(self, kind: np.dtype[Any]) -> Iterator[tuple[slice, NDArray[np.floating[Any]]]]:
+    def _dense_blocks(
+        self, kind: np.dtype[Any]
+    ) -> Iterator[tuple[slice, NDArray[np.floating[Any]]]]:
         if self._dense is not None:
             for begin in range(0, self.n_rows, _BLOCK_ROWS):
                 where = slice(begin, begin + _BLOCK_ROWS)
@@ -137,7 +151,10 @@ class _SparseBlocks:
     def __init__(self, matrix: csr_matrix) -> None:
         self.sizes = np.diff(matrix.indptr)
         self._n_rows = matrix.shape[0]
-        starts = np.searchsorted(matrix.indptr, np.arange(0, matrix.nnz, _BLOCK_ENTRIES), side="right") - 1
+        starts = (
+            np.searchsorted(matrix.indptr, np.arange(0, matrix.nnz, _BLOCK_ENTRIES), side="right")
+            - 1
+        )
         bounds = np.unique(np.append(starts, self._n_rows))
         entries = matrix.indptr[bounds]
         self.has_ones = bool((matrix.data == 1).all())
@@ -146,7 +163,9 @@ class _SparseBlocks:
             self.kinds = (np.float32, np.float64)
         n_most = np.diff(entries).max(initial=0)
         values = {
-            kind: np.ones(n_most, dtype=kind) if self.has_ones else matrix.data.astype(kind, copy=False)
+            kind: np.ones(n_most, dtype=kind)
+            if self.has_ones
+            else matrix.data.astype(kind, copy=False)
             for kind in self.kinds
         }
         self._blocks: list[tuple[slice, dict[Any, csr_matrix]]] = []
@@ -156,7 +175,11 @@ class _SparseBlocks:
             for kind in self.kinds:
                 # The constructor would copy the arrays, because they are small parts of larger ones.
                 block = csr_matrix((end - begin, matrix.shape[1]), dtype=kind)
-                block.data = values[kind][: where.stop - where.start] if self.has_ones else values[kind][where]
+                block.data = (
+                    values[kind][: where.stop - where.start]
+                    if self.has_ones
+                    else values[kind][where]
+                )
                 block.indices = matrix.indices[where]
                 block.indptr = matrix.indptr[begin : end + 1] - matrix.indptr[begin]
                 blocks[kind] = block
@@ -176,7 +199,9 @@ class _SparseBlocks:
         result = np.zeros(self._n_rows)
         for where, blocks in self._blocks:
             block = blocks[np.float64]
-            result[where] = csr_matrix((block.data**2, block.indices, block.indptr), shape=block.shape) @ vector
+            result[where] = (
+                csr_matrix((block.data**2, block.indices, block.indptr), shape=block.shape) @ vector
+            )
         return result
 
 
@@ -192,7 +217,9 @@ def find_entries(matrix: csr_matrix, columns: NDArray[np.bool_]) -> NDArray[np.i
     """Return the positions, in the matrix's arrays, of the entries of some columns, ascending."""
     found = [np.empty(0, dtype=np.int64)]
     for begin in range(0, matrix.nnz, _BLOCK_ENTRIES):
-        found.append(begin + np.flatnonzero(columns[matrix.indices[begin : begin + _BLOCK_ENTRIES]]))
+        found.append(
+            begin + np.flatnonzero(columns[matrix.indices[begin : begin + _BLOCK_ENTRIES]])
+        )
     return np.concatenate(found)
 
 
@@ -229,7 +256,9 @@ class EqualColumns(NamedTuple):
     set_of: NDArray[np.int64]  # shape (n_columns,): the set of each column
 
 
-def find_equal_columns(indices: NDArray[np.integer], indptr: NDArray[np.integer], n_columns: int) -> EqualColumns:
+def find_equal_columns(
+    indices: NDArray[np.integer], indptr: NDArray[np.integer], n_columns: int
+) -> EqualColumns:
     r"""Find the equal columns of a matrix of zeros and ones, the ones as in a CSR matrix.
 
     Only the sum of equal columns' weights matters to a loss, so an L2-regularised learner gives them equal weights.

@@ -117,7 +117,9 @@ class KeyCache:
         """Return the number of each key, or -1 if the cache does not have it: shape (n_keys,)."""
         numbers = self._slots.take(self._hash(keys))
         # An empty slot has -1. It selects the last of the stored keys, which is 0 like that of a long piece.
-        known = (self._keys.first.take(numbers) == keys.first) & (self._keys.second.take(numbers) == keys.second)
+        known = (self._keys.first.take(numbers) == keys.first) & (
+            self._keys.second.take(numbers) == keys.second
+        )
         return np.where(known, numbers, np.int32(-1))
 
     def add(self, keys: Keys, numbers: NDArray[np.int32], n_numbers: int) -> None:

@@ -54,14 +54,20 @@ def query_counts(arrays: TokenArrays, placeholders: NDArray[np.int64]) -> NDArra
     starts = arrays.question_offsets[:-1]
     halves = arrays._replace(
         passage_tokens=arrays.question_tokens,
-        passage_offsets=np.append(np.column_stack((starts, starts + placeholders)), arrays.question_offsets[-1]),
+        passage_offsets=np.append(
+            np.column_stack((starts, starts + placeholders)), arrays.question_offsets[-1]
+        ),
     )
     numbers = 2 * np.arange(len(starts))
-    before, after = (phrase_counts(halves._replace(question_passage=numbers + half)) for half in (0, 1))
+    before, after = (
+        phrase_counts(halves._replace(question_passage=numbers + half)) for half in (0, 1)
+    )
     return before + after
 
 
-def phrase_places(arrays: TokenArrays, postings: Postings) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def phrase_places(
+    arrays: TokenArrays, postings: Postings
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return where each candidate's token sequence occurs in its passage, given the postings of these passages.
 
     Both results have shape (n_places,): the candidates, ascending (one without tokens has no places), and the
@@ -106,7 +112,9 @@ class QueryWords(NamedTuple):
     after: NDArray[np.bool_]  # whether the token comes after the placeholder
 
 
-def query_words(arrays: TokenArrays, postings: Postings, placeholders: NDArray[np.int64]) -> QueryWords:
+def query_words(
+    arrays: TokenArrays, postings: Postings, placeholders: NDArray[np.int64]
+) -> QueryWords:
     """Look up the queries' tokens in their passages."""
     lengths = np.diff(arrays.question_offsets)
     question = np.repeat(np.arange(len(lengths)), lengths)
@@ -149,7 +157,10 @@ def cloze_distance(
         Whether any word costs less than `max_distance`.
     """
     n_candidates = len(arrays.candidate_question)
-    distances, found = np.zeros(n_candidates, dtype=np.int64), np.zeros(n_candidates, dtype=np.bool_)
+    distances, found = (
+        np.zeros(n_candidates, dtype=np.int64),
+        np.zeros(n_candidates, dtype=np.bool_),
+    )
     counted = np.ones(arrays.n_words, dtype=np.bool_)
     for where, block in arrays.blocks(BLOCK_TOKENS):
         first = int(arrays.candidate_question[where.start])
@@ -159,11 +170,16 @@ def cloze_distance(
 
 
 def _distance_block(
-    arrays: TokenArrays, placeholders: NDArray[np.int64], counted: NDArray[np.bool_], max_distance: int
+    arrays: TokenArrays,
+    placeholders: NDArray[np.int64],
+    counted: NDArray[np.bool_],
+    max_distance: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     postings = passage_postings(arrays)
     candidates, starts = phrase_places(arrays, postings)
-    sums = mention_distances(arrays, postings, candidates, starts, placeholders, counted, max_distance)
+    sums = mention_distances(
+        arrays, postings, candidates, starts, placeholders, counted, max_distance
+    )
     worst = max_distance * counted_lengths(arrays, counted)[arrays.candidate_question]
     distances = worst.copy()
     np.minimum.at(distances, candidates, sums)
@@ -172,13 +188,17 @@ def _distance_block(
 
 def counted_lengths(arrays: TokenArrays, counted: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Return how many of each question's tokens count: shape (n_questions,)."""
-    return np.diff(offsets_of(counted[arrays.question_tokens].astype(np.int64))[arrays.question_offsets])
+    return np.diff(
+        offsets_of(counted[arrays.question_tokens].astype(np.int64))[arrays.question_offsets]
+    )
 
 
 def mention_distances(
     arrays: TokenArrays,  # of one block
     postings: Postings,  # of its passages
-    candidates: NDArray[np.int64],  # (n_mentions,): this and the next are the result of `phrase_places`
+    candidates: NDArray[
+        np.int64
+    ],  # (n_mentions,): this and the next are the result of `phrase_places`
     starts: NDArray[np.int64],
     placeholders: NDArray[np.int64],
     counted: NDArray[np.bool_],  # (n_words,): the words that count; the others keep their positions
@@ -197,9 +217,15 @@ def mention_distances(
     # takes one place: words after it are one place farther.
     relative = query.places - np.repeat(placeholders, np.diff(query.offsets)) + query.after
     # Runs are so far apart on one number line that the nearest place is always one of the same run.
-    reach = sum(int(np.diff(own).max(initial=0)) + 1 for own in (arrays.passage_offsets, arrays.question_offsets))
+    reach = sum(
+        int(np.diff(own).max(initial=0)) + 1
+        for own in (arrays.passage_offsets, arrays.question_offsets)
+    )
     stride = 2 * reach + 1
-    keys = np.repeat(np.arange(len(postings.keys)) * stride, np.diff(postings.offsets)) + postings.positions
+    keys = (
+        np.repeat(np.arange(len(postings.keys)) * stride, np.diff(postings.offsets))
+        + postings.positions
+    )
 
     def nearest(runs: NDArray[np.int64], positions: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the distances of positions from the nearest places of runs, which have at least one each."""
@@ -218,14 +244,18 @@ def mention_distances(
         else:
             steps = np.minimum(nearest(runs, first), nearest(runs, first + to_last))
         # Words that the passage lacks are not in `query`: they do not reduce the worst distance.
-        saved = np.where(counted[query.words[word]], max_distance - np.minimum(steps, max_distance), 0)
+        saved = np.where(
+            counted[query.words[word]], max_distance - np.minimum(steps, max_distance), 0
+        )
         # Some mentions have no words to look up. Differences of a running total allow empty rows, unlike reduceat.
         sums[part] = worst[part] - np.diff(offsets_of(saved)[offsets_of(counts)])
     return sums
 
 
 def cloze_window(
-    arrays: TokenArrays, placeholders: NDArray[np.int64], word_weights: NDArray[np.int32] | None = None
+    arrays: TokenArrays,
+    placeholders: NDArray[np.int64],
+    word_weights: NDArray[np.int32] | None = None,
 ) -> NDArray[np.int64]:
     """Return the weight of the best match when each completed query is laid over its passage.
 
@@ -267,14 +297,23 @@ def _shift_block(
         weights = inverse_count_weights(n_places)
     else:
         weights = word_weights[postings.keys % arrays.n_words]
-    question, passage = arrays.candidate_question, arrays.question_passage[arrays.candidate_question]
+    question, passage = (
+        arrays.candidate_question,
+        arrays.question_passage[arrays.candidate_question],
+    )
     sizes = np.diff(arrays.candidate_offsets)
 
     # Tokens of the queries, and of the candidates that fill them, that match somewhere in the passage.
     query = query_words(arrays, postings, placeholders)
     of_token = np.repeat(np.arange(len(sizes)), sizes)
-    run, found = look_up(passage[of_token] * arrays.n_words + arrays.candidate_tokens, postings.keys)
-    place = np.arange(len(of_token)) - arrays.candidate_offsets[of_token] + placeholders[question[of_token]]
+    run, found = look_up(
+        passage[of_token] * arrays.n_words + arrays.candidate_tokens, postings.keys
+    )
+    place = (
+        np.arange(len(of_token))
+        - arrays.candidate_offsets[of_token]
+        + placeholders[question[of_token]]
+    )
     filling_runs, filling_places = run[found], place[found]
     filling_offsets = offsets_of(np.bincount(of_token[found], minlength=len(sizes)))
 

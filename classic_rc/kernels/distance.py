@@ -110,7 +110,10 @@ def word_distances(
     """Return :func:`word_distance` of one block: two arrays of shape (n_candidates of the block,)."""
     arrays, postings = block.arrays, block.postings
     content = ~stop_words[postings.keys % arrays.n_words]
-    questions, additions = _select_runs(block.questions, content), _select_runs(block.additions, content)
+    questions, additions = (
+        _select_runs(block.questions, content),
+        _select_runs(block.additions, content),
+    )
     question = arrays.candidate_question
     found = (np.diff(questions.offsets)[question] > 0) & (np.diff(additions.offsets) > 0)
     distances = np.ones(len(question))
@@ -123,12 +126,16 @@ def word_distances(
             )
         else:
             measure = _first_steps if rule == "first" else _nearest_steps
-            steps, n_words = measure(places_of(postings, questions, question[rows]), answer_places, rule)
+            steps, n_words = measure(
+                places_of(postings, questions, question[rows]), answer_places, rule
+            )
         distances[rows] = steps / (n_words * (lengths[arrays.question_passage[question[rows]]] - 1))
     return distances, found
 
 
-def _split_rows(rows: NDArray[np.int64], question: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], bool]]:
+def _split_rows(
+    rows: NDArray[np.int64], question: NDArray[np.int64]
+) -> Iterator[tuple[NDArray[np.int64], bool]]:
     """Split rows, by ascending question, into parts of bounded size; a question with many rows has its own."""
     of_row = question[rows]
     many = np.bincount(of_row)[of_row] >= _MANY_ROWS
@@ -182,7 +189,9 @@ def _nearest_steps(question_places: Places, answer_places: Places, rule: Distanc
     return np.minimum.reduceat(per_word, row_starts) + (rule == "min+1"), 1
 
 
-def _nearest_steps_of_many(question_places: Places, answer_places: Places, rule: DistanceRule) -> _Steps:
+def _nearest_steps_of_many(
+    question_places: Places, answer_places: Places, rule: DistanceRule
+) -> _Steps:
     """:func:`_nearest_steps` for rows of one question: each word's distances are computed once per position."""
     positions = np.arange(1 + int(answer_places.positions.max()))
     row_starts = offsets_of(answer_places.counts)[run_starts(answer_places.rows)]

@@ -10,16 +10,22 @@ from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import offsets_of
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio: the increment of SplitMix64
+_GOLDEN = np.uint64(
+    0x9E3779B97F4A7C15
+)  # 2**64 divided by the golden ratio: the increment of SplitMix64
 
 
 def text_keys(texts: Iterable[str]) -> NDArray[np.uint64]:
     """Return a 64-bit key of each text (its blake2b digest), the same on every machine and in every run."""
-    digests = [hashlib.blake2b(t.encode("utf-8", "surrogatepass"), digest_size=8).digest() for t in texts]
+    digests = [
+        hashlib.blake2b(t.encode("utf-8", "surrogatepass"), digest_size=8).digest() for t in texts
+    ]
     return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
 
 
-def uniform_draws(keys: NDArray[np.uint64], counts: NDArray[np.integer], seed: int) -> NDArray[np.float64]:
+def uniform_draws(
+    keys: NDArray[np.uint64], counts: NDArray[np.integer], seed: int
+) -> NDArray[np.float64]:
     """Draw uniform numbers in [0, 1): ``counts[i]`` of them for key i.
 
     Draw j of a key depends only on (key, seed, j), by the finaliser of SplitMix64 (Steele, Lea and Flood 2014). So

@@ -35,7 +35,9 @@ class NGrams(NamedTuple):
     counts: NDArray[np.int64]  # (n_ngrams,): how often the texts have the k-gram
 
 
-def count_ngrams(tokens: NDArray[np.int32], offsets: NDArray[np.int64], n_words: int, order: int) -> list[NGrams]:
+def count_ngrams(
+    tokens: NDArray[np.int32], offsets: NDArray[np.int64], n_words: int, order: int
+) -> list[NGrams]:
     """Count all n-grams of order 1, 2, … `order` within ragged texts.
 
     Text i is ``tokens[offsets[i]:offsets[i + 1]]``, as word ids in ``range(n_words)``.
@@ -48,12 +50,16 @@ def count_ngrams(tokens: NDArray[np.int32], offsets: NDArray[np.int64], n_words:
     """
     counted = [NGrams(np.arange(n_words), np.bincount(tokens, minlength=n_words))]
     room = _count_following(offsets, order)
-    rank: NDArray[Any] = tokens  # of the (k - 1)-gram that begins at each position, if the text is long enough
+    rank: NDArray[Any] = (
+        tokens  # of the (k - 1)-gram that begins at each position, if the text is long enough
+    )
     for k in range(2, order + 1):
         # Chunks are counted one by one and merged, so the keys of all positions are never in memory at once.
         size = block_size(_CHUNK)
         chunks = [slice(start, start + size) for start in range(0, len(tokens), size)]
-        runs = (_count_keys(_ngram_keys(part, rank, tokens, room, k, n_words)[1]) for part in chunks)
+        runs = (
+            _count_keys(_ngram_keys(part, rank, tokens, room, k, n_words)[1]) for part in chunks
+        )
         counted.append(_merge_all(runs))
         if k < order:
             # Ranks are stored for every position, so a narrow type halves the largest array.
@@ -111,7 +117,9 @@ def suffix_ranks(ngrams: Sequence[NGrams], n_words: int) -> list[NDArray[np.int6
     suffixes: list[NDArray[np.int64]] = []
     for shorter, longer in zip(ngrams, ngrams[1:], strict=False):
         prefix, last = np.divmod(longer.keys, n_words)
-        suffixes.append(find(shorter.keys, suffixes[-1][prefix] * n_words + last) if suffixes else last)
+        suffixes.append(
+            find(shorter.keys, suffixes[-1][prefix] * n_words + last) if suffixes else last
+        )
     return suffixes
 
 
@@ -125,7 +133,12 @@ def _count_following(offsets: NDArray[np.int64], order: int) -> NDArray[np.uint8
 
 
 def _ngram_keys(
-    part: slice, rank: NDArray[Any], tokens: NDArray[np.int32], room: NDArray[np.uint8], k: int, n_words: int
+    part: slice,
+    rank: NDArray[Any],
+    tokens: NDArray[np.int32],
+    room: NDArray[np.uint8],
+    k: int,
+    n_words: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the starts of k-grams in a part of the tokens, and their keys, from the ranks of the (k - 1)-grams."""
     where = np.flatnonzero(room[part] >= k) + part.start
@@ -181,7 +194,9 @@ class KneserNey(NamedTuple):
 
     def following(self, k: int, context: int) -> slice:
         """Return the places of the k-grams that begin with the (k - 1)-gram `context`."""
-        start, stop = np.searchsorted(self.keys[k - 1], [context * self.n_words, (context + 1) * self.n_words])
+        start, stop = np.searchsorted(
+            self.keys[k - 1], [context * self.n_words, (context + 1) * self.n_words]
+        )
         return slice(int(start), int(stop))
 
 
@@ -189,7 +204,9 @@ class Probabilities(NamedTuple):
     """The probabilities that a model gives to tokens."""
 
     values: NDArray[np.float64]  # (n_tokens,): of each token after those before it in its text
-    orders: NDArray[np.int64]  # (n_tokens,): the length of the model's longest n-gram that ends with the token
+    orders: NDArray[
+        np.int64
+    ]  # (n_tokens,): the length of the model's longest n-gram that ends with the token
 
 
 def kneser_ney(
@@ -221,12 +238,21 @@ def kneser_ney(
         if k == 0:
             context, suffix, n_contexts = np.zeros(n_words, dtype=np.int64), table.keys, 1
         else:
-            context, suffix, n_contexts = table.keys // n_words, suffixes[k - 1], len(ngrams[k - 1].keys)
+            context, suffix, n_contexts = (
+                table.keys // n_words,
+                suffixes[k - 1],
+                len(ngrams[k - 1].keys),
+            )
         total = np.bincount(context, counts, n_contexts)
         # Counts of counts are whole numbers, so these sums have the same bits for any numbering of the words.
-        left = sum(discounts[k, i - 1] * np.bincount(context[size == i], minlength=n_contexts) for i in (1, 2, 3))
+        left = sum(
+            discounts[k, i - 1] * np.bincount(context[size == i], minlength=n_contexts)
+            for i in (1, 2, 3)
+        )
         backoff = np.divide(left, total, out=np.ones(n_contexts), where=total > 0)
-        share = np.divide(counts - discount, total[context], out=np.zeros(len(counts)), where=counts > 0)
+        share = np.divide(
+            counts - discount, total[context], out=np.zeros(len(counts)), where=counts > 0
+        )
         lower = share + backoff[context] * lower[suffix]
         if k == 0:
             lower[START] = 0
@@ -234,11 +260,17 @@ def kneser_ney(
             backoffs.append(backoff)
         probabilities.append(lower)
     return KneserNey(
-        tuple(table.keys for table in ngrams), tuple(probabilities), tuple(backoffs), discounts, tuple(adjusted)
+        tuple(table.keys for table in ngrams),
+        tuple(probabilities),
+        tuple(backoffs),
+        discounts,
+        tuple(adjusted),
     )
 
 
-def adjusted_counts(ngrams: Sequence[NGrams], suffixes: Sequence[NDArray[np.int64]]) -> list[NDArray[Any]]:
+def adjusted_counts(
+    ngrams: Sequence[NGrams], suffixes: Sequence[NDArray[np.int64]]
+) -> list[NDArray[Any]]:
     """Return the counts that Kneser-Ney uses instead of frequencies; `suffixes` are from :func:`suffix_ranks`.
 
     The longest n-grams keep their frequency. A shorter n-gram gets the number of distinct words that precede it.
@@ -272,10 +304,14 @@ def modified_discounts(counts: NDArray[Any]) -> NDArray[np.float64]:
         return np.array(FALLBACK_DISCOUNTS)
     i = np.arange(1, 4)
     discounts = i - (i + 1) * (n[0] / (n[0] + 2 * n[1])) * n[1:] / n[:3]
-    return discounts if np.all((discounts >= 0) & (discounts <= i)) else np.array(FALLBACK_DISCOUNTS)
+    return (
+        discounts if np.all((discounts >= 0) & (discounts <= i)) else np.array(FALLBACK_DISCOUNTS)
+    )
 
 
-def token_probabilities(model: KneserNey, tokens: NDArray[np.integer], offsets: NDArray[np.int64]) -> Probabilities:
+def token_probabilities(
+    model: KneserNey, tokens: NDArray[np.integer], offsets: NDArray[np.int64]
+) -> Probabilities:
     """Return the probability of every token after those before it in its text, at most n - 1 of them.
 
     Tokens are word ids below ``model.n_words``; text i is ``tokens[offsets[i]:offsets[i + 1]]``. All n-grams of all

@@ -41,7 +41,10 @@ def bag_of_words(arrays: TokenArrays, token_weights: NDArray[np.int32]) -> NDArr
 
 
 def best_sentences(
-    arrays: TokenArrays, token_weights: NDArray[np.int32], token_sentences: NDArray[np.int64], n_best: int = 2
+    arrays: TokenArrays,
+    token_weights: NDArray[np.int32],
+    token_sentences: NDArray[np.int64],
+    n_best: int = 2,
 ) -> NDArray[np.int64]:
     """Sum the weights of matched tokens in the `n_best` sentences of the passage that have the largest sums.
 
@@ -72,7 +75,9 @@ def occurrence_distance(arrays: TokenArrays) -> tuple[NDArray[np.float64], NDArr
     for where, block in arrays.blocks(BLOCK_TOKENS):
         postings = passage_postings(block)
         questions, _ = match_words(block, postings)
-        _, candidates = match_words(block.without_questions(), postings)  # all of a candidate's own words
+        _, candidates = match_words(
+            block.without_questions(), postings
+        )  # all of a candidate's own words
         question = block.candidate_question
         has_both = (np.diff(questions.offsets)[question] > 0) & (np.diff(candidates.offsets) > 0)
         found[where] = has_both
@@ -80,24 +85,34 @@ def occurrence_distance(arrays: TokenArrays) -> tuple[NDArray[np.float64], NDArr
         if not len(rows):
             continue
         lengths = np.diff(block.passage_offsets)[block.question_passage[question[rows]]]
-        places = places_of(postings, questions, question[rows]), places_of(postings, candidates, rows)
+        places = (
+            places_of(postings, questions, question[rows]),
+            places_of(postings, candidates, rows),
+        )
         stride = row_stride(*places)
         from_, to = (np.sort(pack_places(side, stride)) for side in places)
         steps = nearest_distances(from_, to) + 1
         counts = np.bincount(from_ // stride, minlength=len(rows))
         totals = np.add.reduceat(steps, offsets_of(counts)[:-1])
-        distances[np.arange(where.start, where.stop)[rows]] = totals / (counts * np.maximum(lengths - 1, 1))
+        distances[np.arange(where.start, where.stop)[rows]] = totals / (
+            counts * np.maximum(lengths - 1, 1)
+        )
     return distances, found
 
 
-def _find_matched_tokens(arrays: TokenArrays) -> Iterator[tuple[slice, NDArray[np.int64], NDArray[np.int64]]]:
+def _find_matched_tokens(
+    arrays: TokenArrays,
+) -> Iterator[tuple[slice, NDArray[np.int64], NDArray[np.int64]]]:
     """Yield some candidates at a time, and the candidate and the token of each match with it or its question."""
     passage_starts = arrays.passage_offsets[:-1]
     for block in matched_blocks(arrays):
         question = block.arrays.candidate_question
         starts = passage_starts[arrays.question_passage[arrays.candidate_question[block.where]]]
         rows, tokens = [], []
-        for matches, texts in ((block.questions, question), (block.additions, np.arange(len(question)))):
+        for matches, texts in (
+            (block.questions, question),
+            (block.additions, np.arange(len(question))),
+        ):
             places = places_of(block.postings, matches, texts)
             rows.append(np.repeat(places.rows, places.counts))
             tokens.append(starts[rows[-1]] + places.positions)

@@ -134,10 +134,18 @@ def fit_logistic(
     n_rows, n_columns = features.shape
     labels = np.asarray(right, dtype=np.float64)
     if not C > 0 or labels.shape != (n_rows,) or not np.isin(labels, (0, 1)).all():
-        raise ValueError(f"C must be positive ({C!r}), and right 0 or 1 for each of {n_rows} rows ({labels.shape})")
-    n_right = None if offsets is None else np.diff(np.concatenate(([0], np.cumsum(labels)))[offsets])
+        raise ValueError(
+            f"C must be positive ({C!r}), and right 0 or 1 for each of {n_rows} rows "
+            f"({labels.shape})"
+        )
+    n_right = (
+        None if offsets is None else np.diff(np.concatenate(([0], np.cumsum(labels)))[offsets])
+    )
     if n_right is not None and (importance is not None or (n_right != 1).any()):
-        raise ValueError("each question must have exactly one right row; only rows without offsets have importance")
+        raise ValueError(
+            "each question must have exactly one right row; only rows without offsets have "
+            "importance"
+        )
     weights = np.zeros(n_columns) if start is None else start.copy()
     # With the weights multiplied by this, the penalty is half of their squared norm, divided by C.
     scale = np.ones(n_columns) if copies is None else np.sqrt(copies)
@@ -178,7 +186,11 @@ def _find_single_entries(features: Features) -> _Entries:
     where = find_entries(sparse, is_single)
     rows = np.searchsorted(sparse.indptr, where, side="right") - 1
     n_dense = 0 if dense is None else dense.shape[1]
-    return _Entries(rows, n_dense + sparse.indices[where].astype(np.int64), sparse.data[where].astype(np.float64))
+    return _Entries(
+        rows,
+        n_dense + sparse.indices[where].astype(np.int64),
+        sparse.data[where].astype(np.float64),
+    )
 
 
 class _Problem(NamedTuple):
@@ -232,7 +244,11 @@ def _minimise(
 
 
 def _search_line(
-    problem: _Problem, point: _Point, direction: NDArray[np.float64], expected: float, solve_locally: bool
+    problem: _Problem,
+    point: _Point,
+    direction: NDArray[np.float64],
+    expected: float,
+    solve_locally: bool,
 ) -> _Point | None:
     """Return a point in a direction that decreases the objective, to first order by `expected`, or None."""
     # A step may miss the quadratic model's decrease, half of `expected`, because of a few rows that have many rare
@@ -242,9 +258,15 @@ def _search_line(
     size = 1.0
     for _ in range(_MAX_HALVINGS):
         reached = problem.at(point.w + size * direction, point.margins + size * change)
-        if solve_locally and point.objective - reached.objective < _MODEL_SHARE * size * expected / 2:
+        if (
+            solve_locally
+            and point.objective - reached.objective < _MODEL_SHARE * size * expected / 2
+        ):
             reached = _solve_locally(problem, reached, np.abs(size * change))
-        if reached.objective <= point.objective - _SUFFICIENT * size * expected + _NOISE * point.objective:
+        if (
+            reached.objective
+            <= point.objective - _SUFFICIENT * size * expected + _NOISE * point.objective
+        ):
             return reached
         size /= 2
     return None
@@ -253,7 +275,9 @@ def _search_line(
 def _solve_locally(problem: _Problem, point: _Point, change: NDArray[np.float64]) -> _Point:
     """Minimise over the rare columns of the rows with the largest changes of the margin."""
     longest = np.argsort(-change, kind="stable")[:_MAX_LOCAL_ROWS]
-    columns, rows = problem.matrix.neighbourhood(longest[change[longest] > _LARGE_CHANGE], _MAX_LOCAL_ENTRIES)
+    columns, rows = problem.matrix.neighbourhood(
+        longest[change[longest] > _LARGE_CHANGE], _MAX_LOCAL_ENTRIES
+    )
     if not len(columns):
         return point
     rows, losses = problem.losses.take(rows)
@@ -268,7 +292,11 @@ def _solve_locally(problem: _Problem, point: _Point, change: NDArray[np.float64]
 
 
 def _solve_newton(
-    problem: _Problem, point: _Point, gradient: NDArray[np.float64], preconditioner: _Preconditioner, enough: float
+    problem: _Problem,
+    point: _Point,
+    gradient: NDArray[np.float64],
+    preconditioner: _Preconditioner,
+    enough: float,
 ) -> NDArray[np.float64]:
     """Return the Newton step by preconditioned conjugate gradients, up to a gradient of the norm `enough`."""
     matrix = problem.matrix

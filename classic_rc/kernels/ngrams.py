@@ -8,7 +8,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import Postings, TokenArrays, group_equal, look_up, offsets_of, sums_by
+from classic_rc.kernels.arrays import (
+    Postings,
+    TokenArrays,
+    group_equal,
+    look_up,
+    offsets_of,
+    sums_by,
+)
 from classic_rc.kernels.window import row_chunks
 
 _CELLS = 2**18
@@ -52,7 +59,9 @@ def ngram_counts(
     n_runs, n_texts, owner = len(postings.keys), len(texts.passages), texts.owner
     runs = token_runs(texts, postings, arrays.n_words)
     summed = offsets_of(weights[texts.tokens])
-    n_left = texts.offsets[1:][owner] - np.arange(len(owner))  # tokens from each token to its text's end
+    n_left = texts.offsets[1:][owner] - np.arange(
+        len(owner)
+    )  # tokens from each token to its text's end
 
     # Passages' n-grams are numbered by sorting pairs: the number of the first n - 1 words, and the last word's.
     in_passage = passage_runs(arrays, postings)
@@ -89,7 +98,9 @@ def passage_runs(arrays: TokenArrays, postings: Postings) -> NDArray[np.int64]:
     n_places = np.diff(postings.offsets)
     starts = arrays.passage_offsets[postings.keys // arrays.n_words]
     runs = np.empty(len(postings.positions), dtype=np.int64)
-    runs[np.repeat(starts, n_places) + postings.positions] = np.repeat(np.arange(len(n_places)), n_places)
+    runs[np.repeat(starts, n_places) + postings.positions] = np.repeat(
+        np.arange(len(n_places)), n_places
+    )
     return runs
 
 
@@ -140,7 +151,9 @@ def _columns(
 ) -> NDArray[np.int32]:
     """Return texts as the columns of a matrix, padded below."""
     place = np.arange(counts.max())[:, None]
-    return np.where(place < counts, tokens[np.minimum(starts + place, len(tokens) - 1)], np.int32(padding))
+    return np.where(
+        place < counts, tokens[np.minimum(starts + place, len(tokens) - 1)], np.int32(padding)
+    )
 
 
 def _common_lengths(left: NDArray[np.int32], right: NDArray[np.int32]) -> NDArray[np.int32]:

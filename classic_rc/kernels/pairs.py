@@ -28,9 +28,13 @@ _LEAST_PAIRS = 2**4
 class WordCounts(NamedTuple):
     """The distinct words of some texts, and how often each text has them."""
 
-    keys: NDArray[np.int64]  # (n_entries,): `text * n_words + word`, ascending: one per distinct word of a text
+    keys: NDArray[
+        np.int64
+    ]  # (n_entries,): `text * n_words + word`, ascending: one per distinct word of a text
     counts: NDArray[np.int64]  # (n_entries,): how often the text has the word, at least once
-    offsets: NDArray[np.int64]  # (n_texts + 1,): the words of text i are the entries `offsets[i]:offsets[i + 1]`
+    offsets: NDArray[
+        np.int64
+    ]  # (n_texts + 1,): the words of text i are the entries `offsets[i]:offsets[i + 1]`
     n_words: int  # the size of the vocabulary
 
     @property
@@ -58,10 +62,14 @@ def word_counts(tokens: NDArray[np.int32], offsets: NDArray[np.int64], n_words: 
     starts = run_starts(keys)
     distinct = keys[starts]
     n_distinct = np.bincount(distinct // n_words, minlength=n_texts)
-    return WordCounts(distinct, np.diff(np.append(starts, len(keys))), offsets_of(n_distinct), n_words)
+    return WordCounts(
+        distinct, np.diff(np.append(starts, len(keys))), offsets_of(n_distinct), n_words
+    )
 
 
-def occurrences(counts: WordCounts, texts: NDArray[np.integer], words: NDArray[np.integer]) -> NDArray[np.int64]:
+def occurrences(
+    counts: WordCounts, texts: NDArray[np.integer], words: NDArray[np.integer]
+) -> NDArray[np.int64]:
     """Return how often ``texts[i]`` has ``words[i]``, 0 if never, shape (n,)."""
     if not len(counts.keys):
         return np.zeros(len(words), dtype=np.int64)
@@ -82,14 +90,19 @@ def word_pairs(
     return np.repeat(texts, n_others), np.repeat(counts.words, n_others), others.words[entry]
 
 
-def pair_blocks(arrays: TokenArrays, tokens: int, pairs: int) -> Iterator[tuple[slice, TokenArrays]]:
+def pair_blocks(
+    arrays: TokenArrays, tokens: int, pairs: int
+) -> Iterator[tuple[slice, TokenArrays]]:
     """Cut the candidates into blocks for :func:`word_pairs` with their questions, so that memory is bounded.
 
     A block has about `tokens` tokens and `pairs` pairs of a candidate's token with a question's; at least one
     candidate, and about ``pairs / 16`` at most.
     """
     for where, part in arrays.blocks(tokens):
-        n_pairs = np.diff(part.candidate_offsets) * np.diff(part.question_offsets)[part.candidate_question]
+        n_pairs = (
+            np.diff(part.candidate_offsets)
+            * np.diff(part.question_offsets)[part.candidate_question]
+        )
         for start, stop in runs_of(np.maximum(n_pairs, _LEAST_PAIRS), pairs):
             yield slice(where.start + start, where.start + stop), part.slice_candidates(start, stop)
 
@@ -137,7 +150,9 @@ def mean_jaccard(sets: WordSets, question: NDArray[np.int64], n_words: int) -> N
         entries = np.arange(sets.offsets[rows[0]], sets.offsets[rows[-1] + 1])
         others = sets.texts[order[ragged_indices(holders[group[entries]], n_pairs[entries])]]
         own = np.repeat(sets.texts[entries], n_pairs[entries])
-        pair, common = np.unique(own[own != others] * n_texts + others[own != others], return_counts=True)
+        pair, common = np.unique(
+            own[own != others] * n_texts + others[own != others], return_counts=True
+        )
         left, right = pair // n_texts, pair % n_texts
         similarity = common / (sizes[left] + sizes[right] - common)
         # `sums_by` adds one by one, in the order of the other candidates.

@@ -42,7 +42,9 @@ class Regions(NamedTuple):
     regions: NDArray[np.int64]  # the first sentence of each region, ascending within a run
 
 
-def word_regions(arrays: TokenArrays, postings: Postings, token_sentences: NDArray[np.int64], size: int) -> Regions:
+def word_regions(
+    arrays: TokenArrays, postings: Postings, token_sentences: NDArray[np.int64], size: int
+) -> Regions:
     """Return the regions of `size` sentences that have each word of each passage, given the passages' postings.
 
     `token_sentences`, shape (n_passage_tokens,), is the index of each token's sentence in its passage.
@@ -133,7 +135,9 @@ def question_cells(words: ContentWords, cells: Cells, regions: Regions) -> Quest
     covered = share(sums, totals[owner])
     attention = np.exp(ATTENTION * covered)
     # Sums of doubles: `sums_by` adds them one by one, in the order of the sentences, whatever the chunk.
-    return QuestionCells(sums, covered, attention, sums_by(owner, attention, len(cells.questions)), totals)
+    return QuestionCells(
+        sums, covered, attention, sums_by(owner, attention, len(cells.questions)), totals
+    )
 
 
 class Evidence(NamedTuple):
@@ -143,7 +147,9 @@ class Evidence(NamedTuple):
     attention: NDArray[np.float64]  # (n_rows,): the mean of cov(set), weighted by exp(6 cov(Q))
 
 
-def evidence(sums: NDArray[np.float64], totals: NDArray[np.float64], q: QuestionCells, cells: Cells) -> Evidence:
+def evidence(
+    sums: NDArray[np.float64], totals: NDArray[np.float64], q: QuestionCells, cells: Cells
+) -> Evidence:
     """Return the product and the attention of sets with these sums in cells and these totals."""
     at, of_row = cells.from_question, cells.row_question
     products = sums * q.sums[at]
@@ -168,7 +174,9 @@ class RegionScores(NamedTuple):
     union: NDArray[np.float64]  # max cov(A u Q)
     product: NDArray[np.float64]  # max cov(Q) * cov(N)
     attention: NDArray[np.float64]  # the mean of cov(N), weighted by exp(6 cov(Q))
-    at_question: NDArray[np.float64]  # cov(N) in the first region with the largest cov(Q), 0 if that is 0
+    at_question: NDArray[
+        np.float64
+    ]  # cov(N) in the first region with the largest cov(Q), 0 if that is 0
     sum: NDArray[np.float64]  # max cov(Q) + cov(N)
 
 
@@ -176,10 +184,14 @@ class SentenceScores(NamedTuple):
     """Scores of single sentences, each of shape (n_rows,)."""
 
     two_products: NDArray[np.float64]  # the sum of the two largest cov(Q) * cov(N)
-    after: NDArray[np.float64]  # the larger cov(N) of the sentences after the two with the largest cov(Q) > 0
+    after: NDArray[
+        np.float64
+    ]  # the larger cov(N) of the sentences after the two with the largest cov(Q) > 0
     before: NDArray[np.float64]  # the same of the sentences before them
     evidence: NDArray[np.int64]  # the first sentence with the largest product, -1 if that is 0
-    best: NDArray[np.int64]  # the evidence, else the first sentence with the largest cov(A u Q), -1 if that is 0
+    best: NDArray[
+        np.int64
+    ]  # the evidence, else the first sentence with the largest cov(A u Q), -1 if that is 0
 
 
 class CandidateCells(NamedTuple):
@@ -216,7 +228,9 @@ def region_scores(q: QuestionCells, c: CandidateCells, cells: Cells) -> RegionSc
     new = evidence(c.new, c.new_totals, q, cells)
     best = first_maxima(q.sums, cells.question_starts)
     # A row's cells and its question's are the same sentences.
-    at_best = c.new[first + (best - cells.question_starts[:-1])[of_row]] * (q.sums[best] > 0)[of_row]
+    at_best = (
+        c.new[first + (best - cells.question_starts[:-1])[of_row]] * (q.sums[best] > 0)[of_row]
+    )
     return RegionScores(
         share(np.maximum.reduceat(c.candidate, first), c.candidate_totals),
         share(np.maximum.reduceat(c.added + q.sums[at], first), c.added_totals + q.totals[of_row]),
@@ -254,7 +268,9 @@ def sentence_scores(q: QuestionCells, c: CandidateCells, cells: Cells) -> Senten
         share(after, c.new_totals),
         share(before, c.new_totals),
         np.where(largest > 0, evidence_cells - first, -1),
-        np.where(largest > 0, evidence_cells - first, np.where(union[nearest] > 0, nearest - first, -1)),
+        np.where(
+            largest > 0, evidence_cells - first, np.where(union[nearest] > 0, nearest - first, -1)
+        ),
     )
 
 
@@ -270,9 +286,13 @@ def turn_coverage(
     sets: WordSets,  # over the candidates of the chunk
     cells: Cells,
     sentences: Regions,  # of single sentences
-    speakers: NDArray[np.int64],  # (n_question_cells,): the speaker of each sentence, -1 outside turns
+    speakers: NDArray[
+        np.int64
+    ],  # (n_question_cells,): the speaker of each sentence, -1 outside turns
     turns: NDArray[np.int64],  # (n_question_cells,): its turn; later turns have larger numbers
-    asked: NDArray[np.int64],  # (n_questions of the chunk,): the speaker that each question names, or -1
+    asked: NDArray[
+        np.int64
+    ],  # (n_questions of the chunk,): the speaker that each question names, or -1
 ) -> TurnCoverage:
     """Return how much of the sets of one chunk's candidates the turns of a dialogue have."""
     starts = cells.question_starts
@@ -291,7 +311,9 @@ def turn_coverage(
     totals = sets.totals()
 
     def coverage(flags: NDArray[np.bool_]) -> NDArray[np.float64]:
-        covered = np.logical_or.reduceat(flags[at], first) if len(first) else np.zeros(0, dtype=np.bool_)
+        covered = (
+            np.logical_or.reduceat(flags[at], first) if len(first) else np.zeros(0, dtype=np.bool_)
+        )
         return share(found.sums(found.weights * covered), totals)
 
     return TurnCoverage(coverage(own), coverage(is_last), coverage(is_turn & ~own))
@@ -314,11 +336,15 @@ class Proximity(NamedTuple):
     Distances in passages are shares of |P| - 1, and 1 where there is nothing to measure.
     """
 
-    mean: NDArray[np.float64]  # over Q's words in P: the distance of the nearest occurrence to any word of N
+    mean: NDArray[
+        np.float64
+    ]  # over Q's words in P: the distance of the nearest occurrence to any word of N
     weighted_mean: NDArray[np.float64]  # the same, weighted by rarity
     least: NDArray[np.float64]  # the least of these distances
     decay: NDArray[np.float64]  # sum over Q of g(q) exp(-d / 5) / sum over Q of g
-    best_decay: NDArray[np.float64]  # sum over N of g(w) exp(-d / 6) of w's best occurrence / sum over N of g
+    best_decay: NDArray[
+        np.float64
+    ]  # sum over N of g(w) exp(-d / 6) of w's best occurrence / sum over N of g
     all_decay: NDArray[np.float64]  # the same, summed over all occurrences
     close: NDArray[np.int64]  # how many occurrences of N's words are within 3 tokens of a word of Q
 
@@ -333,22 +359,32 @@ def proximity(block: MatchedBlock, questions: WordSets, candidates: WordSets) ->
     mean, weighted_mean, least = (np.ones(n) for _ in range(3))
     decay, best_decay, all_decay = (np.zeros(n) for _ in range(3))
     close = np.zeros(n, dtype=np.int64)
-    q_totals, n_totals = questions.totals()[question] * DECAY_SCALE, candidates.totals() * DECAY_SCALE
+    q_totals, n_totals = (
+        questions.totals()[question] * DECAY_SCALE,
+        candidates.totals() * DECAY_SCALE,
+    )
     # Sums of weights times decays stay below 2**63 for fewer than 2**18 occurrences of the rarest words.
     to_decay, from_decay = decay_weights(QUESTION_REACH), decay_weights(CANDIDATE_REACH)
     for rows in _row_chunks(block, of_question, of_candidate):
         texts = question[rows]
-        q_places, n_places = places_of(postings, of_question, texts), places_of(postings, of_candidate, rows)
+        q_places, n_places = (
+            places_of(postings, of_question, texts),
+            places_of(postings, of_candidate, rows),
+        )
         to_new, to_question = nearest_steps(q_places, n_places)
         spans = np.maximum(lengths[rows] - 1, 1).astype(np.float64)
 
-        steps = np.minimum.reduceat(to_new, offsets_of(q_places.counts)[:-1])  # one number for each word
+        steps = np.minimum.reduceat(
+            to_new, offsets_of(q_places.counts)[:-1]
+        )  # one number for each word
         own = q_set.take(texts)
         starts = own.offsets[:-1]
         mean[rows] = np.add.reduceat(steps, starts) / (np.diff(own.offsets) * spans)
         weighted_mean[rows] = np.add.reduceat(own.weights * steps, starts) / (own.totals() * spans)
         least[rows] = np.minimum.reduceat(steps, starts) / spans
-        decay[rows] = share(np.add.reduceat(own.weights * _look_up(to_decay, steps), starts), q_totals[rows])
+        decay[rows] = share(
+            np.add.reduceat(own.weights * _look_up(to_decay, steps), starts), q_totals[rows]
+        )
 
         own = n_set.take(rows)
         starts, word_starts = own.offsets[:-1], offsets_of(n_places.counts)[:-1]
@@ -356,7 +392,9 @@ def proximity(block: MatchedBlock, questions: WordSets, candidates: WordSets) ->
         best, total = np.maximum.reduceat(values, word_starts), np.add.reduceat(values, word_starts)
         best_decay[rows] = share(np.add.reduceat(own.weights * best, starts), n_totals[rows])
         all_decay[rows] = share(np.add.reduceat(own.weights * total, starts), n_totals[rows])
-        close[rows] = np.add.reduceat(np.add.reduceat(to_question <= CLOSE, word_starts, dtype=np.int64), starts)
+        close[rows] = np.add.reduceat(
+            np.add.reduceat(to_question <= CLOSE, word_starts, dtype=np.int64), starts
+        )
     return Proximity(mean, weighted_mean, least, decay, best_decay, all_decay, close)
 
 
@@ -364,7 +402,9 @@ def _look_up(table: NDArray[np.int64], distances: NDArray[np.int64]) -> NDArray[
     return table[np.minimum(distances, len(table) - 1)]
 
 
-def _row_chunks(block: MatchedBlock, questions: Matches, candidates: Matches) -> Iterator[NDArray[np.int64]]:
+def _row_chunks(
+    block: MatchedBlock, questions: Matches, candidates: Matches
+) -> Iterator[NDArray[np.int64]]:
     """Yield the candidates for which both sides have matches, some at a time."""
     question = block.arrays.candidate_question
     found = (np.diff(questions.offsets)[question] > 0) & (np.diff(candidates.offsets) > 0)
@@ -383,4 +423,6 @@ def nearest_steps(left: Places, right: Places) -> tuple[NDArray[np.int64], NDArr
     """
     stride = row_stride(left, right)
     keys = [pack_places(side, stride) for side in (left, right)]
-    return nearest_distances(keys[0], np.sort(keys[1])), nearest_distances(keys[1], np.sort(keys[0]))
+    return nearest_distances(keys[0], np.sort(keys[1])), nearest_distances(
+        keys[1], np.sort(keys[0])
+    )

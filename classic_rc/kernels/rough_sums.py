@@ -54,7 +54,9 @@ class RoughSums:
         most = int(n_terms.max(initial=0))
         self._dtype = np.promote_types(np.uint16, np.min_scalar_type(_UNITS_PER_TERM * most))
         # Even if a sentence has all terms at their most, rounding up by one unit per term stays within the type.
-        heaviest = float(terms.sums(terms.weights, n_queries).max(initial=0)) * float(saturation.max(initial=0))
+        heaviest = float(terms.sums(terms.weights, n_queries).max(initial=0)) * float(
+            saturation.max(initial=0)
+        )
         units = np.iinfo(self._dtype).max
         scale = (units - most - 1) / (heaviest or 1.0)
         # Sums may be a unit per term too large, and single precision may shift them by a millionth.
@@ -65,7 +67,9 @@ class RoughSums:
         weights = (terms.weights[first] * scale).astype(np.float32)
         # Of each different entry: what it adds, and the sentences to which it adds that.
         bounds = list(zip(starts.tolist(), (starts + lengths).tolist(), strict=True))
-        self._addends = _round_up([postings.codes[i:j] for i, j in bounds], weights, saturation, self._dtype)
+        self._addends = _round_up(
+            [postings.codes[i:j] for i, j in bounds], weights, saturation, self._dtype
+        )
         self._sentences = [postings.sentences[i:j] for i, j in bounds]
         self._entries: list[int] = inverse.reshape(-1).tolist()
         self._has_postings, self._lengths = has_postings, terms.lengths
@@ -78,11 +82,16 @@ class RoughSums:
 
     def _make_dense(self, lengths: NDArray[np.int64], list_of_entry: NDArray[np.int64]) -> None:
         """Give terms of many sentences a row of addends: adding rows is faster than adding at places."""
-        is_dense = (lengths * _DENSE_SHARE > self._n_sentences + _DENSE_CALL) & (np.bincount(list_of_entry) > 1)
+        is_dense = (lengths * _DENSE_SHARE > self._n_sentences + _DENSE_CALL) & (
+            np.bincount(list_of_entry) > 1
+        )
         for number in is_dense.nonzero()[0].tolist():
             self._dense[number] = np.zeros(self._n_sentences, dtype=self._dtype)
             self._dense[number][self._sentences[number]] = self._addends[number]
-            self._sentences[number], self._addends[number] = self._sentences[number][:0], self._addends[number][:0]
+            self._sentences[number], self._addends[number] = (
+                self._sentences[number][:0],
+                self._addends[number][:0],
+            )
         self._dense_entries = is_dense[list_of_entry].nonzero()[0]
         self._lengths = np.where(is_dense[list_of_entry], 0, self._lengths)
 
@@ -99,7 +108,9 @@ class RoughSums:
         offsets = offsets_of(self._lengths[entries])
         ends = offsets[self._bounds[first : last + 1] - entries.start]
         own = self._entries[entries]
-        cells = np.concatenate([np.empty(0, dtype=np.int32), *map(self._sentences.__getitem__, own)])
+        cells = np.concatenate(
+            [np.empty(0, dtype=np.int32), *map(self._sentences.__getitem__, own)]
+        )
         for query, (i, j) in enumerate(pairwise(ends.tolist())):
             cells[i:j] += query * room
         sums = self._sum(own, cells, n_queries * room)
@@ -111,7 +122,10 @@ class RoughSums:
         enough = np.ones(n_queries, dtype=self._dtype)
         if k <= n_chunks:
             # The k best chunks have k sentences with these sums or more, so the k-th of them is reached k times.
-            least = np.partition(largest, n_chunks - k, axis=1)[:, n_chunks - k] - self._slack[first:last]
+            least = (
+                np.partition(largest, n_chunks - k, axis=1)[:, n_chunks - k]
+                - self._slack[first:last]
+            )
             enough = np.maximum(least, 1).astype(self._dtype)
         # Flat indices: NumPy needs several times as long for indices of two axes.
         query, chunk = np.divmod((largest >= enough[:, None]).ravel().nonzero()[0], n_chunks)
@@ -125,14 +139,20 @@ class RoughSums:
         numbers[found] = np.arange(len(queries), dtype=np.int32)
         entry = np.arange(entries.start, entries.stop).repeat(np.diff(places.searchsorted(offsets)))
         at = places - offsets[entry - entries.start] + self._terms.starts[entry]
-        return PossibleHits(queries + first, sentences, FoundPostings(numbers[cells[places]], entry, at))
+        return PossibleHits(
+            queries + first, sentences, FoundPostings(numbers[cells[places]], entry, at)
+        )
 
-    def _sum(self, own: list[int], cells: NDArray[np.int32], n_cells: int) -> NDArray[np.unsignedinteger]:
+    def _sum(
+        self, own: list[int], cells: NDArray[np.int32], n_cells: int
+    ) -> NDArray[np.unsignedinteger]:
         """Return the sums in all cells."""
         if self._column is None or self._column.shape[0] < n_cells:
             self._column = csc_array((n_cells, 1), dtype=self._dtype)
         # Making a new matrix would take longer than the product.
-        self._column.data = np.concatenate([np.empty(0, dtype=self._dtype), *map(self._addends.__getitem__, own)])
+        self._column.data = np.concatenate(
+            [np.empty(0, dtype=self._dtype), *map(self._addends.__getitem__, own)]
+        )
         self._column.indices, self._column.indptr = cells, np.array([0, len(cells)], dtype=np.int32)
         sums: NDArray[np.unsignedinteger] = self._column @ self._one
         return sums[:n_cells]
@@ -147,8 +167,12 @@ def _round_up(
     """Return what each list adds to its sentences, from the codes of its postings."""
     one, addends = np.float32(1), list(codes)
     short = [number for number, own in enumerate(codes) if len(own) <= len(saturation)]
-    for number in set(range(len(codes))).difference(short):  # most codes occur several times: each is rounded once
-        of_code = (saturation * weights[number] + one).astype(dtype)  # truncated: together they round up
+    for number in set(range(len(codes))).difference(
+        short
+    ):  # most codes occur several times: each is rounded once
+        of_code = (saturation * weights[number] + one).astype(
+            dtype
+        )  # truncated: together they round up
         addends[number] = of_code.take(codes[number], mode="clip")
     of_lists = [np.empty(0, dtype=np.uint8), *map(codes.__getitem__, short)]
     lengths = np.array(list(map(len, of_lists[1:])), dtype=np.int64)
@@ -178,7 +202,11 @@ class PossibleHits(NamedTuple):
 
 
 def sum_terms(
-    postings: SentencePostings, terms: TermLists, found: FoundPostings, n_hits: int, term_scores: TermScores
+    postings: SentencePostings,
+    terms: TermLists,
+    found: FoundPostings,
+    n_hits: int,
+    term_scores: TermScores,
 ) -> NDArray[np.float32]:
     """Return the scores of sentences: the sums of what each term adds, in single precision."""
     added = postings.scores(terms.weights[found.entries], postings.codes[found.at], term_scores)
@@ -187,7 +215,10 @@ def sum_terms(
 
 
 def find_postings(
-    postings: SentencePostings, terms: TermLists, queries: NDArray[np.int64], sentences: NDArray[np.int64]
+    postings: SentencePostings,
+    terms: TermLists,
+    queries: NDArray[np.int64],
+    sentences: NDArray[np.int64],
 ) -> Iterator[tuple[slice, FoundPostings]]:
     """Search the posting lists of queries' terms for sentences; both arrays have shape (n_hits,), by query.
 
@@ -209,7 +240,12 @@ def find_postings(
         hits = ragged_indices(begins[by_list], n_pairs)
         wanted = sentences[first:last].astype(postings.sentences.dtype)[hits]
         at = np.empty(len(hits), dtype=np.int64)
-        lists = zip(starts[firsts].tolist(), lengths[firsts].tolist(), pairwise(bounds[ends].tolist()), strict=True)
+        lists = zip(
+            starts[firsts].tolist(),
+            lengths[firsts].tolist(),
+            pairwise(bounds[ends].tolist()),
+            strict=True,
+        )
         for start, length, (i, j) in lists:
             at[i:j] = postings.sentences[start : start + length].searchsorted(wanted[i:j])
         is_in = at < lengths.repeat(n_pairs)

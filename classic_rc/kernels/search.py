@@ -11,7 +11,12 @@ from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import offsets_of, ragged_indices, run_starts, runs_of
 from classic_rc.kernels.rough_sums import PossibleHits, RoughSums, find_postings, sum_terms
-from classic_rc.kernels.search_blocks import ConstrainedQueries, ScoreBounds, SearchBlock, SearchPlan
+from classic_rc.kernels.search_blocks import (
+    ConstrainedQueries,
+    ScoreBounds,
+    SearchBlock,
+    SearchPlan,
+)
 from classic_rc.kernels.sentence_postings import (
     BLOCK_CELLS,
     ChosenPostings,
@@ -48,7 +53,8 @@ def best_constrained(
     postings: SentencePostings,
     queries: ConstrainedQueries,
     term_scores: TermScores,  # never negative, and proportional to the weights except for rounding
-    combine: Combine | None = None,  # makes scores of sums of term scores; default: the sums, in single precision
+    combine: Combine
+    | None = None,  # makes scores of sums of term scores; default: the sums, in single precision
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Return the best sentence for each option among those with a term of the question and a term of the option.
 
@@ -57,7 +63,10 @@ def best_constrained(
     sentences (the lowest index among equal scores, -1 if none qualifies), and their scores (0 if none qualifies).
     """
     n_options = len(queries.option_question)
-    sentences, scores = np.full(n_options, -1, dtype=np.int64), np.zeros(n_options, dtype=np.float32)
+    sentences, scores = (
+        np.full(n_options, -1, dtype=np.int64),
+        np.zeros(n_options, dtype=np.float32),
+    )
     n_cells = max(BLOCK_CELLS, int(queries.sizes.max(initial=0)))
     flags, slots = np.zeros(n_cells, dtype=np.bool_), np.empty(n_cells, dtype=np.int32)
     bounds, plan = ScoreBounds(postings, term_scores, n_cells), SearchPlan.of(postings, queries)
@@ -138,7 +147,9 @@ def _merge_hits(gathered: list[_Hits]) -> _Hits:
     options = slice(gathered[0].options.start, gathered[-1].options.stop)
     hits = _Hits(options, *(np.concatenate(column) for column in columns))
     for slots, of_block in ((hits.slots, "slots"), (hits.asked_slots, "asked_slots")):
-        slots += np.repeat(before[:-1], [len(getattr(part, of_block)) for part in gathered]).astype(np.int32)
+        slots += np.repeat(before[:-1], [len(getattr(part, of_block)) for part in gathered]).astype(
+            np.int32
+        )
     return hits
 
 
@@ -156,7 +167,9 @@ def _score_hits(
     asked = postings.scores(plan.asked.weights[hits.asked_terms], hits.asked_codes, term_scores)
     # bincount sums in double precision, as Lucene does.
     asked_sums = np.bincount(hits.asked_slots, asked, n_hits)
-    offered = postings.scores(plan.offered.weights[hits.terms], hits.codes, term_scores).astype(np.float64)
+    offered = postings.scores(plan.offered.weights[hits.terms], hits.codes, term_scores).astype(
+        np.float64
+    )
     # A term of both adds its weight in question and option together; subtract its part of the asked sum.
     offered -= postings.scores(plan.question_weights[hits.terms], hits.codes, term_scores)
     if combine is not None:
@@ -166,8 +179,13 @@ def _score_hits(
     hit_offsets = offsets_of(np.bincount(hits.terms, minlength=len(plan.offered.texts)))
     question = queries.option_question[hits.options]
     first_hit, end_hit = hit_offsets[plan.offered.texts.searchsorted((question, question + 1))]
-    entries = slice(*queries.options.texts.searchsorted((hits.options.start, hits.options.stop)).tolist())
-    entry_option, entry_offered = queries.options.texts[entries] - hits.options.start, plan.entry_offered[entries]
+    entries = slice(
+        *queries.options.texts.searchsorted((hits.options.start, hits.options.stop)).tolist()
+    )
+    entry_option, entry_offered = (
+        queries.options.texts[entries] - hits.options.start,
+        plan.entry_offered[entries],
+    )
     entry_hits = np.diff(hit_offsets)[entry_offered]
     n_pairs = np.bincount(entry_option, entry_hits, len(question)).astype(np.int64)
     row_lengths = np.where(n_pairs > 0, end_hit - first_hit, 0)
@@ -233,7 +251,9 @@ def _find_top_by_bounds(
     """Yield the sentences that can be among the best of some queries, with their scores."""
     # Searching lists for each sentence costs as much as looking at this many postings.
     looks_at_all = _POSTINGS_PER_SEARCH * k * len(terms.texts) > n_postings.sum()
-    rough = RoughSums(postings, terms, n_queries, n_sentences, term_scores, has_postings=looks_at_all)
+    rough = RoughSums(
+        postings, terms, n_queries, n_sentences, term_scores, has_postings=looks_at_all
+    )
     gathered: list[PossibleHits] = []
     n_hits = 0
     for first, last in runs_of(n_sentences + n_postings, _ROUGH_CELLS):
@@ -297,7 +317,9 @@ def best_per_query(
         kept = np.ones(len(queries), dtype=np.bool_)
         for start, stop in zip(bounds[many].tolist(), bounds[many + 1].tolist(), strict=True):
             own = scores[start:stop]
-            kept[start:stop] = own >= np.partition(own, len(own) - k)[len(own) - k]  # with all ties of the k-th
+            kept[start:stop] = (
+                own >= np.partition(own, len(own) - k)[len(own) - k]
+            )  # with all ties of the k-th
         queries, sentences, scores = queries[kept], sentences[kept], scores[kept]
     order = np.lexsort((sentences, -scores, queries))
     starts = run_starts(queries)  # the sort keeps the queries' order

@@ -50,7 +50,9 @@ class SearchPlan(NamedTuple):
     offered: TermLists  # texts are questions
     n_asked: NDArray[np.int64]  # (n_questions,): how many asked terms each question has
     asked_weights: NDArray[np.float64]  # (n_questions,): the sums of their weights
-    question_weights: NDArray[np.float32]  # (n_offered,): the weight of each offered term in the question alone
+    question_weights: NDArray[
+        np.float32
+    ]  # (n_offered,): the weight of each offered term in the question alone
     # (n_entries,): the offered term of each entry, in the order of the options' terms
     entry_offered: NDArray[np.int64]
     # (n_entries,): the sum of what the option's lighter terms add to their weights in the question
@@ -60,7 +62,9 @@ class SearchPlan(NamedTuple):
     def of(cls, postings: SentencePostings, queries: ConstrainedQueries) -> SearchPlan:
         """Make the plan for some questions."""
         options, n_questions = queries.options, len(queries.sizes)
-        offered, question_weights, entry_offered = _collect_offered_terms(queries, len(postings.offsets))
+        offered, question_weights, entry_offered = _collect_offered_terms(
+            queries, len(postings.offsets)
+        )
         asked = TermLists.of(queries.questions, postings)
         return cls(
             postings,
@@ -76,7 +80,12 @@ class SearchPlan(NamedTuple):
 
     def blocks(self) -> Iterator[SearchBlock]:
         """Yield the questions that have both asked and offered terms, a few at a time."""
-        queries, asked, offered, n_questions = self.queries, self.asked, self.offered, len(self.queries.sizes)
+        queries, asked, offered, n_questions = (
+            self.queries,
+            self.asked,
+            self.offered,
+            len(self.queries.sizes),
+        )
         questions = np.arange(n_questions + 1)
         option_bounds = queries.option_question.searchsorted(questions)
         entry_bounds = queries.options.texts.searchsorted(option_bounds)
@@ -87,9 +96,13 @@ class SearchPlan(NamedTuple):
             entry_bounds,
         )
         bounds = np.column_stack(ordered).tolist()
-        loads = queries.sizes + sum(t.sums(t.lengths, n_questions).astype(np.int64) for t in (asked, offered))
+        loads = queries.sizes + sum(
+            t.sums(t.lengths, n_questions).astype(np.int64) for t in (asked, offered)
+        )
         for first, last in runs_of(loads, BLOCK_CELLS):
-            a, o, x, e = (slice(start, stop) for start, stop in zip(bounds[first], bounds[last], strict=True))
+            a, o, x, e = (
+                slice(start, stop) for start, stop in zip(bounds[first], bounds[last], strict=True)
+            )
             if a.start == a.stop or o.start == o.stop:
                 continue
             cells = offsets_of(queries.sizes[first:last])
@@ -139,13 +152,19 @@ def _collect_offered_terms(
     options = queries.options
     question = queries.option_question[options.texts]
     # Within a question, a term's weight depends only on its boost in the option: equal boosts, one offered term.
-    keys = (question * n_terms + options.terms) * (int(options.boosts.max(initial=0)) + 1) + options.boosts
+    keys = (question * n_terms + options.terms) * (
+        int(options.boosts.max(initial=0)) + 1
+    ) + options.boosts
     _, entry, offered = np.unique(keys, return_index=True, return_inverse=True)
-    terms = QueryTerms(question[entry], options.terms[entry], options.boosts[entry], options.weights[entry])
+    terms = QueryTerms(
+        question[entry], options.terms[entry], options.boosts[entry], options.weights[entry]
+    )
     return terms, queries.question_weights[entry], offered.reshape(-1)
 
 
-def _sum_lighter_weights(options: NDArray[np.int64], weights: NDArray[np.float32]) -> NDArray[np.float64]:
+def _sum_lighter_weights(
+    options: NDArray[np.int64], weights: NDArray[np.float32]
+) -> NDArray[np.float64]:
     """Sum, for each entry, the weights of its option's lighter entries; among equals the earlier is lighter."""
     order = np.lexsort((weights, options))
     total = np.concatenate(([0.0], np.cumsum(weights[order], dtype=np.float64)))
@@ -179,13 +198,19 @@ class ScoreBounds:
         option's terms that the sentence has. The best score is at least the largest of these sums without the
         lighter terms.
         """
-        offered, entry_offered, entry_option = block.offered, block.entry_offered, block.entry_option
+        offered, entry_offered, entry_option = (
+            block.offered,
+            block.entry_offered,
+            block.entry_option,
+        )
         found, scale, units = self._sum_in_cells(
             block.asked, offered, block.n_asked, block.asked_weights, block.n_cells
         )
         places = (found > 0).nonzero()[0]  # every matched term adds at least one unit
         qualifying, found = offered.choose(places), found[places]
-        weights = ((offered.terms.weights - block.question_weights) * scale[offered.terms.texts]).astype(np.float32)
+        weights = (
+            (offered.terms.weights - block.question_weights) * scale[offered.terms.texts]
+        ).astype(np.float32)
 
         def sum_with_offered(which: NDArray[np.int64]) -> NDArray[np.float32]:
             saturation = self._saturation[self._postings.codes[qualifying.at[which]]]
@@ -214,7 +239,9 @@ class ScoreBounds:
         np.minimum.at(demand, entry_offered, demands)
 
         # First a cheap test on the asked sums, with the most that an offered term can add; then with what it adds.
-        enough = np.clip(np.floor(demand - weights * self._max_saturation), 0, units).astype(found.dtype)
+        enough = np.clip(np.floor(demand - weights * self._max_saturation), 0, units).astype(
+            found.dtype
+        )
         which = (found >= enough.repeat(n_found)).nonzero()[0]
         which = which[sum_with_offered(which) >= demand[qualifying.lists[which]]]
         return qualifying, qualifying.cells[which]
@@ -238,7 +265,11 @@ class ScoreBounds:
         # Even if a sentence has all terms at their most, rounding up by one unit per term stays within the type.
         scale = (units - n_terms - 1) / np.where(heaviest > 0, heaviest, 1)
         added = self._saturation.take(lists.all_codes(self._postings))
-        added *= (lists.terms.weights * scale[lists.terms.texts]).astype(np.float32).repeat(lists.terms.lengths)
+        added *= (
+            (lists.terms.weights * scale[lists.terms.texts])
+            .astype(np.float32)
+            .repeat(lists.terms.lengths)
+        )
         added += 1  # the conversion to integers truncates: together they round up
         np.add.at(sums, lists.cells, added.astype(dtype))
         found = sums.take(others.cells)

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import offsets_of, ragged_indices
 
-Combine: TypeAlias = Callable[[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]], NDArray[np.float32]]
+Combine: TypeAlias = Callable[
+    [NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]], NDArray[np.float32]
+]
 """From sums of term scores, numbers of matched query terms, and the indices of the queries, the scores."""
 
 BLOCK_CELLS = 5 * 2**18
@@ -23,11 +25,17 @@ _SHORT_LIST = 32
 """Mean length of posting lists up to which one array of indices is cheaper than one slice per list."""
 
 
-class TermScores(Protocol):  # not a Callable, which would be a method where a class has it as an attribute
+class TermScores(
+    Protocol
+):  # not a Callable, which would be a method where a class has it as an attribute
     """A function that returns what terms add to the scores of sentences."""
 
     def __call__(
-        self, weights: NDArray[np.float32], counts: NDArray[np.float32], factors: NDArray[np.float32], /
+        self,
+        weights: NDArray[np.float32],
+        counts: NDArray[np.float32],
+        factors: NDArray[np.float32],
+        /,
     ) -> NDArray[np.float32]:
         """Return what each posting adds, from its term's weight, its count and its sentence's length factor."""
         ...
@@ -40,9 +48,13 @@ class SentencePostings(NamedTuple):
     takes less of the cache than the pair.
     """
 
-    offsets: NDArray[np.int64]  # (n_terms + 1,): the postings of term i are `offsets[i]:offsets[i + 1]`
+    offsets: NDArray[
+        np.int64
+    ]  # (n_terms + 1,): the postings of term i are `offsets[i]:offsets[i + 1]`
     sentences: NDArray[np.int32]  # (n_postings,), ascending within a term
-    codes: NDArray[np.unsignedinteger]  # (n_postings,): each posting's pair of count and length factor
+    codes: NDArray[
+        np.unsignedinteger
+    ]  # (n_postings,): each posting's pair of count and length factor
     counts: NDArray[np.float32]  # (n_codes,): how often the sentence has the term
     factors: NDArray[np.float32]  # (n_codes,): the similarity's factor for the sentence's length
 
@@ -100,7 +112,9 @@ class PostingLists(NamedTuple):
     cells: NDArray[np.int64]  # (offsets[-1],): the cell of each posting
 
     @classmethod
-    def read(cls, postings: SentencePostings, terms: TermLists, shift_of_text: NDArray[np.int64]) -> PostingLists:
+    def read(
+        cls, postings: SentencePostings, terms: TermLists, shift_of_text: NDArray[np.int64]
+    ) -> PostingLists:
         """Read the posting lists of these terms."""
         offsets, shifts = offsets_of(terms.lengths), shift_of_text[terms.texts]
         cells = _read_lists(postings.sentences, terms, offsets)
@@ -132,7 +146,9 @@ class ChosenPostings(NamedTuple):
         return ChosenPostings(self.lists[which], self.cells[which], self.at[which])
 
 
-def _read_lists(array: NDArray[np.integer], terms: TermLists, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+def _read_lists(
+    array: NDArray[np.integer], terms: TermLists, offsets: NDArray[np.int64]
+) -> NDArray[np.int64]:
     # As int64: NumPy converts indices of any other type before it uses them.
     if offsets[-1] <= _SHORT_LIST * len(terms.starts):
         return array[ragged_indices(terms.starts, terms.lengths)].astype(np.int64)

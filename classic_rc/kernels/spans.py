@@ -58,7 +58,9 @@ def score_spans(
     if not length:
         return best
     words, word_of, counts = np.unique(passage, return_inverse=True, return_counts=True)
-    weights = (inverse_count_weights(counts) if word_weights is None else word_weights[words])[word_of]
+    weights = (inverse_count_weights(counts) if word_weights is None else word_weights[words])[
+        word_of
+    ]
     question_words = np.unique(question)
     in_question = np.isin(words, question_words)[word_of]
     places = np.argsort(word_of, kind="stable")
@@ -116,7 +118,9 @@ def score_spans(
     return best
 
 
-def span_overlap(arrays: TokenArrays, first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.int64]:
+def span_overlap(
+    arrays: TokenArrays, first: NDArray[np.int64], last: NDArray[np.int64]
+) -> NDArray[np.int64]:
     """Count the distinct words and bigrams of the question that its passage has outside the candidate.
 
     A bigram is outside if neither of its words is inside; two words on different sides of the candidate are not a
@@ -136,13 +140,18 @@ def span_overlap(arrays: TokenArrays, first: NDArray[np.int64], last: NDArray[np
     overlap = np.zeros(len(arrays.candidate_question), dtype=np.int64)
     for where, block in arrays.blocks(BLOCK_TOKENS):
         bounds = first[where], last[where]
-        overlap[where] = _count_outside(block, *bounds, size=1) + _count_outside(bigrams_of(block), *bounds, size=2)
+        overlap[where] = _count_outside(block, *bounds, size=1) + _count_outside(
+            bigrams_of(block), *bounds, size=2
+        )
     return overlap
 
 
 def bigrams_of(arrays: TokenArrays) -> TokenArrays:
     """Return the same passages and questions as ids of their bigrams; candidates have none."""
-    texts = ((arrays.passage_tokens, arrays.passage_offsets), (arrays.question_tokens, arrays.question_offsets))
+    texts = (
+        (arrays.passage_tokens, arrays.passage_offsets),
+        (arrays.question_tokens, arrays.question_offsets),
+    )
     pairs = [_encode_bigrams(tokens, offsets, arrays.n_words) for tokens, offsets in texts]
     codes, ids = np.unique(np.concatenate([own for own, _ in pairs]), return_inverse=True)
     passage_ids, question_ids = np.split(ids.reshape(-1).astype(np.int32), [len(pairs[0][0])])

@@ -70,4 +70,6 @@ def apply_coordination(
     Lucene multiplies the norm into the term weights instead, so the last bits may differ. `queries` is the query of
     each sum, whose norm is from :func:`query_norms`; `matched` says how many of its terms the sentence has.
     """
-    return (sums * norms[queries]).astype(np.float32) * (matched / n_terms[queries]).astype(np.float32)
+    return (sums * norms[queries]).astype(np.float32) * (matched / n_terms[queries]).astype(
+        np.float32
+    )

@@ -51,7 +51,9 @@ def inverse_count_weights(counts: NDArray[np.integer], total: int = 1) -> NDArra
 
 
 def _weights_of(counts: NDArray[np.integer], total: int) -> NDArray[np.int32]:
-    return np.array([inverse_count_weight(int(c), total) if c else 0 for c in counts], dtype=np.int32)
+    return np.array(
+        [inverse_count_weight(int(c), total) if c else 0 for c in counts], dtype=np.int32
+    )
 
 
 @lru_cache

@@ -86,10 +86,14 @@ def best_windows(
     order = np.argsort(widths, kind="stable")
     order = order[widths[order] > 0]
     # The chunks share their memory: freeing and allocating it for each would take a fifth of the time.
-    memory = np.empty((3, min(_CELLS + int(lengths.max(initial=0)), int(lengths.sum()))), dtype=weigh.dtype)
+    memory = np.empty(
+        (3, min(_CELLS + int(lengths.max(initial=0)), int(lengths.sum()))), dtype=weigh.dtype
+    )
     for rows in row_chunks(order, lengths, _CELLS):
         starts = offsets_of(lengths[rows])
-        best[rows] = row_maxima(weigh.rows(rows, starts, memory[0]), starts, widths[rows], memory[1:])
+        best[rows] = row_maxima(
+            weigh.rows(rows, starts, memory[0]), starts, widths[rows], memory[1:]
+        )
     return best
 
 
@@ -147,7 +151,9 @@ def _fill_rows(
     cells[at] = np.repeat(run_weights[places.runs], places.counts)
 
 
-def row_chunks(rows: NDArray[np.int64], lengths: NDArray[np.int64], cells: int) -> Iterator[NDArray[np.int64]]:
+def row_chunks(
+    rows: NDArray[np.int64], lengths: NDArray[np.int64], cells: int
+) -> Iterator[NDArray[np.int64]]:
     """Split `rows` into parts of about `cells` cells (:func:`block_size`), at least one row each."""
     if not len(rows):
         return
@@ -156,7 +162,10 @@ def row_chunks(rows: NDArray[np.int64], lengths: NDArray[np.int64], cells: int) 
 
 
 def row_maxima(
-    weights: NDArray[np.integer], starts: NDArray[np.int64], widths: NDArray[np.int64], memory: NDArray[np.integer]
+    weights: NDArray[np.integer],
+    starts: NDArray[np.int64],
+    widths: NDArray[np.int64],
+    memory: NDArray[np.integer],
 ) -> NDArray[np.int64]:
     """Return the largest sum of `widths[i]` adjacent cells in each row i; rows are ordered by width.
 
@@ -176,7 +185,9 @@ def row_maxima(
     return best
 
 
-def _window_sums(cells: NDArray[np.integer], width: int, memory: NDArray[np.integer]) -> NDArray[np.integer]:
+def _window_sums(
+    cells: NDArray[np.integer], width: int, memory: NDArray[np.integer]
+) -> NDArray[np.integer]:
     """Return ``sums[i] = cells[i:i + width].sum()``, by doubling along the binary digits of `width`, highest first.
 
     This takes ``floor(log2 width) + popcount(width) - 1`` additions of whole arrays. They vectorise; a running sum
@@ -222,11 +233,17 @@ def window_sweep(
     -------
     ndarray of int64, shape (n_candidates, n_sizes)
     """
-    if not len(sizes) or sizes[0] < 1 or any(b <= a for a, b in zip(sizes, sizes[1:], strict=False)):
+    if (
+        not len(sizes)
+        or sizes[0] < 1
+        or any(b <= a for a, b in zip(sizes, sizes[1:], strict=False))
+    ):
         raise ValueError(f"sizes must be at least 1 and ascending, got {list(sizes)}")
     best = np.zeros((len(arrays.candidate_question), len(sizes)), dtype=np.int64)
     for block in matched_blocks(arrays):
-        best[block.where] = best_of_sizes(block, sizes, word_weights, smoothing=smoothing, last_window=last_window)
+        best[block.where] = best_of_sizes(
+            block, sizes, word_weights, smoothing=smoothing, last_window=last_window
+        )
     return best
 
 
@@ -273,7 +290,9 @@ class PairWindows(NamedTuple):
     """The best windows of two sets of words for each candidate; sums are fixed-point."""
 
     both: NDArray[np.int64]  # (n_candidates, n_sizes): the largest sum of the words of either set
-    product: NDArray[np.int64]  # (n_candidates, n_pair_sizes): the largest product of both sums, each at most 3
+    product: NDArray[
+        np.int64
+    ]  # (n_candidates, n_pair_sizes): the largest product of both sums, each at most 3
     least: NDArray[np.int64]  # (n_candidates, n_pair_sizes): the largest minimum of both sums
 
 
@@ -319,7 +338,9 @@ def pair_windows(
             both[rows, column] = _maxima_between(sums, bounds)
         for column, size in enumerate(pair_sizes):
             left = left_memory[: len(of_question) - size + 1]
-            left[:] = _window_sums(of_question, size, scratch)  # copied: the next sums overwrite them
+            left[:] = _window_sums(
+                of_question, size, scratch
+            )  # copied: the next sums overwrite them
             right = _window_sums(of_candidate, size, scratch)
             least[rows, column] = _maxima_between(np.minimum(left, right), bounds)
             capped = np.minimum(left, _LARGEST_SUM), np.minimum(right, _LARGEST_SUM)

@@ -23,11 +23,15 @@ from classic_rc.kernels.arrays import (
 class WordSets(NamedTuple):
     """A set of words for each of some texts. An *entry* is one word of one text."""
 
-    offsets: NDArray[np.int64]  # (n_texts + 1,): the entries of text i are `offsets[i]:offsets[i + 1]`
+    offsets: NDArray[
+        np.int64
+    ]  # (n_texts + 1,): the entries of text i are `offsets[i]:offsets[i + 1]`
     texts: NDArray[np.int64]  # (n_entries,): ascending
     words: NDArray[np.int64]  # (n_entries,): ascending within a text
     weights: NDArray[np.int64]  # (n_entries,): fixed-point
-    runs: NDArray[np.int64]  # (n_entries,): the word's run of the postings; -1 if the passage does not have it
+    runs: NDArray[
+        np.int64
+    ]  # (n_entries,): the word's run of the postings; -1 if the passage does not have it
 
     @property
     def matched(self) -> NDArray[np.bool_]:
@@ -45,7 +49,13 @@ class WordSets(NamedTuple):
         counts = np.diff(self.offsets)[texts]
         entries = ragged_indices(self.offsets[texts], counts)
         numbers = np.repeat(np.arange(len(texts)), counts)
-        return WordSets(offsets_of(counts), numbers, self.words[entries], self.weights[entries], self.runs[entries])
+        return WordSets(
+            offsets_of(counts),
+            numbers,
+            self.words[entries],
+            self.weights[entries],
+            self.runs[entries],
+        )
 
     def sums(self, values: NDArray[np.integer] | NDArray[np.bool_]) -> NDArray[np.float64]:
         """Sum integers over the entries of each text: shape (n_texts,).
@@ -81,7 +91,9 @@ class ContentWords(NamedTuple):
     is_new: NDArray[np.bool_]  # whether each entry of A is in N
 
 
-def content_words(block: MatchedBlock, stop_words: NDArray[np.bool_], weights: NDArray[np.int64]) -> ContentWords:
+def content_words(
+    block: MatchedBlock, stop_words: NDArray[np.bool_], weights: NDArray[np.int64]
+) -> ContentWords:
     """Return the content words of a block; the words' flags and fixed-point weights have shape (n_words,)."""
     arrays, n_words = block.arrays, block.arrays.n_words
     question = arrays.candidate_question
@@ -97,16 +109,21 @@ def content_words(block: MatchedBlock, stop_words: NDArray[np.bool_], weights: N
         texts, words = texts[is_content], words[is_content]
         runs, found = look_up(passages[texts] * n_words + words, block.postings.keys)
         counts = np.bincount(texts, minlength=n_texts)
-        sides.append(WordSets(offsets_of(counts), texts, words, weights[words], np.where(found, runs, -1)))
+        sides.append(
+            WordSets(offsets_of(counts), texts, words, weights[words], np.where(found, runs, -1))
+        )
     questions, candidates = sides
     shared = is_in(
-        question[candidates.texts] * n_words + candidates.words, questions.texts * n_words + questions.words
+        question[candidates.texts] * n_words + candidates.words,
+        questions.texts * n_words + questions.words,
     )
     is_new = flagged_or_all(~shared, candidates.texts, len(question))
     return ContentWords(questions, candidates, shared, candidates.select(is_new), is_new)
 
 
-def flagged_or_all(flags: NDArray[np.bool_], texts: NDArray[np.int64], n_texts: int) -> NDArray[np.bool_]:
+def flagged_or_all(
+    flags: NDArray[np.bool_], texts: NDArray[np.int64], n_texts: int
+) -> NDArray[np.bool_]:
     """Return the flags of the texts' entries, but True for all entries of a text without a flag.
 
     `texts` is the text of each entry, below `n_texts`.
@@ -125,9 +142,13 @@ class Spread(NamedTuple):
 def spread(postings: Postings) -> Spread:
     """Return the first and the last position of each run, and how many it has."""
     offsets = postings.offsets
-    return Spread(postings.positions[offsets[:-1]], postings.positions[offsets[1:] - 1], np.diff(offsets))
+    return Spread(
+        postings.positions[offsets[:-1]], postings.positions[offsets[1:] - 1], np.diff(offsets)
+    )
 
 
 def share(parts: NDArray[np.float64], wholes: NDArray[np.float64]) -> NDArray[np.float64]:
     """Divide, with 0 where the whole is 0."""
-    return np.divide(parts, wholes, out=np.zeros(np.broadcast(parts, wholes).shape), where=wholes != 0)
+    return np.divide(
+        parts, wholes, out=np.zeros(np.broadcast(parts, wholes).shape), where=wholes != 0
+    )

@@ -34,10 +34,14 @@ class Metric(ABC):
     citation: ClassVar[str]  # the source of the formula: paper and section, or release
     cites: ClassVar[tuple[str, ...]] = ()  # keys of the references in `citation`
     tasks: ClassVar[frozenset[Task]]  # that it measures
-    needs_unanswerable: ClassVar[bool] = False  # whether it is for data in which some questions have no answer
+    needs_unanswerable: ClassVar[bool] = (
+        False  # whether it is for data in which some questions have no answer
+    )
 
     @abstractmethod
-    def statistics(self, questions: Sequence[Question], predictions: Sequence[Prediction]) -> NDArray[np.float64]:
+    def statistics(
+        self, questions: Sequence[Question], predictions: Sequence[Prediction]
+    ) -> NDArray[np.float64]:
         """Return the sufficient statistics; row i belongs to question i.
 
         If a tie policy keeps several answers to a question, its row is the weighted mean over them.
@@ -101,10 +105,14 @@ class ScoreMetric(Metric):
     """A metric of the candidates' scores, such as a reciprocal rank: answers without scores cannot be measured."""
 
     @abstractmethod
-    def statistics_of_scores(self, questions: Sequence[Question], scores: Scores) -> NDArray[np.float64]:
+    def statistics_of_scores(
+        self, questions: Sequence[Question], scores: Scores
+    ) -> NDArray[np.float64]:
         """Return the sufficient statistics of the scores, shape (n_questions, n_statistics)."""
 
-    def statistics(self, questions: Sequence[Question], predictions: Sequence[Prediction]) -> NDArray[np.float64]:
+    def statistics(
+        self, questions: Sequence[Question], predictions: Sequence[Prediction]
+    ) -> NDArray[np.float64]:
         """Raise UsageError: predictions have no scores."""
         raise UsageError(
             f"metric {self.name!r} needs scores, and answers have none",
@@ -121,14 +129,20 @@ class TextMetric(Metric):
     def value(self, gold: tuple[str, ...], answer: tuple[str, ...]) -> float:
         """Return the value of one answer given the gold texts, in 0..1."""
 
-    def statistics(self, questions: Sequence[Question], predictions: Sequence[Prediction]) -> NDArray[np.float64]:
+    def statistics(
+        self, questions: Sequence[Question], predictions: Sequence[Prediction]
+    ) -> NDArray[np.float64]:
         """Return the weighted mean value of each question's answers, 0 without one, shape (n_questions, 1)."""
         rows = np.zeros((len(questions), 1))
         for i, (question, prediction) in enumerate(zip(questions, predictions, strict=True)):
             gold = gold_of(question)
-            values = [self.value(gold, answer) for answer in cast(AcceptedTexts, prediction.answers)]
+            values = [
+                self.value(gold, answer) for answer in cast(AcceptedTexts, prediction.answers)
+            ]
             if values:
-                rows[i, 0] = np.average(values, weights=prediction.weights) * prediction.answered_share
+                rows[i, 0] = (
+                    np.average(values, weights=prediction.weights) * prediction.answered_share
+                )
         return rows
 
 
@@ -142,11 +156,16 @@ class Accuracy(Metric):
     name = "accuracy"
     label = "Acc."
     description = "share of questions whose chosen option is right; a k-way tie scores 1/k"
-    citation = "Richardson, Burges and Renshaw 2013, MCTest; partial credit as in the authors' released results"
+    citation = (
+        "Richardson, Burges and Renshaw 2013, MCTest; partial credit as in the authors' released "
+        "results"
+    )
     cites = ("richardson2013",)
     tasks = frozenset({Task.SINGLE_CHOICE})
 
-    def statistics(self, questions: Sequence[Question], predictions: Sequence[Prediction]) -> NDArray[np.float64]:
+    def statistics(
+        self, questions: Sequence[Question], predictions: Sequence[Prediction]
+    ) -> NDArray[np.float64]:
         """Return the share of right answers among each question's tied ones, shape (n_questions, 1)."""
         pairs = zip(questions, predictions, strict=True)
         return np.array([_credit(gold_of(q), p) for q, p in pairs], dtype=np.float64).reshape(-1, 1)
@@ -159,7 +178,9 @@ def _credit(gold: frozenset[int], prediction: Prediction) -> float:
     right = [bool(answer) and gold.issuperset(answer) for answer in answers]
     if prediction.weights is None:
         return sum(right) / max(len(right), 1)
-    return sum(weight for weight, is_right in zip(prediction.weights, right, strict=True) if is_right)
+    return sum(
+        weight for weight, is_right in zip(prediction.weights, right, strict=True) if is_right
+    )
 
 
 def gold_of(question: Question) -> Any:

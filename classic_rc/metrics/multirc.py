@@ -22,8 +22,9 @@ from classic_rc.predictions import Prediction
 from classic_rc.questions import Question, Task
 
 _PAPER = (
-    "Khashabi, Chaturvedi, Roth, Upadhyay and Roth 2018, Looking Beyond the Surface: A Challenge Set for Reading "
-    "Comprehension over Multiple Sentences, with the conventions of the released multirc_measures.py"
+    "Khashabi, Chaturvedi, Roth, Upadhyay and Roth 2018, Looking Beyond the Surface: A Challenge "
+    "Set for Reading Comprehension over Multiple Sentences, with the conventions of the released "
+    "multirc_measures.py"
 )
 
 
@@ -63,7 +64,9 @@ class SelectionMetric(Metric):
     def of_counts(self, counts: OptionCounts) -> NDArray[np.float64]:
         """Return the statistics of `n` selections, shape (n, n_statistics)."""
 
-    def statistics(self, questions: Sequence[Question], predictions: Sequence[Prediction]) -> NDArray[np.float64]:
+    def statistics(
+        self, questions: Sequence[Question], predictions: Sequence[Prediction]
+    ) -> NDArray[np.float64]:
         """Return the weighted mean of :meth:`of_counts` over each question's outcomes, shape (n_questions, k)."""
         outcomes = [
             (i, *outcome, len(gold_of(question)), len(question.candidates))
@@ -81,7 +84,9 @@ class PrecisionRecallMetric(SelectionMetric):
     """A metric that is the harmonic mean of one precision and one recall over all questions."""
 
     @abstractmethod
-    def precision_and_recall(self, means: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def precision_and_recall(
+        self, means: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return precision and recall from means of statistics, each of shape (...); see :meth:`from_means`."""
 
     def from_means(self, means: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -107,9 +112,13 @@ class F1Macro(PrecisionRecallMetric):
 
     def of_counts(self, counts: OptionCounts) -> NDArray[np.float64]:
         """Return precision and recall of each selection, shape (n, 2)."""
-        return np.column_stack([ratio_or_one(counts.tp, counts.selected), ratio_or_one(counts.tp, counts.right)])
+        return np.column_stack(
+            [ratio_or_one(counts.tp, counts.selected), ratio_or_one(counts.tp, counts.right)]
+        )
 
-    def precision_and_recall(self, means: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def precision_and_recall(
+        self, means: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the questions' average precision and average recall."""
         return means[..., 0], means[..., 1]
 
@@ -133,7 +142,9 @@ class F1Answers(PrecisionRecallMetric):
         """Return the numbers of options selected and right, selected, and right, shape (n, 3)."""
         return np.column_stack([counts.tp, counts.selected, counts.right])
 
-    def precision_and_recall(self, means: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def precision_and_recall(
+        self, means: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return precision and recall from the means, which have the same ratios as the sums."""
         tp, selected, right = (means[..., i] for i in range(3))
         return ratio_or_one(tp, selected), ratio_or_one(tp, right)
@@ -187,8 +198,14 @@ class SuperGLUEF1Macro(SelectionMetric):
 
     name = "superglue_f1_m"
     label = "F1m (SuperGLUE)"
-    description = "mean of the questions' macro-averaged F1, as Hugging Face's super_glue multirc reports f1_m"
-    citation = "Wang et al. 2019, SuperGLUE, as computed by the super_glue metric of Hugging Face's evaluate"
+    description = (
+        "mean of the questions' macro-averaged F1, as Hugging Face's super_glue multirc reports "
+        "f1_m"
+    )
+    citation = (
+        "Wang et al. 2019, SuperGLUE, as computed by the super_glue metric of Hugging Face's "
+        "evaluate"
+    )
     cites = ("wang2019", "khashabi2018multirc")
 
     def of_counts(self, counts: OptionCounts) -> NDArray[np.float64]:

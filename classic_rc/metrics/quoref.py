@@ -31,7 +31,9 @@ class QuorefExactMatch(TextMetric):
         """Return 1 if `answer` has as many texts as `gold` and, normalised, the same ones; else 0."""
         if len(answer) != len(gold) or not _is_answerable(gold):
             return 0.0
-        return float(set(map(normalise_quoref_answer, answer)) == set(map(normalise_quoref_answer, gold)))
+        return float(
+            set(map(normalise_quoref_answer, answer)) == set(map(normalise_quoref_answer, gold))
+        )
 
 
 class QuorefF1(TextMetric):
@@ -44,7 +46,10 @@ class QuorefF1(TextMetric):
 
     name = "quoref_f1"
     label = "F1"
-    description = "mean over questions of the F1 of optimally paired spans, rounded to two decimals per question"
+    description = (
+        "mean over questions of the F1 of optimally paired spans, rounded to two decimals per "
+        "question"
+    )
     citation = _PAPER
     cites = ("dasigi2019", "dua2019")
     tasks = _TASKS
@@ -54,7 +59,9 @@ class QuorefF1(TextMetric):
         bags = list(map(_words, answer))
         if all(map(_all_words(gold).isdisjoint, bags)):  # true for most spans of a passage
             return 0.0
-        pairs = [[_pair_f1(bag, words, numbers) for bag in bags] for words, numbers in _gold_bags(gold)]
+        pairs = [
+            [_pair_f1(bag, words, numbers) for bag in bags] for words, numbers in _gold_bags(gold)
+        ]
         return _round(_greatest_total(pairs) / max(len(gold), len(answer)))
 
 
@@ -113,7 +120,9 @@ def _is_answerable(gold: tuple[str, ...]) -> bool:
     return bool(gold) and bool(gold[0].strip())
 
 
-def _pair_f1(predicted: frozenset[str], gold: frozenset[str], gold_numbers: frozenset[str]) -> float:
+def _pair_f1(
+    predicted: frozenset[str], gold: frozenset[str], gold_numbers: frozenset[str]
+) -> float:
     if predicted.isdisjoint(gold_numbers or gold):
         return 0.0
     shared = len(predicted & gold)

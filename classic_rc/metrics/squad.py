@@ -16,11 +16,13 @@ from classic_rc.questions import Question, Task
 from classic_rc.text.squad import normalise_squad_answer
 
 _PAPER = (
-    "Rajpurkar, Zhang, Lopyrev and Liang 2016, SQuAD, section 6.1, as in the evaluation script v1.1; "
-    "the evaluation script of ReCoRD (Zhang et al. 2018); without an answer: Rajpurkar, Jia and Liang 2018, as in "
-    "the evaluation script v2.0"
+    "Rajpurkar, Zhang, Lopyrev and Liang 2016, SQuAD, section 6.1, as in the evaluation script "
+    "v1.1; the evaluation script of ReCoRD (Zhang et al. 2018); without an answer: Rajpurkar, Jia "
+    "and Liang 2018, as in the evaluation script v2.0"
 )
-_PAPER_2 = "Rajpurkar, Jia and Liang 2018, Know What You Don't Know, as in the evaluation script v2.0"
+_PAPER_2 = (
+    "Rajpurkar, Jia and Liang 2018, Know What You Don't Know, as in the evaluation script v2.0"
+)
 _TASKS = frozenset({Task.CLOZE, Task.SPAN})
 
 
@@ -75,9 +77,13 @@ class _OfPart(Metric):
     measure: ClassVar[TextMetric]
     has_answer: ClassVar[bool]
 
-    def statistics(self, questions: Sequence[Question], predictions: Sequence[Prediction]) -> NDArray[np.float64]:
+    def statistics(
+        self, questions: Sequence[Question], predictions: Sequence[Prediction]
+    ) -> NDArray[np.float64]:
         """Return each question's value (0 outside the part) and whether it is inside, shape (n_questions, 2)."""
-        inside = np.array([(gold_of(question) != NO_ANSWER) == self.has_answer for question in questions])
+        inside = np.array(
+            [(gold_of(question) != NO_ANSWER) == self.has_answer for question in questions]
+        )
         values = self.measure.statistics(questions, predictions)[:, 0]
         return np.stack((np.where(inside, values, 0.0), inside.astype(np.float64)), axis=1)
 

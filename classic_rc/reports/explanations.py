@@ -68,7 +68,11 @@ _FRAMED = ("window", "sentence")
 
 
 def explanation_text(
-    *explanations: Explanation, colour: bool = False, digits: int = DIGITS, every: bool = False, width: int = 0
+    *explanations: Explanation,
+    colour: bool = False,
+    digits: int = DIGITS,
+    every: bool = False,
+    width: int = 0,
 ) -> str:
     """Return explanations of one question as text for a terminal or a file.
 
@@ -107,7 +111,9 @@ class _Style(NamedTuple):
     def legend(self, candidates: Iterable[CandidateExplanation]) -> list[str]:
         """Return the line that says what the marks mean, if there are any."""
         used = {mark.kind for candidate in candidates for mark in candidate.marks}
-        legend = [f"{self.marks[k][0]}{text}{self.marks[k][1]}" for k, text in LEGEND.items() if k in used]
+        legend = [
+            f"{self.marks[k][0]}{text}{self.marks[k][1]}" for k, text in LEGEND.items() if k in used
+        ]
         return ["marked: " + ", ".join(legend)] if legend else []
 
 
@@ -119,7 +125,10 @@ def _one_text(explanation: Explanation, style: _Style) -> str:
     lines += [part for line in _head(explanation, verdict) for part in _fit(line, style.width)]
     lines += style.legend(candidate for _, candidate in shown)
     for index, _ in shown:
-        lines += ["", *_candidate_lines(explanation, verdict, index, style, whole=index == shown[0][0])]
+        lines += [
+            "",
+            *_candidate_lines(explanation, verdict, index, style, whole=index == shown[0][0]),
+        ]
     n_more = len(explanation.candidates) - len(shown)
     if n_more:
         lines += ["", f"and {n_more} candidates with lower scores"]
@@ -168,7 +177,9 @@ def _formula_text(formula: Term, style: _Style) -> Iterator[str]:
 def _fit(line: str, width: int) -> list[str]:
     """Break a line without colours; the rest has a deeper indent."""
     indent = line[: len(line) - len(line.lstrip())]
-    return textwrap.wrap(line, width, subsequent_indent=f"{indent}    ", drop_whitespace=True) or [""]
+    return textwrap.wrap(line, width, subsequent_indent=f"{indent}    ", drop_whitespace=True) or [
+        ""
+    ]
 
 
 def shown_candidates(
@@ -184,10 +195,15 @@ def shown_candidates(
 
 def _heading(explanation: Explanation, verdict: Verdict, index: int, digits: int) -> str:
     candidate = explanation.candidates[index]
-    parts = [f"({candidate_label(index)}) {printable(candidate.text)}", f"score {candidate.score:.{digits}f}"]
+    parts = [
+        f"({candidate_label(index)}) {printable(candidate.text)}",
+        f"score {candidate.score:.{digits}f}",
+    ]
     if 0 < len(candidate.numbers) <= _NUMBERS_ON_LINE and candidate.formula is None:
         numbers = candidate.numbers.items()
-        parts.append(", ".join(f"{number_name(name)} {value:.{digits}f}" for name, value in numbers))
+        parts.append(
+            ", ".join(f"{number_name(name)} {value:.{digits}f}" for name, value in numbers)
+        )
     if not candidate.evidence:
         parts.append("no evidence")
     if index in verdict.chosen:
@@ -199,7 +215,10 @@ def _heading(explanation: Explanation, verdict: Verdict, index: int, digits: int
 
 def _number_lines(numbers: Mapping[str, float], digits: int) -> Iterator[str]:
     width = max((len(f"{value:.{digits}f}") for value in numbers.values()), default=0)
-    return (f"{_INDENT}{value:{width}.{digits}f}  {number_name(name)}" for name, value in numbers.items())
+    return (
+        f"{_INDENT}{value:{width}.{digits}f}  {number_name(name)}"
+        for name, value in numbers.items()
+    )
 
 
 def mark_passage(text: str, marks: tuple[Mark, ...], symbols: Mapping[str, _Symbols]) -> str:
@@ -273,7 +292,11 @@ def dataset_view(dataset: Dataset) -> str:
     columns = [Column(name, "text") for name in ("id", "question", "candidates", "right")]
     rows = []
     for question in dataset.questions[:_SHOWN_QUESTIONS]:
-        candidates = [] if question.task.has_spans else [c.text for c in question.candidates[:SHOWN_CANDIDATES]]
+        candidates = (
+            []
+            if question.task.has_spans
+            else [c.text for c in question.candidates[:SHOWN_CANDIDATES]]
+        )
         right = "hidden" if question.gold is None else " / ".join(question.gold_texts)
         rows.append([question.id, question.text, " / ".join(candidates), right])
     title = f"{dataset.name} · {len(dataset):,} questions, {len(dataset.passages):,} passages"
@@ -294,7 +317,9 @@ def question_values(
     """
     question = explanations[0].question if question is None else question
     marks: dict[int, Sequence[Mark]] = {}
-    most = min(SHOWN_CANDIDATES, CHOICES // max(len(explanations), 1) - 1)  # one more may be the right one
+    most = min(
+        SHOWN_CANDIDATES, CHOICES // max(len(explanations), 1) - 1
+    )  # one more may be the right one
     numbers = count()
     systems: list[dict[str, Any]] = []
     for explanation in explanations:
@@ -330,13 +355,19 @@ def question_values(
     listed.sort(key=lambda option: (not option["is_chosen"], not marks[option["number"]]))
     first = listed[0]["number"] if listed else None
     used = {mark.kind for own in marks.values() for mark in own}
-    plain = () if explanations or question.task.has_spans else enumerate(question.candidates[:SHOWN_CANDIDATES])
+    plain = (
+        ()
+        if explanations or question.task.has_spans
+        else enumerate(question.candidates[:SHOWN_CANDIDATES])
+    )
     return {
         "id": question.id,
         "question": question.text,
         "systems": systems,
         "first": first,
-        "candidates": [(candidate_label(i), c.text, i in right_candidates(question)) for i, c in plain],
+        "candidates": [
+            (candidate_label(i), c.text, i in right_candidates(question)) for i, c in plain
+        ],
         "legend": [(kind, meaning) for kind, meaning in LEGEND.items() if kind in used],
         "pieces": split_at_marks(question.passage.text, marks),
     }
@@ -359,8 +390,12 @@ def _panel(
     formula = [] if made is None else formula_lines(made, digits=digits or 0, every=every)
     return {
         "against": "" if against is None else _short_name(explanation.question, against),
-        "rows": [(row.name, row.own, row.other, Bar.of(row.gain, largest), row.gain) for row in rows],
-        "terms": [] if rows else [(number_name(name), value) for name, value in candidate.numbers.items()],
+        "rows": [
+            (row.name, row.own, row.other, Bar.of(row.gain, largest), row.gain) for row in rows
+        ],
+        "terms": []
+        if rows
+        else [(number_name(name), value) for name, value in candidate.numbers.items()],
         "formula": [f"{'  ' * line.depth}{line}" for line in formula],
         "is_short": 1 < len(formula) <= _SHORT_FORMULA,
         "quote": candidate.quote,
@@ -376,7 +411,9 @@ class MarkedPiece(NamedTuple):
     """A piece of text in which no mark begins or ends."""
 
     text: str
-    marks: Sequence[tuple[int, str]]  # the candidates that mark it, each with the classes of its marks
+    marks: Sequence[
+        tuple[int, str]
+    ]  # the candidates that mark it, each with the classes of its marks
 
 
 def split_at_marks(text: str, marks: Mapping[int, Iterable[Mark]]) -> list[MarkedPiece]:
@@ -389,7 +426,11 @@ def split_at_marks(text: str, marks: Mapping[int, Iterable[Mark]]) -> list[Marke
         for number, own in marks.items()
     }
     cuts = sorted(
-        {0, len(text), *(cut for own in known.values() for mark in own for cut in (mark.start, mark.end))}
+        {
+            0,
+            len(text),
+            *(cut for own in known.values() for mark in own for cut in (mark.start, mark.end)),
+        }
     )
     pieces = []
     for start, end in pairwise(cuts):

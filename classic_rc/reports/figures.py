@@ -35,7 +35,11 @@ _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p", "<", "h", ">")
 
 FIGURE_FORMATS = ("pdf", "png", "svg")
 _BUILD_DATE = "SOURCE_DATE_EPOCH"
-_NO_DATE: dict[str, dict[str, Any]] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
+_NO_DATE: dict[str, dict[str, Any]] = {
+    "pdf": {"CreationDate": None},
+    "svg": {"Date": None},
+    "png": {},
+}
 
 COLUMN_WIDTH = 3.03
 """Inches: 7.7 cm, the width of one column in ACL's style."""
@@ -64,11 +68,15 @@ def require_matplotlib() -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        raise MissingPackageError("matplotlib", needed_for="drawing a figure", extra="plot") from None
+        raise MissingPackageError(
+            "matplotlib", needed_for="drawing a figure", extra="plot"
+        ) from None
 
 
 @contextmanager
-def styled_figure(width: float = COLUMN_WIDTH, height: float = COLUMN_WIDTH) -> Iterator[tuple[Figure, Axes]]:
+def styled_figure(
+    width: float = COLUMN_WIDTH, height: float = COLUMN_WIDTH
+) -> Iterator[tuple[Figure, Axes]]:
     """Open a figure of this size in inches, with one pair of axes in this package's style, for a ``with`` block.
 
     It needs no window and no display, and pyplot does not know it. In the block, the user's matplotlib settings are
@@ -109,9 +117,13 @@ def figure_bytes(figure: Figure, form: str) -> bytes:
     return content.getvalue()
 
 
-def add_legend(figure: Figure, drawn: Sequence[Artist], names: Sequence[str], **look: Any) -> Legend:
+def add_legend(
+    figure: Figure, drawn: Sequence[Artist], names: Sequence[str], **look: Any
+) -> Legend:
     """Add a legend below the axes."""
-    legend = figure.legend(drawn, ["?"] * len(names), loc="outside lower center", frameon=False, **look)
+    legend = figure.legend(
+        drawn, ["?"] * len(names), loc="outside lower center", frameon=False, **look
+    )
     # Set afterwards: matplotlib would leave out names that begin with "_" and read "$" as mathematics.
     for text, name in zip(legend.get_texts(), names, strict=True):
         text.set(text=name, parse_math=False)
@@ -137,8 +149,12 @@ def draw_precision_recall(curves: Sequence[PrecisionRecallCurve], axes: Axes) ->
     """
     averages = {curve.average for curve in curves}
     if len(averages) != 1:
-        problem = "cannot mix macro and micro averages in one figure" if averages else "no curves to draw"
-        raise UsageError(problem, field="curves", found=" and ".join(sorted(averages)) or "no curves")
+        problem = (
+            "cannot mix macro and micro averages in one figure" if averages else "no curves to draw"
+        )
+        raise UsageError(
+            problem, field="curves", found=" and ".join(sorted(averages)) or "no curves"
+        )
     average = averages.pop()
     scope = {"macro": "mean over questions", "micro": "all options"}[average]
     axes.set(xlim=(0, 1), ylim=(0, 1), xlabel=f"recall ({scope})", ylabel=f"precision ({scope})")
@@ -146,15 +162,29 @@ def draw_precision_recall(curves: Sequence[PrecisionRecallCurve], axes: Axes) ->
     _draw_equal_f1(axes, AVERAGES[average].label)
     lines = []
     for i, curve in enumerate(curves):
-        look: dict[str, Any] = {"color": COLOURS[i % len(COLOURS)], "marker": _MARKERS[i % len(_MARKERS)]}
+        look: dict[str, Any] = {
+            "color": COLOURS[i % len(COLOURS)],
+            "marker": _MARKERS[i % len(_MARKERS)],
+        }
         if curve.is_point:
-            look |= {"linestyle": "none", "markersize": 7, "markeredgecolor": "black", "markeredgewidth": 0.6}
+            look |= {
+                "linestyle": "none",
+                "markersize": 7,
+                "markeredgecolor": "black",
+                "markeredgewidth": 0.6,
+            }
         else:
             # Seven markers a curve, shifted by a fifth of their distance so that curves' markers do not overlap.
             marked = np.searchsorted(curve.recall, (np.arange(7) + (i % 5 + 0.5) / 5) / 7)
             marked = np.unique(np.minimum(marked, len(curve.recall) - 1)).tolist()
-            look |= {"linestyle": _LINES[i % len(_LINES)], "drawstyle": "steps-pre", "markevery": marked}
-        lines += axes.plot(curve.recall, curve.precision, clip_on=False, zorder=3 + curve.is_point, **look)
+            look |= {
+                "linestyle": _LINES[i % len(_LINES)],
+                "drawstyle": "steps-pre",
+                "markevery": marked,
+            }
+        lines += axes.plot(
+            curve.recall, curve.precision, clip_on=False, zorder=3 + curve.is_point, **look
+        )
     return lines
 
 
@@ -162,8 +192,12 @@ def _draw_equal_f1(axes: Axes, label: str) -> None:
     # F1 = 2PR / (P + R), so on the line of a level P = level * R / (2R - level).
     levels = np.arange(1, 11) / 10
     for level in levels:
-        recall = np.linspace(level / (2 - level), 1, 200)  # from the recall at which the precision is 1
-        axes.plot(recall, level * recall / (2 * recall - level), color="0.82", linewidth=0.6, zorder=0.5)
+        recall = np.linspace(
+            level / (2 - level), 1, 200
+        )  # from the recall at which the precision is 1
+        axes.plot(
+            recall, level * recall / (2 * recall - level), color="0.82", linewidth=0.6, zorder=0.5
+        )
     right = axes.secondary_yaxis("right")
     right.set_yticks(levels / (2 - levels), [*(f"{level:.1f}" for level in levels[:-1]), label])
     right.tick_params(length=0, pad=5, labelcolor="0.4", labelsize="small")
@@ -228,7 +262,12 @@ def breakdown_figure(breakdowns: Sequence[Breakdown]) -> Figure:
 def _bar_style(i: int) -> dict[str, Any]:
     """Return the look of bar `i`: a colour, and after the last colour a hatch too."""
     hatch = _HATCHES[i // len(COLOURS) % len(_HATCHES)]
-    return {"color": COLOURS[i % len(COLOURS)], "hatch": hatch, "edgecolor": "white", "linewidth": 0}
+    return {
+        "color": COLOURS[i % len(COLOURS)],
+        "hatch": hatch,
+        "edgecolor": "white",
+        "linewidth": 0,
+    }
 
 
 def _draw_bars(breakdown: Breakdown, axes: Axes) -> None:

@@ -44,7 +44,8 @@ def formula_lines(formula: Term, *, digits: int = DIGITS, every: bool = False) -
     """
     shown = formula if every else _fold(formula)
     numbers = next(
-        (n for extra in range(_MORE_DIGITS) if _adds_up(shown, n := _Numbers(digits, extra))), _Numbers(digits, 2)
+        (n for extra in range(_MORE_DIGITS) if _adds_up(shown, n := _Numbers(digits, extra))),
+        _Numbers(digits, 2),
     )
     return list(_lines(shown, numbers, 0))
 
@@ -84,7 +85,9 @@ def _fold(term: Term) -> Term:
     if term.operation == "sum" and len(parts) > _MOST_LINES and all(part.name for part in parts):
         largest = sorted(range(len(parts)), key=lambda i: -abs(parts[i].value))[:_SHOWN_LINES]
         rest = [parts[i] for i in range(len(parts)) if i not in largest]
-        others = Term(f"{len(rest)} more", math.fsum(part.value for part in rest), note="--all shows them")
+        others = Term(
+            f"{len(rest)} more", math.fsum(part.value for part in rest), note="--all shows them"
+        )
         parts = (*(parts[i] for i in sorted(largest)), others)
     return replace(term, parts=parts)
 
@@ -134,7 +137,9 @@ def _write_operation(term: Term, numbers: _Numbers) -> str:
         return operands[0]
     if term.operation == "sum":
         first, *others = operands or ["0"]
-        return first + "".join(f" - {own[1:]}" if own.startswith("-") else f" + {own}" for own in others)
+        return first + "".join(
+            f" - {own[1:]}" if own.startswith("-") else f" + {own}" for own in others
+        )
     if term.operation == "negative":
         return f"-{_enclose(term.parts[0], operands[0], 'sum')}"
     if term.operation == "product":

@@ -35,7 +35,9 @@ def fill_template(name: str, package: str | None = None, /, **values: Any) -> st
 
     A document may have a `script` with its `data`, and an `own_style` after that of all.
     """
-    return template_environment().get_template(f"{package}/{name}" if package else name).render(values)
+    return (
+        template_environment().get_template(f"{package}/{name}" if package else name).render(values)
+    )
 
 
 @cache
@@ -66,7 +68,9 @@ def template_environment() -> Environment:
         "thousands": "{:,}".format,
     }
     explained, document = map(_read_template, ("explained.css", "document.css"))
-    chosen = ", ".join(f".explained:has(.r{number}:checked) .k{number}" for number in range(CHOICES))
+    chosen = ", ".join(
+        f".explained:has(.r{number}:checked) .k{number}" for number in range(CHOICES)
+    )
     explained = explained.replace(".when-chosen", chosen)
     styles = {"explained_style": explained, "style": explained + document}
     templates.globals |= {key: Markup(text) for key, text in styles.items()}
@@ -170,7 +174,11 @@ class Bar(NamedTuple):
     def of(cls, value: float, largest: float) -> Bar:
         """Return the bar of a number; `largest` is the largest magnitude in the same chart."""
         # A value that is NaN, or a chart whose largest value is infinite, gets no bar.
-        length = round(min(abs(value) / largest, 1) * _BAR) if 0 < largest < float("inf") and value == value else 0
+        length = (
+            round(min(abs(value) / largest, 1) * _BAR)
+            if 0 < largest < float("inf") and value == value
+            else 0
+        )
         return cls("minus", _BAR - length, length) if value < 0 else cls("plus", _BAR, length)
 
 

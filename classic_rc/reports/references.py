@@ -22,7 +22,9 @@ class Citable:
     kind: str  # "solver", "variant", "dataset", "metric" or "statistic"
     name: str
     citation: str  # in words: what exactly it follows
-    cites: tuple[str, ...]  # keys of references; "classic_rc" for our own work, empty if a plug-in gives none
+    cites: tuple[
+        str, ...
+    ]  # keys of references; "classic_rc" for our own work, empty if a plug-in gives none
 
     @property
     def comment(self) -> str:
@@ -71,8 +73,12 @@ def citables() -> Iterator[Citable]:
         for variant, bundle in solver.variants.items():
             citation = bundle.citation or solver.citation
             yield Citable("variant", f"{name}:{variant}", citation, bundle.cites or solver.cites)
-    yield from (Citable("dataset", name, reader.citation, reader.cites) for name, reader in READERS.items())
-    yield from (Citable("metric", name, metric.citation, metric.cites) for name, metric in METRICS.items())
+    yield from (
+        Citable("dataset", name, reader.citation, reader.cites) for name, reader in READERS.items()
+    )
+    yield from (
+        Citable("metric", name, metric.citation, metric.cites) for name, metric in METRICS.items()
+    )
     yield Citable("statistic", "interval-of-runs", "Satterthwaite 1946", ("satterthwaite1946",))
 
 
@@ -91,7 +97,9 @@ def find_citable(name: str) -> list[Citable]:
         return [Citable("dataset", name, dataset.title, dataset.cites)]
     if name in references():
         return [Citable("package" if name == _PACKAGE else "reference", name, "", (name,))]
-    raise unknown_name("solver, dataset or metric", name, {*references(), *(c.name for c in citables())})
+    raise unknown_name(
+        "solver, dataset or metric", name, {*references(), *(c.name for c in citables())}
+    )
 
 
 def bibliography(names: tuple[str, ...] = ()) -> str:
@@ -112,7 +120,11 @@ def bibliography(names: tuple[str, ...] = ()) -> str:
     UsageError
         A name is unknown.
     """
-    to_cite = [c for name in names for c in find_citable(name)] if names else [*find_citable(_PACKAGE), *citables()]
+    to_cite = (
+        [c for name in names for c in find_citable(name)]
+        if names
+        else [*find_citable(_PACKAGE), *citables()]
+    )
     keys = dict.fromkeys(key for citable in to_cite for key in citable.cites)
     comments = [citable.comment for citable in to_cite] if names else []
     head = ["\n".join(comments)] if comments else []

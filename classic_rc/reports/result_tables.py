@@ -40,7 +40,8 @@ def breakdown_tables(breakdowns: Sequence[Breakdown]) -> list[Table]:
     tables = [breakdown_table(breakdown) for breakdown in breakdowns]
     if tables:
         tables[-1] = replace(
-            tables[-1], signatures={c.name: c.short_signature for c in breakdowns[-1].results.systems}
+            tables[-1],
+            signatures={c.name: c.short_signature for c in breakdowns[-1].results.systems},
         )
     return tables
 
@@ -54,8 +55,15 @@ def breakdown_table(breakdown: Breakdown) -> Table:
             group.name,
             Cell(group.questions, faint=group.is_small),
             Cell(group.questions / n if n else None, faint=group.is_small),
-            *(Cell(cell.value, cell.interval, cell.mark, faint=group.is_small) for cell in group.cells),
-            *(group.passages, group.is_small, *(system.short_signature for system in results.systems)),
+            *(
+                Cell(cell.value, cell.interval, cell.mark, faint=group.is_small)
+                for cell in group.cells
+            ),
+            *(
+                group.passages,
+                group.is_small,
+                *(system.short_signature for system in results.systems),
+            ),
         ]
         for group in groups
     ]
@@ -67,14 +75,19 @@ def breakdown_table(breakdown: Breakdown) -> Table:
         notes.append("groups overlap: a question can be in several")
     notes += _interval_notes(breakdown)
     notes += [] if breakdown.tests is None else [breakdown.tests]
-    notes += [DEFINING_NOTE] if any("§" in cell.mark for group in groups for cell in group.cells) else []
+    notes += (
+        [DEFINING_NOTE] if any("§" in cell.mark for group in groups for cell in group.cells) else []
+    )
     if any(group.is_small for group in groups):
         notes.append(SMALL_NOTE)
     return Table(
         f"{results.label} {by}",
         [
             *(Column(grouping.key, key="group"), Column("n", "count", key="questions")),
-            *(Column("%", "percent", 1, "share"), *(Column(name, "percent") for name in breakdown.systems)),
+            *(
+                Column("%", "percent", 1, "share"),
+                *(Column(name, "percent") for name in breakdown.systems),
+            ),
             *(Column("passages", hidden=True), Column("small", hidden=True)),
             *(Column(f"signature[{name}]", hidden=True) for name in breakdown.systems),
         ],
@@ -86,18 +99,28 @@ def breakdown_table(breakdown: Breakdown) -> Table:
 
 
 def _interval_notes(breakdown: Breakdown) -> list[str]:
-    if not any(cell.interval for group in (breakdown.total, *breakdown.groups) for cell in group.cells):
+    if not any(
+        cell.interval for group in (breakdown.total, *breakdown.groups) for cell in group.cells
+    ):
         return []
     resampling = breakdown.resampling
     units = "passages" if resampling.group is None else f"groups of passages ({resampling.group})"
-    note = f"{resampling.label}: {resampling.n:,} resamples of the {units} of each group, seed {resampling.seed}"
+    note = (
+        f"{resampling.label}: {resampling.n:,} resamples of the {units} of each group, seed "
+        f"{resampling.seed}"
+    )
     few = any(0 < group.passages < MIN_RELIABLE_GROUPS for group in breakdown.groups)
-    return [note + (f"; likely too narrow if there are fewer than {MIN_RELIABLE_GROUPS}" if few else "")]
+    return [
+        note + (f"; likely too narrow if there are fewer than {MIN_RELIABLE_GROUPS}" if few else "")
+    ]
 
 
 def cross_table(cross: CrossTabulation) -> Table:
     """Return the table with the number of questions that are in both a row's group and a column's group."""
-    rows = [[name, *counts] for name, counts in zip(cross.rows.masks, cross.counts.tolist(), strict=True)]
+    rows = [
+        [name, *counts]
+        for name, counts in zip(cross.rows.masks, cross.counts.tolist(), strict=True)
+    ]
     keys = f"{cross.rows.key} / {cross.columns.key}"
     columns = [Column(keys, key="group"), *(Column(name, "count") for name in cross.columns.masks)]
     facts = {"key": cross.rows.key, "cross_key": cross.columns.key}
@@ -132,17 +155,24 @@ def difference_table(comparison: Comparison) -> Table:
     notes = [
         f"null hypothesis: {comparison.null_hypothesis}",
         f"p: {_describe_test(comparison)}; Holm: adjusted for {format_count(len(rows), 'pair')}",
-        "wins, ties, losses: questions that the first answers better than, as well as, and worse than the second",
+        "wins, ties, losses: questions that the first answers better than, as well as, and worse "
+        "than the second",
         f"in brackets: {comparison.resampling.label}",
     ]
     expected = [c.name for c in comparison.results.systems if c.expected]
     if expected and comparison.test == "permutation":
         names = f"{', '.join(expected)}, in expectation"
-        notes.append(f"against {names}, the null hypothesis is that differences by passage are symmetric about 0")
+        notes.append(
+            f"against {names}, the null hypothesis is that differences by passage are symmetric "
+            "about 0"
+        )
     if comparison.baseline is not None:
         notes.insert(1, f"only differences from {comparison.baseline} are tested")
     title = f"{comparison.metric.label}: first minus second"
-    caption = f"{comparison.results.caption}: differences in {comparison.metric.label}, first minus second"
+    caption = (
+        f"{comparison.results.caption}: differences in {comparison.metric.label}, first minus "
+        "second"
+    )
     facts = {**comparison_facts(comparison, "pair"), "test": comparison.test}
     return Table(title, columns, [RowGroup(rows)], notes, caption, facts=facts)
 
@@ -168,7 +198,11 @@ def perturbation_table(evaluation: PerturbedEvaluation) -> Table:
     assert dataset.task is not None
     has_spans = dataset.task.has_spans
     columns = [
-        *(Column("copy"), Column(evaluation.metric.label, "percent"), Column("by seed", "percent", 1)),
+        *(
+            Column("copy"),
+            Column(evaluation.metric.label, "percent"),
+            Column("by seed", "percent", 1),
+        ),
         Column("difference", "points"),
         *([Column("unanswerable", "percent", 1)] if has_spans else []),
     ]
@@ -176,9 +210,15 @@ def perturbation_table(evaluation: PerturbedEvaluation) -> Table:
     for original in evaluation.originals:
         learned = [f"learned from {original.trained_on}"] if original.trained_on else []
         learned += [f"tuned on {original.tuned_on}"] if original.tuned_on else []
-        rows: list[list[Cell | Value]] = [["original", Cell(original.score, original.interval), None, None]]
-        rows += [_score_cells(score) for score in evaluation.scores if score.system == original.system]
-        shown = len(columns)  # the cells of scores have the share of unanswerable questions, which others have not
+        rows: list[list[Cell | Value]] = [
+            ["original", Cell(original.score, original.interval), None, None]
+        ]
+        rows += [
+            _score_cells(score) for score in evaluation.scores if score.system == original.system
+        ]
+        shown = len(
+            columns
+        )  # the cells of scores have the share of unanswerable questions, which others have not
         block = [[*row, None][:shown] for row in rows]
         blocks.append(RowGroup(block, "; ".join([original.system, *learned])))
     return Table(f"{dataset_title(dataset)} · perturbed", columns, blocks, list(_notes(evaluation)))
@@ -196,11 +236,14 @@ def _notes(evaluation: PerturbedEvaluation) -> Iterator[str]:
     drawn = f"seeds {seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else f"seed {seeds[0]}"
     yield f"copies that draw: the mean over {drawn}; difference: copy - original, in points, paired"
     yield (
-        "learners are trained and tuned on original data; what is learned without gold (counts, indexes) is "
-        "learned from the copy"
+        "learners are trained and tuned on original data; what is learned without gold (counts, "
+        "indexes) is learned from the copy"
     )
     if any(original.tuned_on for original in evaluation.originals):
-        yield "tuned thresholds are the original's: a copy that lowers all scores selects fewer candidates"
+        yield (
+            "tuned thresholds are the original's: a copy that lowers all scores selects fewer "
+            "candidates"
+        )
     yield "function words: the list nltk, interrogatives, and contractions of both"
     yield evaluation.resampling.note + "; intervals are not adjusted for their number"
     for name, reason in evaluation.left_out.items():

@@ -40,12 +40,18 @@ class Piece(NamedTuple):
 class Verdict:
     """The answer to one question."""
 
-    outcome: str | None  # as the task's metrics count it; None if gold is hidden, or nothing is decided
+    outcome: (
+        str | None
+    )  # as the task's metrics count it; None if gold is hidden, or nothing is decided
     credit: float | None  # the task's primary metric on this question
-    chosen: frozenset[int]  # the candidates in the answer, or in one of several that share the credit
+    chosen: frozenset[
+        int
+    ]  # the candidates in the answer, or in one of several that share the credit
     right: frozenset[int]  # see `right_candidates`
     rival: int | None  # the best candidate that is not chosen
-    margin: float | None  # how far the best chosen candidate is above the rival; None if no single answer wins
+    margin: (
+        float | None
+    )  # how far the best chosen candidate is above the rival; None if no single answer wins
     pieces: tuple[Piece, ...]  # the sentence
 
     @property
@@ -60,7 +66,9 @@ class Verdict:
         return {"chosen": sorted(self.chosen), "right": sorted(self.right), **plain}
 
 
-def outcomes(task: Task, statistics: Mapping[str, NDArray[np.float64]]) -> tuple[list[str], NDArray[np.float64]]:
+def outcomes(
+    task: Task, statistics: Mapping[str, NDArray[np.float64]]
+) -> tuple[list[str], NDArray[np.float64]]:
     """Return for each question whether its answer is right, partly right or wrong, and its credit.
 
     `statistics` are those of the task's metrics, by name, each of shape (n_questions, n_statistics).
@@ -71,7 +79,9 @@ def outcomes(task: Task, statistics: Mapping[str, NDArray[np.float64]]) -> tuple
     return np.where(is_right, RIGHT, np.where(credits > 0, PARTLY, WRONG)).tolist(), credits
 
 
-def _measure(question: Question, predictions: Sequence[Prediction]) -> tuple[list[str], NDArray[np.float64]]:
+def _measure(
+    question: Question, predictions: Sequence[Prediction]
+) -> tuple[list[str], NDArray[np.float64]]:
     metrics = {METRICS[SOLVED_BY[question.task]], primary_metric(question.task)}
     questions = [question] * len(predictions)
     return outcomes(question.task, {m.name: m.statistics(questions, predictions) for m in metrics})
@@ -87,7 +97,11 @@ def right_candidates(question: Question) -> frozenset[int]:
         return frozenset(i for i in gold or () if isinstance(i, int))
     texts = {c.text: None for c in question.candidates}
     metric = METRICS[SOLVED_BY[question.task]]
-    parts = [(text,) for text in map(str, gold)] if question.task is Task.MULTI_SPAN else [tuple(map(str, gold))]
+    parts = (
+        [(text,) for text in map(str, gold)]
+        if question.task is Task.MULTI_SPAN
+        else [tuple(map(str, gold))]
+    )
     accepted = {text for text in texts if any(metric.value(own, (text,)) for own in parts)}  # type: ignore[attr-defined]
     return frozenset(i for i, c in enumerate(question.candidates) if c.text in accepted)
 
@@ -103,9 +117,15 @@ def verdict_of(explanation: Explanation) -> Verdict:
     ranked = [i for i, _ in rank_candidates(explanation)]
     texts = {question.candidates[i].text for i in chosen}
     has_choices = question.task.has_choices
-    others = [i for i in ranked if i not in chosen and (has_choices or question.candidates[i].text not in texts)]
+    others = [
+        i
+        for i in ranked
+        if i not in chosen and (has_choices or question.candidates[i].text not in texts)
+    ]
     rival = others[0] if others else None
-    return _Writer(explanation, chosen, right_candidates(question), ranked, rival).verdict(outcome, credit)
+    return _Writer(explanation, chosen, right_candidates(question), ranked, rival).verdict(
+        outcome, credit
+    )
 
 
 def _chosen(question: Question, prediction: Prediction | None) -> Iterator[int]:
@@ -132,7 +152,9 @@ class _Writer(NamedTuple):
         pieces = [*pieces, *self._gold(outcome, margin is not None), Piece(".")]
         first, *rest = pieces
         capital = first if first.is_data else Piece(first.text[:1].upper() + first.text[1:])
-        return Verdict(outcome, credit, self.chosen, self.right, self.rival, margin, (capital, *rest))
+        return Verdict(
+            outcome, credit, self.chosen, self.right, self.rival, margin, (capital, *rest)
+        )
 
     def _answer(self, outcome: str | None) -> tuple[float | None, list[Piece]]:
         question, prediction = self.explanation.question, self.explanation.prediction
@@ -142,7 +164,11 @@ class _Writer(NamedTuple):
         if prediction is None:
             return None, self._undecided()
         if prediction.selection_probability is not None:
-            return None, [Piece(f"each candidate is drawn with probability {prediction.selection_probability:g}")]
+            return None, [
+                Piece(
+                    f"each candidate is drawn with probability {prediction.selection_probability:g}"
+                )
+            ]
         answers, n_tied = prediction.answers, prediction.n_tied
         if n_tied > 1:
             return None, self._tie(len(answers), n_tied)
@@ -155,7 +181,9 @@ class _Writer(NamedTuple):
         if not chosen:
             texts = [text for text in map(str, answers[0]) if text]
             said = (
-                [Piece("the answer is "), *_quoted(texts)] if texts else [Piece("it says that there is no answer")]
+                [Piece("the answer is "), *_quoted(texts)]
+                if texts
+                else [Piece("it says that there is no answer")]
             )
             return None, said
         if len(answers[0]) > 1:
@@ -168,7 +196,10 @@ class _Writer(NamedTuple):
         own, other = self._score(winner), self._score(self.rival)
         margin = own - other
         if not margin > 0:  # a user's own rule
-            return None, [*self._name(winner), Piece(" is chosen, although its score is not the best")]
+            return None, [
+                *self._name(winner),
+                Piece(" is chosen, although its score is not the best"),
+            ]
         by = f"by {short(margin)} " if math.isfinite(margin) else ""
         pieces = [*self._name(winner), Piece(f" wins {by}over "), *self._name(self.rival)]
         pieces += [Piece(f", which is right{too}")] if self.rival in self.right else []
@@ -182,7 +213,10 @@ class _Writer(NamedTuple):
         for n, row in enumerate(gains):
             words = _words_behind(row.name, own, other)
             behind = f" ({words})" if words else ""
-            yield Piece(f"{', ' if n else ': '}{short(row.gain)} from {_term_name(row.name, own, other)}{behind}")
+            yield Piece(
+                f"{', ' if n else ': '}{short(row.gain)} from "
+                f"{_term_name(row.name, own, other)}{behind}"
+            )
         loss = min(rows, key=lambda row: row.gain, default=None)
         if gains and loss is not None and loss.gain < -_LEAST_LOSS * (own.score - other.score):
             yield Piece(f", less {short(-loss.gain)} by {_term_name(loss.name, own, other)}")
@@ -209,10 +243,16 @@ class _Writer(NamedTuple):
         n = len(prediction.answers)
         if prediction.weights is None:
             return [Piece(f"a guess: each of the {n} candidates has the probability 1/{n}")]
-        shares = sorted(zip(prediction.weights, prediction.answers, strict=True), key=lambda row: -row[0])
+        shares = sorted(
+            zip(prediction.weights, prediction.answers, strict=True), key=lambda row: -row[0]
+        )
         pieces = [Piece("several answers are possible: ")]
         for k, (share, answer) in enumerate(shares[:_MOST_NAMES]):
-            named = self._names(sorted(answer)) if isinstance(answer, frozenset) else _quoted(list(answer))
+            named = (
+                self._names(sorted(answer))
+                if isinstance(answer, frozenset)
+                else _quoted(list(answer))
+            )
             pieces += [Piece(", " if k else ""), *named, Piece(f" {100 * share:.3g} %")]
         return [*pieces, *([Piece(f" and {n - _MOST_NAMES} more")] if n > _MOST_NAMES else [])]
 
@@ -222,7 +262,10 @@ class _Writer(NamedTuple):
             is_tie = bool(others) and self._score(best) == self._score(others[0])
             named = [] if is_tie else [Piece("; the best is "), *self._name(best)]
             return [Piece("no candidate is above the threshold"), *named]
-        pieces = [*self._names(chosen), Piece(f" {'are' if len(chosen) > 1 else 'is'} above the threshold")]
+        pieces = [
+            *self._names(chosen),
+            Piece(f" {'are' if len(chosen) > 1 else 'is'} above the threshold"),
+        ]
         if self.rival is None:
             return pieces
         gap = self._score(chosen[-1]) - self._score(self.rival)
@@ -231,19 +274,31 @@ class _Writer(NamedTuple):
 
     def _undecided(self) -> list[Piece]:
         decided = (
-            [] if self.explanation.decide is None else [Piece("no threshold is tuned, so nothing is chosen: ")]
+            []
+            if self.explanation.decide is None
+            else [Piece("no threshold is tuned, so nothing is chosen: ")]
         )
         best, *others = self.ranked
-        pieces = [*decided, *self._name(best), Piece(f" has the best score, {short(self._score(best))}")]
+        pieces = [
+            *decided,
+            *self._name(best),
+            Piece(f" has the best score, {short(self._score(best))}"),
+        ]
         return [*pieces, Piece(", before "), *self._name(others[0])] if others else pieces
 
     def _gold(self, outcome: str | None, names_rival: bool) -> list[Piece]:
         question, right = self.explanation.question, self.right
         if question.gold is None:
             return [Piece("; gold is hidden")]
-        if outcome == RIGHT or (self.explanation.prediction is None and self.explanation.decide is not None):
+        if outcome == RIGHT or (
+            self.explanation.prediction is None and self.explanation.decide is not None
+        ):
             return []
-        if names_rival and self.rival in right and (right == {self.rival} or not question.task.has_choices):
+        if (
+            names_rival
+            and self.rival in right
+            and (right == {self.rival} or not question.task.has_choices)
+        ):
             return []  # it is said already
         if question.task.has_choices:
             named = [Piece("; right: "), *self._names(sorted(right))] if right else None
@@ -259,7 +314,11 @@ class _Writer(NamedTuple):
 
     def _names(self, candidates: Sequence[int]) -> list[Piece]:
         if not self.explanation.question.task.has_choices:
-            return _quoted(list(dict.fromkeys(self.explanation.question.candidates[i].text for i in candidates)))
+            return _quoted(
+                list(
+                    dict.fromkeys(self.explanation.question.candidates[i].text for i in candidates)
+                )
+            )
         if len(candidates) == 1:
             return self._name(candidates[0])
         more = [f"{len(candidates) - 26} more"] if len(candidates) > 26 else []
@@ -277,7 +336,12 @@ def _quoted(texts: Sequence[str]) -> list[Piece]:
         written = printable(text)
         cut = written if len(written) <= _NAME_LENGTH else f"{written[: _NAME_LENGTH - 1]}…"
         is_last = k == len(texts) - 1
-        pieces += [Piece("" if not k else " and " if is_last else ", "), Piece("“"), Piece(cut, True), Piece("”")]
+        pieces += [
+            Piece("" if not k else " and " if is_last else ", "),
+            Piece("“"),
+            Piece(cut, True),
+            Piece("”"),
+        ]
     n_more = len(texts) - _MOST_NAMES
     return [*pieces, *([Piece(f" and {n_more} more")] if n_more > 0 else [])]
 
@@ -312,7 +376,9 @@ class TermRow(NamedTuple):
 def parts_sum_to_score(candidate: CandidateExplanation) -> bool:
     """Return whether the numbers sum to the score (within 1e-6), so that bars can compare them."""
     total = sum(candidate.numbers.values())
-    return bool(candidate.numbers) and math.isclose(total, candidate.score, rel_tol=1e-6, abs_tol=1e-6)
+    return bool(candidate.numbers) and math.isclose(
+        total, candidate.score, rel_tol=1e-6, abs_tol=1e-6
+    )
 
 
 def score_terms(candidate: CandidateExplanation) -> dict[str, float]:
@@ -361,7 +427,9 @@ def number_name(name: str) -> str:
 
 def _term_name(name: str, *candidates: CandidateExplanation) -> str:
     """Return a term's name, in quotation marks if it is a word of the texts."""
-    is_word = name.startswith('"') or any(f'"{name}"' in _formula_terms(c.formula) for c in candidates)
+    is_word = name.startswith('"') or any(
+        f'"{name}"' in _formula_terms(c.formula) for c in candidates
+    )
     return f"“{name.strip(chr(34))}”" if is_word else name
 
 
@@ -376,8 +444,12 @@ def _words_behind(name: str, own: CandidateExplanation, other: CandidateExplanat
         distance, pair = min(pairs, key=lambda row: row[0])
         apart = "next to" if distance == 1 else f"{distance:g} words from"
         return f"“{printable(pair[2])}” {apart} “{printable(pair[1])}”"
-    gains = {key: value - theirs.get(key, 0.0) for key, value in ours.items() if key.startswith('"')}
-    best = sorted((key for key in gains if gains[key] > 0), key=lambda key: -gains[key])[:_MOST_REASONS]
+    gains = {
+        key: value - theirs.get(key, 0.0) for key, value in ours.items() if key.startswith('"')
+    }
+    best = sorted((key for key in gains if gains[key] > 0), key=lambda key: -gains[key])[
+        :_MOST_REASONS
+    ]
     return ", ".join(re.sub('"(.*?)"', r"“\1”", printable(key)) for key in best)
 
 

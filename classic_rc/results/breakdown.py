@@ -155,8 +155,8 @@ def break_down(
     """
     if len(grouping.covered) != len(results.groups):
         raise UsageError(
-            f"the grouping {grouping.key!r} has {len(grouping.covered)} questions, but the systems answered "
-            f"{len(results.groups)}",
+            f"the grouping {grouping.key!r} has {len(grouping.covered)} questions, but the systems "
+            f"answered {len(results.groups)}",
             field="grouping",
             found=str(len(grouping.covered)),
             expected=str(len(results.groups)),
@@ -167,8 +167,12 @@ def break_down(
     def measure_group(name: str, mask: NDArray[np.bool_]) -> Group:
         defining = set() if mask is grouping.covered else results.defining(grouping.masks, name)
         intervals, family = results.measure(measure, mask, resampling, tests, defining)
-        values = [measure.aggregate(system.statistics[measure.name][mask]) for system in results.systems]
-        marks = [family[i].mark + "§" * (of.name in defining) for i, of in enumerate(results.systems)]
+        values = [
+            measure.aggregate(system.statistics[measure.name][mask]) for system in results.systems
+        ]
+        marks = [
+            family[i].mark + "§" * (of.name in defining) for i, of in enumerate(results.systems)
+        ]
         cells = map(Cell, values, intervals, marks)
         return Group(name, int(mask.sum()), len(np.unique(results.groups[mask])), tuple(cells))
 

@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError, unknown_name
 from classic_rc.folds import merge_groups, passage_groups
-from classic_rc.metrics.base import FULL_CREDIT, METRICS, SOLVED_BY, Metric, metric_of_task, metrics_for
+from classic_rc.metrics.base import (
+    FULL_CREDIT,
+    METRICS,
+    SOLVED_BY,
+    Metric,
+    metric_of_task,
+    metrics_for,
+)
 from classic_rc.questions import SHORT_FINGERPRINT, Task
 from classic_rc.results.evaluation import Evaluation, Significance
 from classic_rc.results.grouping import find_defining
@@ -38,12 +45,16 @@ class SharedResults:
     dataset: str  # its name
     fingerprint: str  # of its content; see `Dataset.fingerprint`
     task: Task
-    groups: NDArray[np.int64]  # of each question, shape (n_questions,): equal passages are one group
+    groups: NDArray[
+        np.int64
+    ]  # of each question, shape (n_questions,): equal passages are one group
     systems: tuple[Row, ...]
     group: str | None = None  # the key of `meta` whose equal values are one group too
     # Masks of groups of questions, shape (n_questions,), by key and value.
     groupings: Mapping[str, Mapping[str, NDArray[np.bool_]]] = field(default_factory=dict)
-    missing: Mapping[str, str] = field(default_factory=dict)  # why other systems have no results, by name
+    missing: Mapping[str, str] = field(
+        default_factory=dict
+    )  # why other systems have no results, by name
     # From a record: `dataset`, `significance`, `resampling`, `protocol`, `published`, `version`, `environment`.
     facts: Mapping[str, Any] = field(default_factory=dict)
 
@@ -56,7 +67,14 @@ class SharedResults:
         groupings = {} if evaluation.group_by is None else {evaluation.group_by: evaluation.groups}
         missing = {name: str(error) for name, error in evaluation.errors.items()}
         return cls(
-            dataset.name, dataset.fingerprint, dataset.task, groups, evaluation.rows, group, groupings, missing
+            dataset.name,
+            dataset.fingerprint,
+            dataset.task,
+            groups,
+            evaluation.rows,
+            group,
+            groupings,
+            missing,
         )
 
     @property
@@ -67,13 +85,18 @@ class SharedResults:
     @property
     def label(self) -> str:
         """The dataset's name, number of questions and fingerprint."""
-        return f"{self.dataset} ({len(self.groups):,} questions, data {self.fingerprint[:SHORT_FINGERPRINT]})"
+        return (
+            f"{self.dataset} ({len(self.groups):,} questions, data "
+            f"{self.fingerprint[:SHORT_FINGERPRINT]})"
+        )
 
     @property
     def metric_names(self) -> tuple[str, ...]:
         """The metrics that all systems have: the standard ones, and any that every run requested."""
         named = dict.fromkeys(name for system in self.systems for name in system.statistics)
-        shared = [name for name in named if all(name in system.statistics for system in self.systems)]
+        shared = [
+            name for name in named if all(name in system.statistics for system in self.systems)
+        ]
         return tuple(dict.fromkeys([*(metric.name for metric in metrics_for(self.task)), *shared]))
 
     def part(self, mask: NDArray[np.bool_], name: str) -> SharedResults:
@@ -98,13 +121,17 @@ class SharedResults:
         rows = [system.statistics[metric.name] for system in self.systems]
         intervals: Sequence[Interval | None] = [None] * len(rows)
         if resampling is not None:
-            intervals = subset_intervals([(metric, of) for of in rows], self.groups, mask, resampling)
+            intervals = subset_intervals(
+                [(metric, of) for of in rows], self.groups, mask, resampling
+            )
         if tests is None or not mask.any():
             return intervals, [UNTESTED] * len(rows)
         own, parts = self.groups[mask], [of[mask] for of in rows]
         draws = {"n": tests.n, "seed": tests.seed}
         names = [system.name for system in self.systems]
-        return intervals, family_tests(metric, parts, names, tests.baselines, own, **draws, left_out=left_out)
+        return intervals, family_tests(
+            metric, parts, names, tests.baselines, own, **draws, left_out=left_out
+        )
 
     def metric(self, name: str | None = None) -> Metric:
         """Return the metric of a name, or the task's main metric.
@@ -117,8 +144,12 @@ class SharedResults:
         metric = metric_of_task(self.task, name)
         if metric.name in self.metric_names:
             return metric
-        problem = f"{metric.name} was not measured for all systems on {self.dataset}: run them with it"
-        raise UsageError(problem, field="metric", found=metric.name, expected=", ".join(self.metric_names))
+        problem = (
+            f"{metric.name} was not measured for all systems on {self.dataset}: run them with it"
+        )
+        raise UsageError(
+            problem, field="metric", found=metric.name, expected=", ".join(self.metric_names)
+        )
 
 
 def join_results(all_results: Sequence[SharedResults]) -> SharedResults:
@@ -127,8 +158,8 @@ def join_results(all_results: Sequence[SharedResults]) -> SharedResults:
     for other in others:
         if (other.fingerprint, len(other.groups)) != (first.fingerprint, len(first.groups)):
             raise UsageError(
-                f"systems can only be compared on the same questions: {_list_names(first)} answered {first.label}, "
-                f"but {_list_names(other)} answered {other.label}",
+                f"systems can only be compared on the same questions: {_list_names(first)} "
+                f"answered {first.label}, but {_list_names(other)} answered {other.label}",
                 field="dataset",
                 found=other.label,
                 expected=first.label,
@@ -155,11 +186,13 @@ def join_groupings(
     for results in all_results:
         for key, masks in results.groupings.items():
             known = joined.setdefault(key, masks)
-            same = known.keys() == masks.keys() and all(np.array_equal(known[name], masks[name]) for name in known)
+            same = known.keys() == masks.keys() and all(
+                np.array_equal(known[name], masks[name]) for name in known
+            )
             if key in used and not same:
                 raise UsageError(
-                    f"the results on {results.dataset} have different groups of {key}: run the systems with the "
-                    "same --labels",
+                    f"the results on {results.dataset} have different groups of {key}: run the "
+                    "systems with the same --labels",
                     field="by",
                     found=key,
                 )
@@ -184,7 +217,9 @@ class SolvedRegion:
     share: float  # of all questions, in 0..1
 
 
-def count_solved_regions(results: SharedResults) -> tuple[Metric, tuple[SolvedRegion, ...], tuple[str, ...]]:
+def count_solved_regions(
+    results: SharedResults,
+) -> tuple[Metric, tuple[SolvedRegion, ...], tuple[str, ...]]:
     """Count the questions that each combination of systems solves and no other system does (ReCoRD, Figure 5).
 
     A question is solved if the answer is fully right; partial credit, as for a tie, is not enough. Expectations
@@ -256,7 +291,9 @@ class Comparison:
     estimates: tuple[SystemEstimate, ...]  # one per system, in the order given
     pairs: tuple[PairedDifference, ...]  # all pairs of systems, or each system and the baseline
     solved_by: Metric  # the metric that decides which questions are solved
-    regions: tuple[SolvedRegion, ...]  # which systems solve how many questions; empty for fewer than two sets
+    regions: tuple[
+        SolvedRegion, ...
+    ]  # which systems solve how many questions; empty for fewer than two sets
     left_out: tuple[str, ...]  # systems without a region: expectations, and all beyond the fourth
     baseline: str | None = None  # the only system that others are compared with
 
@@ -278,7 +315,11 @@ class Comparison:
             "metric": self.metric.name,
             **({} if self.baseline is None else {"baseline": self.baseline}),
             "resampling": self.resampling.to_dict(),
-            "test": {"name": self.test, "null_hypothesis": self.null_hypothesis, "adjusted": "holm"},
+            "test": {
+                "name": self.test,
+                "null_hypothesis": self.null_hypothesis,
+                "adjusted": "holm",
+            },
             "chance": self.chance,
             "systems": to_plain(list(map(asdict, self.estimates))),
             "pairs": to_plain(list(map(asdict, self.pairs))),
@@ -340,7 +381,8 @@ def compare(
     """
     if len(results.systems) < 2:
         raise UsageError(
-            f"a comparison needs at least two systems, got {len(results.systems)}: name another one",
+            f"a comparison needs at least two systems, got {len(results.systems)}: name another "
+            "one",
             field="systems",
             found=str(len(results.systems)),
             expected="2 or more",
@@ -359,9 +401,13 @@ def compare(
     values = [measure.aggregate(of) for of in (*rows, *chance_rows)]
     drawn: Sequence[NDArray[np.float64]] = []
     if resampling.n_groups > 1:
-        drawn = resample_metrics([(measure, of) for of in (*rows, *chance_rows)], results.groups, n=n, seed=seed)
+        drawn = resample_metrics(
+            [(measure, of) for of in (*rows, *chance_rows)], results.groups, n=n, seed=seed
+        )
     runs = [measure.of_runs(of) for of in (*rows, *chance_rows)]
-    measurements = _Measurements(measure, test, resampling, results.groups, rows, values, drawn, runs)
+    measurements = _Measurements(
+        measure, test, resampling, results.groups, rows, values, drawn, runs
+    )
     solved_by, regions, left_out = count_solved_regions(results)
     return Comparison(
         results,
@@ -431,7 +477,9 @@ class _Measurements:
         if self.test == "mcnemar":
             return mcnemar_test(self.metric, self.rows[i], self.rows[j])
         n, seed = self.resampling.n, self.resampling.seed
-        return permutation_test(self.metric, self.rows[i], self.rows[j], self.groups, n=n, seed=seed)
+        return permutation_test(
+            self.metric, self.rows[i], self.rows[j], self.groups, n=n, seed=seed
+        )
 
     def _outcomes(self, i: int, j: int) -> tuple[int, int, int]:
         """Count the single questions where the first system wins, ties and loses."""
@@ -447,4 +495,6 @@ class _Measurements:
         for j in less:
             value, drawn = value - self.values[j], drawn - self.drawn[j]
         of = self.resampling
-        return interval_of_runs(value, drawn, [self.runs[k] for k in (i, *less)], of.n_groups, of.level)
+        return interval_of_runs(
+            value, drawn, [self.runs[k] for k in (i, *less)], of.n_groups, of.level
+        )

@@ -40,14 +40,20 @@ class PrecisionRecallCurve:
 
     name: str  # the system's, in figures and tables
     average: Average
-    precision: NDArray[np.float64]  # in 0..1, shape (n_cuts,), from nothing selected to everything selected
+    precision: NDArray[
+        np.float64
+    ]  # in 0..1, shape (n_cuts,), from nothing selected to everything selected
     recall: NDArray[np.float64]  # likewise
     # In falling order; candidates that score above one are selected. None for decided answers.
     thresholds: NDArray[np.float64] | None = None
 
     @classmethod
     def from_scores(
-        cls, scores: Scores, questions: Sequence[Question], name: str = "scores", average: Average = "macro"
+        cls,
+        scores: Scores,
+        questions: Sequence[Question],
+        name: str = "scores",
+        average: Average = "macro",
     ) -> Self:
         """Make the curve of a system's scores, exact at every threshold that makes a difference."""
         metric = _metric_of(average)
@@ -97,19 +103,29 @@ class PrecisionRecallCurve:
 
         Its columns are ``threshold`` (missing for a point), ``precision``, ``recall`` and ``f1``.
         """
-        thresholds = np.full(len(self.precision), np.nan) if self.thresholds is None else self.thresholds
-        columns = {"threshold": thresholds, "precision": self.precision, "recall": self.recall, "f1": self.f1}
+        thresholds = (
+            np.full(len(self.precision), np.nan) if self.thresholds is None else self.thresholds
+        )
+        columns = {
+            "threshold": thresholds,
+            "precision": self.precision,
+            "recall": self.recall,
+            "f1": self.f1,
+        }
         return frame_of_columns(columns)
 
 
 def check_choices(questions: Sequence[Question]) -> None:
     """Raise a UsageError unless there are questions and each of their candidates is right or wrong."""
     if not len(questions):
-        raise UsageError("precision and recall need at least one question", field="questions", found="0")
+        raise UsageError(
+            "precision and recall need at least one question", field="questions", found="0"
+        )
     task = questions[0].task
     if not task.has_choices:
         raise UsageError(
-            f"precision and recall need candidates that are each right or wrong: gold of {task} questions is text",
+            f"precision and recall need candidates that are each right or wrong: gold of {task} "
+            "questions is text",
             field="questions",
             found=str(task),
         )

@@ -38,7 +38,9 @@ class Significance:
     tests: int = 1  # number of tests: the family that Holm's method adjusts for
     n: int = 10_000  # random swaps of whole groups of passages, unless all swaps are fewer
     seed: int = 0
-    group: str | None = None  # the key of `meta` whose equal values stay together, as equal passages do
+    group: str | None = (
+        None  # the key of `meta` whose equal values stay together, as equal passages do
+    )
 
     @property
     def has_letters(self) -> bool:
@@ -56,16 +58,22 @@ class Significance:
         """A sentence that explains the mark in a table."""
         what = "passages" if self.group is None else f"groups of passages ({self.group})"
         kind = "pairs" if self.has_letters else "systems"
-        systems = f"Holm over the {self.tests:,} {kind} of a column" if self.tests > 1 else "one test per column"
+        systems = (
+            f"Holm over the {self.tests:,} {kind} of a column"
+            if self.tests > 1
+            else "one test per column"
+        )
         label = METRICS[self.metric].label
         mark = f"*: {label} differs from {self.baselines[0]}"
         if self.has_letters:
-            named = ", ".join(f"{name} ({letter})" for name, letter in zip(self.baselines, LETTERS, strict=False))
+            named = ", ".join(
+                f"{name} ({letter})" for name, letter in zip(self.baselines, LETTERS, strict=False)
+            )
             mark = f"letters: {label} is better than that of {named}"
         return (
             f"{mark}, p < {ALPHA:g} "
-            f"(two-sided, up to {self.n:,} swaps of whole {what}, seed {self.seed}; {systems}; other metrics are "
-            "not tested)"
+            f"(two-sided, up to {self.n:,} swaps of whole {what}, seed {self.seed}; {systems}; "
+            "other metrics are not tested)"
         )
 
 
@@ -83,9 +91,36 @@ class GivenNumber:
 
 # The keys of a row in JSON, in order; most are fields and properties of :class:`Row`.
 _ROW_FACTS = (
-    *("name", "solver", "variant", "block", "signature", "short_signature", "params", "metrics", "intervals"),
-    *("expected", "tie_rate", "ties", "selected_share", "seed", "threshold", "tuned_on", "tuned_here"),
-    *("tuned_params", "trained_on", "trained_elsewhere", "runs", "option_orders", "caveats", "answers"),
+    *(
+        "name",
+        "solver",
+        "variant",
+        "block",
+        "signature",
+        "short_signature",
+        "params",
+        "metrics",
+        "intervals",
+    ),
+    *(
+        "expected",
+        "tie_rate",
+        "ties",
+        "selected_share",
+        "seed",
+        "threshold",
+        "tuned_on",
+        "tuned_here",
+    ),
+    *(
+        "tuned_params",
+        "trained_on",
+        "trained_elsewhere",
+        "runs",
+        "option_orders",
+        "caveats",
+        "answers",
+    ),
     *("questions", "no_evidence", "seconds"),
 )
 
@@ -96,18 +131,28 @@ class Evaluation:
 
     dataset: Dataset
     rows: tuple[Row, ...]
-    groups: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)  # of questions, by value of `group_by`
+    groups: Mapping[str, NDArray[np.bool_]] = field(
+        default_factory=dict
+    )  # of questions, by value of `group_by`
     group_by: str | None = None  # the key of the breakdown
     warnings: tuple[str, ...] = ()  # for the reader of the numbers
-    notes: tuple[str, ...] = ()  # bounds on the numbers: the score of a perfect choice among the candidate spans
+    notes: tuple[
+        str, ...
+    ] = ()  # bounds on the numbers: the score of a perfect choice among the candidate spans
     resampling: Resampling | None = None  # how the rows' intervals were made
     systems: tuple[System, ...] = ()  # that ran or were to run, with their names
     protocol: Protocol = field(default_factory=Protocol)  # how they ran
     significance: Significance | None = None  # the settings of the tests behind the rows' p-values
-    errors: Mapping[str, ClassicRCError] = field(default_factory=dict)  # why other systems have no row, by name
-    metrics: tuple[str, ...] = ()  # the names of those to report, the primary one first; none means all of the task
+    errors: Mapping[str, ClassicRCError] = field(
+        default_factory=dict
+    )  # why other systems have no row, by name
+    metrics: tuple[
+        str, ...
+    ] = ()  # the names of those to report, the primary one first; none means all of the task
     unused: tuple[str, ...] = ()  # the warnings about data and options that no system uses
-    given: Mapping[str, tuple[GivenNumber, ...]] = field(default_factory=dict)  # also those of samples
+    given: Mapping[str, tuple[GivenNumber, ...]] = field(
+        default_factory=dict
+    )  # also those of samples
     # Masks of the groups of other keys, which have tables of their own, by key and value.
     groupings: Mapping[str, Mapping[str, NDArray[np.bool_]]] = field(default_factory=dict)
 
@@ -119,7 +164,11 @@ class Evaluation:
     def interrupted(self) -> Evaluation:
         """Return the evaluation with an error for each system that was not finished, and without it otherwise."""
         done = {*self.errors, *self.given, *(row.name for row in self.rows)}
-        left = [str(system.name) for system in self.systems if done.isdisjoint({system.name, system.run_of})]
+        left = [
+            str(system.name)
+            for system in self.systems
+            if done.isdisjoint({system.name, system.run_of})
+        ]
         errors = {**self.errors, **{name: InterruptedRunError() for name in left}}
         systems = tuple(system for system in self.systems if system.name not in left)
         return replace(self, errors=errors, systems=systems)
@@ -128,12 +177,18 @@ class Evaluation:
     def unfinished(self) -> list[str]:
         """The systems, each after the dataset, that an interruption left without a result."""
         errors = self.errors.items()
-        return [f"{self.dataset.name}: {name}" for name, e in errors if isinstance(e, InterruptedRunError)]
+        return [
+            f"{self.dataset.name}: {name}"
+            for name, e in errors
+            if isinstance(e, InterruptedRunError)
+        ]
 
     @property
     def masks(self) -> dict[str | None, NDArray[np.bool_]]:
         """Masks of all questions, under None, and of each group."""
-        everything: dict[str | None, NDArray[np.bool_]] = {None: np.ones(len(self.dataset), dtype=np.bool_)}
+        everything: dict[str | None, NDArray[np.bool_]] = {
+            None: np.ones(len(self.dataset), dtype=np.bool_)
+        }
         return everything | dict(self.groups)
 
     @property
@@ -168,9 +223,15 @@ class Evaluation:
             },
             "resampling": self.resampling and self.resampling.to_dict(),
             **({} if self.significance is None else {"significance": self.significance.to_dict()}),
-            **({"given": {name: list(map(asdict, of)) for name, of in self.given.items()}} if self.given else {}),
+            **(
+                {"given": {name: list(map(asdict, of)) for name, of in self.given.items()}}
+                if self.given
+                else {}
+            ),
             "rows": [self._row_record(row) for row in self.rows],
-            "missing": [{"name": name, "reason": str(error)} for name, error in self.errors.items()],
+            "missing": [
+                {"name": name, "reason": str(error)} for name, error in self.errors.items()
+            ],
         }
 
     def to_frame(self, full: bool = False) -> pandas.DataFrame:
@@ -213,11 +274,19 @@ class Evaluation:
         return render(replace(evaluation_table(self), title=title, notes=(), signatures={}), "html")
 
     def _row_record(self, row: Row) -> dict[str, Any]:
-        own = {"metrics": row.metrics(), "questions": len(self.dataset), "seconds": Seconds(row.seconds)}
+        own = {
+            "metrics": row.metrics(),
+            "questions": len(self.dataset),
+            "seconds": Seconds(row.seconds),
+        }
         names = (name for name in _ROW_FACTS if name != "runs" or row.runs > 1)
-        record = {name: own[name] if name in own else to_plain(getattr(row, name)) for name in names}
+        record = {
+            name: own[name] if name in own else to_plain(getattr(row, name)) for name in names
+        }
         if self.group_by is not None:
-            record["groups"] = {value: self._group_record(row, value, mask) for value, mask in self.groups.items()}
+            record["groups"] = {
+                value: self._group_record(row, value, mask) for value, mask in self.groups.items()
+            }
         if self.significance is not None:
             record |= {"p_values": dict(row.p_values), **self.beaten(row, None)}
         return record
@@ -240,7 +309,9 @@ class Evaluation:
 
 SMALL_NOTE = f"in parentheses: groups of fewer than {MIN_GROUP_QUESTIONS} questions"
 
-DEFINING_NOTE = "§: by construction: the group is the questions that this system solves, or does not solve"
+DEFINING_NOTE = (
+    "§: by construction: the group is the questions that this system solves, or does not solve"
+)
 
 _GIVEN = "given numbers, not compared"
 _TIES = {
@@ -252,7 +323,9 @@ _TIES = {
 _BOLD = "bold: the best row, without expectations and rows tuned on this data"
 
 
-def evaluation_table(evaluation: Evaluation, published: Sequence[Sequence[Cell | Value]] = ()) -> Table:
+def evaluation_table(
+    evaluation: Evaluation, published: Sequence[Sequence[Cell | Value]] = ()
+) -> Table:
     """Return the results of one dataset as a table: a row per system, metrics in percent, groups by main metric.
 
     Systems that learn nothing, trained systems, given scores and published figures are separate blocks of rows
@@ -274,15 +347,22 @@ def evaluation_table(evaluation: Evaluation, published: Sequence[Sequence[Cell |
         of_block[row.block.heading].append(cells)
     of_block[Block.PUBLISHED.heading] += [[*cells, *hidden] for cells in published]
     of_block[_GIVEN] = []
-    places: list[tuple[str, str | None]] = [(metric.name, None) for metric in evaluation.reported_metrics]
+    places: list[tuple[str, str | None]] = [
+        (metric.name, None) for metric in evaluation.reported_metrics
+    ]
     places += [(evaluation.primary.name, group) for group in evaluation.groups]
     for name, numbers in evaluation.given.items():
         own = {(of.metric, of.group): of for of in numbers}
-        about = [f"{of.questions:,} of the questions" for of in numbers[:1] if of.questions is not None]
+        about = [
+            f"{of.questions:,} of the questions" for of in numbers[:1] if of.questions is not None
+        ]
         values = [_given_cell(own.get(place)) for place in places]
-        of_block[_GIVEN] += [[name, *values, None, *about, *[None] * (width - len(values) - 2 - len(about))]]
+        of_block[_GIVEN] += [
+            [name, *values, None, *about, *[None] * (width - len(values) - 2 - len(about))]
+        ]
     of_block["not measured"] = [
-        [name, *[None] * (len(shown) - 2), str(error), *hidden] for name, error in evaluation.errors.items()
+        [name, *[None] * (len(shown) - 2), str(error), *hidden]
+        for name, error in evaluation.errors.items()
     ]
     blocks = {heading: lines for heading, lines in of_block.items() if lines}
     several = len(blocks.keys() - {"not measured"}) > 1
@@ -291,7 +371,10 @@ def evaluation_table(evaluation: Evaluation, published: Sequence[Sequence[Cell |
     return Table(
         dataset_title(dataset, candidates),
         [column for column, _ in columns],
-        [RowGroup(of, name if several or name == "not measured" else None) for name, of in blocks.items()],
+        [
+            RowGroup(of, name if several or name == "not measured" else None)
+            for name, of in blocks.items()
+        ],
         _protocol_notes(evaluation),
         # A paper's caption has no fingerprint: signatures, which are comments in LaTeX, have it.
         _protocol_caption(evaluation, f"{dataset.name}: {_sizes(dataset, candidates)}", has_bold),
@@ -303,16 +386,22 @@ def evaluation_table(evaluation: Evaluation, published: Sequence[Sequence[Cell |
 def _given_cell(number: GivenNumber | None) -> Cell:
     if number is None:
         return Cell(None)
-    return Cell(number.value if number.printed is None else Decimal(number.printed).scaleb(-2), number.interval)
+    return Cell(
+        number.value if number.printed is None else Decimal(number.printed).scaleb(-2),
+        number.interval,
+    )
 
 
-def _result_columns(evaluation: Evaluation, rows: Sequence[Row]) -> Iterator[tuple[Column, list[Cell]]]:
+def _result_columns(
+    evaluation: Evaluation, rows: Sequence[Row]
+) -> Iterator[tuple[Column, list[Cell]]]:
     """Yield the columns of a result table with their cells: those that people see, then those for programs."""
     selects = evaluation.dataset.task is Task.MULTIPLE_ANSWER
     made = evaluation.significance
     bases = made.baselines if made is not None and made.has_letters else ()
     names = [
-        f"{row.name} {baseline_letter(bases.index(row.name))}" if row.name in bases else row.name for row in rows
+        f"{row.name} {baseline_letter(bases.index(row.name))}" if row.name in bases else row.name
+        for row in rows
     ]
     yield Column("system"), list(map(Cell, names))
     for metric in evaluation.reported_metrics:
@@ -377,7 +466,9 @@ def _metric_column(
     mask = None if group is None else evaluation.groups[group]
     is_small = mask is not None and int(mask.sum()) < MIN_GROUP_QUESTIONS
     values = [row.metrics(slice(None) if mask is None else mask)[metric.name] for row in rows]
-    printed = np.array([round(100 * value, 2) for value in values])  # rounded like the printed numbers
+    printed = np.array(
+        [round(100 * value, 2) for value in values]
+    )  # rounded like the printed numbers
     defining = set() if group is None else evaluation.defining(group)
     left_out = {*defining, *(row.name for row in rows if row.expected or row.tuned_here)}
     compared = np.array([row.name not in left_out for row in rows], dtype=np.bool_)
@@ -425,7 +516,9 @@ def dataset_record(dataset: Dataset) -> dict[str, Any]:
 def dataset_title(dataset: Dataset, *more: str) -> str:
     """Return the title of a dataset's table: its name, sizes (and the counts in `more`) and fingerprint."""
     name = dataset.name + (f" ({dataset.reader})" if dataset.reader else "")
-    return " · ".join([name, _sizes(dataset, *more), f"data {dataset.fingerprint[:SHORT_FINGERPRINT]}"])
+    return " · ".join(
+        [name, _sizes(dataset, *more), f"data {dataset.fingerprint[:SHORT_FINGERPRINT]}"]
+    )
 
 
 def _sizes(dataset: Dataset, *more: str) -> str:
@@ -456,25 +549,36 @@ def row_notes(row: Row) -> list[str]:
     if isinstance(row.threshold, float):
         notes.append(f"threshold {row.threshold:.6g}")
     notes += [
-        f"{name} {_format_tuned(value)}" for name, value in row.tuned_params.items() if not isinstance(value, list)
+        f"{name} {_format_tuned(value)}"
+        for name, value in row.tuned_params.items()
+        if not isinstance(value, list)
     ]
     if row.trained_on is not None:
-        notes.append(f"learned from {row.trained_on}" + ", not from this dataset" * row.trained_elsewhere)
+        notes.append(
+            f"learned from {row.trained_on}" + ", not from this dataset" * row.trained_elsewhere
+        )
     if row.option_orders is not None:
         low, high = row.option_orders
-        notes.append(f"{100 * low:.2f} to {100 * high:.2f} over {1 + N_ORDERS} orders of the options")
+        notes.append(
+            f"{100 * low:.2f} to {100 * high:.2f} over {1 + N_ORDERS} orders of the options"
+        )
     return notes
 
 
 def _deviations(row: Row) -> str:
     """Return the standard deviations of the metrics over the runs of a row."""
     named = {METRICS[name].label: row.deviation(METRICS[name]) for name in row.outcomes.statistics}
-    return f", SD {', '.join(f'{100 * of:.2f} ({label})' for label, of in named.items() if of is not None)}"
+    return (
+        ", SD "
+        f"{', '.join(f'{100 * of:.2f} ({label})' for label, of in named.items() if of is not None)}"
+    )
 
 
 def _format_tuned(value: Any) -> str:
     """Format the tuned value of a parameter; numbers in a tuple have four significant digits each."""
-    return "; ".join(f"{number:.4g}" for number in value) if isinstance(value, tuple) else str(value)
+    return (
+        "; ".join(f"{number:.4g}" for number in value) if isinstance(value, tuple) else str(value)
+    )
 
 
 def _protocol_notes(evaluation: Evaluation) -> list[str]:
@@ -485,7 +589,9 @@ def _protocol_notes(evaluation: Evaluation) -> list[str]:
         notes.append(evaluation.significance.note)
     masks = evaluation.groups.values()
     notes += [DEFINING_NOTE] if any(map(evaluation.defining, evaluation.groups)) else []
-    return [*notes, SMALL_NOTE] if any(mask.sum() < MIN_GROUP_QUESTIONS for mask in masks) else notes
+    return (
+        [*notes, SMALL_NOTE] if any(mask.sum() < MIN_GROUP_QUESTIONS for mask in masks) else notes
+    )
 
 
 def _tie_notes(rows: Sequence[Row]) -> list[str]:
@@ -494,7 +600,9 @@ def _tie_notes(rows: Sequence[Row]) -> list[str]:
     policies = list(dict.fromkeys(row.ties for row in tied if row.ties is not None))
     if len(policies) < 2:
         return []
-    names = {policy: ", ".join(row.name for row in tied if row.ties == policy) for policy in policies}
+    names = {
+        policy: ", ".join(row.name for row in tied if row.ties == policy) for policy in policies
+    }
     described = "; ".join(f"{names[policy]}: {_TIES[policy]}" for policy in policies)
     fixed = next((row.ties for row in tied if row.block is Block.GIVEN), "partial")
     return [f"rows treat ties differently ({described}): --ties {fixed} makes them alike"]

@@ -34,7 +34,15 @@ CHANCE = "random"
 
 
 METRIC_NAMES: Mapping[str, str] = {
-    **{"accuracy": "Acc.", "f1_a": "F1a", "f1_m": "F1m", "em0": "EM0", "em1": "EM1", "em": "EM", "f1": "F1"},
+    **{
+        "accuracy": "Acc.",
+        "f1_a": "F1a",
+        "f1_m": "F1m",
+        "em0": "EM0",
+        "em1": "EM1",
+        "em": "EM",
+        "f1": "F1",
+    },
     **{"superglue_f1_m": "F1m (SuperGLUE)", "quoref_em": "EM", "quoref_f1": "F1"},
 }
 """The headers of metrics, as :data:`classic_rc.metrics.base.METRICS` has them."""
@@ -89,7 +97,9 @@ class FloorDataset:
     verified: str  # how it is known that today's code makes the rows
     date: str
     notes: Sequence[str]
-    harness: Mapping[str, str] | None  # the task of lm-evaluation-harness that asks exactly these questions
+    harness: (
+        Mapping[str, str] | None
+    )  # the task of lm-evaluation-harness that asks exactly these questions
     left_out: Sequence[str]  # the systems whose rows of earlier code today's code does not make
     rows: Sequence[FloorRow]
 
@@ -162,7 +172,9 @@ def published_kind(system: str) -> str:
 @cache
 def load_floors() -> Mapping[str, FloorDataset]:
     """Return the datasets of the file that comes with the package, by name."""
-    return parse_floors(files("classic_rc.results").joinpath("floor.json").read_text(encoding="utf-8"))
+    return parse_floors(
+        files("classic_rc.results").joinpath("floor.json").read_text(encoding="utf-8")
+    )
 
 
 def parse_floors(text: str) -> dict[str, FloorDataset]:
@@ -259,7 +271,10 @@ class Floor:
             Column("system"),
             *sorted(shown, key=lambda column: column.key != of.metric),
             *above_columns(),
-            *(Column(f"{value} ({of.chance.groups[value].questions})", "percent", key=value) for value in values),
+            *(
+                Column(f"{value} ({of.chance.groups[value].questions})", "percent", key=value)
+                for value in values
+            ),
             Column("ties", "percent", 1, "tie_rate"),
             Column("notes", "note"),
             *(Column(key, hidden=True) for key in _HIDDEN),
@@ -269,10 +284,13 @@ class Floor:
         for heading, learns in ((UNTRAINED, False), (TRAINED, True)):
             rows = [self._cells(row, metrics, values) for row in of.rows if row.learns is learns]
             groups += [RowGroup(rows, heading)] if rows else []
-        published = [self._published_cells(figure, len(metrics), len(values)) for figure in of.published]
+        published = [
+            self._published_cells(figure, len(metrics), len(values)) for figure in of.published
+        ]
         groups += [RowGroup(published, PUBLISHED)] if published else []
         return Table(
-            f"{of.name} · {of.questions:,} questions, {of.passages:,} passages · data {of.fingerprint[:8]}",
+            f"{of.name} · {of.questions:,} questions, {of.passages:,} passages · data "
+            f"{of.fingerprint[:8]}",
             columns,
             groups,
             self.notes,
@@ -288,9 +306,10 @@ class Floor:
         below = [row.system for row in of.rows if of.value(row) < of.value(of.chance)]
         n_untrained = sum(not row.learns for row in of.rows)
         notes = [
-            f"chance: random; floor: {best.system}, the best in {label} of the {n_untrained} rows that "
-            "learn nothing: it was chosen on this data",
-            "above chance: (value - chance) / (1 - chance); above floor: (value - floor) / (1 - floor)",
+            f"chance: random; floor: {best.system}, the best in {label} of the {n_untrained} rows "
+            "that learn nothing: it was chosen on this data",
+            "above chance: (value - chance) / (1 - chance); above floor: (value - floor) / (1 - "
+            "floor)",
             "in brackets: 95 % interval, 10,000 resamples of passages",
             *([f"below chance: {', '.join(below)}"] if below else []),
             *of.notes,
@@ -301,13 +320,22 @@ class Floor:
                 else []
             ),
         ]
-        keys = " ".join(dict.fromkeys([best.system.partition(",")[0], *([str(of.reader)] if of.cites else [])]))
-        return [*notes, f"to cite: classic-rc list --bibtex {keys}; classic-rc floor {of.name} -v for signatures"]
+        keys = " ".join(
+            dict.fromkeys([best.system.partition(",")[0], *([str(of.reader)] if of.cites else [])])
+        )
+        return [
+            *notes,
+            f"to cite: classic-rc list --bibtex {keys}; classic-rc floor {of.name} -v for "
+            "signatures",
+        ]
 
     def _cells(self, row: FloorRow, metrics: Sequence[str], values: Sequence[str]) -> list[Cell]:
         of = self.dataset
         cells = [Cell(row.system)]
-        cells += [Cell(row.metrics[name], bounds(row.intervals, name), bold=row is of.floor) for name in metrics]
+        cells += [
+            Cell(row.metrics[name], bounds(row.intervals, name), bold=row is of.floor)
+            for name in metrics
+        ]
         cells += map(Cell, above(of.value(row), of.value(of.chance), of.value(of.floor)))
         for value in values:
             group = row.groups[value]
@@ -315,7 +343,9 @@ class Floor:
         cells += [Cell(row.tie_rate), Cell("; ".join(_row_notes(row)))]
         return [*cells, *(Cell(getattr(row, key)) for key in _HIDDEN)]
 
-    def _published_cells(self, figure: Mapping[str, Any], n_metrics: int, n_groups: int) -> list[Cell]:
+    def _published_cells(
+        self, figure: Mapping[str, Any], n_metrics: int, n_groups: int
+    ) -> list[Cell]:
         of = self.dataset
         share = figure["value"].scaleb(-2)
         cells = [Cell(figure["system"]), Cell(share), *[Cell()] * (n_metrics - 1)]
@@ -371,4 +401,6 @@ def find_by_fingerprint(fingerprint: str) -> FloorDataset | None:
 
 def row_from_entry(entry: Mapping[str, Any]) -> FloorRow:
     """Return the row of an entry of ``floor.json``."""
-    return FloorRow(**{**entry, "groups": {v: FloorGroup(**group) for v, group in entry["groups"].items()}})
+    return FloorRow(
+        **{**entry, "groups": {v: FloorGroup(**group) for v, group in entry["groups"].items()}}
+    )

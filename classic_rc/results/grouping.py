@@ -30,10 +30,18 @@ _HOW_MUCH = frozenset({"many", "much"})
 _WH_WORDS = {
     **{word: word for word in ("what", "when", "where", "which", "why", "how")},
     **dict.fromkeys(("who", "whom", "who's"), "who"),
-    **{"whose": "whose", "what's": "what", "where's": "where", "when's": "when", "how's": "how", "why's": "why"},
+    **{
+        "whose": "whose",
+        "what's": "what",
+        "where's": "where",
+        "when's": "when",
+        "how's": "how",
+        "why's": "why",
+    },
 }
 _AUXILIARIES = frozenset(
-    "am is are was were be do does did has have had can could will would shall should may might must "
+    "am is are was were be do does did has have had can could will would shall should may might "
+    "must "
     "isn't aren't wasn't weren't don't doesn't didn't hasn't haven't hadn't can't couldn't won't wouldn't".split()
 )
 _BLANK = re.compile(r"_")
@@ -54,7 +62,9 @@ class DerivedKey:
     description: str  # one sentence
     # One value per question; None if it has none.
     values: Callable[[Sequence[Question]], Sequence[str | None] | Noted]
-    order: Sequence[str] = ()  # the values in the order of tables; other values follow, numbers first
+    order: Sequence[
+        str
+    ] = ()  # the values in the order of tables; other values follow, numbers first
 
 
 def _words(text: str) -> list[str]:
@@ -110,7 +120,10 @@ def _verbatim_value(question: Question, passage: str) -> str | None:
     """Return which right answers are in the passage: yes or no, or all, some or none of several."""
     if question.gold is None:
         return None
-    verbatim = [bool(words := _words(text)) and f" {' '.join(words)} " in passage for text in question.gold_texts]
+    verbatim = [
+        bool(words := _words(text)) and f" {' '.join(words)} " in passage
+        for text in question.gold_texts
+    ]
     if not verbatim:
         return "no right answer"
     if question.task in (Task.MULTIPLE_ANSWER, Task.MULTI_SPAN):
@@ -140,7 +153,8 @@ def _found(questions: Sequence[Question]) -> Noted:
 
 DERIVED_KEYS: Mapping[str, DerivedKey] = {
     "question-type": DerivedKey(
-        "the first question word (what, how many, …); cloze for a blank, yes/no for an auxiliary first",
+        "the first question word (what, how many, …); cloze for a blank, yes/no for an auxiliary "
+        "first",
         _question_types,
         (
             *("what", "who", "whose", "which", "when", "where", "why", "how", "how many"),
@@ -148,7 +162,9 @@ DERIVED_KEYS: Mapping[str, DerivedKey] = {
         ),
     ),
     "first-word": DerivedKey(
-        f"the first word; words that begin fewer than {MIN_GROUP_QUESTIONS} questions are one group", _first_words
+        f"the first word; words that begin fewer than {MIN_GROUP_QUESTIONS} questions are one "
+        "group",
+        _first_words,
     ),
     "question-length": DerivedKey("number of words in the question", _question_lengths, _BINS),
     "verbatim": DerivedKey(
@@ -159,8 +175,8 @@ DERIVED_KEYS: Mapping[str, DerivedKey] = {
     "candidates": DerivedKey("number of candidates", _n_candidates),
     "right-answers": DerivedKey("number of right or accepted answers", _n_answers),
     "found": DerivedKey(
-        "where BM25 finds the question's own passage among all passages of the data, with recall and mean "
-        "reciprocal rank",
+        "where BM25 finds the question's own passage among all passages of the data, with recall "
+        "and mean reciprocal rank",
         _found,
         _FOUND,
     ),
@@ -183,7 +199,9 @@ class Grouping:
     """Groups of questions, which may overlap."""
 
     key: str  # what they are grouped by
-    masks: Mapping[str, NDArray[np.bool_]]  # by group name, in the order of tables: shape (n_questions,)
+    masks: Mapping[
+        str, NDArray[np.bool_]
+    ]  # by group name, in the order of tables: shape (n_questions,)
     covered: NDArray[np.bool_]  # questions with a known value or label, shape (n_questions,)
     overlapping: bool = False  # whether a question may be in several groups
     source: str | None = None  # the origin of the labels
@@ -228,7 +246,9 @@ def group_questions(dataset: Dataset, key: str, labels: Sequence[Labels] = ()) -
         The key is unknown, or it is ``KEY:alone`` and every question has one label.
     """
     first, comma, second = key.partition(",")
-    is_known = any(own.name == key for own in labels) or any(key in question.meta for question in dataset[:1])
+    is_known = any(own.name == key for own in labels) or any(
+        key in question.meta for question in dataset[:1]
+    )
     if comma and not is_known:
         parts = [group_questions(dataset, name.strip(), labels) for name in (first, second)]
         return _pair_groups(key, *parts)
@@ -241,7 +261,8 @@ def group_questions(dataset: Dataset, key: str, labels: Sequence[Labels] = ()) -
     if view == "alone":
         if not several:
             raise UsageError(
-                f"{key} is only for questions with several labels, but every question has one {name}: use {name}",
+                f"{key} is only for questions with several labels, but every question has one "
+                f"{name}: use {name}",
                 field="key",
                 found=key,
                 expected=name,
@@ -257,7 +278,9 @@ def group_questions(dataset: Dataset, key: str, labels: Sequence[Labels] = ()) -
 
 def _pair_groups(key: str, one: Grouping, other: Grouping) -> Grouping:
     """Return the groups of questions that are in a group of each of two keys."""
-    pairs = {f"{a}{_PAIR}{b}": own & of for a, own in one.masks.items() for b, of in other.masks.items()}
+    pairs = {
+        f"{a}{_PAIR}{b}": own & of for a, own in one.masks.items() for b, of in other.masks.items()
+    }
     sources = dict.fromkeys(part.source for part in (one, other) if part.source)
     return Grouping(
         key,
@@ -268,14 +291,18 @@ def _pair_groups(key: str, one: Grouping, other: Grouping) -> Grouping:
     )
 
 
-def read_groupings(dataset: Dataset, keys: Sequence[str], labels: Sequence[Labels] = ()) -> list[Grouping]:
+def read_groupings(
+    dataset: Dataset, keys: Sequence[str], labels: Sequence[Labels] = ()
+) -> list[Grouping]:
     """Group the questions of a dataset by several keys, by default by all labels.
 
     A key with itself, as in ``skills,skills``, makes no groups: its labels are only counted together. With several
     labels a question, all labels are grouped by ``:alone`` and ``:count`` too.
     """
     chosen = [
-        key for key in keys if len(pair := [part.strip() for part in key.split(",")]) == 1 or pair[0] != pair[1]
+        key
+        for key in keys
+        if len(pair := [part.strip() for part in key.split(",")]) == 1 or pair[0] != pair[1]
     ]
     for own in () if keys else labels:
         has_several = any(len(values) > 1 for values in own.of_question.values())
@@ -301,9 +328,17 @@ def find_defining(
     found: set[str] = set()
     for mask in (masks[name], *_iter_parts(masks, name)):
         for answers in (solved, {name: ~of for name, of in solved.items()}):
-            around = {name: of for name, of in answers.items() if mask.any() and of[mask].all() and not of.all()}
+            around = {
+                name: of
+                for name, of in answers.items()
+                if mask.any() and of[mask].all() and not of.all()
+            }
             exact = {name for name, of in around.items() if bool((of == mask).all())}
-            if not exact and around and bool((np.logical_and.reduce([*around.values()]) == mask).all()):
+            if (
+                not exact
+                and around
+                and bool((np.logical_and.reduce([*around.values()]) == mask).all())
+            ):
                 exact = {*around}
             found |= exact
     return found
@@ -314,8 +349,12 @@ def _iter_parts(masks: Mapping[str, NDArray[np.bool_]], name: str) -> Iterator[N
     labels = name.split(_PAIR)
     for i in range(1, len(labels)):
         first, second = _PAIR.join(labels[:i]) + _PAIR, _PAIR + _PAIR.join(labels[i:])
-        yield np.logical_or.reduce([mask for other, mask in masks.items() if other.startswith(first)])
-        yield np.logical_or.reduce([mask for other, mask in masks.items() if other.endswith(second)])
+        yield np.logical_or.reduce(
+            [mask for other, mask in masks.items() if other.startswith(first)]
+        )
+        yield np.logical_or.reduce(
+            [mask for other, mask in masks.items() if other.endswith(second)]
+        )
 
 
 def _find_values(
@@ -324,10 +363,20 @@ def _find_values(
     """Return each question's labels under a name (None if unknown), their order, their source and a note."""
     for own in labels:
         if own.name == name:
-            return [own.of_question.get(question.id) for question in dataset], own.order, own.source, None
+            return (
+                [own.of_question.get(question.id) for question in dataset],
+                own.order,
+                own.source,
+                None,
+            )
     known = {key for question in dataset for key in (*question.passage.meta, *question.meta)}
     if name in known:
-        return [_as_labels(question.meta_value(name, _MISSING)) for question in dataset], (), None, None
+        return (
+            [_as_labels(question.meta_value(name, _MISSING)) for question in dataset],
+            (),
+            None,
+            None,
+        )
     if name in DERIVED_KEYS:
         derived = DERIVED_KEYS[name]
         computed = derived.values(dataset)
@@ -338,12 +387,16 @@ def _find_values(
 
 
 def _as_labels(value: Any) -> frozenset[str]:
-    return frozenset(map(str, value if isinstance(value, (list, tuple, set, frozenset)) else [value]))
+    return frozenset(
+        map(str, value if isinstance(value, (list, tuple, set, frozenset)) else [value])
+    )
 
 
 def _label_masks(values: GroupValues, order: Sequence[str]) -> dict[str, NDArray[np.bool_]]:
     masks = dict(_iter_label_masks(values, order))
-    if (none := np.array([value is not None and not value for value in values], dtype=np.bool_)).any():
+    if (
+        none := np.array([value is not None and not value for value in values], dtype=np.bool_)
+    ).any():
         masks[NO_LABEL] = masks[NO_LABEL] | none if NO_LABEL in masks else none
     return masks
 
@@ -358,7 +411,9 @@ def _split_masks(values: GroupValues, order: Sequence[str]) -> dict[str, NDArray
     return masks
 
 
-def _iter_label_masks(values: GroupValues, order: Sequence[str]) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+def _iter_label_masks(
+    values: GroupValues, order: Sequence[str]
+) -> Iterator[tuple[str, NDArray[np.bool_]]]:
     """Yield each label with its mask: first the labels in `order`, then numbers by value, then the others."""
     members: dict[str, list[int]] = {}
     for i, value in enumerate(values):

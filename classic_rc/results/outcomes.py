@@ -25,7 +25,12 @@ from classic_rc.systems import OUT_OF_FOLD, System
 from classic_rc.tables.model import baseline_letter
 
 # Fields that a row of several runs keeps only if all runs agree, and their values otherwise.
-_OF_ONE_RUN: Mapping[str, Any] = {"seed": None, "threshold": None, "tuned_params": {}, "option_orders": None}
+_OF_ONE_RUN: Mapping[str, Any] = {
+    "seed": None,
+    "threshold": None,
+    "tuned_params": {},
+    "option_orders": None,
+}
 _TRIVIAL_SYSTEMS = frozenset({"random", "constant-position", "longest", "shortest", "majority"})
 _NAMED_SYSTEMS = 3
 N_ORDERS = 5
@@ -38,8 +43,12 @@ class Outcomes:
 
     # By metric name, shape (n_questions, n_statistics); of several runs (n_questions, n_runs, n_statistics).
     statistics: Mapping[str, NDArray[np.float64]]
-    n_tied: NDArray[np.int64]  # candidates that share the best score, in the run with most, shape (n_questions,)
-    n_selected: NDArray[np.float64]  # candidates in the answer, expected ones for a draw, shape (n_questions,)
+    n_tied: NDArray[
+        np.int64
+    ]  # candidates that share the best score, in the run with most, shape (n_questions,)
+    n_selected: NDArray[
+        np.float64
+    ]  # candidates in the answer, expected ones for a draw, shape (n_questions,)
     n_candidates: NDArray[np.int64]  # shape (n_questions,)
     # Whether the passage contributed to any candidate's score, shape (n_questions,); None without scores.
     evidence: NDArray[np.bool_] | None
@@ -49,21 +58,29 @@ class Outcomes:
     @property
     def runs(self) -> int:
         """The number of runs of the system, whose mean counts."""
-        return max((rows.shape[1] if rows.ndim == 3 else 1 for rows in self.statistics.values()), default=1)
+        return max(
+            (rows.shape[1] if rows.ndim == 3 else 1 for rows in self.statistics.values()), default=1
+        )
 
     @classmethod
     def join(cls, runs: Sequence[Outcomes]) -> Outcomes:
         """Return the outcomes of several runs of one system."""
         first = runs[0]
         parts = {name: [own.statistics[name] for own in runs] for name in first.statistics}
-        answers = [of if own.runs > 1 else tuple([a] for a in of) for own in runs for of in (own.answers,)]
+        answers = [
+            of if own.runs > 1 else tuple([a] for a in of) for own in runs for of in (own.answers,)
+        ]
         return cls(
             {
-                name: np.concatenate([rows if rows.ndim == 3 else rows[:, np.newaxis] for rows in of], axis=1)
+                name: np.concatenate(
+                    [rows if rows.ndim == 3 else rows[:, np.newaxis] for rows in of], axis=1
+                )
                 for name, of in parts.items()
             },
             np.max([own.n_tied for own in runs], axis=0),
-            np.average([own.n_selected for own in runs], axis=0, weights=[own.runs for own in runs]),
+            np.average(
+                [own.n_selected for own in runs], axis=0, weights=[own.runs for own in runs]
+            ),
             first.n_candidates,
             first.evidence,
             tuple(list(itertools.chain(*of)) for of in zip(*answers, strict=True)),
@@ -117,8 +134,12 @@ class Tested(NamedTuple):
     """The test of a row against the baselines, on all questions or on a group of them."""
 
     metric: str = ""
-    p_value: float | None = None  # adjusted, of the difference from the one baseline; None if it was not tested
-    beats: tuple[int, ...] = ()  # of several baselines, those that the row is significantly better than
+    p_value: float | None = (
+        None  # adjusted, of the difference from the one baseline; None if it was not tested
+    )
+    beats: tuple[
+        int, ...
+    ] = ()  # of several baselines, those that the row is significantly better than
 
     @property
     def is_significant(self) -> bool:
@@ -147,7 +168,9 @@ class Row:
     expected: bool = False  # whether the metrics are expectations over random draws, in closed form
     ties: str | None = None  # the tie policy; None if answers come from a threshold
     seed: int | None = None  # of the random draws; None without draws
-    threshold: float | list[float] | None = None  # that was used; a list with one per fold if it was cross-fitted
+    threshold: float | list[float] | None = (
+        None  # that was used; a list with one per fold if it was cross-fitted
+    )
     tuned_on: str | None = None  # the name of the data; "cv5" if tuned out of fold
     tuned_here: bool = False  # whether it was tuned on the same data that it reports
     # The chosen value of each tuned parameter, by name; a list with one per fold if tuned out of fold.
@@ -158,10 +181,16 @@ class Row:
     # The lowest and the highest primary metric over several orders of the options; None if it learned nothing, or
     # its scores do not depend on the order.
     option_orders: tuple[float, float] | None = None
-    block: Block = Block.UNTRAINED  # whether it learned from gold, from nothing, or its scores were given
-    caveats: tuple[str, ...] = ()  # from fitting, for example that a learner stopped before it converged
+    block: Block = (
+        Block.UNTRAINED
+    )  # whether it learned from gold, from nothing, or its scores were given
+    caveats: tuple[
+        str, ...
+    ] = ()  # from fitting, for example that a learner stopped before it converged
     answers: AnswerCounts | None = None  # of a file of answers: how many of them say something
-    seconds: Mapping[str, float] = field(default_factory=dict)  # of "read", "encode", "fit" and "score": wall time
+    seconds: Mapping[str, float] = field(
+        default_factory=dict
+    )  # of "read", "encode", "fit" and "score": wall time
     # By group of questions, None for all: the metrics' intervals; see `classic_rc.results.with_intervals`.
     group_intervals: Mapping[str | None, Mapping[str, Interval]] = field(default_factory=dict)
     # By group of questions, None for all: the test; see `classic_rc.results.with_significance`.
@@ -181,7 +210,10 @@ class Row:
         return replace(
             first,
             label=name,
-            params={key: of[0] if all(value == of[0] for value in of) else of for key, of in params.items()},
+            params={
+                key: of[0] if all(value == of[0] for value in of) else of
+                for key, of in params.items()
+            },
             signature=str(signature),
             short_signature=signature.short,
             outcomes=Outcomes.join([row.outcomes for row in runs]),
@@ -203,7 +235,9 @@ class Row:
             named.setdefault(new.get(row.name, row.name), []).append(row)
         return tuple(cls.join(name, runs) for name, runs in named.items())
 
-    def deviation(self, metric: Metric, questions: NDArray[np.bool_] | slice = slice(None)) -> float | None:
+    def deviation(
+        self, metric: Metric, questions: NDArray[np.bool_] | slice = slice(None)
+    ) -> float | None:
         """Return the standard deviation of a metric over the runs; None for one run, or without questions."""
         rows = self.statistics[metric.name][questions]
         return float(metric.of_runs(rows).std(ddof=1)) if self.runs > 1 and len(rows) else None
@@ -251,7 +285,10 @@ class Row:
 
     def metrics(self, questions: NDArray[np.bool_] | slice = slice(None)) -> dict[str, float]:
         """Return every metric by name, as a fraction, over all questions or over those of a mask."""
-        return {name: METRICS[name].aggregate(rows[questions]) for name, rows in self.outcomes.statistics.items()}
+        return {
+            name: METRICS[name].aggregate(rows[questions])
+            for name, rows in self.outcomes.statistics.items()
+        }
 
     @property
     def tie_rate(self) -> float | None:
@@ -378,7 +415,9 @@ def trivial_note(dataset: Dataset, rows: Sequence[Row]) -> str | None:
     equal length, each has an equal part of the credit.
     """
     measured = [
-        (row.name, row.metrics().get("accuracy", 1.0)) for row in rows if row.solver not in _TRIVIAL_SYSTEMS
+        (row.name, row.metrics().get("accuracy", 1.0))
+        for row in rows
+        if row.solver not in _TRIVIAL_SYSTEMS
     ]
     if dataset.task is not Task.SINGLE_CHOICE or not measured:
         return None
@@ -388,7 +427,9 @@ def trivial_note(dataset: Dataset, rows: Sequence[Row]) -> str | None:
     for gold, n in golds.items():
         positions.update({option: n for option in gold or () if isinstance(option, int)})
     for question in dataset:
-        right.extend([len(lengths) + option for option in question.gold or () if isinstance(option, int)])
+        right.extend(
+            [len(lengths) + option for option in question.gold or () if isinstance(option, int)]
+        )
         texts = candidate_texts(question.candidates)
         lengths.extend(map(len, texts))
         sizes.append(len(texts))
@@ -403,10 +444,15 @@ def trivial_note(dataset: Dataset, rows: Sequence[Row]) -> str | None:
     if not beaten:
         return None
     more = f" and {len(beaten) - _NAMED_SYSTEMS} more" if len(beaten) > _NAMED_SYSTEMS else ""
-    return f"{what} reaches an accuracy of {100 * best:.2f}, above {', '.join(beaten[:_NAMED_SYSTEMS])}{more}"
+    return (
+        f"{what} reaches an accuracy of {100 * best:.2f}, above "
+        f"{', '.join(beaten[:_NAMED_SYSTEMS])}{more}"
+    )
 
 
-def _credit_of_ends(end: np.ufunc, sizes: array[int], lengths: array[int], right: array[int]) -> float:
+def _credit_of_ends(
+    end: np.ufunc, sizes: array[int], lengths: array[int], right: array[int]
+) -> float:
     """Return the sum over questions of the share of right options among the longest or the shortest ones."""
     counts, values = np.array(sizes, np.int64), np.array(lengths, np.int64)
     counts = counts[counts > 0]
@@ -415,7 +461,9 @@ def _credit_of_ends(end: np.ufunc, sizes: array[int], lengths: array[int], right
     question = np.repeat(np.arange(len(counts)), counts)
     is_end = values == end.reduceat(values, offsets_of(counts)[:-1])[question]
     is_right = np.bincount(np.array(right, np.int64), minlength=len(values)) > 0
-    shares = [np.bincount(question[which], minlength=len(counts)) for which in (is_end & is_right, is_end)]
+    shares = [
+        np.bincount(question[which], minlength=len(counts)) for which in (is_end & is_right, is_end)
+    ]
     return float(np.sum(shares[0] / shares[1]))
 
 
@@ -429,7 +477,9 @@ _ROUNDING = 1e-9
 """Sums in another order differ by less."""
 
 
-def reorder_options(questions: Sequence[Question], seed: int) -> tuple[list[Question], NDArray[np.int64]]:
+def reorder_options(
+    questions: Sequence[Question], seed: int
+) -> tuple[list[Question], NDArray[np.int64]]:
     """Return the questions with their options in a drawn order and without gold, and where each option was.
 
     Option i of all copies is option ``places[i]`` of all questions.
@@ -438,9 +488,13 @@ def reorder_options(questions: Sequence[Question], seed: int) -> tuple[list[Ques
     draws = uniform_draws(text_keys(question.id for question in questions), sizes, seed)
     places = np.lexsort((draws, np.repeat(np.arange(len(sizes)), sizes)))
     copies = []
-    for question, start, size in zip(questions, offsets_of(sizes).tolist(), sizes.tolist(), strict=False):
+    for question, start, size in zip(
+        questions, offsets_of(sizes).tolist(), sizes.tolist(), strict=False
+    ):
         order = (places[start : start + size] - start).tolist()
-        copies.append(replace(question, candidates=tuple(question.candidates[i] for i in order), gold=None))
+        copies.append(
+            replace(question, candidates=tuple(question.candidates[i] for i in order), gold=None)
+        )
     return copies, places
 
 
@@ -457,9 +511,14 @@ def range_over_orders(
     order, flat, with the options in the given order.
     """
     tried = np.unique(np.linspace(0, len(scores) - 1, _N_TRIED).round().astype(np.int64))
-    if np.allclose(score_reordered(tried, 0), scores.take(tried).values, rtol=_ROUNDING, atol=_ROUNDING):
+    if np.allclose(
+        score_reordered(tried, 0), scores.take(tried).values, rtol=_ROUNDING, atol=_ROUNDING
+    ):
         return None
     metric, everything = primary_metric(questions[0].task), np.arange(len(scores))
-    orders = [scores, *(replace(scores, values=score_reordered(everything, seed)) for seed in range(N_ORDERS))]
+    orders = [
+        scores,
+        *(replace(scores, values=score_reordered(everything, seed)) for seed in range(N_ORDERS)),
+    ]
     results = [metric(questions, decide(own)) for own in orders]
     return min(results), max(results)

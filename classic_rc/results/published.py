@@ -84,7 +84,9 @@ class Reproduction:
 class Published:
     """All published figures and how to reproduce them."""
 
-    rows: tuple[PublishedRow, ...]  # if two figures of one paper contradict each other, both are here
+    rows: tuple[
+        PublishedRow, ...
+    ]  # if two figures of one paper contradict each other, both are here
     reproductions: Mapping[str, Reproduction]  # by key
 
 
@@ -105,7 +107,9 @@ def load_published() -> Published:
         PublishedRow(**{**row, "source": sources[row["source"]], "cites": cites.get(row["source"])})
         for row in plain["rows"]
     )
-    return Published(rows, {key: Reproduction(**entry) for key, entry in plain["reproductions"].items()})
+    return Published(
+        rows, {key: Reproduction(**entry) for key, entry in plain["reproductions"].items()}
+    )
 
 
 def published_rows(dataset: Dataset) -> tuple[OfficialPart | None, list[PublishedRow]]:
@@ -167,8 +171,12 @@ def published_cells(evaluation: Evaluation) -> list[list[Value]]:
     """
     task = evaluation.dataset.task
     assert task is not None
-    columns: list[tuple[str | None, str]] = [(None, metric.name) for metric in evaluation.reported_metrics]
-    columns += [(_group_subset(evaluation, value), evaluation.primary.name) for value in evaluation.groups]
+    columns: list[tuple[str | None, str]] = [
+        (None, metric.name) for metric in evaluation.reported_metrics
+    ]
+    columns += [
+        (_group_subset(evaluation, value), evaluation.primary.name) for value in evaluation.groups
+    ]
     lines: dict[tuple[str, str, str | None], dict[tuple[str | None, str], PublishedRow]] = {}
     for row in published_rows(evaluation.dataset)[1]:
         where = (_column_subset(evaluation.dataset, row), row.metric)
@@ -200,7 +208,9 @@ def recorded_figures(dataset: Dataset) -> list[dict[str, Any]]:
         {
             **row.to_dict(),
             "printed": None if row.value is None else str(row.value),
-            "group": None if (subset := _column_subset(dataset, row)) is None else list(SUBSETS[subset]),
+            "group": None
+            if (subset := _column_subset(dataset, row)) is None
+            else list(SUBSETS[subset]),
             "block": str(Block.PUBLISHED),
         }
         for row in published_rows(dataset)[1]
@@ -214,7 +224,9 @@ def published_records(evaluation: Evaluation) -> list[dict[str, Any]]:
 
 def _figure_record(evaluation: Evaluation, row: PublishedRow) -> dict[str, Any]:
     subset = (
-        "[{}={}]".format(*SUBSETS[row.subset]) if _column_subset(evaluation.dataset, row) and row.subset else ""
+        "[{}={}]".format(*SUBSETS[row.subset])
+        if _column_subset(evaluation.dataset, row) and row.subset
+        else ""
     )
     return {
         "dataset": evaluation.dataset.name,

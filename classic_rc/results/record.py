@@ -86,7 +86,9 @@ def run_record(
             "groups": _positions(evaluation.groups),
         }
         if evaluation.groupings:
-            run["groupings"] = {key: _positions(groups) for key, groups in evaluation.groupings.items()}
+            run["groupings"] = {
+                key: _positions(groups) for key, groups in evaluation.groupings.items()
+            }
         run["passage_groups"] = passage_groups(evaluation.dataset).tolist()
         settings = (evaluation.resampling, evaluation.significance)
         if key := next((made.group for made in settings if made is not None and made.group), None):
@@ -104,7 +106,9 @@ def record_text(record: Mapping[str, Any]) -> str:
     """Return a record as JSON, with one line for each dataset: `json` is slow when it indents."""
     parts = []
     for name, value in record.items():
-        items = ",\n".join(json.dumps(run, allow_nan=False) for run in value) if name == "runs" else ""
+        items = (
+            ",\n".join(json.dumps(run, allow_nan=False) for run in value) if name == "runs" else ""
+        )
         text = f"[\n{items}\n]" if name == "runs" else json.dumps(value, allow_nan=False)
         parts.append(f"{json.dumps(name)}: {text}")
     return "{" + ",\n".join(parts) + "}\n"
@@ -118,7 +122,9 @@ def rows_to_plain(evaluation: Evaluation) -> list[dict[str, Any]]:
         plain["selections"] = {
             "selected": outcomes.n_selected.tolist(),
             "candidates": outcomes.n_candidates.tolist(),
-            "evidence": None if outcomes.evidence is None else np.flatnonzero(outcomes.evidence).tolist(),
+            "evidence": None
+            if outcomes.evidence is None
+            else np.flatnonzero(outcomes.evidence).tolist(),
         }
         plain["outcomes"] = _outcomes(evaluation, row)
     return rows
@@ -141,7 +147,10 @@ def system_to_plain(system: System, keep: StoreFile) -> dict[str, Any]:
 def _system_entry(system: System, folder: Path | None, reader: str | None) -> dict[str, Any]:
     entry = system_to_plain(system, partial(recorded_file, folder=folder))
     base = os.path.realpath(folder or Path())
-    return {**entry, "identity": identity_of_entry(entry, reader, lambda kept: os.path.join(base, kept["path"]))}
+    return {
+        **entry,
+        "identity": identity_of_entry(entry, reader, lambda kept: os.path.join(base, kept["path"])),
+    }
 
 
 def identity_of_entry(entry: Mapping[str, Any], reader: str | None, find: FindFile) -> str | None:
@@ -162,26 +171,42 @@ def software_versions() -> dict[str, Any]:
 
 
 def _dataset_entry(dataset: Dataset, folder: Path | None) -> dict[str, Any]:
-    return {"name": dataset.name, "fingerprint": dataset.fingerprint, **_file_entries(dataset, folder)}
+    return {
+        "name": dataset.name,
+        "fingerprint": dataset.fingerprint,
+        **_file_entries(dataset, folder),
+    }
 
 
 def _file_entries(dataset: Dataset, folder: Path | None) -> dict[str, Any]:
     """Return how a dataset was read and from which files; data with a name has no paths of this machine."""
     read_with = dict(dataset.read_with) if dataset.read_with else None
-    if read_with is not None and (files := named_files(read_with["path"], [s.path for s in dataset.sources])):
+    if read_with is not None and (
+        files := named_files(read_with["path"], [s.path for s in dataset.sources])
+    ):
         cached = [
-            {"path": source.path, "sha256": source.sha256, "bytes": os.path.getsize(cached_path(file))}
+            {
+                "path": source.path,
+                "sha256": source.sha256,
+                "bytes": os.path.getsize(cached_path(file)),
+            }
             for source, file in zip(dataset.sources, files, strict=True)
         ]
         return {"read_with": read_with, "sources": cached}
-    sources = [recorded_file(source.path, folder, sha256=source.sha256) for source in dataset.sources]
+    sources = [
+        recorded_file(source.path, folder, sha256=source.sha256) for source in dataset.sources
+    ]
     if read_with is not None and read_with["path"] in SAMPLES:
         sources = [{**source, "path": os.path.basename(source["path"])} for source in sources]
     elif read_with is not None:
         read_with |= {
-            key: recorded_path(read_with[key], folder) for key in ("path", "answers") if read_with[key] is not None
+            key: recorded_path(read_with[key], folder)
+            for key in ("path", "answers")
+            if read_with[key] is not None
         }
-    parts = {"parts": [_dataset_entry(part, folder) for part in dataset.parts]} if dataset.parts else {}
+    parts = (
+        {"parts": [_dataset_entry(part, folder) for part in dataset.parts]} if dataset.parts else {}
+    )
     return {"read_with": read_with, "sources": sources, **parts}
 
 
@@ -244,7 +269,9 @@ def _read_contest(run: Node, software: Mapping[str, Any]) -> SharedResults:
     task = _read_task(dataset)
     n_questions = dataset.integer("questions")
     if n_questions < 1:
-        raise dataset.error("no questions", field="questions", found=_short(n_questions), expected="1 or more")
+        raise dataset.error(
+            "no questions", field="questions", found=_short(n_questions), expected="1 or more"
+        )
     groups, group = _read_groups(run, "passage_groups", n_questions), None
     if run.has("resampled_groups"):
         resampled = run.child("resampled_groups")
@@ -299,10 +326,14 @@ def read_resampling(run: Node) -> Resampling | None:
     recorded = run.child("resampling")
     level = recorded.get("level", "a number")
     if not is_number(level) or not 0 < level < 1:
-        raise recorded.error("not a level", field="level", found=describe_value(level), expected="between 0 and 1")
+        raise recorded.error(
+            "not a level", field="level", found=describe_value(level), expected="between 0 and 1"
+        )
     n_groups = recorded.integer("groups") if recorded.has("groups") else 0
     draws = {"n": _read_draws(recorded, "resamples"), "seed": recorded.integer("seed")}
-    return read_fields(recorded, Resampling, n_groups=n_groups, level=float(level), unit="passages", **draws)
+    return read_fields(
+        recorded, Resampling, n_groups=n_groups, level=float(level), unit="passages", **draws
+    )
 
 
 def read_significance(run: Node) -> Significance | None:
@@ -312,14 +343,18 @@ def read_significance(run: Node) -> Significance | None:
     recorded = run.child("significance")
     others = recorded.texts("others") if recorded.has("others") else ()
     known = {"n": _read_draws(recorded, "n"), "seed": recorded.integer("seed")}
-    return read_fields(recorded, Significance, baselines=(recorded.text("baseline"), *others), **known)
+    return read_fields(
+        recorded, Significance, baselines=(recorded.text("baseline"), *others), **known
+    )
 
 
 def _read_draws(node: Node, key: str) -> int:
     number = node.integer(key)
     if not 0 < number <= MAX_DRAWS:
         found = describe_value(number)
-        raise node.error("not a number of resamples", field=key, found=found, expected=f"1 to {MAX_DRAWS:,}")
+        raise node.error(
+            "not a number of resamples", field=key, found=found, expected=f"1 to {MAX_DRAWS:,}"
+        )
     return number
 
 
@@ -331,7 +366,8 @@ def _read_groups(node: Node, key: str, n_questions: int) -> NDArray[np.int64]:
             "passage groups do not match the questions",
             field=key,
             found=f"{len(listed)} entries",
-            expected=f"{_short(n_questions)} group numbers, one per question, counted from 0 without gaps",
+            expected=f"{_short(n_questions)} group numbers, one per question, counted from 0 "
+            "without gaps",
         )
     return np.array(listed, dtype=np.int64)
 
@@ -352,7 +388,10 @@ def _read_masks(groups: Node, n_questions: int) -> dict[str, NDArray[np.bool_]]:
         positions = groups.integers(value)
         if any(not 0 <= position < n_questions for position in positions):
             raise groups.error(
-                "no such question", field=value, found=str(max(positions)), expected=f"below {n_questions}"
+                "no such question",
+                field=value,
+                found=str(max(positions)),
+                expected=f"below {n_questions}",
             )
         masks[value] = np.isin(np.arange(n_questions), positions)
     return masks
@@ -365,7 +404,9 @@ def _short(number: int) -> str:
 def _read_task(dataset: Node) -> Task:
     name = dataset.text("task")
     if name not in set(Task):
-        raise dataset.error("unknown task", field="task", found=repr(name), expected=" or ".join(Task))
+        raise dataset.error(
+            "unknown task", field="task", found=repr(name), expected=" or ".join(Task)
+        )
     return Task(name)
 
 
@@ -402,9 +443,12 @@ def _read_object(node: Node, key: str) -> dict[str, Any]:
 def _read_row(row: Node, outcomes: Node, task: Task) -> Row:
     block = row.text("block") if row.has("block") else str(Block.UNTRAINED)
     if block not in set(Block):
-        raise row.error("unknown block", field="block", found=repr(block), expected=", ".join(Block))
+        raise row.error(
+            "unknown block", field="block", found=repr(block), expected=", ".join(Block)
+        )
     params, tuned, seconds = (
-        _read_object(row, name) if row.has(name) else {} for name in ("params", "tuned_params", "seconds")
+        _read_object(row, name) if row.has(name) else {}
+        for name in ("params", "tuned_params", "seconds")
     )
     tuned_on = row.text("tuned_on") if row.has("tuned_on") else None
     # JSON has lists for the tuple of one parameter too; a list has the values of the folds.
@@ -416,7 +460,8 @@ def _read_row(row: Node, outcomes: Node, task: Task) -> Row:
         expected=row.flag("expected"),
         threshold=_read_threshold(row),
         tuned_params={
-            name: value if by_fold or not isinstance(value, list) else tuple(value) for name, value in tuned.items()
+            name: value if by_fold or not isinstance(value, list) else tuple(value)
+            for name, value in tuned.items()
         },
         option_orders=tuple(row.sequence("option_orders")) if row.has("option_orders") else None,
         block=Block(block),
@@ -438,7 +483,10 @@ def _read_threshold(row: Node) -> float | list[float] | None:
     if not all(map(is_number, numbers)):
         found = describe_value(threshold)
         raise row.error(
-            "not a threshold", field="threshold", found=found, expected="a number, or one for each fold"
+            "not a threshold",
+            field="threshold",
+            found=found,
+            expected="a number, or one for each fold",
         )
     return threshold
 
@@ -451,7 +499,10 @@ def _read_answer_counts(answers: Node) -> AnswerCounts:
         answered,
         unparsed,
         empty,
-        {form: AnswerForm(node.integer("answers"), tuple(node.texts("examples"))) for form, node in found},
+        {
+            form: AnswerForm(node.integer("answers"), tuple(node.texts("examples")))
+            for form, node in found
+        },
         tuple(answers.texts("models")) if answers.has("models") else (),
     )
 
@@ -469,7 +520,9 @@ def _read_outcomes(row: Node, outcomes: Node, task: Task) -> Outcomes:
         np.array([_count_of(outcomes, id_, "tied") for id_ in outcomes.value], dtype=np.int64),
         _read_counts(selections, "selected", n_questions),
         _read_counts(selections, "candidates", n_questions).astype(np.int64),
-        None if evidence is None else np.array([i in evidence for i in range(n_questions)], dtype=np.bool_),
+        None
+        if evidence is None
+        else np.array([i in evidence for i in range(n_questions)], dtype=np.bool_),
         tuple(outcome.get("answer") for outcome in outcomes.value.values()),
     )
 
@@ -486,15 +539,22 @@ def _count_of(outcomes: Node, id_: str, name: str) -> int:
         return count
     node = outcomes.child(id_)
     raise node.error(
-        "not a count", field=name, found=describe_value(node.get(name, "a count")), expected=f"0 to {_MOST}"
+        "not a count",
+        field=name,
+        found=describe_value(node.get(name, "a count")),
+        expected=f"0 to {_MOST}",
     )
 
 
 def _read_counts(node: Node, key: str, n_questions: int) -> NDArray[np.float64]:
     """Return the counts of all questions, shape (n_questions,); zeros if a record has none."""
     counts = node.sequence(key) if node.has(key) else [0] * n_questions
-    if len(counts) != n_questions or not all(is_number(count) and 0 <= count <= _MOST for count in counts):
-        raise node.error("invalid counts", field=key, found=repr(counts)[:40], expected=f"{n_questions} counts")
+    if len(counts) != n_questions or not all(
+        is_number(count) and 0 <= count <= _MOST for count in counts
+    ):
+        raise node.error(
+            "invalid counts", field=key, found=repr(counts)[:40], expected=f"{n_questions} counts"
+        )
     return np.array(counts, dtype=np.float64)
 
 
@@ -538,7 +598,11 @@ def _consequences(
         raise node.error("not a signature", field="signature", found=row.signature) from None
     yield node, "short_signature", signature.short
     yield from ((node, name, signature.parts.get(name)) for name in ("solver", "variant", "ties"))
-    for name, part_name in (("fingerprint", "data"), ("questions", "questions"), ("split", "split")):
+    for name, part_name in (
+        ("fingerprint", "data"),
+        ("questions", "questions"),
+        ("split", "split"),
+    ):
         yield dataset, name, signature.parts.get(part_name)
 
 
@@ -557,7 +621,12 @@ def _read_statistics(outcomes: Node, metric: str) -> NDArray[np.float64]:
         row = node.sequence(metric)
         width = width or len(row) or 1
         if len(row) != width or not all(map(is_number, row)):
-            raise node.error("invalid statistics", field=metric, found=repr(row)[:40], expected=f"{width} numbers")
+            raise node.error(
+                "invalid statistics",
+                field=metric,
+                found=repr(row)[:40],
+                expected=f"{width} numbers",
+            )
     raise outcomes.error("invalid statistics", field=metric, expected="numbers of each question")
 
 
@@ -575,7 +644,9 @@ def recorded_path(path: str, folder: Path | None = None) -> str:
         return os.path.abspath(path)
 
 
-def recorded_file(path: str, folder: Path | None = None, *, sha256: str | None = None) -> dict[str, Any]:
+def recorded_file(
+    path: str, folder: Path | None = None, *, sha256: str | None = None
+) -> dict[str, Any]:
     """Return the entry of a file, or of a folder with all its content, in a record in `folder`.
 
     It has ``path``, ``sha256`` (computed unless it is known) and ``bytes``: the size of a file, None for a folder.

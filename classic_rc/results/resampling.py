@@ -40,7 +40,9 @@ class Resampling:
     n: int = 10_000  # number of resamples
     seed: int = 0
     level: float = 0.95  # in 0..1
-    group: str | None = None  # the key of `meta` whose equal values stay together, as equal passages do
+    group: str | None = (
+        None  # the key of `meta` whose equal values stay together, as equal passages do
+    )
     unit: str = "passages"  # what is drawn: "questions" where they have no passages
 
     def __post_init__(self) -> None:
@@ -63,7 +65,9 @@ class Resampling:
             if self.n_groups < MIN_RELIABLE_GROUPS
             else ""
         )
-        return f"{self.label}: {self.n:,} resamples of {self.n_groups:,} {what}, seed {self.seed}{few}"
+        return (
+            f"{self.label}: {self.n:,} resamples of {self.n_groups:,} {what}, seed {self.seed}{few}"
+        )
 
     @property
     def warning(self) -> str | None:
@@ -87,7 +91,9 @@ class Resampling:
 
 
 def _too_few_resamples(n: int) -> UsageError:
-    return UsageError(f"the number of resamples must be at least 1, got {n}", field="n", found=str(n))
+    return UsageError(
+        f"the number of resamples must be at least 1, got {n}", field="n", found=str(n)
+    )
 
 
 def resample_means(
@@ -164,7 +170,9 @@ def _count_draws(bits: np.random.PCG64, rows: int, n_groups: int) -> NDArray[np.
     size = rows * n_groups
     # A 32-bit draw times n_groups, shifted right by 32 bits, is a group number in 0..n_groups-1.
     words = bits.random_raw((size + 1) // 2).astype("<u8").view("<u4")[:size].astype(np.uint64)
-    drawn = ((words * np.uint64(n_groups)) >> np.uint64(32)).astype(np.int64).reshape(rows, n_groups)
+    drawn = (
+        ((words * np.uint64(n_groups)) >> np.uint64(32)).astype(np.int64).reshape(rows, n_groups)
+    )
     drawn += np.arange(rows)[:, None] * n_groups
     return np.bincount(drawn.ravel(), minlength=size).reshape(rows, n_groups).astype(np.float64)
 
@@ -183,7 +191,9 @@ def percentile_interval(values: NDArray[np.float64], level: float = 0.95) -> Int
     (25, 975)
     """
     if not 0 < level < 1:
-        raise UsageError(f"the level must be between 0 and 1, got {level}", field="level", found=str(level))
+        raise UsageError(
+            f"the level must be between 0 and 1, got {level}", field="level", found=str(level)
+        )
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
     return Interval(float(low), float(high))
 
@@ -232,9 +242,10 @@ def interval_of_runs(
 
 
 NULL_HYPOTHESES = {
-    "permutation": "on every passage the two systems are exchangeable: swapping their outcomes changes nothing",
-    "mcnemar": "if only one of the two systems answers a question right, it is equally likely to be either one "
-    "(assumes independent questions)",
+    "permutation": "on every passage the two systems are exchangeable: swapping their outcomes "
+    "changes nothing",
+    "mcnemar": "if only one of the two systems answers a question right, it is equally likely to "
+    "be either one (assumes independent questions)",
 }
 """The null hypothesis of each test, by the test's name."""
 
@@ -283,7 +294,9 @@ def permutation_test(
         machine.
     """
     if n < 1:
-        raise UsageError(f"the number of permutations must be at least 1, got {n}", field="n", found=str(n))
+        raise UsageError(
+            f"the number of permutations must be at least 1, got {n}", field="n", found=str(n)
+        )
     first, second = (rows if rows.ndim == 2 else rows.mean(axis=1) for rows in (first, second))
     # Sums of swapped and unswapped parts stay below four times the sum of either system.
     whole, unit = scale_to_integers(np.concatenate([first, second]), n_summed=4 * len(first))
@@ -330,7 +343,9 @@ def _random_swaps(n_groups: int, n: int, seed: int) -> Iterator[NDArray[np.float
         yield np.unpackbits(drawn, axis=1, count=n_groups, bitorder="little").astype(np.float64)
 
 
-def mcnemar_test(metric: Metric, first: NDArray[np.float64], second: NDArray[np.float64]) -> PairedTest:
+def mcnemar_test(
+    metric: Metric, first: NDArray[np.float64], second: NDArray[np.float64]
+) -> PairedTest:
     """Test with McNemar's exact test whether one system has more of the questions that only one answers right.
 
     The test assumes independent questions. Those about one passage are not, so p-values are too small if entire
@@ -346,10 +361,15 @@ def mcnemar_test(metric: Metric, first: NDArray[np.float64], second: NDArray[np.
     """
     from scipy.stats import binomtest
 
-    if first.shape[1:] != (1,) or second.shape != first.shape or not np.isin([first, second], (0, 1)).all():
+    if (
+        first.shape[1:] != (1,)
+        or second.shape != first.shape
+        or not np.isin([first, second], (0, 1)).all()
+    ):
         raise UsageError(
-            f"McNemar's test needs answers that are either right or wrong, but {metric.label} gives partial credit "
-            "here: use --test permutation or, if only ties share credit, --ties first",
+            f"McNemar's test needs answers that are either right or wrong, but {metric.label} "
+            "gives partial credit here: use --test permutation or, if only ties share credit, "
+            "--ties first",
             field="metric",
             found=metric.name,
         )

@@ -59,7 +59,12 @@ class Signature:
 
     @classmethod
     def of(
-        cls, solver: str, variant: str | None, changed: Mapping[str, Any], dataset: Dataset, **facts: Any
+        cls,
+        solver: str,
+        variant: str | None,
+        changed: Mapping[str, Any],
+        dataset: Dataset,
+        **facts: Any,
     ) -> Signature:
         """Return the signature of a system on a dataset, without the parts that are None.
 
@@ -108,8 +113,13 @@ class Signature:
     def short(self) -> str:
         """The short form, with abbreviated names and digests: ``sw+d|v:mctest160|…``."""
         solver, *others = self.parts.items()
-        shown = ((name, _DIGEST.sub(lambda digest: digest[0][:SHORT_FINGERPRINT], text)) for name, text in others)
-        return "|".join([solver[1], *(f"{_ABBREVIATIONS.get(name, name)}:{value}" for name, value in shown)])
+        shown = (
+            (name, _DIGEST.sub(lambda digest: digest[0][:SHORT_FINGERPRINT], text))
+            for name, text in others
+        )
+        return "|".join(
+            [solver[1], *(f"{_ABBREVIATIONS.get(name, name)}:{value}" for name, value in shown)]
+        )
 
 
 def dataset_signature(dataset: Dataset | TrainedOn) -> str:
@@ -124,7 +134,11 @@ def file_digest(path: str) -> str:
 
 def file_signature(path: str) -> str:
     """Return a file's name, without its folder, and the start of its sha256; `path` itself if it is not a file."""
-    return f"{Path(path).name}@{file_digest(path)[:SHORT_FINGERPRINT]}" if Path(path).is_file() else path
+    return (
+        f"{Path(path).name}@{file_digest(path)[:SHORT_FINGERPRINT]}"
+        if Path(path).is_file()
+        else path
+    )
 
 
 def _signature_value(solver: Solver, name: str, value: Any) -> Any:
@@ -133,7 +147,11 @@ def _signature_value(solver: Solver, name: str, value: Any) -> Any:
     if declared.signed is not None:
         return _plain_value(declared.signed(value))
     value = str(value) if isinstance(value, PurePath) else value
-    if isinstance(value, str) and type(solver).names_existing_file(name, value) and not declared.is_file:
+    if (
+        isinstance(value, str)
+        and type(solver).names_existing_file(name, value)
+        and not declared.is_file
+    ):
         return file_signature(value)
     return _plain_value(declared.with_files(value, file_signature))
 
@@ -164,7 +182,8 @@ def changed_params(solver: Solver, variant: str | None) -> dict[str, Any]:
         params |= {
             name: value
             for name, value in solver.get_params(deep=False).items()
-            if name not in in_other_parts and _plain_value(value) != _plain_value(defaults[name].default)
+            if name not in in_other_parts
+            and _plain_value(value) != _plain_value(defaults[name].default)
         }
     signed = {name: _signature_value(solver, name, value) for name, value in params.items()}
     if solver.members:
@@ -203,6 +222,12 @@ def _plain_value(value: Any) -> Any:
         return solver_spec(value)
     if isinstance(value, list | tuple):
         return [_plain_value(item) for item in value]
-    if value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value)):
+    if (
+        value is None
+        or isinstance(value, bool | int | str)
+        or (isinstance(value, float) and math.isfinite(value))
+    ):
         return value
-    return " ".join(str(value).split())  # JSON has no infinite numbers; estimators print over several lines
+    return " ".join(
+        str(value).split()
+    )  # JSON has no infinite numbers; estimators print over several lines

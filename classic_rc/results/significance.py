@@ -90,7 +90,9 @@ def with_significance(
             )
     if len(names) == 1:
         raise UsageError(
-            f"nothing to compare with baseline {names[0]!r}: it is the only row", field="baseline", found=names[0]
+            f"nothing to compare with baseline {names[0]!r}: it is the only row",
+            field="baseline",
+            found=names[0],
         )
     assert evaluation.dataset.task is not None
     measure = metric_of_task(evaluation.dataset.task, metric or evaluation.primary.name)
@@ -116,7 +118,12 @@ def with_significance(
 def family_pairs(names: Sequence[str], baselines: Sequence[str]) -> list[tuple[int, int]]:
     """Return the pairs of a row and a baseline; two baselines are one pair, because the test has two sides."""
     bases = [names.index(name) for name in baselines if name in names]
-    return [(i, base) for base in bases for i in range(len(names)) if i != base and not (i in bases and i < base)]
+    return [
+        (i, base)
+        for base in bases
+        for i in range(len(names))
+        if i != base and not (i in bases and i < base)
+    ]
 
 
 def family_tests(
@@ -135,9 +142,15 @@ def family_tests(
     `rows` are the metric's statistics of each system of `names`, and `groups` the groups of passages of the
     questions. Baselines without a row, and the systems of `left_out`, are not tested.
     """
-    pairs = [pair for pair in family_pairs(names, baselines) if left_out.isdisjoint(names[i] for i in pair)]
+    pairs = [
+        pair
+        for pair in family_pairs(names, baselines)
+        if left_out.isdisjoint(names[i] for i in pair)
+    ]
     own = np.unique(groups, return_inverse=True)[1].reshape(-1)
-    found = holm([permutation_test(metric, rows[i], rows[j], own, n=n, seed=seed).p for i, j in pairs]).tolist()
+    found = holm(
+        [permutation_test(metric, rows[i], rows[j], own, n=n, seed=seed).p for i, j in pairs]
+    ).tolist()
     p_values: list[float | None] = [None] * len(rows)
     beats: list[list[int]] = [[] for _ in rows]
     values = [metric.aggregate(own) for own in rows]
@@ -147,10 +160,14 @@ def family_tests(
         elif p < ALPHA:
             better, worse = (i, base) if values[i] > values[base] else (base, i)
             beats[better] += [baselines.index(names[worse])] if names[worse] in baselines else []
-    return [Tested(metric.name, p, tuple(sorted(of))) for p, of in zip(p_values, beats, strict=True)]
+    return [
+        Tested(metric.name, p, tuple(sorted(of))) for p, of in zip(p_values, beats, strict=True)
+    ]
 
 
-def with_statistics(evaluation: Evaluation, protocol: Protocol, *, progress: bool = False) -> Evaluation:
+def with_statistics(
+    evaluation: Evaluation, protocol: Protocol, *, progress: bool = False
+) -> Evaluation:
     """Add the intervals and p-values that a protocol requests.
 
     If the baseline has no row, or is the only row, a warning takes the place of the tests: the other results are
@@ -164,7 +181,10 @@ def with_statistics(evaluation: Evaluation, protocol: Protocol, *, progress: boo
             evaluation = with_intervals(evaluation, protocol.resamples, seed=seed, group=group)
         if baselines and len(names) > 1:
             evaluation = with_significance(evaluation, baselines, seed=seed, group=group)
-    reasons = {name: "it is the only row" if name in names else "it has no row here" for name in protocol.baselines}
+    reasons = {
+        name: "it is the only row" if name in names else "it has no row here"
+        for name in protocol.baselines
+    }
     warnings = [
         f"nothing is tested against the baseline {name}: {reason}"
         for name, reason in reasons.items()
@@ -174,7 +194,12 @@ def with_statistics(evaluation: Evaluation, protocol: Protocol, *, progress: boo
 
 
 def with_intervals(
-    evaluation: Evaluation, n: int = 10_000, *, seed: int = 0, level: float = 0.95, group: str | None = None
+    evaluation: Evaluation,
+    n: int = 10_000,
+    *,
+    seed: int = 0,
+    level: float = 0.95,
+    group: str | None = None,
 ) -> Evaluation:
     """Add a bootstrap interval over groups of passages for every metric of every row.
 
@@ -219,15 +244,28 @@ def with_intervals(
     groups = passage_groups(evaluation.dataset, group)
     unit = "passages" if has_passages(evaluation.dataset) else "questions"
     resampling = Resampling(int(groups.max(initial=-1)) + 1, n, seed, level, group, unit)
-    measured = [(METRICS[name], of) for row in evaluation.rows for name, of in row.outcomes.statistics.items()]
+    measured = [
+        (METRICS[name], of)
+        for row in evaluation.rows
+        for name, of in row.outcomes.statistics.items()
+    ]
     intervals: list[dict[str | None, dict[str, Interval]]] = [{} for _ in evaluation.rows]
     for value, mask in evaluation.masks.items():
         found = iter(subset_intervals(measured, groups, mask, resampling))
         for row, own in zip(evaluation.rows, intervals, strict=True):
             of_row = {name: next(found) for name in row.outcomes.statistics}
-            own[value] = {name: interval for name, interval in of_row.items() if interval is not None}
-    rows = tuple(replace(row, group_intervals=own) for row, own in zip(evaluation.rows, intervals, strict=True))
-    warnings = evaluation.warnings if resampling.warning is None else (*evaluation.warnings, resampling.warning)
+            own[value] = {
+                name: interval for name, interval in of_row.items() if interval is not None
+            }
+    rows = tuple(
+        replace(row, group_intervals=own)
+        for row, own in zip(evaluation.rows, intervals, strict=True)
+    )
+    warnings = (
+        evaluation.warnings
+        if resampling.warning is None
+        else (*evaluation.warnings, resampling.warning)
+    )
     return replace(evaluation, rows=rows, resampling=resampling, warnings=warnings)
 
 
@@ -270,6 +308,8 @@ def subset_intervals(
     parts = [(metric, rows[subset]) for metric, rows in measured]
     drawn = resample_metrics(parts, own, n=resampling.n, seed=resampling.seed)
     return [
-        interval_of_runs(metric.aggregate(rows), values, [metric.of_runs(rows)], n_groups, resampling.level)
+        interval_of_runs(
+            metric.aggregate(rows), values, [metric.of_runs(rows)], n_groups, resampling.level
+        )
         for (metric, rows), values in zip(parts, drawn, strict=True)
     ]

@@ -10,7 +10,14 @@ if TYPE_CHECKING:
     from classic_rc.retrieval.base import Best, Engine, Hits
     from classic_rc.retrieval.corpus import Corpus, passage_corpus
     from classic_rc.retrieval.registry import ENGINES, engine_class, get_engine, open_corpus
-    from classic_rc.retrieval.similarity import BM25, SIMILARITIES, Classic, Okapi, Similarity, get_similarity
+    from classic_rc.retrieval.similarity import (
+        BM25,
+        SIMILARITIES,
+        Classic,
+        Okapi,
+        Similarity,
+        get_similarity,
+    )
 
 __all__ = [
     "BM25",

@@ -123,7 +123,9 @@ def check_sentences(sentences: Iterable[str]) -> Iterator[str]:
     """Yield sentences, and refuse what is not a string."""
     if isinstance(sentences, str):
         raise UsageError(
-            "sentences must be a sequence of strings, got a single string", field="sentences", found="str"
+            "sentences must be a sequence of strings, got a single string",
+            field="sentences",
+            found="str",
         )
     for number, sentence in enumerate(sentences):
         if not isinstance(sentence, str):
@@ -136,7 +138,9 @@ def check_sentences(sentences: Iterable[str]) -> Iterator[str]:
 def check_depth(k: Any, most: int | None = None) -> None:
     """Check the number of hits that a search should return."""
     if not is_integer(k, 1, inf if most is None else most + 1):
-        expected = "a positive whole number" if most is None else f"a whole number from 1 to {most:,}"
+        expected = (
+            "a positive whole number" if most is None else f"a whole number from 1 to {most:,}"
+        )
         raise wrong_value("k", k, expected)
 
 
@@ -147,7 +151,9 @@ class BuildReport(NamedTuple):
     notes: Sequence[str] = ()
 
 
-def read_explanations(terms: Iterable[tuple[str, int, Mapping[str, Any]]], n_sentences: int) -> QueryFacts:
+def read_explanations(
+    terms: Iterable[tuple[str, int, Mapping[str, Any]]], n_sentences: int
+) -> QueryFacts:
     """Return the facts in Lucene's explanations, which Elasticsearch and OpenSearch give too.
 
     `terms` has, of each term, how often the query has it, and the explanation of what it adds: ``description``,
@@ -158,11 +164,15 @@ def read_explanations(terms: Iterable[tuple[str, int, Mapping[str, Any]]], n_sen
         numbers = _numbers_in(explanation)
         share = float(explanation["value"])
         # Releases before Lucene 8 multiply by k1 + 1, as a part of the boost.
-        is_known = {"freq", "n", "N", "idf", "dl", "avgdl"} <= {*numbers} and numbers.get("boost", boost) == boost
+        is_known = {"freq", "n", "N", "idf", "dl", "avgdl"} <= {*numbers} and numbers.get(
+            "boost", boost
+        ) == boost
         counts = (int(numbers["freq"]), int(numbers["n"]), numbers["idf"]) if is_known else ()
         facts.append(TermFacts(term, boost, share, *counts))
     with_terms, length = int(numbers.get("N", 0)), int(numbers.get("dl", 0))
-    return QueryFacts(facts, n_sentences, with_terms, round(numbers.get("avgdl", 0) * with_terms), length)
+    return QueryFacts(
+        facts, n_sentences, with_terms, round(numbers.get("avgdl", 0) * with_terms), length
+    )
 
 
 def _numbers_in(explanation: Mapping[str, Any]) -> dict[str, float]:
@@ -232,15 +242,21 @@ class Engine(ABC):
         self.similarity = get_similarity(self.similarities[0] if similarity is None else similarity)
         self.analyzer = get_analyzer(analyzer)
         self.place = None if place is None else os.fspath(place)
-        self._check_is_one_of("similarity", self.similarity.name, self.similarity.spec, self.similarities)
+        self._check_is_one_of(
+            "similarity", self.similarity.name, self.similarity.spec, self.similarities
+        )
         if self.analyzers:
-            self._check_is_one_of("analyzer", self.analyzer.signature, self.analyzer.spec, self.analyzers)
+            self._check_is_one_of(
+                "analyzer", self.analyzer.signature, self.analyzer.spec, self.analyzers
+            )
         if self.place is not None and not self.stored_as:
             raise self._no_place(self.place)
 
     @classmethod
     def _no_place(cls, place: str) -> UsageError:
-        return UsageError(f"engine {cls.name} has no stored indexes, got {place!r}", field="place", found=place)
+        return UsageError(
+            f"engine {cls.name} has no stored indexes, got {place!r}", field="place", found=place
+        )
 
     def _check_is_one_of(self, field: str, name: str, found: str, known: Sequence[str]) -> None:
         if name not in known:
@@ -284,7 +300,12 @@ class Engine(ABC):
         advance: ProgressCallback = lambda n_bytes: None,
     ) -> BuildReport:
         """Build a stored index of the sentences of inputs."""
-        sentences = (text for source in inputs for block in source.blocks(advance) for text in block.sentences)
+        sentences = (
+            text
+            for source in inputs
+            for block in source.blocks(advance)
+            for text in block.sentences
+        )
         return cls(analyzer=analyzer, place=place).index(sentences)._report()
 
     @classmethod
@@ -294,7 +315,8 @@ class Engine(ABC):
 
     def _report(self) -> BuildReport:
         return BuildReport(
-            f"{self.place}: {self.n_sentences:,} sentences; {self.signature}; fingerprint {self.fingerprint[:8]}"
+            f"{self.place}: {self.n_sentences:,} sentences; {self.signature}; fingerprint "
+            f"{self.fingerprint[:8]}"
         )
 
     @property
@@ -328,7 +350,9 @@ class Engine(ABC):
     def check_number(self, number: int) -> None:
         """Raise IndexError if no sentence has this number."""
         if not 0 <= number < self.n_sentences:
-            raise IndexError(f"there are {self.n_sentences} sentences, numbered from 0: got {number}")
+            raise IndexError(
+                f"there are {self.n_sentences} sentences, numbered from 0: got {number}"
+            )
 
     @abstractmethod
     def top(self, queries: Sequence[str], k: int = 10) -> Hits:
@@ -367,10 +391,18 @@ class Engine(ABC):
         for passage, own in itertools.groupby(questions, key=lambda question: question.passage):
             engine.index([passage.text[start:end] for start, end in passage_sentences(passage)])
             asked = [(q.query, [c.text for c in q.candidates]) for q in own]
-            found.append(engine.best_constrained([query for query, _ in asked], [texts for _, texts in asked]))
-        n_options = np.concatenate([np.empty(0, np.int64), *(np.diff(best.offsets) for best in found)])
+            found.append(
+                engine.best_constrained(
+                    [query for query, _ in asked], [texts for _, texts in asked]
+                )
+            )
+        n_options = np.concatenate(
+            [np.empty(0, np.int64), *(np.diff(best.offsets) for best in found)]
+        )
         columns = ([getattr(best, name) for best in found] for name in ("sentences", "scores"))
-        sentences, scores = (np.concatenate(column) if column else np.empty(0) for column in columns)
+        sentences, scores = (
+            np.concatenate(column) if column else np.empty(0) for column in columns
+        )
         return Best(sentences.astype(np.int64), scores.astype(np.float32), offsets_of(n_options))
 
     def term_facts(self, query: str, sentence: int) -> QueryFacts:
@@ -390,7 +422,9 @@ class Engine(ABC):
         terms_of_texts = [set(self.analyzer.analyze(text)) for text in texts]
         found = []
         for terms, (hits, _) in zip(terms_of_texts, self.top(texts, _EXAMINED_HITS), strict=True):
-            terms_of_hits = {number: self.analyzer.analyze(self.sentence(number)) for number in hits.tolist()}
+            terms_of_hits = {
+                number: self.analyzer.analyze(self.sentence(number)) for number in hits.tolist()
+            }
             numbers = sorted(number for number, own in terms_of_hits.items() if terms <= {*own})
             found.append(np.array(numbers, dtype=np.int64))
         return found
@@ -401,11 +435,17 @@ class Engine(ABC):
         This engine does not change.
         """
         dropped = set(numbers)
-        texts = ("" if number in dropped else self.sentence(number) for number in range(self.n_sentences))
+        texts = (
+            "" if number in dropped else self.sentence(number) for number in range(self.n_sentences)
+        )
         return type(self)(similarity=self.similarity, analyzer=self.analyzer).index(texts)
 
     def best_among_top(
-        self, questions: Sequence[str], options: Sequence[Sequence[str]], depth: int, overlap: str | Analyzer
+        self,
+        questions: Sequence[str],
+        options: Sequence[Sequence[str]],
+        depth: int,
+        overlap: str | Analyzer,
     ) -> Best:
         """Return for each option its first hit that shares a word with the question and a word with the option.
 
@@ -427,7 +467,9 @@ class Engine(ABC):
         Best
         """
         n_options = np.array([len(own) for own in options], dtype=np.int64)
-        question_texts = [question for question, own in zip(questions, options, strict=True) for _ in own]
+        question_texts = [
+            question for question, own in zip(questions, options, strict=True) for _ in own
+        ]
         option_texts = [option for own in options for option in own]
         words = _WordSets(overlap)
         sentences, scores = (
@@ -437,9 +479,15 @@ class Engine(ABC):
         for start in range(0, len(question_texts), _QUERY_BATCH):
             block = slice(start, start + _QUERY_BATCH)
             hits = self.top(
-                [f"{q} {o}" for q, o in zip(question_texts[block], option_texts[block], strict=True)], depth
+                [
+                    f"{q} {o}"
+                    for q, o in zip(question_texts[block], option_texts[block], strict=True)
+                ],
+                depth,
             )
-            needed = list(zip(words.of(question_texts[block]), words.of(option_texts[block]), strict=True))
+            needed = list(
+                zip(words.of(question_texts[block]), words.of(option_texts[block]), strict=True)
+            )
             places = self._find_first_sharing(hits, needed, words)
             rows = np.flatnonzero(places >= 0)
             sentences[start + rows] = hits.sentences[places[rows]]
@@ -457,7 +505,9 @@ class Engine(ABC):
         # Most queries end with their first hits. Doubling the width each round keeps analysed sentences few.
         while len(unresolved):
             stop = np.minimum(start + width, ends)
-            seen = np.concatenate([hits.sentences[start[row] : stop[row]] for row in unresolved.tolist()])
+            seen = np.concatenate(
+                [hits.sentences[start[row] : stop[row]] for row in unresolved.tolist()]
+            )
             new = [number for number in np.unique(seen).tolist() if number not in sets]
             sets.update(zip(new, words.of([self.sentence(number) for number in new]), strict=True))
             for row in unresolved.tolist():
@@ -467,7 +517,9 @@ class Engine(ABC):
                         places[row] = place
                         break
             start, width = stop, 2 * width
-            unresolved = unresolved[(places[unresolved] < 0) & (stop[unresolved] < ends[unresolved])]
+            unresolved = unresolved[
+                (places[unresolved] < 0) & (stop[unresolved] < ends[unresolved])
+            ]
         return places
 
 
@@ -481,4 +533,6 @@ class _WordSets:
         """Return one set per text."""
         tokens, offsets = self._encoder.encode(texts)
         words = tokens.tolist()
-        return [frozenset(words[start:stop]) for start, stop in itertools.pairwise(offsets.tolist())]
+        return [
+            frozenset(words[start:stop]) for start, stop in itertools.pairwise(offsets.tolist())
+        ]

@@ -80,7 +80,9 @@ def build_index(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(
-            f"cannot create the folder {folder}: {error.strerror}", field="folder", found=str(folder)
+            f"cannot create the folder {folder}: {error.strerror}",
+            field="folder",
+            found=str(folder),
         ) from None
     with lock_folder(folder):
         old = _read_old_manifest(folder, analyzer, append)
@@ -91,7 +93,9 @@ def build_index(
             segments.append(stored)
             n_found += was_there
         if not segments:
-            raise DataError("no sentences found", source=", ".join(source.name for source in inputs[:3]))
+            raise DataError(
+                "no sentences found", source=", ".join(source.name for source in inputs[:3])
+            )
         if old is None:
             old = Manifest.empty(analyzer)
         elif _has_all(old.segments, segments):
@@ -137,12 +141,20 @@ def _read_old_manifest(folder: Path, analyzer: Analyzer, append: bool) -> Manife
     if not (folder / MANIFEST).exists():
         if append:
             raise UsageError(
-                f"{folder} has no index to add to: omit --append to build one", field="append", found=str(folder)
+                f"{folder} has no index to add to: omit --append to build one",
+                field="append",
+                found=str(folder),
             )
         own_files = ("lock", SEGMENTS, f"{VERIFIED}*", ".classic-rc-*.tmp")
-        if others := [path.name for path in folder.iterdir() if not any(map(path.match, own_files))]:
-            problem = f"{folder} has other files, for example {others[0]}: choose a new or empty folder"
-            raise UsageError(problem, field="folder", found=others[0], expected="a new or empty folder")
+        if others := [
+            path.name for path in folder.iterdir() if not any(map(path.match, own_files))
+        ]:
+            problem = (
+                f"{folder} has other files, for example {others[0]}: choose a new or empty folder"
+            )
+            raise UsageError(
+                problem, field="folder", found=others[0], expected="a new or empty folder"
+            )
         return None
     old = Manifest.read(folder)
     if old.check_analyzer(str(folder), thoroughly=True) == analyzer:
@@ -150,7 +162,8 @@ def _read_old_manifest(folder: Path, analyzer: Analyzer, append: bool) -> Manife
     if not append:
         raise _not_empty_error(folder)
     problem = (
-        f"{folder} was built with analyzer {old.analyzer!r}, got {analyzer.spec!r}: use the same one to add to it"
+        f"{folder} was built with analyzer {old.analyzer!r}, got {analyzer.spec!r}: use the same "
+        "one to add to it"
     )
     raise UsageError(problem, field="analyzer", found=analyzer.spec, expected=old.analyzer)
 
@@ -187,7 +200,9 @@ class _SegmentReader:
         """Add the sentences of a block from number `start` on that have room, and return the end of these."""
         end = min(len(block.sentences), start + self._max_sentences - len(self))
         totals = self._characters + np.cumsum([0, *map(len, block.sentences[start:end])])
-        if totals[-1] >= self._max_characters:  # up to the last sentence of the record that reaches the limit
+        if (
+            totals[-1] >= self._max_characters
+        ):  # up to the last sentence of the record that reaches the limit
             last = start + int(np.searchsorted(totals[1:], self._max_characters))
             end = min(end, int(np.searchsorted(block.numbers, block.numbers[last], side="right")))
         self._sentences += block.sentences[start:end]
@@ -220,10 +235,16 @@ class _Tasks:
     """The arguments of :func:`_build_segment` for each segment, until the inputs end or cannot be read further."""
 
     def __init__(
-        self, contents: Iterator[_Content], folder: Path, analyzer: Analyzer, expected: Manifest | None
+        self,
+        contents: Iterator[_Content],
+        folder: Path,
+        analyzer: Analyzer,
+        expected: Manifest | None,
     ) -> None:
         self._contents, self.folder, self._analyzer = contents, folder, analyzer
-        self._expected = expected  # the finished index in the folder, which must begin with these segments
+        self._expected = (
+            expected  # the finished index in the folder, which must begin with these segments
+        )
         self.error: BaseException | None = None
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
@@ -232,7 +253,9 @@ class _Tasks:
             for number, (texts, places) in enumerate(self._contents):
                 key = segment_key(texts, places, self._analyzer)
                 if self._expected is not None:
-                    names = [segment.name for segment in self._expected.segments[number : number + 1]]
+                    names = [
+                        segment.name for segment in self._expected.segments[number : number + 1]
+                    ]
                     if names != [segment_name(key)]:
                         raise _not_empty_error(self.folder)
                 yield key, texts, places, self.folder, self._analyzer
@@ -259,12 +282,14 @@ def _run_in_workers(tasks: _Tasks, jobs: int) -> Iterator[tuple[StoredSegment, b
     # As many segments are in memory as there are workers: a worker that ends one gets the next.
     parallel = Parallel(n_jobs=jobs, return_as="generator", batch_size=1, pre_dispatch="n_jobs")
     try:
-        for stored, was_there in parallel(delayed(_build_in_worker)(os.getpid(), *task) for task in tasks):
+        for stored, was_there in parallel(
+            delayed(_build_in_worker)(os.getpid(), *task) for task in tasks
+        ):
             folder = tasks.folder
             if not (folder / stored.name).exists():
                 raise UsageError(
-                    f"a worker wrote {stored.name}, and {folder} does not have it: use a folder that all workers "
-                    "share, or --jobs 1",
+                    f"a worker wrote {stored.name}, and {folder} does not have it: use a folder "
+                    "that all workers share, or --jobs 1",
                     field="folder",
                     found=str(folder),
                     expected="a folder that all workers share",
@@ -274,8 +299,8 @@ def _run_in_workers(tasks: _Tasks, jobs: int) -> Iterator[tuple[StoredSegment, b
         # dask's error after the death of a worker has no common base class with the errors of process pools.
         if isinstance(error, BrokenExecutor) or type(error).__name__ == "KilledWorker":
             raise UsageError(
-                "a worker process died, perhaps for lack of memory: finished segments are kept, run the same "
-                "command again to continue, with fewer --jobs if it happens again",
+                "a worker process died, perhaps for lack of memory: finished segments are kept, "
+                "run the same command again to continue, with fewer --jobs if it happens again",
                 field="jobs",
             ) from error
         raise
@@ -302,12 +327,16 @@ def _build_segment(
     if getattr(_own, "analyzer", None) != analyzer:
         _own.analyzer, _own.builder = analyzer, SegmentBuilder(analyzer)
     segment = _own.builder.build(list(texts))
-    return write_segment(folder, key, {**segment._asdict(), **texts.arrays("sentence"), **places}), False
+    return write_segment(
+        folder, key, {**segment._asdict(), **texts.arrays("sentence"), **places}
+    ), False
 
 
 def _has_all(segments: Sequence[StoredSegment], wanted: Sequence[StoredSegment]) -> bool:
     """Return whether some consecutive segments are the wanted ones."""
-    return any(list(segments[start : start + len(wanted)]) == [*wanted] for start in range(len(segments)))
+    return any(
+        list(segments[start : start + len(wanted)]) == [*wanted] for start in range(len(segments))
+    )
 
 
 def _describe(old: Manifest, folder: Path, segments: Sequence[StoredSegment]) -> Manifest:
@@ -322,10 +351,15 @@ def _describe(old: Manifest, folder: Path, segments: Sequence[StoredSegment]) ->
         sizes = [len(texts.data), texts.count_with("\0"), texts.count_with("\ufffd")]
         counts += IndexCounts(*[*arrays["totals"].tolist(), *sizes])
     terms = heapq.merge(
-        *(StoredTexts.of_arrays(map_segment(folder, stored), "term").coded() for stored in everything)
+        *(
+            StoredTexts.of_arrays(map_segment(folder, stored), "term").coded()
+            for stored in everything
+        )
     )
     n_terms = sum(1 for _ in itertools.groupby(terms))
-    return replace(old, segments=everything, fingerprint=digest.hexdigest(), n_terms=n_terms, counts=counts)
+    return replace(
+        old, segments=everything, fingerprint=digest.hexdigest(), n_terms=n_terms, counts=counts
+    )
 
 
 def _remove_leftovers(folder: Path, manifest: Manifest) -> None:

@@ -66,7 +66,10 @@ def passage_corpus(passages: Iterable[Passage], engine: Engine) -> Corpus:
     texts = [sentence for own in sentences for sentence in own]
     engine.index(texts)
     return Corpus(
-        "passages", engine, fingerprint(texts), partial(_passage_source, [p.id for p in distinct], firsts)
+        "passages",
+        engine,
+        fingerprint(texts),
+        partial(_passage_source, [p.id for p in distinct], firsts),
     )
 
 
@@ -80,8 +83,12 @@ class VerbatimPassages:
 
     questions: int  # questions that some sentence contains
     pairs: int  # of these, questions with a right answer in that sentence or the next one
-    passages: int | None  # passages whose sentences are all in the corpus; None if passages were not searched
-    sentences: frozenset[int]  # numbers of the sentences that contain the questions and the passages
+    passages: (
+        int | None
+    )  # passages whose sentences are all in the corpus; None if passages were not searched
+    sentences: frozenset[
+        int
+    ]  # numbers of the sentences that contain the questions and the passages
 
     def __bool__(self) -> bool:
         return bool(self.sentences)
@@ -91,11 +98,15 @@ class VerbatimPassages:
         return questions if self.passages is None else f"{questions}, and {self.passages} passages"
 
 
-def find_verbatim(corpus: Corpus, questions: Sequence[Question], *, passages: bool = True) -> VerbatimPassages:
+def find_verbatim(
+    corpus: Corpus, questions: Sequence[Question], *, passages: bool = True
+) -> VerbatimPassages:
     """Search a corpus for questions, questions with their right answers if known, and their passages."""
     finder = _VerbatimFinder(corpus)
     containing = finder.find_containing([q.query for q in questions])
-    n_pairs = sum(finder.has_answer_near(q, found) for q, found in zip(questions, containing, strict=True))
+    n_pairs = sum(
+        finder.has_answer_near(q, found) for q, found in zip(questions, containing, strict=True)
+    )
     sentences = {number for found in containing for number in found}
     n_passages = None
     if passages:
@@ -132,7 +143,9 @@ class _VerbatimFinder:
 
     def has_answer_near(self, question: Question, numbers: list[int]) -> bool:
         """Return whether one of these sentences, or the one after it, contains a right answer."""
-        near = {n for number in numbers for n in (number, number + 1) if n < self._engine.n_sentences}
+        near = {
+            n for number in numbers for n in (number, number + 1) if n < self._engine.n_sentences
+        }
         texts = [normalised_text(text) for text in question.gold_texts]
         return any(self._contains(number, text) for number in near for text in texts)
 

@@ -23,7 +23,9 @@ from classic_rc.text.encoded import EncodedSentences
 _BLOCK_TOKENS = 2**18
 
 
-def best_in_passages(questions: Sequence[Question], similarity: LuceneSimilarity, analyzer: Analyzer) -> Best:
+def best_in_passages(
+    questions: Sequence[Question], similarity: LuceneSimilarity, analyzer: Analyzer
+) -> Best:
     """Return for each candidate the best sentence of its passage with an index term of it and one of the question.
 
     The result equals, to the bit, an engine ``sparse`` over only the passage's sentences: the number of
@@ -46,7 +48,10 @@ def best_of_sentences(
     """
     arrays = encoded.dataset.arrays
     n_candidates = len(arrays.candidate_question)
-    sentences, scores = np.full(n_candidates, -1, dtype=np.int64), np.zeros(n_candidates, dtype=np.float32)
+    sentences, scores = (
+        np.full(n_candidates, -1, dtype=np.int64),
+        np.zeros(n_candidates, dtype=np.float32),
+    )
     for where, block in arrays.blocks(_BLOCK_TOKENS):
         passage = int(arrays.question_passage[arrays.candidate_question[where.start]])
         bounds = encoded.passage_offsets[passage : passage + len(block.passage_offsets)]
@@ -131,7 +136,11 @@ class _Collections(NamedTuple):
         passage = passage_of_text[counts.texts]
         keys = passage * counts.n_words + counts.words
         runs = np.minimum(np.searchsorted(self.run_keys, keys), max(len(self.run_keys) - 1, 0))
-        found = self.run_keys[runs] == keys if len(self.run_keys) else np.zeros(len(keys), dtype=np.bool_)
+        found = (
+            self.run_keys[runs] == keys
+            if len(self.run_keys)
+            else np.zeros(len(keys), dtype=np.bool_)
+        )
         frequencies = np.where(found, np.diff(self.postings.offsets, append=0)[runs], 0)
         idfs = similarity.idfs(self.statistics.of(passage), frequencies)
         return TermStatistics(np.where(found, runs, -1), idfs)

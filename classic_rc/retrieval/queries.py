@@ -27,13 +27,21 @@ class EncodedQueries(NamedTuple):
 
     @classmethod
     def of(
-        cls, analyzer: Analyzer, texts: Sequence[str], options: Sequence[Sequence[str]] | None = None
+        cls,
+        analyzer: Analyzer,
+        texts: Sequence[str],
+        options: Sequence[Sequence[str]] | None = None,
     ) -> EncodedQueries:
         """Encode queries, or questions with their options."""
         own: Sequence[Sequence[str]] = [()] * len(texts) if options is None else options
         if len(own) != len(texts):
-            problem = f"options must have one list per question, got {len(own)} lists for {len(texts)} questions"
-            raise UsageError(problem, field="options", found=str(len(own)), expected=str(len(texts)))
+            problem = (
+                f"options must have one list per question, got {len(own)} lists for {len(texts)} "
+                "questions"
+            )
+            raise UsageError(
+                problem, field="options", found=str(len(own)), expected=str(len(texts))
+            )
         encoder = TextEncoder(analyzer)
         encoded = encoder.encode(texts), encoder.encode([option for some in own for option in some])
         terms = encoder.vocabulary
@@ -41,7 +49,10 @@ class EncodedQueries(NamedTuple):
             word_counts(tokens, offsets, max(len(terms), 1)) for tokens, offsets in encoded
         )
         return cls(
-            terms, question_counts, option_counts, np.repeat(np.arange(len(own)), [len(some) for some in own])
+            terms,
+            question_counts,
+            option_counts,
+            np.repeat(np.arange(len(own)), [len(some) for some in own]),
         )
 
 
@@ -80,7 +91,9 @@ def weigh_constrained(
     known = option_facts.lists >= 0
     return ConstrainedQueries(
         weigh(questions, question_facts, similarity),
-        _keep_known(options, option_facts, similarity.weights(options.counts + shared, option_facts.idfs)),
+        _keep_known(
+            options, option_facts, similarity.weights(options.counts + shared, option_facts.idfs)
+        ),
         similarity.weights(shared, option_facts.idfs)[known],
         option_question,
         firsts,
@@ -88,7 +101,9 @@ def weigh_constrained(
     )
 
 
-def combine(counts: WordCounts, facts: TermStatistics, similarity: LuceneSimilarity) -> Combine | None:
+def combine(
+    counts: WordCounts, facts: TermStatistics, similarity: LuceneSimilarity
+) -> Combine | None:
     """Return the function that turns sums of term scores into scores of queries, or None."""
     return similarity.combine(*_sum_terms(counts, facts))
 
@@ -104,16 +119,21 @@ def combine_constrained(
     question_counts, question_squares = _sum_terms(questions, question_facts)
     option_counts, option_squares = _sum_terms(options, option_facts)
     return similarity.combine(
-        question_counts[option_question] + option_counts, question_squares[option_question] + option_squares
+        question_counts[option_question] + option_counts,
+        question_squares[option_question] + option_squares,
     )
 
 
-def _keep_known(counts: WordCounts, facts: TermStatistics, weights: NDArray[np.float32]) -> QueryTerms:
+def _keep_known(
+    counts: WordCounts, facts: TermStatistics, weights: NDArray[np.float32]
+) -> QueryTerms:
     known = facts.lists >= 0
     return QueryTerms(counts.texts[known], facts.lists[known], counts.counts[known], weights[known])
 
 
-def _sum_terms(counts: WordCounts, facts: TermStatistics) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _sum_terms(
+    counts: WordCounts, facts: TermStatistics
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the number of terms of each text, and the sum of their squared idfs, both with repetitions."""
     n_texts, texts = len(counts.offsets) - 1, counts.texts
     squares = counts.counts * facts.idfs.astype(np.float64) ** 2

@@ -14,7 +14,9 @@ from classic_rc.retrieval.registry import DEFAULT_ENGINE, get_engine
 from classic_rc.text.sentences import passage_sentences
 
 
-def passage_ranks(questions: Sequence[Question], engine: Engine, *, depth: int = 100) -> NDArray[np.int64]:
+def passage_ranks(
+    questions: Sequence[Question], engine: Engine, *, depth: int = 100
+) -> NDArray[np.int64]:
     """Rank each question's own passage among the passages of all questions: shape (n_questions,), from 1.
 
     A passage is as good as its best sentence; of equally good ones, the first in the data leads. The query is the
@@ -23,7 +25,9 @@ def passage_ranks(questions: Sequence[Question], engine: Engine, *, depth: int =
     """
     corpus = passage_corpus((q.passage for q in questions), engine)
     number = {text: i for i, text in enumerate(dict.fromkeys(q.passage.text for q in questions))}
-    sizes = [len(passage_sentences(p)) for p in {q.passage.text: q.passage for q in questions}.values()]
+    sizes = [
+        len(passage_sentences(p)) for p in {q.passage.text: q.passage for q in questions}.values()
+    ]
     of_sentence = np.repeat(np.arange(len(sizes)), sizes)
     own = np.array([number[q.passage.text] for q in questions], dtype=np.int64)
     ranks = np.zeros(len(questions), dtype=np.int64)
@@ -36,7 +40,9 @@ def passage_ranks(questions: Sequence[Question], engine: Engine, *, depth: int =
         ):
             passages, first = np.unique(of_sentence[hits.sentences[start:stop]], return_index=True)
             found = passages[np.argsort(first)][:depth]
-            ranks[place] = int(np.flatnonzero(found == own[place])[0]) + 1 if own[place] in found else 0
+            ranks[place] = (
+                int(np.flatnonzero(found == own[place])[0]) + 1 if own[place] in found else 0
+            )
             if not ranks[place] and len(found) < depth and stop - start == n_hits:
                 unsure.append(place)  # further sentences may be of further passages
         left, n_hits = np.array(unsure, dtype=np.int64), 10 * n_hits
@@ -63,13 +69,19 @@ def group_by_rank(
     note : str
         Recall at each depth, and the mean reciprocal rank.
     """
-    has_passage = np.array([bool(question.passage.text.strip()) for question in questions], dtype=np.bool_)
+    has_passage = np.array(
+        [bool(question.passage.text.strip()) for question in questions], dtype=np.bool_
+    )
     ranks = passage_ranks(questions, get_engine(DEFAULT_ENGINE), depth=depths[-1])
     places = np.where(ranks == 0, len(depths), np.searchsorted(depths, ranks))
     known = ranks[has_passage]
-    recall = ", ".join(f"{100 * np.mean((known > 0) & (known <= depth)):.2f} at {depth}" for depth in depths)
-    note = (
-        f"BM25 of the question alone, {len(known):,} questions: recall of the own passage {recall}; mean "
-        f"reciprocal rank {np.sum(1 / known[known > 0]) / len(known):.4f}"
+    recall = ", ".join(
+        f"{100 * np.mean((known > 0) & (known <= depth)):.2f} at {depth}" for depth in depths
     )
-    return [names[place] if has else None for place, has in zip(places, has_passage, strict=True)], note
+    note = (
+        f"BM25 of the question alone, {len(known):,} questions: recall of the own passage "
+        f"{recall}; mean reciprocal rank {np.sum(1 / known[known > 0]) / len(known):.4f}"
+    )
+    return [
+        names[place] if has else None for place, has in zip(places, has_passage, strict=True)
+    ], note

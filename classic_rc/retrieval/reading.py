@@ -42,7 +42,9 @@ class TextBlock(NamedTuple):
     """The sentences of some consecutive records of an input: lines, JSON lines or passages."""
 
     sentences: list[str]  # stripped, none empty
-    numbers: NDArray[np.int64]  # (n_sentences,): the number of each sentence's record, from 1, ascending
+    numbers: NDArray[
+        np.int64
+    ]  # (n_sentences,): the number of each sentence's record, from 1, ascending
     labels: Mapping[int, str]  # the ids of records, by number; not every record has one
 
 
@@ -64,7 +66,9 @@ class TextFile(TextInput):
     With `paragraphs`, texts are split into sentences; otherwise each is one. A line may lack the `id_field`.
     """
 
-    def __init__(self, path: str, *, paragraphs: bool = False, field: str = "text", id_field: str = "id") -> None:
+    def __init__(
+        self, path: str, *, paragraphs: bool = False, field: str = "text", id_field: str = "id"
+    ) -> None:
         self.name = "stdin" if path == STDIN else path
         self.path, self.paragraphs, self.field, self.id_field = path, paragraphs, field, id_field
         self.size = None if path == STDIN else os.stat(path).st_size
@@ -88,9 +92,9 @@ class TextFile(TextInput):
         first = 1
         for lines in blocks:
             if is_json is None and (line := next(filter(str.strip, lines), None)):
-                is_json = strip_compression_suffix(self.path).lower().endswith(_JSON_LINES) or isinstance(
-                    _parse_json_line(line), dict
-                )
+                is_json = strip_compression_suffix(self.path).lower().endswith(
+                    _JSON_LINES
+                ) or isinstance(_parse_json_line(line), dict)
             texts, numbers = list(map(str.strip, lines)), np.arange(first, first + len(lines))
             if not all(texts):
                 numbers = numbers[np.fromiter(map(bool, texts), np.bool_, len(texts))]
@@ -150,7 +154,9 @@ class PassageInput(TextInput):
             )
 
 
-def read_texts(path: str, *, lines: str = "auto", field: str = "text", id_field: str = "id") -> list[TextFile]:
+def read_texts(
+    path: str, *, lines: str = "auto", field: str = "text", id_field: str = "id"
+) -> list[TextFile]:
     """Return the files of a path (:func:`find_files`), ready to be read.
 
     `lines` says what a line, or the text of a JSON line, is. ``"auto"`` looks at the first 1,000 texts, or at
@@ -213,7 +219,9 @@ def _is_hidden(name: str) -> bool:
 
 
 def _refuse_folder(error: OSError) -> None:
-    raise DataError(f"the folder cannot be read ({error.strerror})", source=error.filename) from None
+    raise DataError(
+        f"the folder cannot be read ({error.strerror})", source=error.filename
+    ) from None
 
 
 def _are_paragraphs(texts: Iterable[str]) -> bool:
@@ -275,4 +283,8 @@ def sentence_place(arrays: Mapping[str, NDArray[Any]], sentence: int) -> str:
     """Return where a sentence of a segment comes from: ``"a.txt:1234"``, ``"a.jsonl#id"``."""
     number = int(np.searchsorted(arrays["input_starts"], sentence, side="right")) - 1
     name, place = StoredTexts.of_arrays(arrays, "input")[number], int(arrays["places"][sentence])
-    return f"{name}:{place}" if place > 0 else f"{name}#{StoredTexts.of_arrays(arrays, 'label')[~place]}"
+    return (
+        f"{name}:{place}"
+        if place > 0
+        else f"{name}#{StoredTexts.of_arrays(arrays, 'label')[~place]}"
+    )

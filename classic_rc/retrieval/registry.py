@@ -69,7 +69,9 @@ def get_engine(name: str, **parameters: Any) -> Engine:
         raise UsageError(f"engine {name}: {error}") from None
 
 
-def open_corpus(place: str | os.PathLike[str], *, engine: str = DEFAULT_ENGINE, similarity: Any = None) -> Corpus:
+def open_corpus(
+    place: str | os.PathLike[str], *, engine: str = DEFAULT_ENGINE, similarity: Any = None
+) -> Corpus:
     """Open an existing index as a corpus.
 
     Parameters
@@ -95,7 +97,9 @@ def open_corpus(place: str | os.PathLike[str], *, engine: str = DEFAULT_ENGINE, 
     found = engine_class(engine)
     if not found.stored_as:
         expected = " or ".join(repr(name) for name, other in ENGINES.items() if other.stored_as)
-        problem = f"engine {engine!r} opens no indexes, got corpus={os.fspath(place)!r}: use {expected}"
+        problem = (
+            f"engine {engine!r} opens no indexes, got corpus={os.fspath(place)!r}: use {expected}"
+        )
         raise UsageError(problem, field="engine", found=engine, expected=expected)
     try:
         opened = found.open(os.fspath(place), similarity=similarity)

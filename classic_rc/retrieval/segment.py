@@ -46,12 +46,18 @@ class Segment(NamedTuple):
     """Sentences by term. The arrays state facts about the texts; none depends on a similarity."""
 
     term_data: NDArray[np.uint8]  # the terms in UTF-8, one after the other, sorted bytewise
-    term_offsets: NDArray[np.int64]  # (n_terms + 1,): term i is `term_data[term_offsets[i]:term_offsets[i + 1]]`
+    term_offsets: NDArray[
+        np.int64
+    ]  # (n_terms + 1,): term i is `term_data[term_offsets[i]:term_offsets[i + 1]]`
     term_keys: NDArray[np.uint64]  # (n_terms,): the first eight bytes of each term, as a number
     # (n_terms + 1,): the postings of term i are `posting_offsets[i]:posting_offsets[i + 1]`
     posting_offsets: NDArray[np.int64]
-    posting_sentences: NDArray[np.int32]  # (n_postings,): sentences of the segment, from 0, ascending within a term
-    posting_codes: NDArray[np.unsignedinteger]  # (n_postings,): each posting's pair of count and length
+    posting_sentences: NDArray[
+        np.int32
+    ]  # (n_postings,): sentences of the segment, from 0, ascending within a term
+    posting_codes: NDArray[
+        np.unsignedinteger
+    ]  # (n_postings,): each posting's pair of count and length
     code_counts: NDArray[np.int32]  # (n_codes,): how often the sentence has the term
     code_lengths: NDArray[np.int32]  # (n_codes,): how many tokens the sentence has
     totals: NDArray[np.int64]  # (3,): number of sentences, of sentences with a token, and of tokens
@@ -105,7 +111,8 @@ class Segment(NamedTuple):
         # Among the terms with one key, the one of at most eight bytes comes first: it is found without a search.
         candidates = np.flatnonzero(first < last)
         short = (lengths[candidates] <= _KEY_BYTES) & (
-            self.term_offsets[first[candidates] + 1] - self.term_offsets[first[candidates]] == lengths[candidates]
+            self.term_offsets[first[candidates] + 1] - self.term_offsets[first[candidates]]
+            == lengths[candidates]
         )
         found[candidates[short]] = first[candidates[short]]
         for i in candidates[~short].tolist():
@@ -121,7 +128,9 @@ class Segment(NamedTuple):
         found = self.find(terms)
         known = np.maximum(found, 0)
         frequencies = (
-            self.posting_offsets[known + 1] - self.posting_offsets[known] if len(self.term_keys) else known
+            self.posting_offsets[known + 1] - self.posting_offsets[known]
+            if len(self.term_keys)
+            else known
         )
         return Statistics(CollectionStatistics(*self.totals), np.where(found >= 0, frequencies, 0))
 
@@ -143,7 +152,9 @@ class SegmentBuilder:
         return Segment.build(sentences, self._encoder)
 
 
-def _sort_terms(vocabulary: Sequence[str], tokens: NDArray[np.int32]) -> tuple[list[bytes], NDArray[np.int32]]:
+def _sort_terms(
+    vocabulary: Sequence[str], tokens: NDArray[np.int32]
+) -> tuple[list[bytes], NDArray[np.int32]]:
     """Return the terms that tokens have, sorted bytewise, and the rank of each word of the vocabulary."""
     present = np.flatnonzero(np.bincount(tokens, minlength=len(vocabulary)))
     terms = {_encode_term(vocabulary[i]): i for i in present.tolist()}
@@ -175,8 +186,13 @@ def _encode_pairs(
     pairs[repeated] += (count_ranks[:-1] * len(distinct_lengths)).astype(np.int32)
     used = np.flatnonzero(np.bincount(pairs))
     code_of = np.zeros(
-        len(distinct_counts) * len(distinct_lengths), dtype=np.min_scalar_type(max(len(used) - 1, 0))
+        len(distinct_counts) * len(distinct_lengths),
+        dtype=np.min_scalar_type(max(len(used) - 1, 0)),
     )
     code_of[used] = np.arange(len(used))
     count, length = np.divmod(used, max(len(distinct_lengths), 1))
-    return distinct_counts[count].astype(np.int32), distinct_lengths[length].astype(np.int32), code_of[pairs]
+    return (
+        distinct_counts[count].astype(np.int32),
+        distinct_lengths[length].astype(np.int32),
+        code_of[pairs],
+    )

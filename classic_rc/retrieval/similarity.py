@@ -46,8 +46,12 @@ class Similarity:
         'bm25+k1=1.2'
         """
         default = type(self)()
-        changed = [f.name for f in fields(self) if getattr(self, f.name) != getattr(default, f.name)]
-        return "+".join([self.name, *(f"{constant}={getattr(self, constant)!r}" for constant in changed)])
+        changed = [
+            f.name for f in fields(self) if getattr(self, f.name) != getattr(default, f.name)
+        ]
+        return "+".join(
+            [self.name, *(f"{constant}={getattr(self, constant)!r}" for constant in changed)]
+        )
 
     def __str__(self) -> str:
         return self.spec
@@ -58,7 +62,9 @@ def _check_constants(similarity: Similarity, limits: Mapping[str, float]) -> Non
     for constant, limit in limits.items():
         value = getattr(similarity, constant)
         if not is_number(value, 0, limit):
-            expected = f"a number from 0 to {limit}" if math.isfinite(limit) else "a number of at least 0"
+            expected = (
+                f"a number from 0 to {limit}" if math.isfinite(limit) else "a number of at least 0"
+            )
             raise wrong_value(constant, value, expected, similarity.name)
         object.__setattr__(similarity, constant, float(value))
 
@@ -84,15 +90,21 @@ class LuceneSimilarity(Similarity):
     """From weights, counts and length factors, what terms add."""
 
     @abstractmethod
-    def idfs(self, collection: CollectionStatistics, frequencies: NDArray[np.integer]) -> NDArray[np.float32]:
+    def idfs(
+        self, collection: CollectionStatistics, frequencies: NDArray[np.integer]
+    ) -> NDArray[np.float32]:
         """Return the idf of terms with these sentence frequencies."""
 
     @abstractmethod
-    def weights(self, boosts: NDArray[np.integer], idfs: NDArray[np.float32]) -> NDArray[np.float32]:
+    def weights(
+        self, boosts: NDArray[np.integer], idfs: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
         """Return the weights of terms that occur this often in the query."""
 
     @abstractmethod
-    def length_factors(self, lengths: NDArray[np.integer], collection: CollectionStatistics) -> NDArray[np.float32]:
+    def length_factors(
+        self, lengths: NDArray[np.integer], collection: CollectionStatistics
+    ) -> NDArray[np.float32]:
         """Return the factors by which sentence lengths scale a term's count."""
 
     def combine(self, n_terms: NDArray[np.integer], squares: NDArray[np.float64]) -> Combine | None:
@@ -121,22 +133,29 @@ class BM25(LuceneSimilarity):
     name: ClassVar[str] = "bm25"
     description: ClassVar[str] = "BM25 as in Lucene, with Anserini's constants: k1=0.9, b=0.4."
     citation: ClassVar[str] = (
-        "Robertson et al. 1994, Okapi at TREC-3; Lucene 8, BM25Similarity; Yang, Fang and Lin 2017, Anserini."
+        "Robertson et al. 1994, Okapi at TREC-3; Lucene 8, BM25Similarity; Yang, Fang and Lin "
+        "2017, Anserini."
     )
     term_scores: ClassVar[TermScores] = staticmethod(bm25.term_scores)
 
     def __post_init__(self) -> None:
         _check_constants(self, {"k1": math.inf, "b": 1.0})
 
-    def idfs(self, collection: CollectionStatistics, frequencies: NDArray[np.integer]) -> NDArray[np.float32]:
+    def idfs(
+        self, collection: CollectionStatistics, frequencies: NDArray[np.integer]
+    ) -> NDArray[np.float32]:
         """See :func:`classic_rc.kernels.bm25.idf`."""
         return bm25.idf(collection.n_with_terms, frequencies)
 
-    def weights(self, boosts: NDArray[np.integer], idfs: NDArray[np.float32]) -> NDArray[np.float32]:
+    def weights(
+        self, boosts: NDArray[np.integer], idfs: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
         """See :func:`classic_rc.kernels.bm25.term_weights`."""
         return bm25.term_weights(boosts, idfs)
 
-    def length_factors(self, lengths: NDArray[np.integer], collection: CollectionStatistics) -> NDArray[np.float32]:
+    def length_factors(
+        self, lengths: NDArray[np.integer], collection: CollectionStatistics
+    ) -> NDArray[np.float32]:
         """See :func:`classic_rc.kernels.bm25.length_factors`."""
         mean = bm25.mean_length(collection.n_with_terms, collection.n_tokens)
         return bm25.length_factors(lengths, mean, self.k1, self.b)
@@ -147,19 +166,29 @@ class Classic(LuceneSimilarity):
     """TF-IDF as Lucene computed it up to release 5: coordination, query norm, lengths in one byte."""
 
     name: ClassVar[str] = "classic"
-    description: ClassVar[str] = "TF-IDF of Lucene up to release 5: coordination, query norm, lengths in one byte."
-    citation: ClassVar[str] = "Lucene 5, ClassicSimilarity: the IR baseline of Khashabi et al. 2018, MultiRC."
+    description: ClassVar[str] = (
+        "TF-IDF of Lucene up to release 5: coordination, query norm, lengths in one byte."
+    )
+    citation: ClassVar[str] = (
+        "Lucene 5, ClassicSimilarity: the IR baseline of Khashabi et al. 2018, MultiRC."
+    )
     term_scores: ClassVar[TermScores] = staticmethod(tfidf.term_scores)
 
-    def idfs(self, collection: CollectionStatistics, frequencies: NDArray[np.integer]) -> NDArray[np.float32]:
+    def idfs(
+        self, collection: CollectionStatistics, frequencies: NDArray[np.integer]
+    ) -> NDArray[np.float32]:
         """See :func:`classic_rc.kernels.tfidf.idf`."""
         return tfidf.idf(collection.n_sentences, frequencies)
 
-    def weights(self, boosts: NDArray[np.integer], idfs: NDArray[np.float32]) -> NDArray[np.float32]:
+    def weights(
+        self, boosts: NDArray[np.integer], idfs: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
         """See :func:`classic_rc.kernels.tfidf.term_weights`."""
         return tfidf.term_weights(boosts, idfs)
 
-    def length_factors(self, lengths: NDArray[np.integer], collection: CollectionStatistics) -> NDArray[np.float32]:
+    def length_factors(
+        self, lengths: NDArray[np.integer], collection: CollectionStatistics
+    ) -> NDArray[np.float32]:
         """See :func:`classic_rc.kernels.tfidf.length_factors`."""
         return tfidf.length_factors(lengths)
 
@@ -185,8 +214,12 @@ class Okapi(Similarity):
     epsilon: float = 0.25
 
     name: ClassVar[str] = "okapi"
-    description: ClassVar[str] = "Textbook BM25: with few sentences, scores may be zero or negative."
-    citation: ClassVar[str] = "Robertson et al. 1994, Okapi at TREC-3; the package rank_bm25, BM25Okapi."
+    description: ClassVar[str] = (
+        "Textbook BM25: with few sentences, scores may be zero or negative."
+    )
+    citation: ClassVar[str] = (
+        "Robertson et al. 1994, Okapi at TREC-3; the package rank_bm25, BM25Okapi."
+    )
 
     def __post_init__(self) -> None:
         _check_constants(self, {"k1": math.inf, "b": 1.0, "epsilon": math.inf})
@@ -230,9 +263,13 @@ def get_similarity(spec: str | Similarity) -> Similarity:
     for setting in settings:
         constant, _, text = setting.partition("=")
         if constant not in constants:
-            known = f"choose from {', '.join(constants)}" if constants else f"{name} has no constants"
+            known = (
+                f"choose from {', '.join(constants)}" if constants else f"{name} has no constants"
+            )
             problem = f"unknown constant {constant!r} of {name}: {known}"
-            raise UsageError(problem, field="similarity", found=constant, expected=", ".join(constants))
+            raise UsageError(
+                problem, field="similarity", found=constant, expected=", ".join(constants)
+            )
         try:
             value = float(text)
         except ValueError:

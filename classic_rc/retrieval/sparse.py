@@ -39,7 +39,13 @@ from classic_rc.retrieval.queries import (
     weigh_constrained,
 )
 from classic_rc.retrieval.reading import ProgressCallback, TextInput, sentence_place
-from classic_rc.retrieval.segment import MAX_CHARACTERS, MAX_SENTENCES, Segment, SegmentBuilder, Statistics
+from classic_rc.retrieval.segment import (
+    MAX_CHARACTERS,
+    MAX_SENTENCES,
+    Segment,
+    SegmentBuilder,
+    Statistics,
+)
 from classic_rc.retrieval.similarity import LuceneSimilarity, Similarity
 from classic_rc.retrieval.storage import MANIFEST, Arrays, Manifest, read_folder
 from classic_rc.retrieval.texts import StoredTexts
@@ -88,14 +94,20 @@ class Sparse(Engine):
 
     @classmethod
     def open(
-        cls, place: str | os.PathLike[str], *, similarity: str | Similarity | None = None, thoroughly: bool = False
+        cls,
+        place: str | os.PathLike[str],
+        *,
+        similarity: str | Similarity | None = None,
+        thoroughly: bool = False,
     ) -> Self:
         """Open an index folder; `thoroughly` verifies all files."""
         folder = Path(os.path.abspath(place))
         manifest, analyzer, stored = read_folder(folder, thoroughly=thoroughly)
         engine = cls(similarity=similarity, analyzer=analyzer, place=folder)
         segments = [Segment(*(arrays[name] for name in Segment._fields)) for arrays in stored]
-        engine._set_segments(segments, [StoredTexts.of_arrays(arrays, "sentence") for arrays in stored])
+        engine._set_segments(
+            segments, [StoredTexts.of_arrays(arrays, "sentence") for arrays in stored]
+        )
         engine._stored, engine._fingerprint = stored, manifest.fingerprint
         return engine
 
@@ -106,7 +118,12 @@ class Sparse(Engine):
 
     @classmethod
     def build(
-        cls, inputs: Sequence[TextInput], place: str, *, advance: ProgressCallback = lambda n: None, **options: Any
+        cls,
+        inputs: Sequence[TextInput],
+        place: str,
+        *,
+        advance: ProgressCallback = lambda n: None,
+        **options: Any,
     ) -> BuildReport:
         """Build an index folder as :func:`~classic_rc.retrieval.building.build_index` does, with its options."""
         manifest, n_kept = build_index(inputs, place, advance=advance, **options)
@@ -117,7 +134,9 @@ class Sparse(Engine):
             ),
             f"{manifest.counts.with_nul:,} sentences have a NUL character": manifest.counts.with_nul,
         }
-        return BuildReport(manifest.summary(place), [note for note, count in notes.items() if count])
+        return BuildReport(
+            manifest.summary(place), [note for note, count in notes.items() if count]
+        )
 
     @classmethod
     def check(cls, place: str) -> str:
@@ -136,7 +155,9 @@ class Sparse(Engine):
         The number counts lines; the id belongs to the row or passage.
         """
         segment, place = self._locate(number)
-        return sentence_place(self._stored[segment], place) if self._stored else super().source(number)
+        return (
+            sentence_place(self._stored[segment], place) if self._stored else super().source(number)
+        )
 
     def index(self, sentences: Iterable[str]) -> Self:
         """Index sentences, which are iterated once. They replace any that were indexed before."""
@@ -164,7 +185,9 @@ class Sparse(Engine):
             engine = Sparse.open(state["place"], similarity=state["similarity"])
             if engine.fingerprint != state["fingerprint"]:
                 raise DataError(
-                    "the index has changed since it was opened", source=state["place"], hint="Open it again"
+                    "the index has changed since it was opened",
+                    source=state["place"],
+                    hint="Open it again",
                 )
             state = engine.without(state["left_out"]).__dict__
         self.__dict__.update(state)
@@ -185,33 +208,51 @@ class Sparse(Engine):
         encoded = EncodedQueries.of(self.analyzer, queries)
         parts = self._search(search_top, encoded, k)
         if not parts:
-            return Hits(np.empty(0, np.int64), np.empty(0, np.float32), np.zeros(len(queries) + 1, np.int64))
+            return Hits(
+                np.empty(0, np.int64), np.empty(0, np.float32), np.zeros(len(queries) + 1, np.int64)
+            )
         return merge_hits(parts, self._firsts[:-1].tolist(), k)
 
     def best_constrained(self, questions: Sequence[str], options: Sequence[Sequence[str]]) -> Best:
         """Return the best sentence for each option with an index term of the question and one of the option."""
         encoded = EncodedQueries.of(self.analyzer, questions, options)
         offsets = offsets_of(list(map(len, options)))
-        return merge_best(self._search(search_constrained, encoded), self._firsts[:-1].tolist(), offsets)
+        return merge_best(
+            self._search(search_constrained, encoded), self._firsts[:-1].tolist(), offsets
+        )
 
     def term_facts(self, query: str, sentence: int) -> QueryFacts:
         """See :meth:`Engine.term_facts`."""
         number, place = self._locate(sentence)
         segment, encoded = self.segments[number], EncodedQueries.of(self.analyzer, [query])
         statistics = self._statistics(encoded.terms)
-        facts = term_statistics(segment, encoded.terms, statistics, self.similarity).of_words(encoded.texts)
+        facts = term_statistics(segment, encoded.terms, statistics, self.similarity).of_words(
+            encoded.texts
+        )
         terms = weigh(encoded.texts, facts, self.similarity)
-        starts, stops = segment.posting_offsets[terms.terms], segment.posting_offsets[terms.terms + 1]
-        lists = [segment.posting_sentences[i:j] for i, j in zip(starts.tolist(), stops.tolist(), strict=True)]
-        found = starts + np.array([np.searchsorted(numbers, place) for numbers in lists], dtype=np.int64)
+        starts, stops = (
+            segment.posting_offsets[terms.terms],
+            segment.posting_offsets[terms.terms + 1],
+        )
+        lists = [
+            segment.posting_sentences[i:j]
+            for i, j in zip(starts.tolist(), stops.tolist(), strict=True)
+        ]
+        found = starts + np.array(
+            [np.searchsorted(numbers, place) for numbers in lists], dtype=np.int64
+        )
         has = np.array([place in numbers for numbers in lists], dtype=np.bool_)
         postings = postings_of(segment, statistics, self.similarity)
         codes = postings.codes[found[has]]
-        shares = postings.scores(terms.weights[has], codes, self.similarity.term_scores).astype(np.float64)
+        shares = postings.scores(terms.weights[has], codes, self.similarity.term_scores).astype(
+            np.float64
+        )
         to_scores = combine(encoded.texts, facts, self.similarity)
         if to_scores is not None:
             matched = np.full(len(shares), terms.boosts[has].sum(), dtype=np.float64)
-            shares = to_scores(shares, matched, np.zeros(len(shares), dtype=np.int64)).astype(np.float64)
+            shares = to_scores(shares, matched, np.zeros(len(shares), dtype=np.int64)).astype(
+                np.float64
+            )
         known = facts.lists >= 0
         words, idfs = encoded.texts.words[known][has], facts.idfs[known][has].astype(np.float64)
         counts = encoded.texts.counts
@@ -242,7 +283,10 @@ class Sparse(Engine):
             terms = [encoded.terms[word] for word in encoded.texts.words[i:j].tolist()]
             parts = [find_sentences_with_all(segment, terms) for segment in self.segments]
             found.append(
-                np.concatenate([p + n for p, n in zip(parts, self._firsts[:-1], strict=True)] or [_NO_SENTENCES])
+                np.concatenate(
+                    [p + n for p, n in zip(parts, self._firsts[:-1], strict=True)]
+                    or [_NO_SENTENCES]
+                )
             )
         return found
 
@@ -276,9 +320,13 @@ class Sparse(Engine):
         return segment, number - int(self._firsts[segment])
 
     def _statistics(self, terms: Sequence[str]) -> Statistics:
-        return Statistics.total([segment.statistics(terms) for segment in self.segments], len(terms))
+        return Statistics.total(
+            [segment.statistics(terms) for segment in self.segments], len(terms)
+        )
 
-    def _search(self, search: Callable[..., _Result], queries: EncodedQueries, *arguments: Any) -> list[_Result]:
+    def _search(
+        self, search: Callable[..., _Result], queries: EncodedQueries, *arguments: Any
+    ) -> list[_Result]:
         """Search all segments, with their common statistics."""
         shared = self._statistics(queries.terms), self.similarity, queries, *arguments
         return [search(segment, *shared) for segment in self.segments]
@@ -305,7 +353,9 @@ def find_sentences_with_all(segment: Segment, terms: Sequence[str]) -> NDArray[n
     if not len(found) or (found < 0).any():
         return np.empty(0, dtype=np.int64)
     starts, stops = segment.posting_offsets[found], segment.posting_offsets[found + 1]
-    lists = [segment.posting_sentences[i:j] for i, j in zip(starts.tolist(), stops.tolist(), strict=True)]
+    lists = [
+        segment.posting_sentences[i:j] for i, j in zip(starts.tolist(), stops.tolist(), strict=True)
+    ]
     # Shortest list first, so that no intersection is longer.
     return reduce(_intersect, sorted(lists, key=len)).astype(np.int64)
 
@@ -343,7 +393,9 @@ def without_sentences(segment: Segment, numbers: NDArray[np.int64]) -> Segment:
     )
 
 
-def postings_of(segment: Segment, statistics: Statistics, similarity: LuceneSimilarity) -> SentencePostings:
+def postings_of(
+    segment: Segment, statistics: Statistics, similarity: LuceneSimilarity
+) -> SentencePostings:
     """Return the segment's postings with length factors from the statistics of the whole index."""
     return SentencePostings(
         segment.posting_offsets,
@@ -358,11 +410,17 @@ def term_statistics(
     segment: Segment, terms: Sequence[str], statistics: Statistics, similarity: LuceneSimilarity
 ) -> TermStatistics:
     """Return where the segment has the terms, and their idf in the whole index."""
-    return TermStatistics(segment.find(terms), similarity.idfs(statistics.collection, statistics.frequencies))
+    return TermStatistics(
+        segment.find(terms), similarity.idfs(statistics.collection, statistics.frequencies)
+    )
 
 
 def search_top(
-    segment: Segment, statistics: Statistics, similarity: LuceneSimilarity, queries: EncodedQueries, k: int
+    segment: Segment,
+    statistics: Statistics,
+    similarity: LuceneSimilarity,
+    queries: EncodedQueries,
+    k: int,
 ) -> Hits:
     """Return the `k` best sentences of each query in one segment, numbered from 0."""
     facts = term_statistics(segment, queries.terms, statistics, similarity).of_words(queries.texts)
@@ -399,9 +457,15 @@ def merge_hits(parts: Sequence[Hits], firsts: Sequence[int], k: int) -> Hits:
     if len(parts) == 1:
         return Hits(parts[0].sentences + firsts[0], parts[0].scores, parts[0].offsets)
     n_queries = len(parts[0])
-    query = np.concatenate([np.repeat(np.arange(n_queries), np.diff(part.offsets)) for part in parts])
-    numbers = np.concatenate([part.sentences + first for part, first in zip(parts, firsts, strict=True)])
-    best, sentences, scores = best_per_query(query, numbers, np.concatenate([part.scores for part in parts]), k)
+    query = np.concatenate(
+        [np.repeat(np.arange(n_queries), np.diff(part.offsets)) for part in parts]
+    )
+    numbers = np.concatenate(
+        [part.sentences + first for part, first in zip(parts, firsts, strict=True)]
+    )
+    best, sentences, scores = best_per_query(
+        query, numbers, np.concatenate([part.scores for part in parts]), k
+    )
     return Hits(sentences, scores, offsets_of(np.bincount(best, minlength=n_queries)))
 
 

@@ -40,14 +40,17 @@ Arrays = Mapping[str, NDArray[Any]]
 REBUILD_HINT = "Remove the folder of the index and build it again, with `classic-rc index`"
 """The hint for outdated indexes and damaged manifests."""
 
-REPAIR_HINT = "Repeat the command that built the index: it builds damaged and missing segments again"
+REPAIR_HINT = (
+    "Repeat the command that built the index: it builds damaged and missing segments again"
+)
 """The hint for damaged segments."""
 
 _KIND = "classic_rc sentence index"
 _CHECKSUM = "checksum"
 _SAMPLE = (
-    "Mrs. O'Neil's 3 dogs weren't running; she'd paid $1,234.50 for them in the U.S., at 9:30 a.m.!\n"
-    "Generalizations, ponies, flies, hopefully: agreed, sized, controlling. “Zoë’s naïve café” – 東京 e-mail_x"
+    "Mrs. O'Neil's 3 dogs weren't running; she'd paid $1,234.50 for them in the U.S., at 9:30 "
+    "a.m.!\nGeneralizations, ponies, flies, hopefully: agreed, sized, controlling. “Zoë’s naïve "
+    "café” – 東京 e-mail_x"
 )
 
 _ALIGNMENT = 64
@@ -59,7 +62,14 @@ _SETTLED_NANOSECONDS = 2 * 10**9
 """The age from which a change of a file always alters its times: file systems count in steps of up to 2 seconds."""
 
 _ARRAYS = (
-    *("term_data", "term_offsets", "term_keys", "posting_offsets", "posting_sentences", "posting_codes"),
+    *(
+        "term_data",
+        "term_offsets",
+        "term_keys",
+        "posting_offsets",
+        "posting_sentences",
+        "posting_codes",
+    ),
     *("code_counts", "code_lengths", "totals", "sentence_data", "sentence_offsets"),
     *("input_data", "input_offsets", "input_starts", "label_data", "label_offsets", "places"),
 )
@@ -76,7 +86,9 @@ class StoredSegment(NamedTuple):
 
 def segment_key(texts: StoredTexts, places: Arrays, analyzer: Analyzer) -> str:
     """Return a hash of what a segment is built from: the sentences, their places, and the analyzer."""
-    digest = hashlib.sha256(repr((INDEX_FORMAT, analyzer.signature, _hash_sample(analyzer))).encode())
+    digest = hashlib.sha256(
+        repr((INDEX_FORMAT, analyzer.signature, _hash_sample(analyzer))).encode()
+    )
     texts.hash_into(digest)
     for name, array in places.items():
         digest.update(repr((name, array.dtype.str, len(array))).encode())
@@ -97,7 +109,10 @@ def write_segment(folder: Path, key: str, arrays: Arrays) -> StoredSegment:
     """
     path = folder / segment_name(key)
     temporary = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
-    digest, table = hashlib.sha256(), [[arrays[name].dtype.str, len(arrays[name])] for name in _ARRAYS]
+    digest, table = (
+        hashlib.sha256(),
+        [[arrays[name].dtype.str, len(arrays[name])] for name in _ARRAYS],
+    )
     try:
         with open(temporary, "wb") as file:
             for name in _ARRAYS:
@@ -146,7 +161,9 @@ def _check_listed(path: Path, file: BinaryIO, stored: StoredSegment) -> None:
         raise _damage_error(path, f"sha256 {sha256[:16]}", stored.sha256[:16])
 
 
-def open_segments(folder: Path, segments: Sequence[StoredSegment], *, thoroughly: bool = False) -> list[Arrays]:
+def open_segments(
+    folder: Path, segments: Sequence[StoredSegment], *, thoroughly: bool = False
+) -> list[Arrays]:
     """Return the arrays of segment files, read-only and verified; the operating system reads them when needed.
 
     A file is read as a whole the first time, or with `thoroughly`. After that, only what is used is read, for as
@@ -179,7 +196,9 @@ def open_file(path: Path) -> Iterator[BinaryIO]:
         with open(path, "rb") as file:
             yield file
     except OSError as error:
-        raise DataError(f"the file cannot be read ({error.strerror})", source=str(path), hint=REPAIR_HINT) from None
+        raise DataError(
+            f"the file cannot be read ({error.strerror})", source=str(path), hint=REPAIR_HINT
+        ) from None
 
 
 def _read_end(path: Path, file: BinaryIO) -> tuple[int, str]:
@@ -220,7 +239,11 @@ def _map_arrays(file: BinaryIO) -> tuple[str, dict[str, NDArray[Any]]]:
 
 def _damage_error(path: Path, found: str, expected: str) -> DataError:
     return DataError(
-        "changed since the index was built", source=str(path), found=found, expected=expected, hint=REPAIR_HINT
+        "changed since the index was built",
+        source=str(path),
+        found=found,
+        expected=expected,
+        hint=REPAIR_HINT,
     )
 
 
@@ -283,16 +306,20 @@ class Manifest:
         """Return one line about the index in a folder."""
         n_bytes = sum(segment.size for segment in self.segments)
         return (
-            f"{os.fspath(folder)}: {self.counts.sentences:,} sentences, {self.counts.tokens:,} tokens, "
-            f"{self.n_terms:,} terms; {self.counts.text_bytes / 1e6:,.1f} MB of text, {n_bytes / 1e6:,.1f} MB on "
-            f"disk; {self.analyzer_signature}; fingerprint {self.fingerprint[:8]}"
+            f"{os.fspath(folder)}: {self.counts.sentences:,} sentences, {self.counts.tokens:,} "
+            f"tokens, {self.n_terms:,} terms; {self.counts.text_bytes / 1e6:,.1f} MB of text, "
+            f"{n_bytes / 1e6:,.1f} MB on disk; {self.analyzer_signature}; fingerprint "
+            f"{self.fingerprint[:8]}"
         )
 
     def write(self, folder: Path) -> None:
         """Write the manifest into a folder, replacing an older one."""
         values = {"kind": _KIND, "format": INDEX_FORMAT, **asdict(self)}
         values["segments"] = [segment._asdict() for segment in self.segments]
-        write_file(folder / MANIFEST, json.dumps({**values, _CHECKSUM: _hash_values(values)}, indent=1) + "\n")
+        write_file(
+            folder / MANIFEST,
+            json.dumps({**values, _CHECKSUM: _hash_values(values)}, indent=1) + "\n",
+        )
 
     @classmethod
     def read(cls, folder: Path) -> Self:
@@ -330,7 +357,14 @@ class Manifest:
             now, then = _hash_sample(analyzer), self.analyzer_sample
         if now != then:
             problem = f"{analyzer.spec} has changed since the index was built"
-            raise DataError(problem, source=source, field="analyzer", found=now, expected=then, hint=REBUILD_HINT)
+            raise DataError(
+                problem,
+                source=source,
+                field="analyzer",
+                found=now,
+                expected=then,
+                hint=REBUILD_HINT,
+            )
         return analyzer
 
 
@@ -342,7 +376,9 @@ def _hash_sample(analyzer: Analyzer) -> str:
     return sha256_of_text(" ".join(analyzer.analyze(_SAMPLE)))[:16]
 
 
-def read_folder(folder: Path, *, thoroughly: bool = False) -> tuple[Manifest, Analyzer, list[Arrays]]:
+def read_folder(
+    folder: Path, *, thoroughly: bool = False
+) -> tuple[Manifest, Analyzer, list[Arrays]]:
     """Open an index folder: its manifest, its analyzer, and the arrays of its segments.
 
     `thoroughly` verifies all files.

@@ -46,7 +46,10 @@ class StoredTexts(Sequence[str]):
             if len(parts[-1]) > lengths[block].sum():  # not only ASCII
                 lengths[block] = [len(_encode(text)) for text in texts[block]]
         offsets = offsets_of(lengths)
-        return cls(np.frombuffer(b"".join(parts), np.uint8), offsets.astype(np.min_scalar_type(offsets[-1])))
+        return cls(
+            np.frombuffer(b"".join(parts), np.uint8),
+            offsets.astype(np.min_scalar_type(offsets[-1])),
+        )
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]], name: str) -> Self:
@@ -70,7 +73,9 @@ class StoredTexts(Sequence[str]):
             return self._bytes(position).decode("utf-8", "surrogatepass")
         if position.step != 1:
             return StoredTexts.of(self[i] for i in position)
-        return StoredTexts(self.data, self.offsets[position.start : max(position.start, position.stop) + 1])
+        return StoredTexts(
+            self.data, self.offsets[position.start : max(position.start, position.stop) + 1]
+        )
 
     def __iter__(self) -> Iterator[str]:
         for block, bounds in self._blocks():

@@ -67,7 +67,9 @@ class CellFolder:
         """Return the path of the cell that follows from `facts`."""
         return self._folder / f"{digest_of(facts)[:32]}.json"
 
-    def find(self, facts: Mapping[str, Any], dataset: Dataset, notes: list[str]) -> Evaluation | None:
+    def find(
+        self, facts: Mapping[str, Any], dataset: Dataset, notes: list[str]
+    ) -> Evaluation | None:
         """Return the kept evaluation, or None; a note says so if its file is damaged."""
         path = self.path_of(facts)
         if not path.exists():
@@ -75,17 +77,28 @@ class CellFolder:
         try:
             document = parse_json(read_text(path), str(path))
             cell = Node(document["cell"], str(path))
-            if document["sha256"] != digest_of(cell.value) or digest_of(cell.value["follows_from"]) != digest_of(
-                facts
-            ):
+            if document["sha256"] != digest_of(cell.value) or digest_of(
+                cell.value["follows_from"]
+            ) != digest_of(facts):
                 raise cell.error("another content than was written")
             assert dataset.task is not None
             ids, rows = read_rows(cell, dataset.task, len(dataset))
             if ids != [question.id for question in dataset]:
                 raise cell.error("other questions")
-            warnings, notes_of_run, unused = (tuple(cell.texts(name)) for name in ("warnings", "notes", "unused"))
-            return Evaluation(dataset, tuple(rows), warnings=warnings, notes=notes_of_run, unused=unused)
-        except (ClassicRCError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+            warnings, notes_of_run, unused = (
+                tuple(cell.texts(name)) for name in ("warnings", "notes", "unused")
+            )
+            return Evaluation(
+                dataset, tuple(rows), warnings=warnings, notes=notes_of_run, unused=unused
+            )
+        except (
+            ClassicRCError,
+            ArithmeticError,
+            AttributeError,
+            LookupError,
+            TypeError,
+            ValueError,
+        ):
             notes.append(f"{path} is damaged: it is computed again")
             return None
 
@@ -100,7 +113,9 @@ class CellFolder:
         }
         # The checksum finds a damaged number that is still a number.
         document = {"version": __version__, "sha256": digest_of(cell), "cell": cell}
-        write_file(self.path_of(facts), json.dumps(document, allow_nan=False, separators=(",", ":")) + "\n")
+        write_file(
+            self.path_of(facts), json.dumps(document, allow_nan=False, separators=(",", ":")) + "\n"
+        )
 
 
 # ------------------------------------------------------------------------------------------------------------------
@@ -124,7 +139,9 @@ class SuiteData:
         return {
             "version": __version__,
             "python": ".".join(platform.python_version_tuple()[:2]),
-            "measured": [metric.name for metric in measured_metrics(self.dataset, self.protocol.metrics)],
+            "measured": [
+                metric.name for metric in measured_metrics(self.dataset, self.protocol.metrics)
+            ],
             "settings": protocol.to_plain(),
             **{part: dataset and self._data_facts(dataset) for part, dataset in parts.items()},
         }
@@ -144,7 +161,9 @@ ReadData = Callable[..., Dataset]
 """A function with the arguments of :func:`classic_rc.load`."""
 
 
-def read_data(entry: SuiteDataset, read: ReadData = load, clock: Callable[[], float] = lambda: 0.0) -> SuiteData:
+def read_data(
+    entry: SuiteDataset, read: ReadData = load, clock: Callable[[], float] = lambda: 0.0
+) -> SuiteData:
     """Read a dataset of a suite, and the data to learn from, and check the options that need it.
 
     `read` reads a dataset, and `clock` returns the time, to measure how long that takes. Data that cannot be read
@@ -163,7 +182,9 @@ def read_data(entry: SuiteDataset, read: ReadData = load, clock: Callable[[], fl
     tune = values.get("tune")
     tuning = None if tune is None else read(tune, **others)
     protocol = prepare_data(entry.protocol(train, tuning))
-    metrics = tuple(dict.fromkeys(metric_of_task(dataset.task, name).name for name in protocol.metrics))
+    metrics = tuple(
+        dict.fromkeys(metric_of_task(dataset.task, name).name for name in protocol.metrics)
+    )
     if protocol.group is not None:
         passage_groups(dataset, protocol.group)  # refuses an unknown key
     dataset = add_span_candidates(dataset, protocol.span_generator)
@@ -191,14 +212,22 @@ class DatasetRun:
         self.notes: list[str] = []
         self._results: dict[str, Evaluation] = {}
         given = suite.systems_of(data.entry.name)
-        self._errors = {name: found for name, found in given.items() if isinstance(found, ClassicRCError)}
+        self._errors = {
+            name: found for name, found in given.items() if isinstance(found, ClassicRCError)
+        }
         assert data.dataset.task is not None
         systems = [found for found in given.values() if isinstance(found, System)]
-        named = name_systems(with_companions(systems, data.dataset, as_dataset(data.protocol.train)))
+        named = name_systems(
+            with_companions(systems, data.dataset, as_dataset(data.protocol.train))
+        )
         self.systems = [system for system in named if not system.is_given]
         self._given = [system for system in named if system.is_given]
         texts = data.entry.texts
-        labels = [own for path in texts("labels") for own in read_labels(path, data.dataset, notes=self.notes)]
+        labels = [
+            own
+            for path in texts("labels")
+            for own in read_labels(path, data.dataset, notes=self.notes)
+        ]
         check_names(labels)
         self.groupings = read_groupings(data.dataset, texts("by"), labels)
         self._grouping = next((of for of in self.groupings if of.key == data.protocol.by), None)
@@ -272,9 +301,15 @@ class DatasetRun:
 
         entry = {**system_to_plain(replace(system, run_of=None), keep), "name": None}
         solver, reader = entry.get("solver"), self.data.dataset.reader
-        identity = identify(solver, reader, lambda kept: paths.get(kept["sha256"], ""), self.data.facts["measured"])
-        if solver is not None:  # a specification has paths, and what the bytes of code mean is in the identity
-            entry["solver"] = {name: value for name, value in solver.items() if name not in ("spec", "code")}
+        identity = identify(
+            solver, reader, lambda kept: paths.get(kept["sha256"], ""), self.data.facts["measured"]
+        )
+        if (
+            solver is not None
+        ):  # a specification has paths, and what the bytes of code mean is in the identity
+            entry["solver"] = {
+                name: value for name, value in solver.items() if name not in ("spec", "code")
+            }
         return {
             **self.data.facts,
             "system": entry,
@@ -294,12 +329,15 @@ class DatasetRun:
                 starts(f"{len(systems)} systems in {n_jobs} processes")
                 entry, fingerprint = self.data.entry, self.data.dataset.fingerprint
                 tasks = (
-                    delayed(_compute_elsewhere)(entry, fingerprint, i, system) for i, system in enumerate(systems)
+                    delayed(_compute_elsewhere)(entry, fingerprint, i, system)
+                    for i, system in enumerate(systems)
                 )
                 for i, result in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(tasks):
                     yield (
                         i,
-                        result if isinstance(result, ClassicRCError) else Evaluation(self.data.dataset, **result),
+                        result
+                        if isinstance(result, ClassicRCError)
+                        else Evaluation(self.data.dataset, **result),
                     )
                 return
         shared = EncodingCache()
@@ -317,17 +355,27 @@ class DatasetRun:
         data, entry = self.data, self.data.entry
         assert data.dataset.task is not None
         errors = self._errors.values()
-        if final and not self._results and not any(isinstance(error, SystemFailedError) for error in errors):
+        if (
+            final
+            and not self._results
+            and not any(isinstance(error, SystemFailedError) for error in errors)
+        ):
             raise next(iter(errors))
         cells = [(s, self._results[str(s.name)]) for s in self.systems if s.name in self._results]
-        rows = join_runs([row for system, cell in cells for row in _rows_of(system, cell)], self.systems)
+        rows = join_runs(
+            [row for system, cell in cells for row in _rows_of(system, cell)], self.systems
+        )
         warnings = [
             warning.replace(_NAME, str(system.name))
             for system, cell in cells
             for warning in cell.warnings
             if warning not in cell.unused
         ]
-        unused = [w for w in (cells[0][1].unused if cells else ()) if all(w in cell.unused for _, cell in cells)]
+        unused = [
+            w
+            for w in (cells[0][1].unused if cells else ())
+            if all(w in cell.unused for _, cell in cells)
+        ]
         grouping = self._grouping
         # A cell has this note about its own system, and the dataset has one about all of them.
         own = {trivial_note(data.dataset, cell.rows) for _, cell in cells}

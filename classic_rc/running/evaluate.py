@@ -21,7 +21,13 @@ from classic_rc.folds import FOLDS_VERSION, passage_groups
 from classic_rc.formats.harness_settings import read_settings
 from classic_rc.formats.registry import get_format
 from classic_rc.io.progress import Progress, progress_bar
-from classic_rc.metrics.base import METRICS, Metric, has_unanswerable, measured_metrics, metric_of_task
+from classic_rc.metrics.base import (
+    METRICS,
+    Metric,
+    has_unanswerable,
+    measured_metrics,
+    metric_of_task,
+)
 from classic_rc.predictions import (
     ABSOLUTE_TIE_TOLERANCE,
     RELATIVE_TIE_TOLERANCE,
@@ -132,9 +138,13 @@ def evaluate(
     dataset = require_dataset(dataset, "dataset")
     protocol = Protocol.of(protocol, settings)
     _check_jobs(jobs)
-    require_gold(dataset, "nothing can be measured: `classic-rc predict` writes a submission instead")
+    require_gold(
+        dataset, "nothing can be measured: `classic-rc predict` writes a submission instead"
+    )
     if dataset.task is not None:  # without questions, the plan raises an error
-        metrics = tuple(dict.fromkeys(metric_of_task(dataset.task, name).name for name in protocol.metrics))
+        metrics = tuple(
+            dict.fromkeys(metric_of_task(dataset.task, name).name for name in protocol.metrics)
+        )
         _check_has_unanswerable(dataset, metrics)
         protocol = replace(protocol, metrics=metrics)
     grouping = None if protocol.by is None else group_questions(dataset, protocol.by)
@@ -144,7 +154,9 @@ def evaluate(
         advance.stage("comparing with the training data" if learns else "")
         plan = make_plan(dataset, systems, protocol, needs_system=False)
     run = _Run(plan, grouping, read_seconds)
-    with progress_bar(plan.dataset.name, len(plan.systems) * len(plan.dataset), progress) as advance:
+    with progress_bar(
+        plan.dataset.name, len(plan.systems) * len(plan.dataset), progress
+    ) as advance:
         for name, result in run.finish_systems(shared, jobs, advance):
             run.add(name, result)
             if on_row is not None:
@@ -152,19 +164,27 @@ def evaluate(
     if run.errors and not run.rows:
         raise next(iter(run.errors.values()))
     evaluation, asked = run.evaluation(final=True), plan.protocol
-    return with_statistics(evaluation, asked, progress=progress) if asked.has_statistics else evaluation
+    return (
+        with_statistics(evaluation, asked, progress=progress)
+        if asked.has_statistics
+        else evaluation
+    )
 
 
 def _check_jobs(jobs: Any) -> None:
     if not is_integer(jobs, -(2**31), 2**31):
         found, expected = repr(jobs)[:40], "a number of processes, such as 2"
-        raise UsageError(f"jobs is {found}, expected {expected}", field="jobs", found=found, expected=expected)
+        raise UsageError(
+            f"jobs is {found}, expected {expected}", field="jobs", found=found, expected=expected
+        )
 
 
 class _Run:
     """The rows of an evaluation, and the reasons why systems have none, as they are finished."""
 
-    def __init__(self, plan: EvaluationPlan, grouping: Grouping | None, read_seconds: float) -> None:
+    def __init__(
+        self, plan: EvaluationPlan, grouping: Grouping | None, read_seconds: float
+    ) -> None:
         self.plan, self.read_seconds = plan, read_seconds
         self.groups = {} if grouping is None else grouping.masks
         self.notes = () if grouping is None or grouping.note is None else (grouping.note,)
@@ -174,7 +194,9 @@ class _Run:
         self.errors: dict[str, ClassicRCError] = {}
         has_spans = plan.dataset.task is not None and plan.dataset.task.has_spans
         self.given = measure_given(plan.given, plan.dataset, plan.protocol, self.groups)
-        self.oracle = SpanOracle() if has_spans and any(ready.solver for ready in plan.systems) else None
+        self.oracle = (
+            SpanOracle() if has_spans and any(ready.solver for ready in plan.systems) else None
+        )
 
     def add(self, name: str, result: Row | ClassicRCError) -> None:
         """Add the result of a system."""
@@ -194,7 +216,9 @@ class _Run:
                 assert ready.file is not None
                 measured, seconds = measured_metrics(dataset, self.metrics), self.read_seconds
                 try:
-                    row = _row_of_predictions(dataset, ready.predictions, measured, ready.file, seconds)
+                    row = _row_of_predictions(
+                        dataset, ready.predictions, measured, ready.file, seconds
+                    )
                 except UsageError as error:
                     yield ready.name, error
                 else:
@@ -265,7 +289,11 @@ class _Run:
         plan = self.plan
         names = [ready.name for ready in plan.systems]
         order = {name: names.index(name) for name in names}
-        order |= {name: order[name.removesuffix(OUT_OF_FOLD)] for name, _ in self.fitted if name not in order}
+        order |= {
+            name: order[name.removesuffix(OUT_OF_FOLD)]
+            for name, _ in self.fitted
+            if name not in order
+        }
         rows = tuple(self.rows[name] for name in sorted(self.rows, key=lambda name: order[name]))
         systems = [system for name, system in self.fitted if name in self.rows]
         warnings = (
@@ -309,7 +337,9 @@ def _next_batch(solvers: Sequence[Solver], dataset: Dataset, is_large: bool) -> 
     return (n, True) if n else (1, scores_in_parts(solvers[0], dataset))
 
 
-def _tally_block(system: FittedSystem, block: QuestionBlock, tally: OutcomeTally, jobs: int) -> None:
+def _tally_block(
+    system: FittedSystem, block: QuestionBlock, tally: OutcomeTally, jobs: int
+) -> None:
     scores = system.score(block, jobs)
     predictions = system.decide_in_expectation(block, scores)
     tally.add(block.places, block.questions, predictions, scores, are_draws=system.expected)
@@ -323,7 +353,9 @@ def fit_systems(
     """Return a row's system; if it is tuned on the data it reports, also its cross-fitted system."""
 
     def fit(row: str = name, **how: bool) -> tuple[str, FittedSystem]:
-        return row, FittedSystem(solver, plan.dataset, plan.separated, shared=shared, name=row, **how)
+        return row, FittedSystem(
+            solver, plan.dataset, plan.separated, shared=shared, name=row, **how
+        )
 
     with solver.failures(name):
         needs_tuning = FittedSystem.needs_tuning(solver, plan.dataset)
@@ -353,7 +385,9 @@ def _make_row(system: FittedSystem, outcomes: Outcomes, read_seconds: float) -> 
         # A tuned threshold follows from its tuning data; a given one is a parameter.
         threshold=None if isinstance(system.decision, TunedThreshold) else facts["threshold"],
         tuned_for=getattr(system.decision, "metric", None),
-        relative_threshold=getattr(system.decision, "margin", None) if not system.expected else None,
+        relative_threshold=getattr(system.decision, "margin", None)
+        if not system.expected
+        else None,
         max_spans=getattr(system.decision, "max_spans", None),
         tuned_cuts=None if (cuts := getattr(system.decision, "cuts", "exact")) == "exact" else cuts,
         expected="yes" if system.expected else None,
@@ -361,7 +395,9 @@ def _make_row(system: FittedSystem, outcomes: Outcomes, read_seconds: float) -> 
     if published and facts["tuned_on"] is None:
         facts["tuned_on"] = " + ".join(published.values())
         facts["tuned_here"] = system.dataset.fingerprint in published
-    elif facts["tuned_on"] is None and (split := solver.default_tuning().get(system.dataset.fingerprint)):
+    elif facts["tuned_on"] is None and (
+        split := solver.default_tuning().get(system.dataset.fingerprint)
+    ):
         facts["tuned_on"], facts["tuned_here"] = split, True
     return Row(
         solver=solver.name,
@@ -372,7 +408,9 @@ def _make_row(system: FittedSystem, outcomes: Outcomes, read_seconds: float) -> 
         outcomes=outcomes,
         block=Block.of(solver),
         caveats=system.caveats,
-        answers=counts if isinstance(counts := getattr(solver, "answers_", None), AnswerCounts) else None,
+        answers=counts
+        if isinstance(counts := getattr(solver, "answers_", None), AnswerCounts)
+        else None,
         seconds={"read": read_seconds, **system.seconds},
         **facts,
     )
@@ -383,17 +421,26 @@ def _tie_tolerance(system: FittedSystem) -> float | str | None:
     tolerance = getattr(system.decision, "tie_tolerance", None)
     if tolerance is None or tolerance != ABSOLUTE_TIE_TOLERANCE:
         return tolerance
-    return f"{RELATIVE_TIE_TOLERANCE:g} relative" if system.relative_ties and not system.expected else None
+    return (
+        f"{RELATIVE_TIE_TOLERANCE:g} relative"
+        if system.relative_ties and not system.expected
+        else None
+    )
 
 
 def measure_given(
-    systems: Sequence[System], dataset: Dataset, protocol: Protocol, groups: Mapping[str, NDArray[np.bool_]]
+    systems: Sequence[System],
+    dataset: Dataset,
+    protocol: Protocol,
+    groups: Mapping[str, NDArray[np.bool_]],
 ) -> dict[str, tuple[GivenNumber, ...]]:
     """Return the numbers of the systems that are given, or whose files answer a sample of the questions.
 
     The intervals of a sample are from resamples of its passages.
     """
-    return {str(s.name): _measure_given(s, dataset, protocol, groups) for s in systems if s.is_given}
+    return {
+        str(s.name): _measure_given(s, dataset, protocol, groups) for s in systems if s.is_given
+    }
 
 
 def _measure_given(
@@ -405,7 +452,9 @@ def _measure_given(
         return (GivenNumber(primary.name, None, float(system.number) / 100, system.number),)
     predictions = cast(list[Prediction], system.read(dataset, []))
     asked = np.array([prediction.n_samples > 0 for prediction in predictions], dtype=np.bool_)
-    row = _row_of_predictions(dataset, predictions, measured_metrics(dataset, protocol.metrics), system, 0.0)
+    row = _row_of_predictions(
+        dataset, predictions, measured_metrics(dataset, protocol.metrics), system, 0.0
+    )
     passages = passage_groups(dataset, protocol.group)
     settings = Resampling(2, protocol.resamples or DEFAULT_RESAMPLES, protocol.seed or 0)
     numbers = []
@@ -413,7 +462,9 @@ def _measure_given(
         measured = [(METRICS[name], rows) for name, rows in row.outcomes.statistics.items()]
         intervals = subset_intervals(measured, passages, mask, settings)
         numbers += [
-            GivenNumber(metric.name, group, metric.aggregate(rows[mask]), None, interval, int(mask.sum()))
+            GivenNumber(
+                metric.name, group, metric.aggregate(rows[mask]), None, interval, int(mask.sum())
+            )
             for (metric, rows), interval in zip(measured, intervals, strict=True)
             if mask.any()
         ]
@@ -425,7 +476,8 @@ def _check_has_unanswerable(dataset: Dataset, metrics: Sequence[str]) -> None:
     special = [name for name in metrics if METRICS[name].needs_unanswerable]
     if special and not has_unanswerable(dataset):
         raise UsageError(
-            f"metric {special[0]!r} needs questions without an answer, and all of {dataset.name} have one",
+            f"metric {special[0]!r} needs questions without an answer, and all of {dataset.name} "
+            "have one",
             field="metric",
             found=special[0],
             expected="em or f1",
@@ -449,7 +501,11 @@ def _row_of_predictions(
     return Row(
         solver="score-file",
         variant=None,
-        params={"path": source, **named, **({} if settings is None else {"settings": dict(settings.facts)})},
+        params={
+            "path": source,
+            **named,
+            **({} if settings is None else {"settings": dict(settings.facts)}),
+        },
         signature=str(signature),
         short_signature=signature.short,
         outcomes=tally.outcomes(),
@@ -457,7 +513,12 @@ def _row_of_predictions(
         ties="first" if any(p.n_tied > max(len(p.answers), 1) for p in predictions) else None,
         block=Block.GIVEN,
         answers=AnswerCounts.of(predictions),
-        seconds={"read": read_seconds, "encode": 0.0, "fit": 0.0, "score": time.perf_counter() - start},
+        seconds={
+            "read": read_seconds,
+            "encode": 0.0,
+            "fit": 0.0,
+            "score": time.perf_counter() - start,
+        },
     )
 
 
@@ -470,7 +531,9 @@ class PredictionRun:
     # None for generated spans, whose scores are dropped block by block.
     scores: Scores | None
     predictions: list[Prediction] | None  # None if only scores were requested
-    warnings: tuple[str, ...] = ()  # for the reader of the numbers; those of blocks come with the last one
+    warnings: tuple[
+        str, ...
+    ] = ()  # for the reader of the numbers; those of blocks come with the last one
 
     @property
     def n_tied(self) -> int:
@@ -523,7 +586,13 @@ def predict_blocks(
     cross_fit = tunes and plan.separated.tune is None
     shared = shared or EncodingCache()
     system = FittedSystem(
-        solver, dataset, plan.separated, tune=tunes, cross_fit=cross_fit, shared=shared, name=ready.name
+        solver,
+        dataset,
+        plan.separated,
+        tune=tunes,
+        cross_fit=cross_fit,
+        shared=shared,
+        name=ready.name,
     )
     for block in iter_blocks(dataset, shared, in_parts=scores_in_parts(solver, dataset)):
         scores = system.score(block, jobs)
@@ -545,10 +614,17 @@ def _data_warnings(dataset: Dataset, solvers: Sequence[Solver]) -> Iterator[str]
         return
     about = f"{dataset.name} is in a script without spaces between words"
     if "char" in tokenizers:
-        yield f"{about}: each character is a token (analyzer=char; analyzer=jieba has Chinese words)"
-    texts = [passage.text[:_EXAMINED_CHARACTERS] for passage in dataset.passages[:_EXAMINED_PASSAGES]]
+        yield (
+            f"{about}: each character is a token (analyzer=char; analyzer=jieba has Chinese words)"
+        )
+    texts = [
+        passage.text[:_EXAMINED_CHARACTERS] for passage in dataset.passages[:_EXAMINED_PASSAGES]
+    ]
     if others := sorted(name for name in tokenizers if _leaves_sentences(name, texts)):
-        yield f"{about}: with the analyzer {', '.join(others)}, a token can be a whole sentence; use analyzer=char"
+        yield (
+            f"{about}: with the analyzer {', '.join(others)}, a token can be a whole sentence; use "
+            "analyzer=char"
+        )
 
 
 _EXAMINED_PASSAGES = 20
@@ -566,7 +642,9 @@ def _leaves_sentences(tokenizer: str, texts: Sequence[str]) -> bool:
 
 def _fit_warnings(named: Sequence[tuple[str, FittedSystem]]) -> Iterator[str]:
     """Yield each system's caveats once."""
-    yield from dict.fromkeys(f"{name}: {caveat}" for name, system in named for caveat in system.caveats)
+    yield from dict.fromkeys(
+        f"{name}: {caveat}" for name, system in named for caveat in system.caveats
+    )
 
 
 def _fold_warnings(systems: Sequence[FittedSystem], plan: EvaluationPlan) -> Iterator[str]:
@@ -585,9 +663,18 @@ def _unused_warnings(systems: Sequence[FittedSystem], plan: EvaluationPlan) -> I
     if train is not None and all(system.solver.learns_from == "nothing" for system in systems):
         yield f"training data {train.name} is not used: no solver here learns"
     cross_fitted = any(system.cross_fit for system in systems)
-    if protocol.cv is not None and not cross_fitted and all(s.solver.learns_from != "gold" for s in systems):
-        yield f"the {protocol.cv} folds are not used: no solver learns from gold or is tuned out of fold"
+    if (
+        protocol.cv is not None
+        and not cross_fitted
+        and all(s.solver.learns_from != "gold" for s in systems)
+    ):
+        yield (
+            f"the {protocol.cv} folds are not used: no solver learns from gold or is tuned out of "
+            "fold"
+        )
     if tune is not None and all(system.tune is None for system in systems):
         yield f"tuning data {tune.name} is not used: no solver is tuned"
-    for _, sentence in unused_settings(protocol, [s.decision for s in systems], [s.solver for s in systems]):
+    for _, sentence in unused_settings(
+        protocol, [s.decision for s in systems], [s.solver for s in systems]
+    ):
         yield sentence

@@ -54,12 +54,21 @@ class Explainer:
         (ready,) = plan.systems
         assert ready.solver is not None
         self.dataset, self._configured = dataset, ready.solver
-        self.notes = plan.overlap  # what the data to learn from or to tune on shares with the dataset
+        self.notes = (
+            plan.overlap
+        )  # what the data to learn from or to tune on shares with the dataset
         tunes = FittedSystem.needs_tuning(self._configured, dataset)
-        is_hidden = not self._configured.tunes_parameters and any(question.gold is None for question in dataset)
+        is_hidden = not self._configured.tunes_parameters and any(
+            question.gold is None for question in dataset
+        )
         self._cross_fits = tunes and plan.separated.tune is None and not is_hidden
         self._system = FittedSystem(
-            self._configured, dataset, plan.separated, tune=tunes, cross_fit=self._cross_fits, name=ready.name
+            self._configured,
+            dataset,
+            plan.separated,
+            tune=tunes,
+            cross_fit=self._cross_fits,
+            name=ready.name,
         )
 
     @cached_property
@@ -81,9 +90,15 @@ class Explainer:
     def explain(self, i: int) -> Explanation:
         """Return the explanation of the question at position `i`, by ablation if the solver has none."""
         (explanation,) = self.each([i])
-        explains = (c.numbers or c.marks or c.quote or c.make_formula for c in explanation.candidates)
+        explains = (
+            c.numbers or c.marks or c.quote or c.make_formula for c in explanation.candidates
+        )
         with self._system.failures():
-            return explanation if any(explains) else measure_words(self._system.solver_of(i), explanation)
+            return (
+                explanation
+                if any(explains)
+                else measure_words(self._system.solver_of(i), explanation)
+            )
 
     def __iter__(self) -> Iterator[Explanation]:
         """Yield the explanations of all questions, in order."""
@@ -163,7 +178,8 @@ def measure_words(solver: Solver, explanation: Explanation) -> Explanation:
     except Exception as error:  # the solver may be a user's own
         reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         return replace(
-            explanation, note=f"no ablation: the solver cannot score a question without a word ({reason})"
+            explanation,
+            note=f"no ablation: the solver cannot score a question without a word ({reason})",
         )
     first, others = scores[0], np.array([scores[k] for k in range(1, len(parts) + 1)])
     explained = []
@@ -176,7 +192,9 @@ def measure_words(solver: Solver, explanation: Explanation) -> Explanation:
             name = f'{part.where} "{part.text}"'
             same = sum(own == name or own.startswith(f"{name} (") for own in numbers)
             numbers[f"{name} ({same + 1})" if same else name] = effect
-        passage = sorted((part.start, part.end, effect) for effect, part in changes if part.where == "passage")
+        passage = sorted(
+            (part.start, part.end, effect) for effect, part in changes if part.where == "passage"
+        )
         marks = tuple(Mark(start, end, "effect", effect) for start, end, effect in passage)
         explained.append(replace(plain, numbers=numbers, marks=marks))
     note = ABLATION_NOTE if any(own.numbers for own in explained) else NO_EFFECT_NOTE
@@ -195,7 +213,9 @@ def _parts_of(question: Question) -> list[_Part]:
     together = -(-len(found) // (MOST_ABLATIONS - len(parts)))
     for first in range(0, len(found), max(together, 1)):
         start, end = found[first][0], found[min(first + together, len(found)) - 1][1]
-        parts.append(_Part("passage", " ".join(question.passage.text[start:end].split()), start, end))
+        parts.append(
+            _Part("passage", " ".join(question.passage.text[start:end].split()), start, end)
+        )
     return parts
 
 
@@ -206,9 +226,13 @@ def _without(question: Question, part: _Part) -> Question:
         return text[: part.start] + " " * (part.end - part.start) + text[part.end :]
 
     if part.where == "passage":
-        return replace(question, passage=replace(question.passage, text=blank(question.passage.text)))
+        return replace(
+            question, passage=replace(question.passage, text=blank(question.passage.text))
+        )
     if part.where == "question":
         return replace(question, text=blank(question.text))
     word = re.compile(rf"(?<!\w){re.escape(part.text)}(?!\w)")
-    candidates = tuple(replace(c, text=word.sub(" " * len(part.text), c.text)) for c in question.candidates)
+    candidates = tuple(
+        replace(c, text=word.sub(" " * len(part.text), c.text)) for c in question.candidates
+    )
     return replace(question, candidates=candidates)

@@ -68,7 +68,9 @@ class EncodingCache:
     def keep_only(self, dataset: Dataset) -> None:
         """Free the encodings of all other datasets."""
         self._shared = {key: shared for key, shared in self._shared.items() if key == id(dataset)}
-        self._reordered = {key: copies for key, copies in self._reordered.items() if key[0] == id(dataset)}
+        self._reordered = {
+            key: copies for key, copies in self._reordered.items() if key[0] == id(dataset)
+        }
 
     def keep_analyzers(self, solvers: Sequence[Solver]) -> None:
         """Free the encodings under analyzers that neither these solvers nor those of later calls have."""
@@ -147,12 +149,18 @@ class MemberComparison:
 
     def __init__(self) -> None:
         self._metric: Metric | None = None
-        self._statistics: list[list[NDArray[np.float64]]] = []  # of the combination, then of each member
+        self._statistics: list[
+            list[NDArray[np.float64]]
+        ] = []  # of the combination, then of each member
 
-    def add(self, metric: Metric, questions: Sequence[Question], answers: Sequence[Sequence[Prediction]]) -> None:
+    def add(
+        self, metric: Metric, questions: Sequence[Question], answers: Sequence[Sequence[Prediction]]
+    ) -> None:
         """Measure the answers to some questions: the combination's, then each member's."""
         self._metric = metric
-        self._statistics.append([metric.statistics(questions, predictions) for predictions in answers])
+        self._statistics.append(
+            [metric.statistics(questions, predictions) for predictions in answers]
+        )
 
     def caveats(self, names: Sequence[str], out_of_fold: bool) -> tuple[str, ...]:
         """Return a caveat if a member has a better result than the combination."""
@@ -165,8 +173,8 @@ class MemberComparison:
             return ()
         where = ", out of fold" if out_of_fold else ""
         return (
-            f"its {self._metric.label} of {100 * own:.2f} is below the {100 * others[best]:.2f} of its member "
-            f"{names[best]}{where}",
+            f"its {self._metric.label} of {100 * own:.2f} is below the {100 * others[best]:.2f} of "
+            f"its member {names[best]}{where}",
         )
 
 
@@ -213,16 +221,22 @@ class FittedSystem:
         self.tune = protocol.tune if tune else None
         self.cross_fit = cross_fit
         self.expected = False  # whether the predictions are expectations over random draws
-        self.relative_ties = False  # whether its scores tie relative to their size; known once it has scored
+        self.relative_ties = (
+            False  # whether its scores tie relative to their size; known once it has scored
+        )
         self._comparison = MemberComparison()
         self._option_orders: tuple[float, float] | None = None
         self._member_scores: list[Scores] = []  # of the last block; of a combination only
         self._configured, self._shared = solver, shared or EncodingCache()
-        self.tuned_out_of_fold = False  # it learned from some of the tuning data, whose scores are out of fold
+        self.tuned_out_of_fold = (
+            False  # it learned from some of the tuning data, whose scores are out of fold
+        )
         self._by_fold: Sequence[Any] = ()  # the solver or the decision that answered each fold
         self._learned: OutOfFold | None = None  # solvers that learned out of fold
         self._tuned: OutOfFold | None = None  # solvers whose parameters were tuned out of fold
-        learns_here = protocol.cv is not None and solver.learns_from == "gold" and self.train is None
+        learns_here = (
+            protocol.cv is not None and solver.learns_from == "gold" and self.train is None
+        )
         with self.failures():
             self._learn_and_tune(learns_here)
 
@@ -236,7 +250,9 @@ class FittedSystem:
 
     def _learn_and_tune(self, learns_here: bool) -> None:
         solver = self._configured
-        check_data_to_learn(solver, self.dataset, replace(self._protocol, tune=self.tune), cross_fit=self.cross_fit)
+        check_data_to_learn(
+            solver, self.dataset, replace(self._protocol, tune=self.tune), cross_fit=self.cross_fit
+        )
         start = time.perf_counter()
         questions = self._shared.of(self.dataset)
         if learns_here:
@@ -264,8 +280,9 @@ class FittedSystem:
             return solver.tune(questions)
         if "scorer" not in inspect.signature(solver.tune).parameters:
             raise UsageError(
-                f"{solver.name} learned from some of {self.tune.name}, and its tune() cannot take the scores of "
-                "solvers that did not: write tune(self, questions, scorer=None), or tune on other data (--tune)",
+                f"{solver.name} learned from some of {self.tune.name}, and its tune() cannot take "
+                "the scores of solvers that did not: write tune(self, questions, scorer=None), or "
+                "tune on other data (--tune)",
                 field="tune",
                 found=self.tune.name,
                 expected="questions that it has not learned from, or a parameter `scorer`",
@@ -278,7 +295,9 @@ class FittedSystem:
 
     def _tune_on(self, questions: Sequence[Question]) -> Solver:
         """Return the fitted solver, its parameters tuned on some of the dataset's own questions."""
-        return self._fit(None if self.train is None else self._shared.of(self.train)).tune(questions)
+        return self._fit(None if self.train is None else self._shared.of(self.train)).tune(
+            questions
+        )
 
     @staticmethod
     def needs_tuning(solver: Solver, dataset: Dataset) -> bool:
@@ -296,7 +315,9 @@ class FittedSystem:
         """The fitted decision, or the configured one without tuning."""
         assert self.dataset.task is not None
         solver = self.fitted_solver
-        decision: Decision = getattr(solver, "decision_", None) or solver.decision_for(self.dataset.task)
+        decision: Decision = getattr(solver, "decision_", None) or solver.decision_for(
+            self.dataset.task
+        )
         return decision
 
     @cached_property
@@ -350,12 +371,18 @@ class FittedSystem:
     def compare_option_orders(self, block: QuestionBlock, scores: Scores) -> None:
         """Measure how far a learner's result moves with the order of the options, after its decisions."""
         solver, by_fold = self.fitted_solver, self._learned or self._tuned
-        if not solver.is_trained or solver.has_given_scores or not block.questions[0].task.has_choices:
+        if (
+            not solver.is_trained
+            or solver.has_given_scores
+            or not block.questions[0].task.has_choices
+        ):
             return
 
         def score(index: NDArray[np.int64], seed: int) -> NDArray[np.float64]:
             copies, places = self._shared.reordered(self.dataset, index, seed)
-            scores = score_questions(solver, copies) if by_fold is None else by_fold.score(index, copies)
+            scores = (
+                score_questions(solver, copies) if by_fold is None else by_fold.score(index, copies)
+            )
             values = np.empty(len(places))
             values[places] = scores.values
             return values
@@ -369,7 +396,10 @@ class FittedSystem:
         index, questions = block
         start = time.perf_counter()
         if self._tuned is not None:
-            predictions, self._by_fold = self._tuned.decide(scores, questions, index), self._tuned.solvers
+            predictions, self._by_fold = (
+                self._tuned.decide(scores, questions, index),
+                self._tuned.solvers,
+            )
         elif self.cross_fit:
             folds = self._folds.folds(questions)
             predictions, self._by_fold = cross_fit(self.decision, scores, questions, folds)
@@ -392,12 +422,16 @@ class FittedSystem:
         if len(answered) == len(decided):
             self._comparison.add(self._member_metric(), questions, [predictions, *answered])
 
-    def _decide_alone(self, scores: Scores, questions: Sequence[Question]) -> list[Prediction] | None:
+    def _decide_alone(
+        self, scores: Scores, questions: Sequence[Question]
+    ) -> list[Prediction] | None:
         """Answer with a member's scores; None if they cannot answer by the combination's rule."""
         decision = self.decision
         if isinstance(decision, Argmax):
             return decision.decide(scores, questions)
-        if isinstance(decision, TunedThreshold):  # a member has its own unit, so its threshold is tuned too
+        if isinstance(
+            decision, TunedThreshold
+        ):  # a member has its own unit, so its threshold is tuned too
             folds = self._folds
             if int(passage_groups(questions, folds.group).max(initial=0)) > 0:
                 return cross_fit(decision, scores, questions, folds.folds(questions))[0]
@@ -451,7 +485,9 @@ class FittedSystem:
 
     def origins(self, label: Callable[[Dataset | TrainedOn], str]) -> dict[str, str | None]:
         """Return the labels of the data that it was tuned on and trained on."""
-        tuned_on = self._folds.label if self.cross_fit else None if self.tune is None else label(self.tune)
+        tuned_on = (
+            self._folds.label if self.cross_fit else None if self.tune is None else label(self.tune)
+        )
         if self.tuned_out_of_fold:
             tuned_on = f"{tuned_on} out of fold ({self._folds.label})"
         return {"tuned_on": tuned_on, "trained_on": self._trained_on(label)}
@@ -471,7 +507,9 @@ class FittedSystem:
 
     def _tuned_params(self) -> dict[str, Any]:
         params = self.solver.get_params(deep=False) if self.solver.tunes_parameters else {}
-        names = [name for name, value in params.items() if isinstance(value, str) and value == "tuned"]
+        names = [
+            name for name, value in params.items() if isinstance(value, str) and value == "tuned"
+        ]
         if self.cross_fit:
             return {name: [getattr(fold, f"{name}_") for fold in self._by_fold] for name in names}
         return {name: getattr(self.solver, f"{name}_") for name in names}
@@ -521,7 +559,9 @@ def score_in_shards(solver: Solver, questions: Sequence[Question], jobs: int = 1
     if n_shards < 2:
         return _checked_with_members(solver, questions)
     shards = questions.shards(n_shards, with_questions=not solver.needs_only_arrays)
-    parts = Parallel(n_jobs=n_shards)(delayed(_checked_with_members)(solver, shard) for shard in shards)
+    parts = Parallel(n_jobs=n_shards)(
+        delayed(_checked_with_members)(solver, shard) for shard in shards
+    )
     return [_join_shards(questions, scored) for scored in zip(*parts, strict=True)]
 
 
@@ -538,19 +578,28 @@ def _can_score_in_forks(solver: Solver) -> bool:
 
 def _join_shards(questions: EncodedDataset, parts: Sequence[Scores]) -> Scores:
     scores = questions.in_order(
-        np.concatenate([part.values for part in parts]), np.concatenate([part.evidence for part in parts])
+        np.concatenate([part.values for part in parts]),
+        np.concatenate([part.evidence for part in parts]),
     )
     return replace(scores, relative_ties=all(part.relative_ties for part in parts))
 
 
-def _checked_with_members(solver: Solver, questions: Sequence[Question], jobs: int = 1) -> list[Scores]:
+def _checked_with_members(
+    solver: Solver, questions: Sequence[Question], jobs: int = 1
+) -> list[Scores]:
     with solver.failures():  # here, because errors of other processes come without their place
-        return solver.score_with_members(questions) if solver.members else [_checked(solver, questions, jobs)]
+        return (
+            solver.score_with_members(questions)
+            if solver.members
+            else [_checked(solver, questions, jobs)]
+        )
 
 
 def _checked(solver: Solver, questions: Sequence[Question], jobs: int = 1) -> Scores:
     """Return the solver's scores, after checking their shape."""
-    scores = score_questions(solver, questions) if jobs == 1 else solver.score_with_jobs(questions, jobs)
+    scores = (
+        score_questions(solver, questions) if jobs == 1 else solver.score_with_jobs(questions, jobs)
+    )
     if isinstance(questions, EncodedDataset):
         offsets = questions.score_offsets
     else:

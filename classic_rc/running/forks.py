@@ -30,7 +30,9 @@ def count_jobs(jobs: int) -> int:
         )
     if jobs > 0:
         return jobs
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
     return max(cores + 1 + jobs, 1)
 
 
@@ -40,7 +42,9 @@ def can_fork() -> bool:
     A fork has one thread, and a lock that another thread holds at that moment stays locked in it. The thread that
     shows progress is harmless, because forks show nothing.
     """
-    names = [thread.name for thread in threading.enumerate() if thread is not threading.main_thread()]
+    names = [
+        thread.name for thread in threading.enumerate() if thread is not threading.main_thread()
+    ]
     is_main = threading.current_thread() is threading.main_thread()
     return sys.platform == "linux" and is_main and all(name == CLOCK_NAME for name in names)
 
@@ -78,7 +82,9 @@ def _start(function: Callable[[Any], Any], item: Any) -> tuple[int, int]:
     """Fork, and return the process and the pipe that its result comes from."""
     pipe, end = os.pipe()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of any thread; see can_fork.
+        warnings.simplefilter(
+            "ignore", DeprecationWarning
+        )  # Python 3.12 warns of any thread; see can_fork.
         process = os.fork()
     if process == 0:
         _send_result(function, item, end)

@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.datasets.perturbations import PERTURBATIONS, count_unanswerable, get_perturbation, perturb_dataset
+from classic_rc.datasets.perturbations import (
+    PERTURBATIONS,
+    count_unanswerable,
+    get_perturbation,
+    perturb_dataset,
+)
 from classic_rc.errors import ClassicRCError, UsageError
 from classic_rc.folds import passage_groups, share_groups
 from classic_rc.io.progress import progress_bar
@@ -26,7 +31,13 @@ from classic_rc.results.resampling import Interval, Resampling, percentile_inter
 from classic_rc.results.significance import resample_metrics
 from classic_rc.running.evaluate import fit_systems
 from classic_rc.running.fitted_system import EncodingCache, FittedSystem, QuestionBlock, iter_blocks
-from classic_rc.running.plan import ReadySystem, add_span_candidates, fold_plan, make_plan, require_gold
+from classic_rc.running.plan import (
+    ReadySystem,
+    add_span_candidates,
+    fold_plan,
+    make_plan,
+    require_gold,
+)
 from classic_rc.solvers.base import Solver
 from classic_rc.systems import Systems
 from classic_rc.tables.model import frame_of_records
@@ -47,8 +58,12 @@ class PerturbedScore:
     score: float  # the mean over the seeds
     by_seed: tuple[float, ...]  # one if the perturbation draws nothing
     difference: float  # score - the system's score on the original
-    interval: Interval | None  # of the difference, over resampled passages; None with fewer than two
-    unanswerable: float  # the share of questions whose answer the copy lacks, the mean over the seeds
+    interval: (
+        Interval | None
+    )  # of the difference, over resampled passages; None with fewer than two
+    unanswerable: (
+        float  # the share of questions whose answer the copy lacks, the mean over the seeds
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +73,9 @@ class OriginalScore:
     system: str
     score: float
     interval: Interval | None
-    trained_on: str | None  # the data that it learned from gold or from passages; None if it learns nothing
+    trained_on: (
+        str | None
+    )  # the data that it learned from gold or from passages; None if it learns nothing
     tuned_on: str | None
 
 
@@ -82,10 +99,19 @@ class PerturbedEvaluation:
         """Return a flat record for each system and perturbation, the original among them; scores are fractions."""
         records: list[dict[str, Any]] = []
         for original in self.originals:
-            system = {"dataset": self.dataset.name, "system": original.system, "metric": self.metric.name}
+            system = {
+                "dataset": self.dataset.name,
+                "system": original.system,
+                "metric": self.metric.name,
+            }
             learned = {"trained_on": original.trained_on, "tuned_on": original.tuned_on}
             low, high = original.interval or (None, None)
-            own = {"perturbation": "original", "score": original.score, "score_low": low, "score_high": high}
+            own = {
+                "perturbation": "original",
+                "score": original.score,
+                "score_low": low,
+                "score_high": high,
+            }
             records.append({**system, **own, **learned})
             for score in self.scores:
                 if score.system != original.system:
@@ -116,7 +142,9 @@ class PerturbedEvaluation:
             "systems": [asdict(original) for original in self.originals],
             "scores": [asdict(score) for score in self.scores],
             "left_out": dict(self.left_out),
-            "missing": [{"name": name, "reason": str(error)} for name, error in self.errors.items()],
+            "missing": [
+                {"name": name, "reason": str(error)} for name, error in self.errors.items()
+            ],
             "warnings": list(self.warnings),
         }
 
@@ -189,7 +217,9 @@ def evaluate_perturbed(
     left_out: dict[str, str] = {}
     if not names:
         chosen = [p for p in PERTURBATIONS.values() if dataset.task in p.tasks]
-        left_out = {p.name: p.refusal for p in PERTURBATIONS.values() if dataset.task not in p.tasks}
+        left_out = {
+            p.name: p.refusal for p in PERTURBATIONS.values() if dataset.task not in p.tasks
+        }
     plan = make_plan(dataset, systems, Protocol.of(protocol, settings))
     protocol, dataset = plan.protocol, plan.dataset
     assert dataset.task is not None
@@ -199,7 +229,9 @@ def evaluate_perturbed(
     resampling = Resampling(int(groups.max(initial=-1)) + 1, resamples, seed, group=protocol.group)
     errors: dict[str, ClassicRCError] = dict(plan.errors)
     fitted: dict[str, tuple[Solver, FittedSystem]] = {}
-    answers: dict[str, dict[str, list[_Statistics]]] = {}  # by system, and by perturbation; "" is the original
+    answers: dict[
+        str, dict[str, list[_Statistics]]
+    ] = {}  # by system, and by perturbation; "" is the original
     lost: dict[str, list[float]] = {}
     copies = [(p, seed + i) for p in chosen for i in range(seeds if p.draws else 1)]
     with progress_bar(dataset.name, 1 + len(copies), progress, unit="copy") as advance:
@@ -207,10 +239,14 @@ def evaluate_perturbed(
         shared = EncodingCache()
         for ready in plan.systems:
             try:
-                if ready.file is not None or ready.solver is None:  # a file of scores is behind a solver
+                if (
+                    ready.file is not None or ready.solver is None
+                ):  # a file of scores is behind a solver
                     raise _file_error(ready, dataset)
                 for name, system in fit_systems(ready.name, ready.solver, plan, shared):
-                    own = _measure(metric, dataset, shared, system, system.decide_in_expectation, jobs)
+                    own = _measure(
+                        metric, dataset, shared, system, system.decide_in_expectation, jobs
+                    )
                     answers[name] = {"": [own]}
                     fitted[name] = ready.solver, system
             except ClassicRCError as error:
@@ -236,7 +272,9 @@ def evaluate_perturbed(
                 try:
                     scorer = system
                     if solver.learns_from == "passages" and not solver.tunes_parameters:
-                        scorer = FittedSystem(solver, copy, replace(plan.separated, tune=None), shared=shared)
+                        scorer = FittedSystem(
+                            solver, copy, replace(plan.separated, tune=None), shared=shared
+                        )
                     own = _measure(metric, copy, shared, scorer, system.decide_for_copy, jobs)
                     answers[name].setdefault(perturbation.name, []).append(own)
                 except ClassicRCError as error:
@@ -247,12 +285,18 @@ def evaluate_perturbed(
     for name, (_, system) in fitted.items():
         measured = [(metric, rows) for own_rows in answers[name].values() for rows in own_rows]
         # The same resamples for a system and its copies, so that differences are paired.
-        drawn = iter(resample_metrics(measured, groups, n=resamples, seed=seed) if resampling.n_groups > 1 else ())
+        drawn = iter(
+            resample_metrics(measured, groups, n=resamples, seed=seed)
+            if resampling.n_groups > 1
+            else ()
+        )
         base = next(drawn, None)
         value = metric.aggregate(answers[name].pop("")[0])
         interval = None if base is None else percentile_interval(base, resampling.level)
         origins = system.origins(lambda data: data.name)
-        originals.append(OriginalScore(name, value, interval, origins["trained_on"], origins["tuned_on"]))
+        originals.append(
+            OriginalScore(name, value, interval, origins["trained_on"], origins["tuned_on"])
+        )
         for changed, own_rows in answers[name].items():
             by_seed = tuple(metric.aggregate(rows) for rows in own_rows)
             if base is not None:
@@ -260,11 +304,21 @@ def evaluate_perturbed(
                 interval = percentile_interval(differences, resampling.level)
             mean = float(np.mean(by_seed))
             unanswerable = float(np.mean(lost[changed]))
-            scores.append(PerturbedScore(name, changed, mean, by_seed, mean - value, interval, unanswerable))
+            scores.append(
+                PerturbedScore(name, changed, mean, by_seed, mean - value, interval, unanswerable)
+            )
     warnings = (*plan.notes, *plan.overlap, *([resampling.warning] if resampling.warning else []))
     numbers = tuple(range(seed, seed + seeds))
     return PerturbedEvaluation(
-        dataset, metric, tuple(originals), tuple(scores), numbers, resampling, errors, left_out, warnings
+        dataset,
+        metric,
+        tuple(originals),
+        tuple(scores),
+        numbers,
+        resampling,
+        errors,
+        left_out,
+        warnings,
     )
 
 
@@ -281,16 +335,19 @@ def _measure(
     jobs: int,
 ) -> _Statistics:
     answered = (
-        (block.questions, decide(block, scorer.score(block, jobs))) for block in iter_blocks(dataset, shared)
+        (block.questions, decide(block, scorer.score(block, jobs)))
+        for block in iter_blocks(dataset, shared)
     )
-    return np.concatenate([metric.statistics(questions, answers) for questions, answers in answered])
+    return np.concatenate(
+        [metric.statistics(questions, answers) for questions, answers in answered]
+    )
 
 
 def _file_error(ready: ReadySystem, dataset: Dataset) -> UsageError:
     path = str(ready.file and ready.file.path)
     return UsageError(
-        f"{path} answers the original questions only: write a copy with `classic-rc perturb`, let the system "
-        "answer it, and score its answers with the copy as DATA",
+        f"{path} answers the original questions only: write a copy with `classic-rc perturb`, let "
+        "the system answer it, and score its answers with the copy as DATA",
         field="systems",
         found=path,
         expected="a solver",

@@ -28,16 +28,29 @@ def unused_settings(
 ) -> Iterator[tuple[str, str]]:
     """Yield the name of each given setting that no rule and no solver uses, with a sentence that says why."""
     if protocol.ties is not None and not any(isinstance(rule, Argmax) for rule in rules):
-        yield "ties", f"the tie policy {protocol.ties!r} is not used: no solver answers with its best candidate"
-    if (value := protocol.threshold) is not None and not any(_uses_threshold(rule, value) for rule in rules):
+        yield (
+            "ties",
+            f"the tie policy {protocol.ties!r} is not used: no solver answers with its best "
+            "candidate",
+        )
+    if (value := protocol.threshold) is not None and not any(
+        _uses_threshold(rule, value) for rule in rules
+    ):
         yield "threshold", f"the threshold {value} is not used: no solver has a threshold to tune"
-    if protocol.tune_metric is not None and not any(isinstance(rule, TunedThreshold) for rule in rules):
-        yield "tune_metric", f"the metric {protocol.tune_metric!r} is not used: no solver tunes a threshold"
-    if protocol.analyzer is not None and not any(_has_analyzer(solver, protocol.analyzer) for solver in solvers):
+    if protocol.tune_metric is not None and not any(
+        isinstance(rule, TunedThreshold) for rule in rules
+    ):
+        yield (
+            "tune_metric",
+            f"the metric {protocol.tune_metric!r} is not used: no solver tunes a threshold",
+        )
+    if protocol.analyzer is not None and not any(
+        _has_analyzer(solver, protocol.analyzer) for solver in solvers
+    ):
         yield (
             "analyzer",
-            f"the analyzer {protocol.analyzer!r} is not used: no solver has an analyzer that its variant or its "
-            "parameters leave open",
+            f"the analyzer {protocol.analyzer!r} is not used: no solver has an analyzer that its "
+            "variant or its parameters leave open",
         )
 
 
@@ -49,7 +62,11 @@ def _uses_threshold(rule: Decision, threshold: float | Cuts) -> bool:
 
 def fold_plan(protocol: Protocol) -> FoldPlan:
     """Return the folds to learn in and to tune in."""
-    return FoldPlan(group=protocol.group) if protocol.cv is None else FoldPlan(protocol.cv, protocol.group)
+    return (
+        FoldPlan(group=protocol.group)
+        if protocol.cv is None
+        else FoldPlan(protocol.cv, protocol.group)
+    )
 
 
 def prepare_data(protocol: Protocol) -> Protocol:
@@ -75,11 +92,16 @@ def separate_data(protocol: Protocol, dataset: Dataset) -> tuple[Protocol, tuple
         if other is None:
             return None
         remaining = drop_overlap_with(other, dataset) if protocol.drop_overlap else other
-        note = _overlap_note(f"{role} data {other.name}", other, dataset, dropped=protocol.drop_overlap)
+        note = _overlap_note(
+            f"{role} data {other.name}", other, dataset, dropped=protocol.drop_overlap
+        )
         notes.extend([note] if note else [])
         return remaining
 
-    train, tune = separate("training", as_dataset(protocol.train)), separate("tuning", protocol.tune)
+    train, tune = (
+        separate("training", as_dataset(protocol.train)),
+        separate("tuning", protocol.tune),
+    )
     return replace(protocol, train=train, tune=tune), tuple(notes)
 
 
@@ -113,9 +135,13 @@ class EvaluationPlan:
     dataset: Dataset  # span questions have their candidates
     given: tuple[System, ...]  # with their names; solvers are neither fitted nor configured
     systems: tuple[ReadySystem, ...]
-    errors: Mapping[str, ClassicRCError]  # by name: why the other systems do not answer these questions
+    errors: Mapping[
+        str, ClassicRCError
+    ]  # by name: why the other systems do not answer these questions
     protocol: Protocol  # with one training dataset, as it was given
-    separated: Protocol  # its data without what it shares with the dataset, if `drop_overlap` is set
+    separated: (
+        Protocol  # its data without what it shares with the dataset, if `drop_overlap` is set
+    )
     notes: tuple[str, ...] = ()  # about the files of predictions
     overlap: tuple[str, ...] = ()  # what the data to learn from shares with the dataset
 
@@ -143,17 +169,25 @@ def make_plan(
         raise next(iter(errors.values()))
     if needs_system and not ready and named:
         raise UsageError(
-            f"{named[0].name} is a given number, or a sample of the questions: a solver or a file is needed here",
+            f"{named[0].name} is a given number, or a sample of the questions: a solver or a file "
+            "is needed here",
             field="solver",
             found=str(named[0].name),
         )
-    dataset, protocol = add_span_candidates(dataset, protocol.span_generator), prepare_data(protocol)
+    dataset, protocol = (
+        add_span_candidates(dataset, protocol.span_generator),
+        prepare_data(protocol),
+    )
     separated, overlap = separate_data(protocol, dataset)
     made = tuple(system for system in named if system.failure is None)
-    return EvaluationPlan(dataset, made, tuple(ready), errors, protocol, separated, tuple(notes), overlap)
+    return EvaluationPlan(
+        dataset, made, tuple(ready), errors, protocol, separated, tuple(notes), overlap
+    )
 
 
-def _prepare_system(system: System, dataset: Dataset, protocol: Protocol, notes: list[str]) -> ReadySystem:
+def _prepare_system(
+    system: System, dataset: Dataset, protocol: Protocol, notes: list[str]
+) -> ReadySystem:
     """Configure a system's solver, or read its file; a file of scores becomes a solver."""
     name = str(system.name)
     if system.failure is not None:
@@ -173,7 +207,9 @@ def _prepare_system(system: System, dataset: Dataset, protocol: Protocol, notes:
         return ReadySystem(name, configure_solver(solver, dataset, protocol), system)
     deciding = {**protocol.affecting(Step.DECIDE), "tune": protocol.tune}
     if given := [setting for setting, value in deciding.items() if value is not None]:
-        notes.append(f"{name}: the file has answers, which do not change; only scores use {', '.join(given)}")
+        notes.append(
+            f"{name}: the file has answers, which do not change; only scores use {', '.join(given)}"
+        )
     return ReadySystem(name, None, system, content)
 
 
@@ -221,7 +257,9 @@ def adapt_analyzer(solver: Solver, dataset: Dataset, analyzer: str | None = None
     """
     if analyzer is not None:
         get_analyzer(analyzer)
-    if analyzer is None and (solver.variant_name() is not None or default_analyzer(dataset) == "word"):
+    if analyzer is None and (
+        solver.variant_name() is not None or default_analyzer(dataset) == "word"
+    ):
         return
     for name, owner, value in list(_iter_analyzers(solver)):
         if value == "word" if analyzer is None else _leaves_analyzer_open(owner):
@@ -246,7 +284,9 @@ def _iter_analyzers(solver: Solver) -> Iterator[tuple[str, Solver, Any]]:
 
 
 def _has_analyzer(solver: Solver, analyzer: str) -> bool:
-    return any(get_analyzer(value) == get_analyzer(analyzer) for _, _, value in _iter_analyzers(solver))
+    return any(
+        get_analyzer(value) == get_analyzer(analyzer) for _, _, value in _iter_analyzers(solver)
+    )
 
 
 def require_gold(dataset: Dataset, purpose: str) -> None:
@@ -256,20 +296,24 @@ def require_gold(dataset: Dataset, purpose: str) -> None:
         raise DataError(
             f"{hidden:,} of {len(dataset):,} questions hide their gold answers, so {purpose}",
             source=dataset.name,
-            hint=None if hidden == len(dataset) else "To use the labelled questions only, add --skip unlabelled",
+            hint=None
+            if hidden == len(dataset)
+            else "To use the labelled questions only, add --skip unlabelled",
         )
 
 
-def check_data_to_learn(solver: Solver, dataset: Dataset, protocol: Protocol, *, cross_fit: bool) -> None:
+def check_data_to_learn(
+    solver: Solver, dataset: Dataset, protocol: Protocol, *, cross_fit: bool
+) -> None:
     """Check that a configured solver can learn from, and be tuned on, a protocol's data or `dataset` itself."""
     train, tune = as_dataset(protocol.train), protocol.tune
     learns, tunes = solver.learns_from == "gold", solver.tunes_parameters
     learns_here = protocol.cv is not None and learns and train is None
     if (cross_fit or learns_here) and any(question.gold is None for question in dataset):
         raise UsageError(
-            f"{dataset.name} hides its gold answers, so solvers cannot learn from it or be tuned on it: "
-            "tune on another split (--tune DATA) or fix the threshold (--threshold T), and learn from other "
-            "data (--train DATA)",
+            f"{dataset.name} hides its gold answers, so solvers cannot learn from it or be tuned "
+            "on it: tune on another split (--tune DATA) or fix the threshold (--threshold T), and "
+            "learn from other data (--train DATA)",
             field="dataset",
             found=dataset.name,
         )
@@ -308,15 +352,16 @@ def configure_solver(solver: Solver, dataset: Dataset, protocol: Protocol | None
     if task not in solver.tasks:
         tasks = " and ".join(sorted(solver.tasks))
         raise UsageError(
-            f"solver {solver.name!r} answers {tasks} questions, but {dataset.name} has {task} questions",
+            f"solver {solver.name!r} answers {tasks} questions, but {dataset.name} has {task} "
+            "questions",
             field="task",
             found=str(task),
             expected=tasks,
         )
     if not isinstance(solver.decision, Decision | None):
         raise UsageError(
-            f"parameter 'decision' of {solver.name} must be a decision rule, got {solver.decision!r}: "
-            "on the command line, use --ties or --threshold",
+            f"parameter 'decision' of {solver.name} must be a decision rule, got "
+            f"{solver.decision!r}: on the command line, use --ties or --threshold",
             field="decision",
             found=repr(solver.decision),
             expected="a decision rule",
@@ -337,7 +382,9 @@ def configure_solver(solver: Solver, dataset: Dataset, protocol: Protocol | None
         decision.set_params(**{name: value for name, value in changes.items() if value is not None})
     if protocol.seed is not None:
         names = (name for name in solver.get_params() if "decision" not in name.split("__"))
-        solver.set_params(**{name: protocol.seed for name in names if name.split("__")[-1] == "seed"})
+        solver.set_params(
+            **{name: protocol.seed for name in names if name.split("__")[-1] == "seed"}
+        )
     solver.decision = decision
     return solver
 
@@ -346,7 +393,8 @@ def require_same_task(other: Dataset, dataset: Dataset, role: str) -> None:
     """Raise a UsageError if training or tuning data is of another task than `dataset`."""
     if other.task is not dataset.task:
         raise UsageError(
-            f"{role} data {other.name} has {other.task} questions, but {dataset.name} has {dataset.task} questions",
+            f"{role} data {other.name} has {other.task} questions, but {dataset.name} has "
+            f"{dataset.task} questions",
             field=f"{role} data",
             found=str(other.task),
             expected=str(dataset.task),

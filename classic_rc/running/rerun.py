@@ -53,7 +53,9 @@ class RecordedFiles:
         for place in self._places:
             if not place.is_dir():
                 raise DataError(
-                    "no such folder", source=str(place), hint="Give a folder that contains the data: --search DIR"
+                    "no such folder",
+                    source=str(place),
+                    hint="Give a folder that contains the data: --search DIR",
                 )
 
     def place(self, path: str) -> Path:
@@ -66,18 +68,26 @@ class RecordedFiles:
         Shards that are read as one file are found at their own place and directly in the other folders.
         """
         own = self.place(path)
-        yield from (shards for shards in (own, *(p / own.name for p in self._places)) if find_shards(str(shards)))
+        yield from (
+            shards
+            for shards in (own, *(p / own.name for p in self._places))
+            if find_shards(str(shards))
+        )
         for place in (own, *self._places):
             if place.is_dir():
                 yield place
         for place in self._places:
-            yield from (folder for folder in sorted(place.rglob(glob.escape(own.name))) if folder.is_dir())
+            yield from (
+                folder for folder in sorted(place.rglob(glob.escape(own.name))) if folder.is_dir()
+            )
 
     def find(self, kept: Mapping[str, Any]) -> str:
         """Return the path of a file or folder with the recorded content, or raise the error of :meth:`problem`."""
         own = self.place(kept["path"])
         candidates = (
-            self.candidates(kept["path"]) if kept["bytes"] is None else self._same_size_files(own, kept["bytes"])
+            self.candidates(kept["path"])
+            if kept["bytes"] is None
+            else self._same_size_files(own, kept["bytes"])
         )
         for path in candidates:
             if sha256_of(path) == kept["sha256"]:
@@ -87,7 +97,11 @@ class RecordedFiles:
     def _same_size_files(self, own: Path, size: int) -> Iterator[Path]:
         """Return the files of a size: the one at its recorded path first, then all below the other folders."""
         below = (path for place in self._places for path in sorted(place.rglob("*")))
-        return (path for path in itertools.chain([own], below) if path.is_file() and path.stat().st_size == size)
+        return (
+            path
+            for path in itertools.chain([own], below)
+            if path.is_file() and path.stat().st_size == size
+        )
 
     def problem(self, kept: Mapping[str, Any]) -> DataError:
         """Return the error for a file or folder that is missing or has changed."""
@@ -135,7 +149,9 @@ a threshold, may differ by this much, relative or absolute: linear algebra and o
 All other rows have the same digits everywhere."""
 
 
-def restore_record(path: str | Path, places: Sequence[str] = (), *, trust: bool | None = False) -> RestoredRecord:
+def restore_record(
+    path: str | Path, places: Sequence[str] = (), *, trust: bool | None = False
+) -> RestoredRecord:
     """Find and check the data of a record that ``run --save`` wrote.
 
     Files that are not at their recorded path are searched for in the folders `places`; they are recognised by
@@ -149,9 +165,12 @@ def restore_record(path: str | Path, places: Sequence[str] = (), *, trust: bool 
             "not a run record that can be run again",
             source=source,
             field="schema",
-            found=str(record.get("schema", "none")) if isinstance(record, dict) else "not a JSON object",
+            found=str(record.get("schema", "none"))
+            if isinstance(record, dict)
+            else "not a JSON object",
             expected=str(SCHEMA),
-            hint="Records of other versions can still be compared; classic-rc run --save makes a new one",
+            hint="Records of other versions can still be compared; classic-rc run --save makes a "
+            "new one",
         )
     finder = RecordedFiles(Path(path).parent, places)
     runs: list[RestoredRun] = []
@@ -169,17 +188,34 @@ def restore_record(path: str | Path, places: Sequence[str] = (), *, trust: bool 
         differs = record["environment"]["packages"] != software_versions()["packages"]
         tolerance = LEARNED_TOLERANCE if differs else 0.0
         if differs and any(_is_learned(row) for run in record["runs"] for row in run["rows"]):
-            notes += (f"rows that learn are compared within {tolerance:g}, because versions of packages differ",)
+            notes += (
+                f"rows that learn are compared within {tolerance:g}, because versions of packages "
+                "differ",
+            )
     except ClassicRCError:
         raise
-    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+    except (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        RecursionError,
+        TypeError,
+        ValueError,
+    ) as error:
         hint = "Was the record edited?"
         if isinstance(error, KeyError):
-            raise DataError("missing or unknown", source=source, field=str(error.args[0]), hint=hint) from error
+            raise DataError(
+                "missing or unknown", source=source, field=str(error.args[0]), hint=hint
+            ) from error
         raise DataError(
-            "malformed record", source=source, found=f"{type(error).__name__}: {str(error)[:200]}", hint=hint
+            "malformed record",
+            source=source,
+            found=f"{type(error).__name__}: {str(error)[:200]}",
+            hint=hint,
         ) from error
-    return RestoredRecord(source, tuple(runs), tuple(dict.fromkeys(changes)), notes, tolerance, tuple(code))
+    return RestoredRecord(
+        source, tuple(runs), tuple(dict.fromkeys(changes)), notes, tolerance, tuple(code)
+    )
 
 
 def _check_form(run: Mapping[str, Any], source: str) -> None:
@@ -188,9 +224,15 @@ def _check_form(run: Mapping[str, Any], source: str) -> None:
         Protocol.from_plain(run["protocol"]["settings"])
     except UsageError as error:
         facts = {"field": error.field, "found": error.found, "expected": error.expected}
-        raise DataError("malformed record", source=source, **facts, hint="Was the record edited?") from None
+        raise DataError(
+            "malformed record", source=source, **facts, hint="Was the record edited?"
+        ) from None
     for row in run["rows"]:
-        _ = [row[name] for name in ("name", "solver", "variant")], row["metrics"].items(), row["outcomes"].items()
+        _ = (
+            [row[name] for name in ("name", "solver", "variant")],
+            row["metrics"].items(),
+            row["outcomes"].items(),
+        )
 
 
 class _RunRestorer:
@@ -199,7 +241,9 @@ class _RunRestorer:
     def __init__(self, finder: RecordedFiles, changes: list[str], code: list[str]) -> None:
         self._finder, self._changes, self._code = finder, changes, code
 
-    def protocol(self, run: Mapping[str, Any], trust: bool | None) -> tuple[tuple[System, ...], Protocol] | None:
+    def protocol(
+        self, run: Mapping[str, Any], trust: bool | None
+    ) -> tuple[tuple[System, ...], Protocol] | None:
         """Return the systems, none if `trust` is None, and the protocol; None, with the reason in `changes`."""
         entry, before = run["protocol"], len(self._changes)
         systems = []
@@ -222,7 +266,9 @@ class _RunRestorer:
         now, recorded = identity_of_entry(entry, reader, self._finder.find), entry["identity"]
         if now != recorded:
             short = [str(digest)[:12] for digest in (now, recorded)]
-            self._code.append(f"{entry['name']}: its code has changed: identity {short[0]}, recorded {short[1]}")
+            self._code.append(
+                f"{entry['name']}: its code has changed: identity {short[0]}, recorded {short[1]}"
+            )
 
     def _system(self, entry: Mapping[str, Any], trust: bool) -> System:
         named = System(name=entry["name"], run_of=entry.get("run_of"), number=entry.get("number"))
@@ -230,8 +276,12 @@ class _RunRestorer:
             return named
         if entry.get("solver") is None:
             path = self._finder.find(entry["file"])
-            return replace(named, path=path, format=entry.get("format"), options=entry.get("options") or {})
-        return replace(named, solver=solver_from_record(entry["solver"], self._finder.find, trust=trust))
+            return replace(
+                named, path=path, format=entry.get("format"), options=entry.get("options") or {}
+            )
+        return replace(
+            named, solver=solver_from_record(entry["solver"], self._finder.find, trust=trust)
+        )
 
     def dataset(self, entry: Mapping[str, Any]) -> Dataset | None:
         """Return the dataset with the recorded content, or None, with the reason in `changes`."""
@@ -251,25 +301,42 @@ class _RunRestorer:
     def _read(self, entry: Mapping[str, Any]) -> Dataset:
         if entry.get("parts"):
             joined = join_datasets([self._read(part) for part in entry["parts"]])
-            return replace(joined, name=entry["name"])  # shards have the name that their files share
+            return replace(
+                joined, name=entry["name"]
+            )  # shards have the name that their files share
         read_with, sources = entry["read_with"], entry["sources"]
         if read_with is None:
-            raise DataError("the questions were in memory and were not read from a file", source=entry["name"])
+            raise DataError(
+                "the questions were in memory and were not read from a file", source=entry["name"]
+            )
         is_name = read_with["path"] in SAMPLES or is_hub_name(read_with["path"])
         if is_name or named_files(read_with["path"], [source["path"] for source in sources]):
             return _load_unchanged(read_with, read_with["path"], sources)
-        if not any(source["path"] == read_with["path"] and source["bytes"] is not None for source in sources):
+        if not any(
+            source["path"] == read_with["path"] and source["bytes"] is not None
+            for source in sources
+        ):
             return self._read_folder(read_with, sources)
         paths = {source["path"]: self._finder.find(source) for source in sources}
         answers = read_with["answers"]
-        if answers is not None and answers not in paths:  # `answers` is the folder of the answer files
-            answer_files = [path for recorded, path in paths.items() if recorded != read_with["path"]]
-            answers = str(Path(answer_files[0]).parent) if answer_files else str(self._finder.place(answers))
+        if (
+            answers is not None and answers not in paths
+        ):  # `answers` is the folder of the answer files
+            answer_files = [
+                path for recorded, path in paths.items() if recorded != read_with["path"]
+            ]
+            answers = (
+                str(Path(answer_files[0]).parent)
+                if answer_files
+                else str(self._finder.place(answers))
+            )
         else:
             answers = answers and paths[answers]
         return _load_unchanged(read_with, paths[read_with["path"]], sources, answers)
 
-    def _read_folder(self, read_with: Mapping[str, Any], sources: Sequence[Mapping[str, Any]]) -> Dataset:
+    def _read_folder(
+        self, read_with: Mapping[str, Any], sources: Sequence[Mapping[str, Any]]
+    ) -> Dataset:
         """Read the first folder that has exactly the recorded files."""
         own = self._finder.place(read_with["path"])
         problem: DataError | None = None
@@ -306,11 +373,16 @@ def _kept_files(plain: Any) -> Iterator[Mapping[str, Any]]:
 def _count_files(digests: Sequence[str], others: Sequence[str]) -> str:
     """Return the number of files, with the digests that are not among `others`."""
     different = ", ".join(sorted(set(digests) - set(others)))[:80]
-    return f"{len(digests)} file{'s' * (len(digests) != 1)}" + (f", sha256 {different}" if different else "")
+    return f"{len(digests)} file{'s' * (len(digests) != 1)}" + (
+        f", sha256 {different}" if different else ""
+    )
 
 
 def _load_unchanged(
-    read_with: Mapping[str, Any], path: str, sources: Sequence[Mapping[str, Any]], answers: str | None = None
+    read_with: Mapping[str, Any],
+    path: str,
+    sources: Sequence[Mapping[str, Any]],
+    answers: str | None = None,
 ) -> Dataset:
     """Read data, and raise an error unless it was read from exactly the recorded files."""
     options = {name: value for name, value in read_with.items() if name != "path"}
@@ -330,14 +402,21 @@ def _load_unchanged(
 def _version_notes(record: Mapping[str, Any]) -> Iterator[str]:
     """Yield a line for each version that differs from the record's."""
     recorded, now = record["environment"], software_versions()
-    versions = [("classic_rc", record["version"], __version__), ("Python", recorded["python"], now["python"])]
-    versions += [(name, recorded["packages"].get(name), version) for name, version in now["packages"].items()]
+    versions = [
+        ("classic_rc", record["version"], __version__),
+        ("Python", recorded["python"], now["python"]),
+    ]
+    versions += [
+        (name, recorded["packages"].get(name), version) for name, version in now["packages"].items()
+    ]
     for name, old, new in versions:
         if old != new:
             yield f"{name}: {new or 'missing'} now, {old or 'missing'} in the record"
 
 
-_NOT_COMPARED = frozenset({"signature", "short_signature", "params", "caveats", "seconds", "outcomes", "block"})
+_NOT_COMPARED = frozenset(
+    {"signature", "short_signature", "params", "caveats", "seconds", "outcomes", "block"}
+)
 """Fields of a row that contain versions, paths or times, follow from its solver, or are compared by question."""
 
 
@@ -401,7 +480,9 @@ def rerun(prepared: RestoredRecord, *, jobs: int = 1, progress: bool = False) ->
     """
     if prepared.changes:
         raise UsageError(
-            f"the record cannot be run again: {'; '.join(prepared.changes)}", field="record", found=prepared.path
+            f"the record cannot be run again: {'; '.join(prepared.changes)}",
+            field="record",
+            found=prepared.path,
         )
     runs = tuple(_rerun_dataset(run, jobs, progress, prepared.tolerance) for run in prepared.runs)
     return Rerun(prepared.path, runs, prepared.notes)
@@ -409,9 +490,14 @@ def rerun(prepared: RestoredRecord, *, jobs: int = 1, progress: bool = False) ->
 
 def _rerun_dataset(run: RestoredRun, jobs: int, progress: bool, tolerance: float) -> RunCheck:
     evaluation = _evaluate_again(run, jobs, progress)
-    (now,) = json.loads(json.dumps(run_record([evaluation])))["runs"]  # tuples become lists, as in the record
+    (now,) = json.loads(json.dumps(run_record([evaluation])))[
+        "runs"
+    ]  # tuples become lists, as in the record
     old, new = run.recorded["rows"], now["rows"]
-    rows = [_compare_rows(a, b, tolerance if _is_learned(a) else 0.0) for a, b in zip(old, new, strict=False)]
+    rows = [
+        _compare_rows(a, b, tolerance if _is_learned(a) else 0.0)
+        for a, b in zip(old, new, strict=False)
+    ]
     rows += [_unmatched_row(row, "recorded") for row in old[len(new) :]]
     rows += [_unmatched_row(row, "now") for row in new[len(old) :]]
     return RunCheck(run.dataset.name, len(run.dataset), tuple(rows))
@@ -421,10 +507,17 @@ def _evaluate_again(run: RestoredRun, jobs: int, progress: bool) -> Evaluation:
     protocol = replace(run.protocol, intervals=None, baseline=None)
     evaluation = evaluate(run.dataset, run.systems, protocol, jobs=jobs, progress=progress)
     if (made := run.resampling) is not None:
-        evaluation = with_intervals(evaluation, made.n, seed=made.seed, level=made.level, group=made.group)
+        evaluation = with_intervals(
+            evaluation, made.n, seed=made.seed, level=made.level, group=made.group
+        )
     if (tests := run.significance) is not None:
         evaluation = with_significance(
-            evaluation, tests.baselines, tests.n, metric=tests.metric or None, seed=tests.seed, group=tests.group
+            evaluation,
+            tests.baselines,
+            tests.n,
+            metric=tests.metric or None,
+            seed=tests.seed,
+            group=tests.group,
         )
     return evaluation
 
@@ -432,7 +525,9 @@ def _evaluate_again(run: RestoredRun, jobs: int, progress: bool) -> Evaluation:
 def _is_learned(row: Mapping[str, Any]) -> bool:
     """Return whether a row learned from gold, or was tuned in more than a threshold."""
     trained_on = row.get("trained_on")
-    return bool(row.get("tuned_params")) or (trained_on is not None and not trained_on.startswith("passages of "))
+    return bool(row.get("tuned_params")) or (
+        trained_on is not None and not trained_on.startswith("passages of ")
+    )
 
 
 def _are_equal(old: Any, new: Any, tolerance: float) -> bool:
@@ -440,25 +535,38 @@ def _are_equal(old: Any, new: Any, tolerance: float) -> bool:
     if old == new or not tolerance:
         return bool(old == new)
     if isinstance(old, dict) and isinstance(new, dict):
-        return old.keys() == new.keys() and all(_are_equal(old[key], new[key], tolerance) for key in old)
+        return old.keys() == new.keys() and all(
+            _are_equal(old[key], new[key], tolerance) for key in old
+        )
     if isinstance(old, list) and isinstance(new, list):
-        return len(old) == len(new) and all(_are_equal(a, b, tolerance) for a, b in zip(old, new, strict=True))
+        return len(old) == len(new) and all(
+            _are_equal(a, b, tolerance) for a, b in zip(old, new, strict=True)
+        )
     are_numbers = is_number(old) and is_number(new)
     return are_numbers and math.isclose(old, new, rel_tol=tolerance, abs_tol=tolerance)
 
 
 def _compare_rows(old: Mapping[str, Any], new: Mapping[str, Any], tolerance: float) -> RowCheck:
-    before, after = (dict(_leaves({k: v for k, v in row.items() if k not in _NOT_COMPARED})) for row in (old, new))
+    before, after = (
+        dict(_leaves({k: v for k, v in row.items() if k not in _NOT_COMPARED}))
+        for row in (old, new)
+    )
     pairs = {path: (before.get(path), after.get(path)) for path in {**before, **after}}
-    differences = [Difference(path, *pair) for path, pair in pairs.items() if not _are_equal(*pair, tolerance)]
+    differences = [
+        Difference(path, *pair) for path, pair in pairs.items() if not _are_equal(*pair, tolerance)
+    ]
     outcomes = new["outcomes"]
-    questions = [id_ for id_, o in old["outcomes"].items() if not _are_equal(o, outcomes.get(id_), tolerance)]
+    questions = [
+        id_ for id_, o in old["outcomes"].items() if not _are_equal(o, outcomes.get(id_), tolerance)
+    ]
     return RowCheck(old["name"], tuple(differences), tuple(questions), old["metrics"])
 
 
 def _unmatched_row(row: Mapping[str, Any], where: str) -> RowCheck:
     """Return the check of a row that only the record or only the new run has."""
-    missing = Difference("row", *((row["name"], None) if where == "recorded" else (None, row["name"])))
+    missing = Difference(
+        "row", *((row["name"], None) if where == "recorded" else (None, row["name"]))
+    )
     return RowCheck(row["name"], (missing,), tuple(row["outcomes"]), row["metrics"])
 
 

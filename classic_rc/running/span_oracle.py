@@ -55,10 +55,16 @@ class SpanOracle:
     @property
     def note(self) -> str:
         """A line for the results of a run."""
-        note = f"a perfect choice among the candidate spans would score {_format_values(self.ceilings)}"
+        note = (
+            "a perfect choice among the candidate spans would score "
+            f"{_format_values(self.ceilings)}"
+        )
         if self.one == self.several:
             return note
-        return f"{note}; a perfect choice of one span per question, {_format_values(self.single_span_ceilings)}"
+        return (
+            f"{note}; a perfect choice of one span per question, "
+            f"{_format_values(self.single_span_ceilings)}"
+        )
 
 
 def _format_values(values: Mapping[str, float]) -> str:
@@ -80,7 +86,9 @@ def oracle_predictions(questions: Sequence[Question]) -> list[Prediction]:
             previous = question.candidates
             texts = list(dict.fromkeys(candidate.text for candidate in previous))
         predictions.append(
-            Prediction(question.id, _best_answers(question, texts), n_candidates=len(question.candidates))
+            Prediction(
+                question.id, _best_answers(question, texts), n_candidates=len(question.candidates)
+            )
         )
     return predictions
 
@@ -91,8 +99,15 @@ def _best_answers(question: Question, texts: Sequence[str]) -> tuple[tuple[str, 
         return ()
     text_set = set(texts)
     # Nearly all gold texts are exactly candidates: only the others need a search.
-    chosen = tuple(text if text in text_set else max(texts, key=_scorer(question.task, (text,))) for text in gold)
-    return (chosen,) if question.task is Task.MULTI_SPAN else ((max(chosen, key=_scorer(question.task, gold)),),)
+    chosen = tuple(
+        text if text in text_set else max(texts, key=_scorer(question.task, (text,)))
+        for text in gold
+    )
+    return (
+        (chosen,)
+        if question.task is Task.MULTI_SPAN
+        else ((max(chosen, key=_scorer(question.task, gold)),),)
+    )
 
 
 def _scorer(task: Task, gold: tuple[str, ...]) -> Callable[[str], tuple[float, ...]]:

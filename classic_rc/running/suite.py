@@ -33,10 +33,16 @@ def _are_texts(value: Any) -> bool:
 
 
 def _is_system(value: Any) -> bool:
-    return TEXT.fits(value) or _are_texts(value) or (isinstance(value, int | float) and not isinstance(value, bool))
+    return (
+        TEXT.fits(value)
+        or _are_texts(value)
+        or (isinstance(value, int | float) and not isinstance(value, bool))
+    )
 
 
-_SYSTEM = Kind("a solver, a file of predictions, a list of runs, or a number in percent", _is_system)
+_SYSTEM = Kind(
+    "a solver, a file of predictions, a list of runs, or a number in percent", _is_system
+)
 _TEXTS = Kind("a text or a list of texts", lambda value: TEXT.fits(value) or _are_texts(value))
 
 
@@ -48,16 +54,20 @@ class Key:
     kind: Kind
     help: str  # one or two lines
     of_suite: bool = False  # at the top of the file
-    of_dataset: bool = True  # in the table of a dataset; there it replaces the value at the top of the file
+    of_dataset: bool = (
+        True  # in the table of a dataset; there it replaces the value at the top of the file
+    )
 
 
 def _keys() -> Iterator[Key]:
-    yield Key("data", TEXT, "a folder that the paths of data start from", of_suite=True, of_dataset=False)
+    yield Key(
+        "data", TEXT, "a folder that the paths of data start from", of_suite=True, of_dataset=False
+    )
     yield Key(
         "path",
         TEXT,
-        "the dataset: a file, a folder, a name such as `race:dev`, or an embedded sample such as `sample:cloze`, "
-        "also with settings: `RACE,subset=high`",
+        "the dataset: a file, a folder, a name such as `race:dev`, or an embedded sample such as "
+        "`sample:cloze`, also with settings: `RACE,subset=high`",
     )
     for name, setting in READING.items():
         yield Key(name, setting.kind, setting.help)
@@ -93,7 +103,14 @@ class SuiteDataset:
         """Return the protocol of its keys, with the data that `train` and `tune` name."""
         values = {name: self.values[name] for name in SETTINGS if name in self.values}
         values["by"] = column_key(self.texts("by"), self.texts("labels"))
-        return Protocol(**{**values, "train": train, "tune": tune, "spans": parse_data(self.values["path"]).spans})
+        return Protocol(
+            **{
+                **values,
+                "train": train,
+                "tune": tune,
+                "spans": parse_data(self.values["path"]).spans,
+            }
+        )
 
 
 @dataclass(frozen=True)
@@ -107,7 +124,11 @@ class Suite:
 
     def systems_of(self, dataset: str) -> dict[str, System | ClassicRCError]:
         """Return the systems of a dataset by name, in order."""
-        return {name: by_dataset[dataset] for name, by_dataset in self.systems.items() if dataset in by_dataset}
+        return {
+            name: by_dataset[dataset]
+            for name, by_dataset in self.systems.items()
+            if dataset in by_dataset
+        }
 
 
 # ------------------------------------------------------------------------------------------------------------------
@@ -124,7 +145,10 @@ def read_suite(path: str, *, trust: bool = False) -> Suite:
         content = tomllib.loads(read_text(path))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise DataError(
-            "not a TOML file", source=path, found=str(error), expected="a suite (see docs/suites.md)"
+            "not a TOML file",
+            source=path,
+            found=str(error),
+            expected="a suite (see docs/suites.md)",
         ) from None
     with own_code(trusted=trust):
         return _SuiteReader(path).read(content)
@@ -136,16 +160,22 @@ class _SuiteReader:
     def __init__(self, path: str) -> None:
         self.path, self.folder = path, os.path.dirname(path)
 
-    def error(self, problem: str, field: str, found: Any = None, expected: str | None = None) -> DataError:
+    def error(
+        self, problem: str, field: str, found: Any = None, expected: str | None = None
+    ) -> DataError:
         text = found if isinstance(found, str) or found is None else describe_value(found)
         return DataError(problem, source=self.path, field=field, found=text, expected=expected)
 
     def read(self, content: dict[str, Any]) -> Suite:
-        common = {name: value for name, value in content.items() if name not in ("datasets", "systems")}
+        common = {
+            name: value for name, value in content.items() if name not in ("datasets", "systems")
+        }
         self._check_keys(common, "", [key for key in KEYS if key.of_suite], ("datasets", "systems"))
         data = os.path.join(self.folder, os.path.expanduser(common.pop("data", "")))
         tables = self._tables(content, "datasets")
-        datasets = tuple(self._dataset(name, values, common, data) for name, values in tables.items())
+        datasets = tuple(
+            self._dataset(name, values, common, data) for name, values in tables.items()
+        )
         systems: dict[str, dict[str, System | ClassicRCError]] = {}
         for name, value in self._named(content, "systems").items():
             for of, found in self._system(name, value, list(tables)).items():
@@ -154,19 +184,33 @@ class _SuiteReader:
                     systems.setdefault(key, {})[of] = system
         for name in systems:
             if name + OUT_OF_FOLD in systems:
-                place, row = f"systems.{name}{OUT_OF_FOLD}", f"not {name + OUT_OF_FOLD!r}, a row of {name!r}"
-                raise self.error("another row has this name", place, name + OUT_OF_FOLD, f"a name that is {row}")
+                place, row = (
+                    f"systems.{name}{OUT_OF_FOLD}",
+                    f"not {name + OUT_OF_FOLD!r}, a row of {name!r}",
+                )
+                raise self.error(
+                    "another row has this name", place, name + OUT_OF_FOLD, f"a name that is {row}"
+                )
         for dataset in datasets:
             self._check_baseline(dataset, systems, common)
             if not any(dataset.name in by_dataset for by_dataset in systems.values()):
-                expected = f'a system with {ANY_DATASET} = "SYSTEM" or {_toml_key(dataset.name)} = "SYSTEM"'
-                raise self.error("no system for this dataset", f"datasets.{dataset.name}", expected=expected)
+                expected = (
+                    f'a system with {ANY_DATASET} = "SYSTEM" or {_toml_key(dataset.name)} = '
+                    '"SYSTEM"'
+                )
+                raise self.error(
+                    "no system for this dataset", f"datasets.{dataset.name}", expected=expected
+                )
         return Suite(self.path, datasets, systems)
 
     def _named(self, content: Mapping[str, Any], name: str) -> dict[str, Any]:
         table = content.get(name)
         if not isinstance(table, dict) or not table:
-            example = "[datasets.NAME]" if name == "datasets" else '[systems], with a line NAME = "SYSTEM" for each'
+            example = (
+                "[datasets.NAME]"
+                if name == "datasets"
+                else '[systems], with a line NAME = "SYSTEM" for each'
+            )
             found = "nothing" if not table else describe_value(table)
             raise self.error(f"no {name}", name, found, f"a table {example}")
         for key in table:
@@ -180,7 +224,9 @@ class _SuiteReader:
             if not isinstance(value, dict):
                 raise self.error("wrong type", f"{name}.{key}", value, "a table of keys and values")
             if key == ANY_DATASET:
-                raise self.error("a dataset cannot have this name", f"{name}.{key}", expected="another name")
+                raise self.error(
+                    "a dataset cannot have this name", f"{name}.{key}", expected="another name"
+                )
         return tables
 
     def _check_keys(
@@ -189,24 +235,32 @@ class _SuiteReader:
         known = {key.name: key for key in keys}
         for name, value in values.items():
             if name not in known:
-                raise self.error("unknown key", place + name, name, _nearest(name, [*known, *others], place))
+                raise self.error(
+                    "unknown key", place + name, name, _nearest(name, [*known, *others], place)
+                )
             if not known[name].kind.fits(value):
                 raise self.error("wrong value", place + name, value, known[name].kind.expected)
 
-    def _dataset(self, name: str, values: Mapping[str, Any], common: Mapping[str, Any], data: str) -> SuiteDataset:
+    def _dataset(
+        self, name: str, values: Mapping[str, Any], common: Mapping[str, Any], data: str
+    ) -> SuiteDataset:
         place = f"datasets.{name}."
         self._check_keys(values, place, [key for key in KEYS if key.of_dataset])
         if "path" not in values:
             raise self.error("missing", f"{place}path", expected="a file, a folder, or a sample")
         if "cv" in values and "train" in values:
-            raise self.error("train and cv exclude each other", f"{place}cv", expected="either of them")
+            raise self.error(
+                "train and cv exclude each other", f"{place}cv", expected="either of them"
+            )
         resolved = {
             key: _resolve(value, data) if key in _DATA_PATHS else value
             for key, value in {**common, **values}.items()
         }
         return SuiteDataset(name, resolved)
 
-    def _system(self, name: str, value: Any, datasets: Sequence[str]) -> dict[str, list[System | ClassicRCError]]:
+    def _system(
+        self, name: str, value: Any, datasets: Sequence[str]
+    ) -> dict[str, list[System | ClassicRCError]]:
         """Return what a row is on each dataset: one system, or several runs of one."""
         place, is_table = f"systems.{name}", isinstance(value, dict) and bool(value)
         texts = value if is_table else {ANY_DATASET: value}
@@ -219,11 +273,15 @@ class _SuiteReader:
             if not _SYSTEM.fits(text):
                 more = "" if is_table else ', or a table {DATASET = "SYSTEM", default = "SYSTEM"}'
                 raise self.error("wrong type", where, text, _SYSTEM.expected + more)
-            parsed[dataset] = self._parse_runs(text if isinstance(text, list) else [text], where, name)
+            parsed[dataset] = self._parse_runs(
+                text if isinstance(text, list) else [text], where, name
+            )
         found = {dataset: parsed.get(dataset, parsed.get(ANY_DATASET, [])) for dataset in datasets}
         return {dataset: systems for dataset, systems in found.items() if systems}
 
-    def _parse_runs(self, texts: Sequence[Any], place: str, name: str) -> list[System | ClassicRCError]:
+    def _parse_runs(
+        self, texts: Sequence[Any], place: str, name: str
+    ) -> list[System | ClassicRCError]:
         """Return the systems that texts describe, or the error if a file is missing or code fails."""
         try:
             systems = [
@@ -232,8 +290,14 @@ class _SuiteReader:
                 else System(number=check_percent(str(text)))
                 for text in texts
             ]
-            failure = next((system.failure for system in systems if system.failure is not None), None)
-            return [failure] if failure else [*name_systems(replace(system, name=name) for system in systems)]
+            failure = next(
+                (system.failure for system in systems if system.failure is not None), None
+            )
+            return (
+                [failure]
+                if failure
+                else [*name_systems(replace(system, name=name) for system in systems)]
+            )
         except UsageError as error:
             if error.field == "--trust":
                 raise
@@ -241,9 +305,20 @@ class _SuiteReader:
         except ClassicRCError as error:
             return [error]
 
-    def _check_baseline(self, dataset: SuiteDataset, systems: Mapping[str, Any], common: Mapping[str, Any]) -> None:
-        names = {s.row for of in systems.values() for s in of.values() if isinstance(s, System) and not s.is_given}
-        names |= {name for name, of in systems.items() if any(isinstance(s, ClassicRCError) for s in of.values())}
+    def _check_baseline(
+        self, dataset: SuiteDataset, systems: Mapping[str, Any], common: Mapping[str, Any]
+    ) -> None:
+        names = {
+            s.row
+            for of in systems.values()
+            for s in of.values()
+            if isinstance(s, System) and not s.is_given
+        }
+        names |= {
+            name
+            for name, of in systems.items()
+            if any(isinstance(s, ClassicRCError) for s in of.values())
+        }
         for baseline in Protocol(baseline=dataset.values.get("baseline")).baselines:
             if baseline not in names:
                 is_common = dataset.values["baseline"] == common.get("baseline")
@@ -254,7 +329,9 @@ class _SuiteReader:
 
 def _nearest(name: str, known: Sequence[str], place: str) -> str:
     """Return the known names that are spelled like a name, or all of them."""
-    near = get_close_matches(name.replace("-", "_").replace("group_by", "by"), known, n=2, cutoff=0.6)
+    near = get_close_matches(
+        name.replace("-", "_").replace("group_by", "by"), known, n=2, cutoff=0.6
+    )
     return " or ".join(place + key for key in near) if near else ", ".join(known)
 
 
@@ -305,7 +382,9 @@ def suite_text(path: str, chosen: Sequence[tuple[SuiteDataset, Sequence[System]]
             if name not in specs:  # it comes after the system that it follows here
                 order.insert(place, name)
             of, value = specs.setdefault(name, {}), _system_value(system, folder)
-            of[dataset.name] = value if system.run_of is None else [*of.get(dataset.name, []), value]
+            of[dataset.name] = (
+                value if system.run_of is None else [*of.get(dataset.name, []), value]
+            )
             place = order.index(name) + 1
     lines.append("[systems]")
     for name in order:
@@ -344,9 +423,13 @@ def _system_value(system: System, folder: str) -> str | float:
         is_solver = text.partition(",")[0].partition(":")[0] in (*SOLVERS, *SHORT_NAMES)
         text = f"./{text}" if is_solver else text
         text = text if system.format is None else f"{system.format}:{text}"
-        options = sorted(system.options.items(), key=lambda option: option[0] == "pattern")  # the last one
+        options = sorted(
+            system.options.items(), key=lambda option: option[0] == "pattern"
+        )  # the last one
         return ",".join([text, *(f"{name}={value}" for name, value in options)])
-    solver = change_paths(system.solver, lambda p: _relative_path(p, folder) if os.path.exists(p) else p)
+    solver = change_paths(
+        system.solver, lambda p: _relative_path(p, folder) if os.path.exists(p) else p
+    )
     if solver.source_file is None:
         return solver_spec(solver)
     changed = (f"{name}={text}" for name, text in changed_texts(solver).items())
@@ -368,7 +451,11 @@ def _toml_value(value: Any) -> str:
         # A JSON string is a TOML string, except for the one control character that JSON leaves as it is.
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_toml_key(key)} = {_toml_value(item)}" for key, item in value.items()) + "}"
+        return (
+            "{"
+            + ", ".join(f"{_toml_key(key)} = {_toml_value(item)}" for key, item in value.items())
+            + "}"
+        )
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_toml_value, value))}]"
     return repr(value)

@@ -17,7 +17,12 @@ if TYPE_CHECKING:
     from classic_rc.parameters import parameter
     from classic_rc.solvers.alignment.solver import AlignmentILP
     from classic_rc.solvers.base import Solver, Variant
-    from classic_rc.solvers.cloze import ClozeDistance, ClozeWindow, ExclusiveFrequency, MaximumFrequency
+    from classic_rc.solvers.cloze import (
+        ClozeDistance,
+        ClozeWindow,
+        ExclusiveFrequency,
+        MaximumFrequency,
+    )
     from classic_rc.solvers.combination.solver import Combination
     from classic_rc.solvers.cues import Length, NegationWords, PositionPrior, VerbatimOverlap
     from classic_rc.solvers.explanation import Explanation
@@ -44,12 +49,18 @@ if TYPE_CHECKING:
     )
 
 _MODULES = {
-    class_name: module for module, _, class_name in (line.home.partition(":") for line in SOLVER_ENTRIES.values())
+    class_name: module
+    for module, _, class_name in (line.home.partition(":") for line in SOLVER_ENTRIES.values())
 }
 
 _CLASSES = ("Explanation", "Solver", "Variant")
 _FUNCTIONS = ("load_solver", "parameter", "parse_solver", "save_solver", "solver_spec")
 
-__all__ = ["DEFAULT_SOLVERS", "LEARNING_SOLVERS", "SOLVERS", *sorted((*_MODULES, *_CLASSES, *_FUNCTIONS))]
+__all__ = [
+    "DEFAULT_SOLVERS",
+    "LEARNING_SOLVERS",
+    "SOLVERS",
+    *sorted((*_MODULES, *_CLASSES, *_FUNCTIONS)),
+]
 
 __getattr__, __dir__ = names_on_use(__name__, _MODULES)

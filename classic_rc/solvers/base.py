@@ -15,7 +15,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from classic_rc.decisions import Decision, default_decision
-from classic_rc.errors import DataError, NotFittedError, OutputError, UsageError, system_failures, unknown_name
+from classic_rc.errors import (
+    DataError,
+    NotFittedError,
+    OutputError,
+    UsageError,
+    system_failures,
+    unknown_name,
+)
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.metrics.base import primary_metric
 from classic_rc.parameters import Estimator, Parameter, clone
@@ -78,7 +85,9 @@ def require_passages(questions: Sequence[Question], hint: str | None = None) -> 
         raise DataError("no question has a passage, so there is no text to read", hint=hint)
 
 
-def _with_answer(explain: Callable[[Any, Question], Explanation]) -> Callable[[Any, Question], Explanation]:
+def _with_answer(
+    explain: Callable[[Any, Question], Explanation],
+) -> Callable[[Any, Question], Explanation]:
     """Make ``explain`` add the answer that the solver decides on."""
 
     @wraps(explain)
@@ -222,7 +231,11 @@ class Solver(Estimator, ABC):
         if self.learns_from == "gold":
             return self.fit(self._training(train))
         if self.learns_from == "passages":
-            return self.fit([*without_answers(train), *without_answers(asked)] if train else without_answers(asked))
+            return self.fit(
+                [*without_answers(train), *without_answers(asked)]
+                if train
+                else without_answers(asked)
+            )
         return self.fit(without_gold(asked))
 
     def _training(self, train: Sequence[Question] | None) -> Sequence[Question]:
@@ -232,7 +245,10 @@ class Solver(Estimator, ABC):
                 "or cross-validate (--cv 5)"
             )
             raise UsageError(
-                problem, field="train", found="no training data", expected="questions with gold answers"
+                problem,
+                field="train",
+                found="no training data",
+                expected="questions with gold answers",
             )
         return train
 
@@ -254,8 +270,16 @@ class Solver(Estimator, ABC):
         self.decision_ = decision.fit(score_questions(self, questions), questions)
         learned = getattr(self, "trained_on_", None)
         fingerprint = provenance(questions)["fingerprint"]
-        if self.is_trained and learned and fingerprint is not None and learned["fingerprint"] == fingerprint:
-            caveat = f"tuned on {learned['name']}, whose gold it learned: its scores there are too good to tune on"
+        if (
+            self.is_trained
+            and learned
+            and fingerprint is not None
+            and learned["fingerprint"] == fingerprint
+        ):
+            caveat = (
+                f"tuned on {learned['name']}, whose gold it learned: its scores there are too good "
+                "to tune on"
+            )
             self.caveats_ = (*getattr(self, "caveats_", ()), f"{caveat} (--tune other data)")
         return self
 
@@ -332,7 +356,11 @@ class Solver(Estimator, ABC):
     @property
     def learned_before(self) -> tuple[TrainedOn, ...]:
         """The data with gold that it or a member learned before this run, for saved solvers."""
-        return tuple(dict.fromkeys(trained_on for member in self.members for trained_on in member.learned_before))
+        return tuple(
+            dict.fromkeys(
+                trained_on for member in self.members for trained_on in member.learned_before
+            )
+        )
 
     @property
     def has_given_scores(self) -> bool:
@@ -442,7 +470,9 @@ class Solver(Estimator, ABC):
         try:
             return cls(**params)
         except TypeError as error:
-            raise UsageError(f"solver {cls.name!r} cannot be created: {error}", field=cls.name) from error
+            raise UsageError(
+                f"solver {cls.name!r} cannot be created: {error}", field=cls.name
+            ) from error
 
     @classmethod
     def parameter(cls, name: str) -> Parameter:
@@ -456,7 +486,9 @@ class Solver(Estimator, ABC):
         Any text may be a path in a parameter that a user's class leaves undeclared.
         """
         is_undeclared = name not in cls.parameters and not cls.__module__.startswith("classic_rc.")
-        may_name = cls.parameter(name).names_file(value) or (is_undeclared and value not in ("", ".", ".."))
+        may_name = cls.parameter(name).names_file(value) or (
+            is_undeclared and value not in ("", ".", "..")
+        )
         return may_name and os.path.exists(value)
 
     def variant_name(self) -> str | None:
@@ -474,7 +506,11 @@ class Solver(Estimator, ABC):
             for name, variant in self.variants.items()
             if _without_decision(params) == _without_decision({**defaults, **variant.params})
         ]
-        matching.sort(key=lambda name: not _same_rule(self.variants[name].params.get("decision"), self.decision))
+        matching.sort(
+            key=lambda name: (
+                not _same_rule(self.variants[name].params.get("decision"), self.decision)
+            )
+        )
         return matching[0] if matching else None
 
     def row_name(self) -> str:
@@ -504,7 +540,9 @@ def _same_rule(one: Decision | None, other: Decision | None) -> bool:
     """Return whether two decisions have the same class and parameters, apart from the seed."""
     if one is None or other is None:
         return one is other
-    params = [{k: v for k, v in d.get_params(deep=False).items() if k != "seed"} for d in (one, other)]
+    params = [
+        {k: v for k, v in d.get_params(deep=False).items() if k != "seed"} for d in (one, other)
+    ]
     return type(one) is type(other) and params[0] == params[1]
 
 
@@ -516,14 +554,18 @@ def _task_of(questions: Sequence[Question]) -> Task:
         problem = f"expected questions, got a {found}: {fix}"
         raise UsageError(problem, field="questions", found=found, expected="questions")
     if not len(questions):
-        raise UsageError("there are no questions", field="questions", found="0", expected="at least 1")
+        raise UsageError(
+            "there are no questions", field="questions", found="0", expected="at least 1"
+        )
     return questions[0].task
 
 
 def scores_without_evidence(values: ArrayLike, questions: Sequence[Question]) -> Scores:
     """Return the scores of all candidates, in order, without evidence: for solvers that do not read the passage."""
     scores = np.asarray(values, dtype=np.float64)
-    return Scores(scores, offsets_of(candidate_counts(questions)), np.zeros(len(scores), dtype=np.bool_))
+    return Scores(
+        scores, offsets_of(candidate_counts(questions)), np.zeros(len(scores), dtype=np.bool_)
+    )
 
 
 def candidate_counts(questions: Sequence[Question]) -> NDArray[np.int64]:
@@ -587,7 +629,9 @@ def score_questions(solver: Solver, questions: Sequence[Question]) -> Scores:
             numbers = np.full(len(row), np.nan)
         n = len(question.candidates)
         if numbers.shape != (n,):
-            found = f"{len(row)} scores" if numbers.ndim == 1 else f"an array of shape {numbers.shape}"
+            found = (
+                f"{len(row)} scores" if numbers.ndim == 1 else f"an array of shape {numbers.shape}"
+            )
             raise wrong(f"{found} for question {question.id}", f"{n}, one for each candidate")
         if np.isnan(numbers).any():
             found = repr(row[int(np.isnan(numbers).argmax())])

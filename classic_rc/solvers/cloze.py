@@ -20,7 +20,16 @@ from classic_rc.parameters import parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import Solver, Variant
-from classic_rc.solvers.explanation import Explanation, Mark, Term, given, inverse_count, minus, plus, times
+from classic_rc.solvers.explanation import (
+    Explanation,
+    Mark,
+    Term,
+    given,
+    inverse_count,
+    minus,
+    plus,
+    times,
+)
 from classic_rc.solvers.shared_parameters import ANALYZER, DECISION
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encode import tokens_before_placeholder
@@ -37,7 +46,9 @@ class MaximumFrequency(Solver):
 
     name = "max-frequency"
     needs_passages = True
-    citation = "Hermann et al. 2015, Teaching Machines to Read and Comprehend, symbolic matching baselines"
+    citation = (
+        "Hermann et al. 2015, Teaching Machines to Read and Comprehend, symbolic matching baselines"
+    )
     cites = ("hermann2015",)
     tasks = frozenset({Task.CLOZE})
     needs_only_arrays: ClassVar[bool] = True
@@ -89,14 +100,17 @@ class ClozeDistance(Solver):
 
     name = "cloze-distance"
     needs_passages = True
-    citation = "Hermann et al. 2015, Teaching Machines to Read and Comprehend, section 3.1, word distance benchmark"
+    citation = (
+        "Hermann et al. 2015, Teaching Machines to Read and Comprehend, section 3.1, word distance "
+        "benchmark"
+    )
     cites = ("hermann2015",)
     tasks = frozenset({Task.CLOZE})
     variants: ClassVar[Mapping[str, Variant]] = {
         "hermann2015": Variant(
             {"max_distance": 8},
-            "at most 8 positions per word, as tuned on the validation sets of CNN and Daily Mail; without the "
-            "alignment by coreference",
+            "at most 8 positions per word, as tuned on the validation sets of CNN and Daily Mail; "
+            "without the alignment by coreference",
             "Hermann et al. 2015, section 3.1",
         ),
         "hill2015": Variant(
@@ -108,11 +122,13 @@ class ClozeDistance(Solver):
     }
 
     analyzer: Any = ANALYZER.but(
-        help="the analyzer that turns texts into words; words that it drops are missing, and positions do not "
-        "count them"
+        help="the analyzer that turns texts into words; words that it drops are missing, and "
+        "positions do not count them"
     )
     max_distance: int = whole_number(
-        8, "the largest cost of a word, in positions; it is also the cost of a word that the passage does not have"
+        8,
+        "the largest cost of a word, in positions; it is also the cost of a word that the passage "
+        "does not have",
     )
     decision: Decision | None = DECISION
 
@@ -149,14 +165,16 @@ class ClozeWindow(Solver):
 
     name = "cloze-window"
     needs_passages = True
-    citation = "Hill, Bordes, Chopra and Weston 2015, The Goldilocks Principle, sliding window baseline"
+    citation = (
+        "Hill, Bordes, Chopra and Weston 2015, The Goldilocks Principle, sliding window baseline"
+    )
     cites = ("hill2015",)
     tasks = frozenset({Task.CLOZE})
     variants: ClassVar[Mapping[str, Variant]] = {
         "hill2015": Variant(
             {"weights": "idf"},
-            "idf weights; the paper does not specify tokens, order, window and ties, so this variant does not aim "
-            "to match its results",
+            "idf weights; the paper does not specify tokens, order, window and ties, so this "
+            "variant does not aim to match its results",
             "Hill, Bordes, Chopra and Weston 2015, The Goldilocks Principle, arXiv:1511.02301",
         )
     }
@@ -164,8 +182,8 @@ class ClozeWindow(Solver):
     analyzer: Any = ANALYZER
     weights: Literal["passage", "idf"] = parameter(
         "passage",
-        "a word's weight w: ``ln(1 + 1 / C)`` with C its count in the passage (Richardson et al. 2013), or "
-        "``ln(1 + N / n)`` if n of the N passages of :meth:`fit` have the word",
+        "a word's weight w: ``ln(1 + 1 / C)`` with C its count in the passage (Richardson et al. "
+        "2013), or ``ln(1 + N / n)`` if n of the N passages of :meth:`fit` have the word",
         allowed=("passage", "idf"),
     )
     decision: Decision | None = DECISION
@@ -192,7 +210,9 @@ class ClozeWindow(Solver):
         """Score each candidate with the weight at its best position; no evidence if no word matches."""
         self.check_parameters()
         encoded = self.encoded(questions)
-        values = cloze_window(encoded.arrays, _placeholders(encoded), self.word_weights(encoded)) / SCALE
+        values = (
+            cloze_window(encoded.arrays, _placeholders(encoded), self.word_weights(encoded)) / SCALE
+        )
         return encoded.scores(values, values > 0)
 
     def word_weights(self, encoded: EncodedDataset) -> NDArray[np.int32] | None:
@@ -209,7 +229,9 @@ class ClozeWindow(Solver):
         self.require_fitted("passage_counts_", problem, field="weights", found="'idf'")
         # A word that is in no fitted passage counts as if one passage had it: it is rare, so its weight is the
         # largest. A count of 0 would mean a weight of 0.
-        counts = np.array([self.passage_counts_.get(word, 1) for word in encoded.vocabulary], dtype=np.int64)
+        counts = np.array(
+            [self.passage_counts_.get(word, 1) for word in encoded.vocabulary], dtype=np.int64
+        )
         return inverse_count_weights(counts, total=self.n_passages_)
 
     def explain(self, question: Question) -> Explanation:
@@ -270,7 +292,9 @@ def explain_distance(solver: ClozeDistance, question: Question) -> Explanation:
         )
         if not mentions:
             note = "the passage does not mention the candidate: each query word costs the maximum"
-            cost = times("", given("query words", len(texts.query)), given("maximum", solver.max_distance))
+            cost = times(
+                "", given("query words", len(texts.query)), given("maximum", solver.max_distance)
+            )
             numbers = {"distance": cost.value, "words": float(len(texts.query)), "matched": 0.0}
             return (), numbers, partial(minus, "score", cost, note)
         # Mark the first of equally good mentions.
@@ -280,8 +304,13 @@ def explain_distance(solver: ClozeDistance, question: Question) -> Explanation:
         for word in matched:  # two query words may match one place: their savings add up
             assert word.place is not None
             savings[word.place] = savings.get(word.place, 0.0) + solver.max_distance - word.steps
-        mention = Mark(texts.places[start][0], texts.places[start + len(candidate) - 1][1], "candidate")
-        marks = (mention, *(Mark(*texts.places[place], "question", weight) for place, weight in savings.items()))
+        mention = Mark(
+            texts.places[start][0], texts.places[start + len(candidate) - 1][1], "candidate"
+        )
+        marks = (
+            mention,
+            *(Mark(*texts.places[place], "question", weight) for place, weight in savings.items()),
+        )
         distance = float(sum(word.steps for word in words))
 
         def formula() -> Term:
@@ -304,7 +333,9 @@ def explain_window(solver: ClozeWindow, question: Question) -> Explanation:
     weights = solver.word_weights(encoded)
     weight_of: dict[Hashable, int]
     if weights is None:
-        weight_of = {word: inverse_count_weight(texts.passage.count(word)) for word in set(texts.passage)}
+        weight_of = {
+            word: inverse_count_weight(texts.passage.count(word)) for word in set(texts.passage)
+        }
     else:
         weight_of = dict(zip(encoded.vocabulary, weights.tolist(), strict=True))
 
@@ -312,7 +343,9 @@ def explain_window(solver: ClozeWindow, question: Question) -> Explanation:
         value = weight_of[word] / SCALE
         if solver.weights == "passage":
             return inverse_count(f'"{word}"', texts.passage.count(word), value)
-        return inverse_count(f'"{word}"', solver.passage_counts_.get(word, 1), value, solver.n_passages_)
+        return inverse_count(
+            f'"{word}"', solver.passage_counts_.get(word, 1), value, solver.n_passages_
+        )
 
     def mark_candidate(candidate: list[str]) -> _Parts:
         total, shift = best_shift(
@@ -325,13 +358,21 @@ def explain_window(solver: ClozeWindow, question: Question) -> Explanation:
         if not total:
             note = "no position has a word of the completed query"
             return (), {"window": 0.0}, partial(given, "score", 0.0, note)
-        completed = [*texts.query[: texts.placeholder], *candidate, *texts.query[texts.placeholder :]]
+        completed = [
+            *texts.query[: texts.placeholder],
+            *candidate,
+            *texts.query[texts.placeholder :],
+        ]
         inside = range(max(shift, 0), min(shift + len(completed), len(texts.passage)))
         matched = [place for place in inside if texts.passage[place] == completed[place - shift]]
-        candidate_places = range(shift + texts.placeholder, shift + texts.placeholder + len(candidate))
+        candidate_places = range(
+            shift + texts.placeholder, shift + texts.placeholder + len(candidate)
+        )
 
         def make_marks() -> Iterator[Mark]:
-            yield Mark(texts.places[inside[0]][0], texts.places[inside[-1]][1], "window", total / SCALE)
+            yield Mark(
+                texts.places[inside[0]][0], texts.places[inside[-1]][1], "window", total / SCALE
+            )
             for place in matched:
                 kind = "candidate" if place in candidate_places else "question"
                 yield Mark(*texts.places[place], kind, weight_of[texts.passage[place]] / SCALE)
@@ -341,7 +382,11 @@ def explain_window(solver: ClozeWindow, question: Question) -> Explanation:
             note = f"the query begins at token {shift + 1} of the passage"
             return plus("score", *terms, value=total / SCALE, note=note)
 
-        return tuple(make_marks()), {"window": total / SCALE, "matched": float(len(matched))}, formula
+        return (
+            tuple(make_marks()),
+            {"window": total / SCALE, "matched": float(len(matched))},
+            formula,
+        )
 
     return _explain_texts(solver, question, mark_candidate)
 

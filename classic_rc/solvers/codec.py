@@ -47,14 +47,31 @@ def value_to_plain(solver: Solver, name: str, value: Any, keep: StoreFile | None
         return {"kind": "path", "value": value_to_plain(solver, name, str(value), keep)}
     if isinstance(value, list | tuple):
         items = [value_to_plain(solver, name, item, keep) for item in value]
-        return {"kind": type(value).__name__ if type(value) in (list, tuple) else "list", "items": items}
+        return {
+            "kind": type(value).__name__ if type(value) in (list, tuple) else "list",
+            "items": items,
+        }
     if isinstance(value, Solver) and not {"solver", "code"}.isdisjoint(_origin(type(value), keep)):
         return {"kind": "solver", **_solver_to_plain(value, keep)}
     if type(value) in _decision_classes().values():
-        params = {key: value_to_plain(solver, name, v) for key, v in value.get_params(deep=False).items()}
-        fitted = {key: value_to_plain(solver, name, v) for key, v in vars(value).items() if key.endswith("_")}
-        return {"kind": "decision", "class": type(value).__name__, "params": params, "fitted": fitted}
-    problem = f"{solver.name} cannot be saved: its {name} is {value!r}, which cannot be stored without pickle"
+        params = {
+            key: value_to_plain(solver, name, v) for key, v in value.get_params(deep=False).items()
+        }
+        fitted = {
+            key: value_to_plain(solver, name, v)
+            for key, v in vars(value).items()
+            if key.endswith("_")
+        }
+        return {
+            "kind": "decision",
+            "class": type(value).__name__,
+            "params": params,
+            "fitted": fitted,
+        }
+    problem = (
+        f"{solver.name} cannot be saved: its {name} is {value!r}, which cannot be stored without "
+        "pickle"
+    )
     found, expected = repr(value), "a plain value, or a solver or decision of this package"
     raise UsageError(problem, field=name, found=found, expected=expected)
 
@@ -72,7 +89,11 @@ def _text_to_plain(cls: type[Solver], name: str, value: str, keep: StoreFile) ->
     separator = cls.parameter(name).joined_by
     if separator and separator in value:
         parts = [_text_to_plain(cls, name, part, keep) for part in value.split(separator)]
-        return {"kind": "list", "items": parts} if any(isinstance(part, dict) for part in parts) else value
+        return (
+            {"kind": "list", "items": parts}
+            if any(isinstance(part, dict) for part in parts)
+            else value
+        )
     return value
 
 
@@ -122,7 +143,10 @@ def _decision_classes() -> dict[str, type[Decision]]:
 def _solver_to_plain(solver: Solver, keep: StoreFile | None) -> dict[str, Any]:
     """Return the origin of a solver's class, and its parameters."""
     cls = type(solver)
-    params = {key: value_to_plain(solver, key, value, keep) for key, value in solver.get_params(deep=False).items()}
+    params = {
+        key: value_to_plain(solver, key, value, keep)
+        for key, value in solver.get_params(deep=False).items()
+    }
     runs = {} if keep is None or not (names := solver.runs_solvers()) else {"runs": list(names)}
     return {**_origin(cls, keep), "params": params, **runs}
 
@@ -131,7 +155,10 @@ def _origin(cls: type[Solver], keep: StoreFile | None) -> dict[str, Any]:
     if SOLVERS.get(cls.name) is cls:
         return {"solver": cls.name}
     if cls.source_file is not None and keep is not None:
-        return {"code": {**keep(cls.source_file), "sha256": cls.source_sha256}, "class": cls.__name__}
+        return {
+            "code": {**keep(cls.source_file), "sha256": cls.source_sha256},
+            "class": cls.__name__,
+        }
     return {"class": f"{cls.__module__}.{cls.__qualname__}"}
 
 
@@ -167,8 +194,8 @@ def solver_from_record(kept: Mapping[str, Any], find: FindFile, *, trust: bool =
     spec = kept["spec"]
     if kept["params"] is None or not {"solver", "code"} & kept.keys():
         raise UsageError(
-            f"{spec} cannot be created from its record: its class is in no file, or a parameter was an object in "
-            "memory. Run a solver that can be named on the command line",
+            f"{spec} cannot be created from its record: its class is in no file, or a parameter "
+            "was an object in memory. Run a solver that can be named on the command line",
             field="solver",
             found=spec,
             expected="a solver that can be named on the command line",

@@ -116,19 +116,25 @@ class NegationWords(_Cue):
     cue_name = "negation words"
 
     analyzer: Any = ANALYZER.but(
-        help="the analyzer that turns texts into words; it must return case-folded words with their apostrophes, "
-        "as ``word`` does"
+        help="the analyzer that turns texts into words; it must return case-folded words with "
+        "their apostrophes, as ``word`` does"
     )
     decision: Decision | None = DECISION
 
     def cue(self, questions: Sequence[Question]) -> Scores:
         """Return the numbers of negations, without evidence."""
         encoded = self.encoded(questions)
-        negates = np.array([w in NEGATIONS or w.endswith("n't") for w in encoded.vocabulary] or [False])
+        negates = np.array(
+            [w in NEGATIONS or w.endswith("n't") for w in encoded.vocabulary] or [False]
+        )
         arrays = encoded.arrays
-        candidate = np.repeat(np.arange(len(arrays.candidate_question)), np.diff(arrays.candidate_offsets))
+        candidate = np.repeat(
+            np.arange(len(arrays.candidate_question)), np.diff(arrays.candidate_offsets)
+        )
         counts = np.bincount(
-            candidate, weights=negates[arrays.candidate_tokens], minlength=len(arrays.candidate_question)
+            candidate,
+            weights=negates[arrays.candidate_tokens],
+            minlength=len(arrays.candidate_question),
         )
         return encoded.scores(counts.astype(np.float64), np.zeros(len(counts), dtype=np.bool_))
 
@@ -150,7 +156,10 @@ class VerbatimOverlap(_Cue):
 
     name = "verbatim-overlap"
     needs_passages = True
-    citation = "a partial-input check: passage and options without the question (after Kaushik and Lipton 2018)"
+    citation = (
+        "a partial-input check: passage and options without the question (after Kaushik and Lipton "
+        "2018)"
+    )
     cites = ("kaushik2018",)
     cue_name = "longest shared run"
 

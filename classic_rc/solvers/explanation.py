@@ -88,9 +88,18 @@ class Term:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the term as plain data; what is empty is left out."""
-        plain = {"name": self.name, "value": self.value, "operation": self.operation, "note": self.note}
+        plain = {
+            "name": self.name,
+            "value": self.value,
+            "operation": self.operation,
+            "note": self.note,
+        }
         document = {key: value for key, value in plain.items() if value not in (None, "")}
-        return {**document, "parts": [part.to_dict() for part in self.parts]} if self.parts else document
+        return (
+            {**document, "parts": [part.to_dict() for part in self.parts]}
+            if self.parts
+            else document
+        )
 
 
 def given(name: str, value: float, note: str = "") -> Term:
@@ -99,10 +108,16 @@ def given(name: str, value: float, note: str = "") -> Term:
 
 
 def _make(
-    operation: str, name: str, parts: Sequence[Term | float], value: float | None = None, note: str = ""
+    operation: str,
+    name: str,
+    parts: Sequence[Term | float],
+    value: float | None = None,
+    note: str = "",
 ) -> Term:
     terms = tuple(part if isinstance(part, Term) else given("", part) for part in parts)
-    computed = OPERATIONS[operation]([term.value for term in terms]) if value is None else float(value)
+    computed = (
+        OPERATIONS[operation]([term.value for term in terms]) if value is None else float(value)
+    )
     return Term(name, computed, operation, terms, note)
 
 
@@ -117,7 +132,11 @@ def times(name: str, *parts: Term | float, value: float | None = None, note: str
 
 
 def divided(
-    name: str, numerator: Term | float, denominator: Term | float, value: float | None = None, note: str = ""
+    name: str,
+    numerator: Term | float,
+    denominator: Term | float,
+    value: float | None = None,
+    note: str = "",
 ) -> Term:
     """Return a quotient."""
     return _make("quotient", name, (numerator, denominator), value, note)
@@ -214,7 +233,11 @@ class Explanation(Viewed):
 
     @classmethod
     def from_scores(
-        cls, solver: str, question: Question, scores: Scores, formula: Callable[[int, float], Term] | None = None
+        cls,
+        solver: str,
+        question: Question,
+        scores: Scores,
+        formula: Callable[[int, float], Term] | None = None,
     ) -> Explanation:
         """Return an explanation that has only the scores and, if given, the formula of each candidate.
 
@@ -239,7 +262,9 @@ class Explanation(Viewed):
         )
 
     def with_best(
-        self, explain: Callable[[int, CandidateExplanation], CandidateExplanation], others: Sequence[int] = ()
+        self,
+        explain: Callable[[int, CandidateExplanation], CandidateExplanation],
+        others: Sequence[int] = (),
     ) -> Explanation:
         """Return the explanation with the 100 best candidates, and the ones at `others`, as `explain` returns them.
 
@@ -268,7 +293,8 @@ class Explanation(Viewed):
                     **({} if c.formula is None else {"formula": c.formula.to_dict()}),
                     **({} if c.quote is None else {"quote": c.quote, "source": c.source}),
                     "marks": [
-                        {"start": m.start, "end": m.end, "kind": m.kind, "weight": m.weight} for m in c.marks
+                        {"start": m.start, "end": m.end, "kind": m.kind, "weight": m.weight}
+                        for m in c.marks
                     ],
                 }
                 for c in self.candidates

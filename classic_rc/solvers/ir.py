@@ -50,7 +50,8 @@ _MULTIRC_DEV = {"59ccab9c3201599dc8c41355616ace2c70cffee10d5c3e863b644fbea42ac49
 IR_VARIANTS = {
     "passage": Variant(
         {},
-        "the sentences of the question's own passage, with separate statistics for each passage; BM25",
+        "the sentences of the question's own passage, with separate statistics for each passage; "
+        "BM25",
         "after Clark et al. 2016",
         cites=("clark2016", "robertson1994"),
     ),
@@ -68,23 +69,27 @@ IR_VARIANTS = {
             "overlap": "lucene-english+stop=smart",
             "decision": Threshold(value=0.0499),
         },
-        "the sentences of all passages (the released scores also had those of the hidden test set); Lucene's "
-        "TF-IDF; the best of 200 hits that shares stemmed words with question and option, not counting SMART's "
-        "stop words",
-        "Khashabi et al. 2018, MultiRC, IR(paragraphs), released scores and threshold; Porter's stemmer instead of "
-        "Morpha",
+        "the sentences of all passages (the released scores also had those of the hidden test "
+        "set); Lucene's TF-IDF; the best of 200 hits that shares stemmed words with question and "
+        "option, not counting SMART's stop words",
+        "Khashabi et al. 2018, MultiRC, IR(paragraphs), released scores and threshold; Porter's "
+        "stemmer instead of Morpha",
         _MULTIRC_DEV,
         cites=("khashabi2018multirc",),
     ),
     "clark2016": Variant(
         {"corpus": "paragraphs", "similarity": "classic"},
         "the sentences of all passages; Lucene's similarity of that time (TF-IDF)",
-        "Clark et al. 2016, Combining Retrieval, Statistics, and Inference to Answer Elementary Science Questions",
+        "Clark et al. 2016, Combining Retrieval, Statistics, and Inference to Answer Elementary "
+        "Science Questions",
         cites=("clark2016",),
     ),
 }
 
-_NAMED_AFTER_CORPUS = {"passage": "the question's own passage", "paragraphs": "the passages of all questions"}
+_NAMED_AFTER_CORPUS = {
+    "passage": "the question's own passage",
+    "paragraphs": "the passages of all questions",
+}
 """What the variants search that are named after it; others keep their name with any corpus."""
 
 
@@ -116,46 +121,55 @@ class IRSolver(Solver):
     """
 
     name = "ir"
-    citation = "Clark, Etzioni, Khashabi, Khot, Sabharwal, Tafjord and Turney 2016; Khashabi et al. 2018, MultiRC"
+    citation = (
+        "Clark, Etzioni, Khashabi, Khot, Sabharwal, Tafjord and Turney 2016; Khashabi et al. 2018, "
+        "MultiRC"
+    )
     cites = ("clark2016", "khashabi2018multirc", "robertson1994")
     variants: ClassVar[Mapping[str, Variant]] = IR_VARIANTS
     takes_encoding = False  # it divides passages into sentences
 
     corpus: Any = CORPUS.but(
-        help="the sentences to search: those of the question's own passage, where each passage has its own "
-        "statistics; those of all passages of :meth:`fit`; or those of an index (``classic-rc index``) or a "
-        "Corpus. Of several, in a list or joined by a plus, the best sentence counts",
+        help="the sentences to search: those of the question's own passage, where each passage has "
+        "its own statistics; those of all passages of :meth:`fit`; or those of an index "
+        "(``classic-rc index``) or a Corpus. Of several, in a list or joined by a plus, the best "
+        "sentence counts",
         allowed=("passage", "paragraphs"),
     )
     engine: str = parameter(
         DEFAULT_ENGINE,
-        "the search engine (see `classic-rc list engines`). One that stores indexes outside of this process needs "
-        "the name of an index as `corpus`",
+        "the search engine (see `classic-rc list engines`). One that stores indexes outside of "
+        "this process needs the name of an index as `corpus`",
         signed=_sign_engine,
     )
     similarity: Any = parameter(
         "bm25",
-        "how the engine scores a sentence: ``'bm25'`` as in Lucene, ``'classic'`` as in Lucene before release 6, …",
+        "how the engine scores a sentence: ``'bm25'`` as in Lucene, ``'classic'`` as in Lucene "
+        "before release 6, …",
         also="a name or a Similarity",
     )
     analyzer: Any = ANALYZER.but(
         default="lucene-english",
-        help="the analyzer that turns sentences and queries into index terms; an index uses its own instead",
+        help="the analyzer that turns sentences and queries into index terms; an index uses its "
+        "own instead",
     )
     depth: int | None = whole_number(
         None,
-        "among how many best hits of the query to look for a qualifying sentence; None for all sentences",
+        "among how many best hits of the query to look for a qualifying sentence; None for all "
+        "sentences",
         allowed=(None,),
     )
     overlap: Any = parameter(
         None,
-        "with `depth`, the analyzer of the words that a sentence must share; None for the index terms",
+        "with `depth`, the analyzer of the words that a sentence must share; None for the index "
+        "terms",
         also="a name, an Analyzer or None",
     )
     exclude_verbatim: bool = parameter(
         False,
-        "whether to leave out sentences that contain a question of :meth:`fit` word for word or, in an index, one "
-        "of their passages. The statistics are then those of an index that never had these sentences",
+        "whether to leave out sentences that contain a question of :meth:`fit` word for word or, "
+        "in an index, one of their passages. The statistics are then those of an index that never "
+        "had these sentences",
     )
     decision: Decision | None = DECISION
 
@@ -193,7 +207,9 @@ class IRSolver(Solver):
         # Scores of the 'okapi' similarity may be negative. A corpus without a qualifying sentence reports 0, which
         # must not win over a negative score of another corpus.
         values = np.max([np.where(best.found, best.scores, -np.inf) for best in bests], axis=0)
-        return Scores(np.where(evidence, values, 0.0).astype(np.float64), bests[0].offsets, evidence)
+        return Scores(
+            np.where(evidence, values, 0.0).astype(np.float64), bests[0].offsets, evidence
+        )
 
     def best_sentences(self, questions: Sequence[Question]) -> list[Best]:
         """Find the best qualifying sentence of each candidate in each corpus.
@@ -212,7 +228,9 @@ class IRSolver(Solver):
         self._check_values()
         if not self._parts():
             return [self._new_engine().best_in_passages(questions)]
-        self.require_fitted("corpora_", f"{self.name} has not opened its corpora: call fit(questions) first")
+        self.require_fitted(
+            "corpora_", f"{self.name} has not opened its corpora: call fit(questions) first"
+        )
         queries = [q.query for q in questions]
         options = [[c.text for c in q.candidates] for q in questions]
         return [self._search(corpus.engine, queries, options) for corpus in self.corpora_]
@@ -233,7 +251,9 @@ class IRSolver(Solver):
             try:
                 verbatim = find_verbatim(corpus, questions, passages=part != "paragraphs")
             except DataError as error:  # an index without the texts can be searched, but not read
-                caveats.append(f"{corpus.name} is not compared with the questions word for word: {error}")
+                caveats.append(
+                    f"{corpus.name} is not compared with the questions word for word: {error}"
+                )
                 continue
             if verbatim:
                 caveats.append(f"{corpus.name} contains, word for word, {verbatim}")
@@ -272,8 +292,8 @@ class IRSolver(Solver):
             expected = "no corpus" if name == "passage" else f"{name}, or {name}+INDEX"
             settings = ",".join(f"{parameter}={value}" for parameter, value in changes.items())
             problem = (
-                f"{cls.name}:{name} searches {_NAMED_AFTER_CORPUS[name]}, not {solver.corpus}: to search "
-                f"that, use {cls.name},{settings}"
+                f"{cls.name}:{name} searches {_NAMED_AFTER_CORPUS[name]}, not {solver.corpus}: to "
+                f"search that, use {cls.name},{settings}"
             )
             raise UsageError(problem, field="corpus", found=str(solver.corpus), expected=expected)
         return solver
@@ -283,12 +303,21 @@ class IRSolver(Solver):
         found, parts = super().variant_name(), self._parts()
         if found is not None or parts in ([], ["paragraphs"]):
             return found
-        of_paragraphs = self.from_params({**self.get_params(deep=False), "corpus": "paragraphs"}).variant_name()
-        return of_paragraphs if "paragraphs" in parts or of_paragraphs not in _NAMED_AFTER_CORPUS else None
+        of_paragraphs = self.from_params(
+            {**self.get_params(deep=False), "corpus": "paragraphs"}
+        ).variant_name()
+        return (
+            of_paragraphs
+            if "paragraphs" in parts or of_paragraphs not in _NAMED_AFTER_CORPUS
+            else None
+        )
 
     def row_name(self) -> str:
         """See :meth:`Solver.row_name`; the name also says what is searched, unless the variant's name does."""
-        parts = [part.name if isinstance(part, Corpus) else Path(str(part)).name for part in self._parts()]
+        parts = [
+            part.name if isinstance(part, Corpus) else Path(str(part)).name
+            for part in self._parts()
+        ]
         is_shown = not parts or (parts == ["paragraphs"] and self.variant_name() is not None)
         return super().row_name() if is_shown else f"{super().row_name()},corpus={'+'.join(parts)}"
 
@@ -296,7 +325,10 @@ class IRSolver(Solver):
         if isinstance(part, Corpus):
             return part
         if part == "passage":
-            problem = "corpus='passage' is the question's own passage: it cannot be combined with other corpora"
+            problem = (
+                "corpus='passage' is the question's own passage: it cannot be combined with other "
+                "corpora"
+            )
             raise UsageError(problem, field="corpus", found=repr(self.corpus))
         if part == "paragraphs":
             return passage_corpus((q.passage for q in questions), self._new_engine())
@@ -316,23 +348,36 @@ class IRSolver(Solver):
         engine = engine_class(self.engine)
         if engine.needs_place and (not parts or "paragraphs" in parts):
             problem = f"engine {self.engine!r} searches only {engine.stored_as}: corpus=NAME"
-            raise UsageError(problem, field="corpus", found=repr(self.corpus), expected=engine.stored_as)
+            raise UsageError(
+                problem, field="corpus", found=repr(self.corpus), expected=engine.stored_as
+            )
         if self.exclude_verbatim and engine.needs_place:
-            problem = f"engine {self.engine!r} cannot leave out sentences: use an engine with indexes in memory"
-            raise UsageError(problem, field="engine", found=repr(self.engine), expected="an engine in memory")
-        if len({part for part in parts if isinstance(part, str)}) < sum(isinstance(part, str) for part in parts):
-            raise self.wrong_value("corpus", "different corpora", f"names a corpus twice: {self.corpus}")
+            problem = (
+                f"engine {self.engine!r} cannot leave out sentences: use an engine with indexes in "
+                "memory"
+            )
+            raise UsageError(
+                problem, field="engine", found=repr(self.engine), expected="an engine in memory"
+            )
+        if len({part for part in parts if isinstance(part, str)}) < sum(
+            isinstance(part, str) for part in parts
+        ):
+            raise self.wrong_value(
+                "corpus", "different corpora", f"names a corpus twice: {self.corpus}"
+            )
         if self.depth is None and self.overlap is not None:
             problem = "has an effect only with depth: set depth=HITS too"
             raise self.wrong_value("overlap", "None, or depth too", problem)
         if self.depth is not None and not parts:
             problem = (
-                "needs a corpus (corpus=paragraphs or an index): without one, all sentences of the question's own "
-                "passage are searched"
+                "needs a corpus (corpus=paragraphs or an index): without one, all sentences of the "
+                "question's own passage are searched"
             )
             raise self.wrong_value("depth", "None, or a corpus", problem)
 
-    def _search(self, engine: Engine, queries: Sequence[str], options: Sequence[Sequence[str]]) -> Best:
+    def _search(
+        self, engine: Engine, queries: Sequence[str], options: Sequence[Sequence[str]]
+    ) -> Best:
         if self.depth is None:
             return engine.best_constrained(queries, options)
         return engine.best_among_top(queries, options, self.depth, self.overlap or engine.analyzer)
@@ -364,7 +409,9 @@ def explain_sentences(solver: IRSolver, question: Question) -> Explanation:
 
     explanation = Explanation.from_scores(solver.name, question, scores)
     without = [
-        plain if plain.evidence else replace(plain, make_formula=partial(given, "score", plain.score, _NO_SENTENCE))
+        plain
+        if plain.evidence
+        else replace(plain, make_formula=partial(given, "score", plain.score, _NO_SENTENCE))
         for plain in explanation.candidates
     ]
     return replace(explanation, candidates=tuple(without)).with_best(explain)
@@ -394,7 +441,9 @@ def _explain_candidate(
 
     def formula() -> Term:
         if not facts.terms:
-            return given("score", plain.score, f"engine {engine.name} does not report what each term adds")
+            return given(
+                "score", plain.score, f"engine {engine.name} does not report what each term adds"
+            )
         terms = (_explain_term(engine.similarity, fact, facts) for fact in facts.terms)
         return plus("score", *terms, value=plain.score)
 
@@ -402,7 +451,9 @@ def _explain_candidate(
     if source is None:
         marks = tuple(_mark_sentence(solver, question, plain.text, number, term_scores))
     quote = None if source is None else engine.sentence(number)
-    return replace(plain, marks=marks, numbers=term_scores, quote=quote, source=source, make_formula=formula)
+    return replace(
+        plain, marks=marks, numbers=term_scores, quote=quote, source=source, make_formula=formula
+    )
 
 
 def _explain_term(similarity: Similarity, fact: TermFacts, facts: QueryFacts) -> Term:
@@ -424,7 +475,9 @@ def _explain_term(similarity: Similarity, fact: TermFacts, facts: QueryFacts) ->
         rounded = f", {facts.length} terms rounded as in Lucene" if length != facts.length else ""
         note = f"k1 * (1 - b + b * length / mean length){rounded}"
         norm = times("length norm", similarity.k1, plus("", 1 - similarity.b, relative), note=note)
-        return times(name, *factors, divided("", count, plus("", fact.frequency, norm)), value=fact.share)
+        return times(
+            name, *factors, divided("", count, plus("", fact.frequency, norm)), value=fact.share
+        )
     if isinstance(similarity, Classic):
         ratio = divided("", max(facts.n_sentences, 1), fact.n_sentences + 1)
         note = f"{fact.n_sentences} of {facts.n_sentences} sentences have it"
@@ -436,19 +489,37 @@ def _explain_term(similarity: Similarity, fact: TermFacts, facts: QueryFacts) ->
             idf,
             given("", fact.idf),
             given("length norm", factor, f"1 / sqrt({facts.length}) in one byte"),
-            divided("query norm", 1, root("", facts.sum_of_squares), note="from the idf of all query terms"),
-            divided("coordination", matched, facts.n_query_terms, note="query terms that the sentence has"),
+            divided(
+                "query norm",
+                1,
+                root("", facts.sum_of_squares),
+                note="from the idf of all query terms",
+            ),
+            divided(
+                "coordination",
+                matched,
+                facts.n_query_terms,
+                note="query terms that the sentence has",
+            ),
         ]
         return times(name, *factors, value=fact.share)
     assert isinstance(similarity, Okapi)
     note = f"{fact.n_sentences} of {facts.n_sentences} sentences have it"
     n_others, n_own = facts.n_sentences - fact.n_sentences + 0.5, fact.n_sentences + 0.5
     if n_others < n_own:
-        mean_idf = given("mean idf of all terms", fact.idf / similarity.epsilon if similarity.epsilon else 0.0)
-        factors.append(times("idf", similarity.epsilon, mean_idf, value=fact.idf, note=f"{note}, more than half"))
+        mean_idf = given(
+            "mean idf of all terms", fact.idf / similarity.epsilon if similarity.epsilon else 0.0
+        )
+        factors.append(
+            times(
+                "idf", similarity.epsilon, mean_idf, value=fact.idf, note=f"{note}, more than half"
+            )
+        )
     else:
         factors.append(logarithm("idf", divided("", n_others, n_own), fact.idf, note))
-    relative = times("", similarity.b, divided("", facts.length, divided("", facts.n_tokens, facts.n_sentences)))
+    relative = times(
+        "", similarity.b, divided("", facts.length, divided("", facts.n_tokens, facts.n_sentences))
+    )
     note = "k1 * (1 - b + b * length / mean length)"
     norm = times("length norm", similarity.k1, plus("", 1 - similarity.b, relative), note=note)
     saturated = times("", fact.frequency, similarity.k1 + 1)
@@ -472,4 +543,6 @@ def _mark_sentence(
 
 def _index_passage(solver: IRSolver, question: Question) -> Engine:
     passage = question.passage
-    return solver._new_engine().index([passage.text[start:end] for start, end in passage_sentences(passage)])
+    return solver._new_engine().index(
+        [passage.text[start:end] for start, end in passage_sentences(passage)]
+    )

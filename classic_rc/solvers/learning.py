@@ -34,11 +34,14 @@ def require_gold(learner: str, questions: Sequence[Question]) -> None:
     """Refuse training questions if there are none (UsageError), or if some hide their gold (DataError)."""
     if not len(questions):
         problem = f"{learner} cannot learn without questions"
-        raise UsageError(problem, field="questions", found="0", expected="questions with gold answers")
+        raise UsageError(
+            problem, field="questions", found="0", expected="questions with gold answers"
+        )
     hidden = sum(question.gold is None for question in questions)
     if hidden:
         raise DataError(
-            f"{learner} learns from gold answers, but {hidden:,} of {len(questions):,} questions have none",
+            f"{learner} learns from gold answers, but {hidden:,} of {len(questions):,} questions "
+            "have none",
             found=f"{hidden:,} of {len(questions):,} questions without gold",
         )
 
@@ -59,7 +62,9 @@ def chosen_groups(
     for name in names:
         if name not in (whole, *known):
             raise unknown_name("group of features", name, [whole, *known])
-    return tuple(group for group in known if group in names or (whole in names and group in default))
+    return tuple(
+        group for group in known if group in names or (whole in names and group in default)
+    )
 
 
 def gold_labels(learner: str, questions: Sequence[Question]) -> NDArray[np.int64]:
@@ -95,7 +100,11 @@ def gold_labels(learner: str, questions: Sequence[Question]) -> NDArray[np.int64
     if not 0 < right.sum() < len(right):
         found, missing = ("right", "wrong") if len(right) and right.all() else ("wrong", "right")
         problem = f"{learner} cannot learn"
-        raise DataError(problem, found=f"{len(right):,} {found} candidates and no {missing} ones", expected="both")
+        raise DataError(
+            problem,
+            found=f"{len(right):,} {found} candidates and no {missing} ones",
+            expected="both",
+        )
     return right
 
 
@@ -121,7 +130,9 @@ class OutOfFold:
         The fold of each question of the dataset.
     """
 
-    def __init__(self, learn: Callable[[Any], Solver], train: Sequence[Question], folds: Folds) -> None:
+    def __init__(
+        self, learn: Callable[[Any], Solver], train: Sequence[Question], folds: Folds
+    ) -> None:
         shared = SharedQuestions.of(train)
         folds = [(others, own) for others, own in folds if len(own)]
         self.solvers = [learn(shared.take(others)) for others, _ in folds]
@@ -135,14 +146,20 @@ class OutOfFold:
 
     def score(self, index: NDArray[np.int64], questions: Sequence[Question]) -> Scores:
         """Score some of the dataset's questions, which have the positions `index` in it."""
-        (scores,) = self._score(index, questions, lambda solver, part: [score_questions(solver, part)])
+        (scores,) = self._score(
+            index, questions, lambda solver, part: [score_questions(solver, part)]
+        )
         return scores
 
     def member_scores(self, questions: Sequence[Question]) -> list[Scores]:
         """Return the normalised scores of a combination's members for all questions of the dataset."""
-        return self._score(np.arange(len(questions)), questions, lambda solver, part: solver.member_scores(part))
+        return self._score(
+            np.arange(len(questions)), questions, lambda solver, part: solver.member_scores(part)
+        )
 
-    def score_with_members(self, index: NDArray[np.int64], questions: Sequence[Question]) -> list[Scores]:
+    def score_with_members(
+        self, index: NDArray[np.int64], questions: Sequence[Question]
+    ) -> list[Scores]:
         """Score like :meth:`score`; the scores of a combination's members follow."""
         return self._score(index, questions, lambda solver, part: solver.score_with_members(part))
 
@@ -160,17 +177,29 @@ class OutOfFold:
         order = np.argsort(np.concatenate(places))
         return [Scores.concatenate(scored).take(order) for scored in zip(*parts, strict=True)]
 
-    def decide(self, scores: Scores, questions: Sequence[Question], index: NDArray[np.int64]) -> list[Prediction]:
+    def decide(
+        self, scores: Scores, questions: Sequence[Question], index: NDArray[np.int64]
+    ) -> list[Prediction]:
         """Answer some of the dataset's questions, each with the tuned decision of its own fold."""
         answers: dict[int, Prediction] = {}
         for solver, members in self._by_fold(index):
             own = [questions[i] for i in members.tolist()]
-            answers.update(zip(members.tolist(), solver.decision_.decide(scores.take(members), own), strict=True))
+            answers.update(
+                zip(
+                    members.tolist(),
+                    solver.decision_.decide(scores.take(members), own),
+                    strict=True,
+                )
+            )
         return [answers[i] for i in range(len(index))]
 
     def _by_fold(self, index: NDArray[np.int64]) -> list[tuple[Solver, NDArray[np.int64]]]:
         fold = self.fold_of[index]
-        return [(solver, np.flatnonzero(fold == k)) for k, solver in enumerate(self.solvers) if (fold == k).any()]
+        return [
+            (solver, np.flatnonzero(fold == k))
+            for k, solver in enumerate(self.solvers)
+            if (fold == k).any()
+        ]
 
 
 def one_thread() -> AbstractContextManager[object]:
@@ -235,11 +264,16 @@ def fit_model(
     ones = np.ones((features.shape[0], 1))
     dense = ones if features.dense is None else np.hstack((ones, features.dense))
     with one_thread():
-        fit = fit_logistic(Features(dense, features.sparse), right, C, copies=np.concatenate(([1.0], copies)))
+        fit = fit_logistic(
+            Features(dense, features.sparse), right, C, copies=np.concatenate(([1.0], copies))
+        )
     model = LogisticModel(fit.weights[1:], float(fit.weights[0]))
     if fit.converged:
         return model, ()
-    return model, (f"the learner newton stopped after {fit.n_steps} steps before it converged: scale the features",)
+    return model, (
+        f"the learner newton stopped after {fit.n_steps} steps before it converged: scale the "
+        "features",
+    )
 
 
 def _fit_liblinear(
@@ -256,12 +290,20 @@ def _fit_liblinear(
     # The bias is one more feature, regularised like the others, as in LIBLINEAR's `-B 1`. LIBLINEAR's default
     # tolerance of 0.01 stops far from the optimum. LIBLINEAR shuffles, so it needs a seed.
     classifier = LogisticRegression(
-        solver="liblinear", C=C, tol=1e-4, max_iter=MOST_ITERATIONS, intercept_scaling=1.0, random_state=0
+        solver="liblinear",
+        C=C,
+        tol=1e-4,
+        max_iter=MOST_ITERATIONS,
+        intercept_scaling=1.0,
+        random_state=0,
     )
     with one_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # a caveat instead
         classifier.fit(matrix, right)
-    weights, bias = np.ravel(classifier.coef_).astype(np.float64), np.ravel(classifier.intercept_)[0]
+    weights, bias = (
+        np.ravel(classifier.coef_).astype(np.float64),
+        np.ravel(classifier.intercept_)[0],
+    )
     caveats: tuple[str, ...] = ()
     if np.max(classifier.n_iter_) >= MOST_ITERATIONS:
         caveats = ("the learner liblinear stopped before it converged: scale the features",)

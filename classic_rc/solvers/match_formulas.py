@@ -25,7 +25,9 @@ def best_window(
     best = max(starts, key=lambda start: sum(weights[start : start + size]))
     inside = range(best, min(best + size, len(weights)))
     terms = [
-        inverse_count(f'"{passage[i]}"', count_of(passage[i]), weights[i] / SCALE) for i in inside if weights[i]
+        inverse_count(f'"{passage[i]}"', count_of(passage[i]), weights[i] / SCALE)
+        for i in inside
+        if weights[i]
     ]
     if not terms:
         return given(
@@ -54,7 +56,9 @@ def distance_term(
             if token not in nearest or abs(i - j) < abs(nearest[token][0] - nearest[token][1]):
                 nearest[token] = i, j
     if not nearest:
-        return given("distance", value, "no pair of a question word and a candidate word in the passage")
+        return given(
+            "distance", value, "no pair of a question word and a candidate word in the passage"
+        )
     steps = [
         given(f'"{word}" to "{passage[j]}"', abs(i - j), f"tokens {i + 1} and {j + 1}")
         for word, (i, j) in nearest.items()
@@ -66,12 +70,18 @@ def distance_term(
     if rule == "first":
         i, j = _first_pair(passage, question_words, candidate_words)
         name = f'"{passage[i]}" to "{passage[j]}", the first pair'
-        return divided("distance", given(name, abs(i - j), f"tokens {i + 1} and {j + 1}"), length, value)
+        return divided(
+            "distance", given(name, abs(i - j), f"tokens {i + 1} and {j + 1}"), length, value
+        )
     smallest = least("", *steps)
-    return divided("distance", plus("", smallest, 1) if rule == "min+1" else smallest, length, value)
+    return divided(
+        "distance", plus("", smallest, 1) if rule == "min+1" else smallest, length, value
+    )
 
 
-def _first_pair(passage: Sequence[str], question_words: set[str], candidate_words: set[str]) -> tuple[int, int]:
+def _first_pair(
+    passage: Sequence[str], question_words: set[str], candidate_words: set[str]
+) -> tuple[int, int]:
     """Return the last places of both kinds of words, as soon as both have occurred."""
     question_place = answer_place = -1
     for i, token in enumerate(passage):

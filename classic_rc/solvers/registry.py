@@ -21,7 +21,9 @@ class SolverEntry:
 
 SOLVER_ENTRIES: Mapping[str, SolverEntry] = {
     "random": SolverEntry("classic_rc.solvers.trivial:Random", "chance level, in expectation"),
-    "all-positive": SolverEntry("classic_rc.solvers.trivial:AllPositive", "every candidate is right"),
+    "all-positive": SolverEntry(
+        "classic_rc.solvers.trivial:AllPositive", "every candidate is right"
+    ),
     "all-negative": SolverEntry("classic_rc.solvers.trivial:AllNegative", "no candidate is right"),
     "constant-position": SolverEntry(
         "classic_rc.solvers.trivial:ConstantPosition",
@@ -29,15 +31,22 @@ SOLVER_ENTRIES: Mapping[str, SolverEntry] = {
         ("first", "last", "majority"),
     ),
     "majority": SolverEntry(
-        "classic_rc.solvers.trivial:Majority", "the candidate whose text is right most often in the training data"
+        "classic_rc.solvers.trivial:Majority",
+        "the candidate whose text is right most often in the training data",
     ),
     "no-answer": SolverEntry(
-        "classic_rc.solvers.trivial:NoAnswer", "always the empty answer, for data in which some questions have none"
+        "classic_rc.solvers.trivial:NoAnswer",
+        "always the empty answer, for data in which some questions have none",
     ),
-    "longest": SolverEntry("classic_rc.solvers.trivial:LongestCandidate", "the candidate with the longest text"),
-    "shortest": SolverEntry("classic_rc.solvers.trivial:ShortestCandidate", "the candidate with the shortest text"),
+    "longest": SolverEntry(
+        "classic_rc.solvers.trivial:LongestCandidate", "the candidate with the longest text"
+    ),
+    "shortest": SolverEntry(
+        "classic_rc.solvers.trivial:ShortestCandidate", "the candidate with the shortest text"
+    ),
     "max-frequency": SolverEntry(
-        "classic_rc.solvers.cloze:MaximumFrequency", "the candidate that the passage names most often"
+        "classic_rc.solvers.cloze:MaximumFrequency",
+        "the candidate that the passage names most often",
     ),
     "exclusive-frequency": SolverEntry(
         "classic_rc.solvers.cloze:ExclusiveFrequency",
@@ -85,7 +94,8 @@ SOLVER_ENTRIES: Mapping[str, SolverEntry] = {
     ),
     "feature-ranker": SolverEntry(
         "classic_rc.solvers.feature_ranker.solver:FeatureRanker",
-        "a log-linear ranker over windows, distances, sentences, n-grams, count vectors and learned words",
+        "a log-linear ranker over windows, distances, sentences, n-grams, count vectors and "
+        "learned words",
         ("no-passage", "candidates"),
     ),
     "span-sw": SolverEntry(
@@ -95,7 +105,8 @@ SOLVER_ENTRIES: Mapping[str, SolverEntry] = {
     ),
     "span-ranker": SolverEntry(
         "classic_rc.solvers.spans.ranker:SpanRanker",
-        "a log-linear model of spans: words, classes, distances and paths at both ends, and the inside",
+        "a log-linear model of spans: words, classes, distances and paths at both ends, and the "
+        "inside",
         ("wh-word",),
     ),
     "ngram-lm": SolverEntry(
@@ -126,7 +137,8 @@ SOLVER_ENTRIES: Mapping[str, SolverEntry] = {
     ),
     "combination": SolverEntry(
         "classic_rc.solvers.combination.solver:Combination",
-        "a weighted sum of other solvers' scores: solvers=[A; B],weights=[1; 0.5], tuned or stacked",
+        "a weighted sum of other solvers' scores: solvers=[A; B],weights=[1; 0.5], tuned or "
+        "stacked",
         ("mctest160-rte", "mctest500-rte"),
     ),
     "saved": SolverEntry(
@@ -138,7 +150,9 @@ SOLVER_ENTRIES: Mapping[str, SolverEntry] = {
 
 
 SOLVERS: Registry[Any] = Registry(
-    "solver", {name: line.home for name, line in SOLVER_ENTRIES.items()}, accept_classes("classic_rc:Solver")
+    "solver",
+    {name: line.home for name, line in SOLVER_ENTRIES.items()},
+    accept_classes("classic_rc:Solver"),
 )
 """All solver classes: the package's own in the order of tables, then those that other packages plug in."""
 
@@ -157,8 +171,22 @@ _FOR_SPANS = ("random", *_MATCHERS, "ir", "span-sw")
 
 DEFAULT_SOLVERS: Mapping[Task, tuple[str, ...]] = {
     Task.SINGLE_CHOICE: ("random", "constant-position", "longest", "shortest", *_FOR_CHOICES),
-    Task.MULTIPLE_ANSWER: ("random", "all-positive", "all-negative", "longest", "shortest", *_FOR_CHOICES),
-    Task.CLOZE: ("random", "max-frequency", "exclusive-frequency", "cloze-distance", *_MATCHERS, "ir"),
+    Task.MULTIPLE_ANSWER: (
+        "random",
+        "all-positive",
+        "all-negative",
+        "longest",
+        "shortest",
+        *_FOR_CHOICES,
+    ),
+    Task.CLOZE: (
+        "random",
+        "max-frequency",
+        "exclusive-frequency",
+        "cloze-distance",
+        *_MATCHERS,
+        "ir",
+    ),
     Task.SPAN: _FOR_SPANS,
     Task.MULTI_SPAN: _FOR_SPANS,
 }

@@ -59,7 +59,10 @@ def has_fitted_state(solver: Solver) -> bool:
 def require_persistent(solver: Solver) -> None:
     """Check that a solver can be saved: it learns something, is registered, and is :class:`Persistent`."""
     if not has_fitted_state(solver):
-        advice, expected = f"it learns nothing, so run it directly (-s {solver.name})", "a solver that learns"
+        advice, expected = (
+            f"it learns nothing, so run it directly (-s {solver.name})",
+            "a solver that learns",
+        )
     elif SOLVERS.get(solver.name) is not type(solver) or not isinstance(solver, Persistent):
         advice, expected = (
             "fit it in each run (--train DATA)",
@@ -95,7 +98,10 @@ def save_solver(solver: Solver, path: str | Path) -> None:
     members: dict[str, Any] = {"header": _bytes_array(json.dumps(header).encode("ascii"))}
     for name, array in arrays.items():
         if array.dtype.hasobject:
-            raise TypeError(f"array {name!r} of {solver.name} holds objects, which cannot be stored without pickle")
+            raise TypeError(
+                f"array {name!r} of {solver.name} holds objects, which cannot be stored without "
+                "pickle"
+            )
         members[_ARRAY + name] = np.ascontiguousarray(array)
     buffer = io.BytesIO()
     np.savez(buffer, **members, sha256=_bytes_array(members_digest(members)))
@@ -124,8 +130,13 @@ def load_solver(path: str | Path) -> Solver:
     header, arrays = _read_archive(str(path))
     if header.get("version") != _FORMAT_VERSION:
         problem = "unknown format version"
-        found, expected = f"{header.get('version')}, of classic_rc {header.get('classic_rc')}", str(_FORMAT_VERSION)
-        raise DataError(problem, source=str(path), field="version", found=found, expected=expected, hint=_HINT)
+        found, expected = (
+            f"{header.get('version')}, of classic_rc {header.get('classic_rc')}",
+            str(_FORMAT_VERSION),
+        )
+        raise DataError(
+            problem, source=str(path), field="version", found=found, expected=expected, hint=_HINT
+        )
     try:
         _check_types(header, arrays)
         with own_code(trusted=False):
@@ -133,10 +144,14 @@ def load_solver(path: str | Path) -> Solver:
             _try_out(solver)
     except DataError:
         raise
-    except Exception as error:  # the checksum fits any content, and what is wrong with it can fail anywhere
+    except (
+        Exception
+    ) as error:  # the checksum fits any content, and what is wrong with it can fail anywhere
         cause = str(error)[:200] or type(error).__name__
         raise DataError(
-            f"cannot restore the solver with classic_rc {__version__} ({cause})", source=str(path), hint=_HINT
+            f"cannot restore the solver with classic_rc {__version__} ({cause})",
+            source=str(path),
+            hint=_HINT,
         ) from error
     return solver
 
@@ -153,7 +168,10 @@ def solver_to_plain(solver: Solver) -> tuple[dict[str, Any], dict[str, NDArray[A
     described = {
         "solver": solver.name,
         "variant": solver.variant_name(),
-        "params": {key: value_to_plain(solver, key, value) for key, value in solver.get_params(deep=False).items()},
+        "params": {
+            key: value_to_plain(solver, key, value)
+            for key, value in solver.get_params(deep=False).items()
+        },
         "decision": value_to_plain(solver, "decision_", getattr(solver, "decision_", None)),
         "trained_on": getattr(solver, "trained_on_", None),
         "caveats": list(getattr(solver, "caveats_", ())),
@@ -184,7 +202,9 @@ def _check_types(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) 
     parts = {"solver": str, "params": dict, "state": dict, "caveats": list}
     for name, kind in parts.items():
         if not isinstance(header[name], kind):
-            raise TypeError(f"{name} is of type {type(header[name]).__name__}, expected {kind.__name__}")
+            raise TypeError(
+                f"{name} is of type {type(header[name]).__name__}, expected {kind.__name__}"
+            )
     if not all(isinstance(caveat, str) for caveat in header["caveats"]):
         raise TypeError("caveats are not strings")
     trained_on = header["trained_on"]
@@ -198,7 +218,9 @@ def _check_types(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) 
         raise TypeError("trained_on has no name, fingerprint and datasets")
     values: list[Any] = [header]
     for value in values:  # the list grows in the loop: nested data can be deep
-        values += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        values += (
+            value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        )
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueError(f"{value} is not a finite number")
         if isinstance(value, int) and not -(2**63) <= value < 2**63:
@@ -235,7 +257,9 @@ def _try_out(solver: Solver) -> None:
 
 def _read_archive(path: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     if not Path(path).exists():
-        raise DataError("no such file", source=path, hint=_HINT.replace("Save it again", "Save a solver"))
+        raise DataError(
+            "no such file", source=path, hint=_HINT.replace("Save it again", "Save a solver")
+        )
     data = read_bytes(path)
     try:
         members = {
@@ -248,12 +272,20 @@ def _read_archive(path: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
             raise ValueError(header["format"])
     except DataError:
         raise
-    except Exception as error:  # broken archives, arrays and JSON raise errors that have no common base class
+    except (
+        Exception
+    ) as error:  # broken archives, arrays and JSON raise errors that have no common base class
         problem = f"not a saved solver, or a damaged one ({error or type(error).__name__})"
         raise DataError(problem, source=path, expected=f"format {_FORMAT!r}", hint=_HINT) from None
     if digest != members_digest(members):
-        raise DataError("the content was changed after it was saved", source=path, field="sha256", hint=_HINT)
-    arrays = {name.removeprefix(_ARRAY): array for name, array in members.items() if name.startswith(_ARRAY)}
+        raise DataError(
+            "the content was changed after it was saved", source=path, field="sha256", hint=_HINT
+        )
+    arrays = {
+        name.removeprefix(_ARRAY): array
+        for name, array in members.items()
+        if name.startswith(_ARRAY)
+    }
     return header, arrays
 
 
@@ -286,7 +318,9 @@ def members_digest(members: Mapping[str, NDArray[Any]]) -> bytes:
 def _of_saved(name: str, before: Any) -> Any:
     """Return a property with a fact about the saved solver, or with `before` until its file is read."""
     doc = f"The saved solver's `{name}`; {before!r} before the file is read."
-    return property(lambda self: getattr(self.solver_, name) if hasattr(self, "solver_") else before, doc=doc)
+    return property(
+        lambda self: getattr(self.solver_, name) if hasattr(self, "solver_") else before, doc=doc
+    )
 
 
 class SavedSolver(Solver):
@@ -307,8 +341,8 @@ class SavedSolver(Solver):
 
     path: str = PATH.but(help="a file that :func:`save_solver` or ``classic-rc fit`` wrote")
     decision: Decision | None = DECISION.but(
-        help="the rule that turns scores into answers; None is the saved solver's own, with its tuned threshold "
-        "if it has one"
+        help="the rule that turns scores into answers; None is the saved solver's own, with its "
+        "tuned threshold if it has one"
     )
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
@@ -387,7 +421,9 @@ class SavedSolver(Solver):
         caveats = (*self._loaded_solver().caveats(questions), *super().caveats(questions))
         # The fresh object() is equal to nothing: a bare list without a fingerprint must not match a missing one.
         if trained_on.get("fingerprint") == getattr(questions, "fingerprint", object()):
-            caveats += (f"{self.path} learned from the data that is reported ({trained_on['name']})",)
+            caveats += (
+                f"{self.path} learned from the data that is reported ({trained_on['name']})",
+            )
         return caveats
 
     def signature_facts(self) -> Mapping[str, Any]:
@@ -403,7 +439,10 @@ class SavedSolver(Solver):
             return self.solver_
         if not self.path:
             raise UsageError(
-                "saved needs a file: path=FILE", field="path", found=repr(self.path), expected="a saved solver"
+                "saved needs a file: path=FILE",
+                field="path",
+                found=repr(self.path),
+                expected="a saved solver",
             )
         self.check_parameters()
         return load_solver(self.path)

@@ -52,17 +52,17 @@ class ScoreFile(Solver):
     cites = ("classic_rc",)
 
     path: str | Sequence[str] = PATH.but(
-        help="a file in one of the formats of :mod:`classic_rc.formats`, or a list with one file for each "
-        "dataset. A file that names its questions may have more questions than are scored. MCTest's files have a "
-        "line for every question of all stories",
+        help="a file in one of the formats of :mod:`classic_rc.formats`, or a list with one file "
+        "for each dataset. A file that names its questions may have more questions than are "
+        "scored. MCTest's files have a line for every question of all stories",
         is_list=True,
     )
     format: str | None = parameter(
         None, "the name of the format; None detects it from the content", also="a name or None"
     )
     decision: Decision | None = DECISION.but(
-        help="the rule that turns scores into answers; None repeats the answers of a file of decisions, and is the "
-        "task's default for scores"
+        help="the rule that turns scores into answers; None repeats the answers of a file of "
+        "decisions, and is the task's default for scores"
     )
 
     @property
@@ -93,7 +93,11 @@ class ScoreFile(Solver):
         """Return the file's scores of `questions`, with the file's evidence flags."""
         self.require_fitted("scores_", "score-file is not fitted: call fit(questions) first")
         rows = [self._row_of.get(_identity(question), -1) for question in questions]
-        return self._read(questions) if -1 in rows else self.scores_.take(np.array(rows, dtype=np.int64))
+        return (
+            self._read(questions)
+            if -1 in rows
+            else self.scores_.take(np.array(rows, dtype=np.int64))
+        )
 
     def signature_facts(self) -> Mapping[str, Any]:
         """Return the hashes of the files, so that the signature has their content and not their path."""
@@ -103,7 +107,9 @@ class ScoreFile(Solver):
         paths: list[Any] = list(self.path) if isinstance(self.path, list | tuple) else [self.path]
         if not paths or not all(isinstance(path, str) and path for path in paths):
             problem = "score-file needs a file: path=FILE (or several, path=[FILE; FILE])"
-            raise UsageError(problem, field="path", found=repr(self.path), expected="a path or a list of paths")
+            raise UsageError(
+                problem, field="path", found=repr(self.path), expected="a path or a list of paths"
+            )
         return paths
 
     def default_decision(self, task: Task) -> Decision:
@@ -122,8 +128,13 @@ class ScoreFile(Solver):
             return super().default_decision(task)
         if with_scores:
             (without, *_) = (path for path in paths if path not in with_scores)
-            problem = f"{with_scores[0]} has scores and {without} has decisions: give files of one kind"
-            found, expected = f"{with_scores[0]} and {without}", "files that all have scores, or all decisions"
+            problem = (
+                f"{with_scores[0]} has scores and {without} has decisions: give files of one kind"
+            )
+            found, expected = (
+                f"{with_scores[0]} and {without}",
+                "files that all have scores, or all decisions",
+            )
             raise UsageError(problem, field="path", found=found, expected=expected)
         return GivenAnswers()
 
@@ -133,8 +144,8 @@ class ScoreFile(Solver):
         if not task.has_spans:
             return False
         problem = (
-            f"{path} has answers to {task} questions, and a text is not the score of a candidate span: measure the "
-            f"answers with `classic-rc run DATA -s {path}`"
+            f"{path} has answers to {task} questions, and a text is not the score of a candidate "
+            f"span: measure the answers with `classic-rc run DATA -s {path}`"
         )
         raise UsageError(problem, field="path", found="answers", expected="scores of spans")
 
@@ -156,17 +167,20 @@ class ScoreFile(Solver):
             return next(iter(found.values()))
         if found:
             raise UsageError(
-                f"each of {' and '.join(found)} has scores for these {len(questions):,} questions: keep one",
+                f"each of {' and '.join(found)} has scores for these {len(questions):,} questions: "
+                "keep one",
                 field="path",
                 found=", ".join(found),
                 expected="one file with scores for these questions",
             )
         raise DataError(
-            f"none of the {len(paths)} score files has scores for these {len(questions):,} questions: "
-            f"{'; '.join(reasons)}"
+            f"none of the {len(paths)} score files has scores for these {len(questions):,} "
+            f"questions: {'; '.join(reasons)}"
         )
 
-    def _read_file(self, path: str, questions: Sequence[Question], notes: list[str] | None) -> Scores:
+    def _read_file(
+        self, path: str, questions: Sequence[Question], notes: list[str] | None
+    ) -> Scores:
         if self._has_scores(path, questions[0].task):
             return read_scores(path, questions, self.format, partial=True)
         predictions = read_predictions(path, questions, self.format, partial=True, notes=notes)
@@ -187,8 +201,9 @@ def _shares(predictions: Sequence[Prediction], questions: Sequence[Question], pa
         weights = prediction.weights or [1 / n_answers for _ in range(n_answers)]
         if question.task is Task.MULTIPLE_ANSWER and len(weights) > 1:
             raise UsageError(
-                f"{path} has several answers to question {question.id}, and scores of options cannot hold several "
-                f"selections: measure their mean with `classic-rc run DATA -s {path}`",
+                f"{path} has several answers to question {question.id}, and scores of options "
+                "cannot hold several selections: measure their mean with `classic-rc run DATA -s "
+                f"{path}`",
                 field="path",
                 found=f"{len(weights)} answers to {question.id}",
                 expected="one answer for each question",
@@ -200,8 +215,8 @@ def _shares(predictions: Sequence[Prediction], questions: Sequence[Question], pa
             values[[start + i for i in chosen]] += weight
     if others:
         problem = (
-            f"{len(others):,} answers of {path} are not candidates, such as {others[0]}: measure the file with "
-            f"`classic-rc run DATA -s {path}`"
+            f"{len(others):,} answers of {path} are not candidates, such as {others[0]}: measure "
+            f"the file with `classic-rc run DATA -s {path}`"
         )
         raise UsageError(problem, field="path", found=others[0], expected="the text of a candidate")
     is_answered = np.array([bool(prediction.answers) for prediction in predictions], dtype=np.bool_)
@@ -220,5 +235,8 @@ def _mentions(question: Question, text: str) -> list[int]:
 def _identity(question: Question) -> _Identity:
     """Return the question's identity; the id is not enough, because other data may use the same id."""
     options = () if question.task.has_spans else tuple(candidate_texts(question.candidates))
-    texts = sha256_of_text(question.passage.text), sha256_of_text(repr(options))  # hashes: the texts may be many
+    texts = (
+        sha256_of_text(question.passage.text),
+        sha256_of_text(repr(options)),
+    )  # hashes: the texts may be many
     return (question.id, question.text, *texts)

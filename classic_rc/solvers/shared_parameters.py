@@ -27,12 +27,13 @@ ANALYZER = parameter(
 )
 DECISION = parameter(
     None,
-    "the rule that turns scores into answers; None is the task's default: the best candidate with partial credit "
-    "for ties, or a tuned threshold if several candidates may be right",
+    "the rule that turns scores into answers; None is the task's default: the best candidate with "
+    "partial credit for ties, or a tuned threshold if several candidates may be right",
     also="a Decision or None",
 )
 SPAN_DECISION = DECISION.but(
-    help="the rule that turns scores into answers; None selects the best span, and ties get partial credit"
+    help="the rule that turns scores into answers; None selects the best span, and ties get "
+    "partial credit"
 )
 SEED = parameter(0, "the seed of random draws", also="a whole number", fits=is_integer)
 REGULARISATION = parameter(
@@ -42,12 +43,19 @@ REGULARISATION = parameter(
     fits=lambda value: is_number(value) and value > 0,
 )
 UNIT = parameter(
-    "characters", "the unit of length; words are separated by whitespace", allowed=("characters", "words")
+    "characters",
+    "the unit of length; words are separated by whitespace",
+    allowed=("characters", "words"),
 )
-ANNOTATIONS = parameter(None, "an annotation file, used instead of raw text", allowed=(None,), is_file=True)
+ANNOTATIONS = parameter(
+    None, "an annotation file, used instead of raw text", allowed=(None,), is_file=True
+)
 CATEGORIES = parameter(None, "a folder of question categories", allowed=(None,), is_file=True)
 WORDNET = parameter(
-    None, "the folder of a WordNet database; 'auto' searches the usual places", allowed=(None, "auto"), is_file=True
+    None,
+    "the folder of a WordNet database; 'auto' searches the usual places",
+    allowed=(None, "auto"),
+    is_file=True,
 )
 PATH = parameter("", "the path of a file", is_file=True)
 CORPUS = parameter(

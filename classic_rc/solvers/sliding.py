@@ -20,7 +20,16 @@ from classic_rc.parameters import number, parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question
 from classic_rc.solvers.base import Scorer, Solver, Variant
-from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark, Term, given, minus, plus, times
+from classic_rc.solvers.explanation import (
+    CandidateExplanation,
+    Explanation,
+    Mark,
+    Term,
+    given,
+    minus,
+    plus,
+    times,
+)
 from classic_rc.solvers.match_formulas import best_window, distance_term
 from classic_rc.solvers.shared_parameters import ANALYZER, DECISION, STOP_WORDS
 from classic_rc.text.analyzers import get_analyzer, stemmer, stop_words
@@ -28,7 +37,10 @@ from classic_rc.text.encoded import EncodedDataset
 
 _RELEASE = "the authors' released score files (partial credit for ties)"
 _PAPER = "Richardson, Burges and Renshaw 2013, MCTest"
-_PORT = "the public Python port mcobzarenco/mctest, the 'Baseline SW+D' of Sugawara et al. 2017 (AAAI), Table 3"
+_PORT = (
+    "the public Python port mcobzarenco/mctest, the 'Baseline SW+D' of Sugawara et al. 2017 "
+    "(AAAI), Table 3"
+)
 _DREAM = "Sun et al. 2019, DREAM, and the released dsw++/run.py"
 _PORT_CITES = ("richardson2013", "sugawara2017")
 _DREAM_CITES = ("richardson2013", "sun2019")
@@ -39,8 +51,8 @@ _MCOBZARENCO_PARAMS = {"analyzer": "mcobzarenco", "decision": Argmax(ties="first
 _DREAM_PARAMS = {"analyzer": "dream", "decision": Argmax(ties="first")}
 
 _MCOBZARENCO_NOTE = (
-    "cased tokens, stop words removed first, ties to the first option; the distance is that of the first pair "
-    "found (a bug)"
+    "cased tokens, stop words removed first, ties to the first option; the distance is that of the "
+    "first pair found (a bug)"
 )
 _DREAM_NOTE = "without the speaker focus, the dropped turns and the ConceptNet similarity of DSW++"
 
@@ -56,7 +68,8 @@ WINDOW_VARIANTS = {
     ),
     "richardson2013": Variant(
         {**_COIN_FLIP_PARAMS},
-        "as in the paper: ties are broken by a coin flip, so its tables show one draw and cannot be reproduced",
+        "as in the paper: ties are broken by a coin flip, so its tables show one draw and cannot "
+        "be reproduced",
         f"{_PAPER}, Algorithm 1",
     ),
     "mcobzarenco": Variant(
@@ -65,11 +78,13 @@ WINDOW_VARIANTS = {
         _PORT,
         cites=_PORT_CITES,
     ),
-    "dream": Variant({**_DREAM_PARAMS}, f"the SW row of DREAM, {_DREAM_NOTE}", _DREAM, cites=_DREAM_CITES),
+    "dream": Variant(
+        {**_DREAM_PARAMS}, f"the SW row of DREAM, {_DREAM_NOTE}", _DREAM, cites=_DREAM_CITES
+    ),
     "race": Variant(
         {"analyzer": "treebank", "window": "tuned", "decision": Argmax(ties="partial")},
-        "one window for all questions, tuned on a split; the paper does not specify tokens, weights and ties, so "
-        "this variant does not aim to match its results",
+        "one window for all questions, tuned on a split; the paper does not specify tokens, "
+        "weights and ties, so this variant does not aim to match its results",
         "Lai et al. 2017, RACE, sliding window baseline",
         cites=("richardson2013", "lai2017"),
     ),
@@ -101,7 +116,9 @@ DISTANCE_VARIANTS = {
 }
 
 
-def _combine_variants(name: str, weight: float, release: str, tuned_on: dict[str, str] | None = None) -> Variant:
+def _combine_variants(
+    name: str, weight: float, release: str, tuned_on: dict[str, str] | None = None
+) -> Variant:
     distance, window = DISTANCE_VARIANTS[name], WINDOW_VARIANTS[name]
     return Variant(
         {**window.params, **distance.params, "distance_weight": weight},
@@ -133,18 +150,20 @@ _WINDOW = whole_number(
 )
 _INVERSE_COUNTS = parameter(
     "passage",
-    "where the counts C come from: the candidate's own passage (as in the authors' code), or all passages that the "
-    "solver is fitted on",
+    "where the counts C come from: the candidate's own passage (as in the authors' code), or all "
+    "passages that the solver is fitted on",
     allowed=("passage", "corpus"),
 )
 _DISTANCE = parameter(
     "mean",
-    "how the distances of the question's words become one: their mean (the released scores) or their minimum (the "
-    "paper as printed); see :func:`classic_rc.kernels.word_distance` for the other two",
+    "how the distances of the question's words become one: their mean (the released scores) or "
+    "their minimum (the paper as printed); see :func:`classic_rc.kernels.word_distance` for the "
+    "other two",
     allowed=get_args(DistanceRule),
 )
 _STOP_WORDS = STOP_WORDS.but(
-    help="the name of a stop list, or a file; its words are not in S_Q and S_A but still occupy their positions"
+    help="the name of a stop list, or a file; its words are not in S_Q and S_A but still occupy "
+    "their positions"
 )
 
 
@@ -167,13 +186,17 @@ class _Matcher(Solver):
         if self.inverse_counts == "corpus":
             encoded = self.encoded(questions)
             counts = encoded.passage_word_counts()
-            self.word_counts_ = {w: int(n) for w, n in zip(encoded.vocabulary, counts, strict=True) if n}
+            self.word_counts_ = {
+                w: int(n) for w, n in zip(encoded.vocabulary, counts, strict=True) if n
+            }
         return self
 
     def _word_weights(self, encoded: EncodedDataset) -> NDArray[np.int32] | None:
         if self.inverse_counts == "passage":
             return None
-        problem = f"{self.name} with inverse_counts='corpus' needs word counts: call fit(questions) first"
+        problem = (
+            f"{self.name} with inverse_counts='corpus' needs word counts: call fit(questions) first"
+        )
         self.require_fitted("word_counts_", problem, field="inverse_counts", found="'corpus'")
         # A word that is in no fitted passage counts as if seen once: it is rare, so its weight is the largest. A
         # count of 0 would mean a weight of 0.
@@ -207,12 +230,13 @@ class SlidingWindow(_Matcher):
     variants: ClassVar[Mapping[str, Variant]] = WINDOW_VARIANTS
 
     analyzer: Any = ANALYZER.but(
-        help="the analyzer that turns texts into words; stop words that it drops are missing everywhere, also from "
-        "windows"
+        help="the analyzer that turns texts into words; stop words that it drops are missing "
+        "everywhere, also from windows"
     )
     window: int | Literal["set", "passage", "tuned"] = _WINDOW.but(
-        help="the window's length: ``|S|`` as published; the whole passage; the length in 2..30 with the best "
-        "value of the task's primary metric on the questions of :meth:`tune`; or a number of tokens",
+        help="the window's length: ``|S|`` as published; the whole passage; the length in 2..30 "
+        "with the best value of the task's primary metric on the questions of :meth:`tune`; or a "
+        "number of tokens",
         allowed=("set", "passage", "tuned"),
     )
     inverse_counts: Literal["passage", "corpus"] = _INVERSE_COUNTS
@@ -241,8 +265,12 @@ class SlidingWindow(_Matcher):
                 raise UsageError(problem, field="decision", found=repr(decision), expected=expected)
             sums = window_sweep(encoded.arrays, WINDOW_SIZES, self._word_weights(encoded)) / SCALE
             score_sets = [encoded.scores(column, column > 0) for column in sums.T]
-            values = [metric(questions, decision.decide(scores, questions)) for scores in score_sets]
-            self.window_ = WINDOW_SIZES[int(np.argmax(values))]  # the shortest of equally good windows
+            values = [
+                metric(questions, decision.decide(scores, questions)) for scores in score_sets
+            ]
+            self.window_ = WINDOW_SIZES[
+                int(np.argmax(values))
+            ]  # the shortest of equally good windows
         return super().tune(questions, scorer)
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
@@ -250,7 +278,8 @@ class SlidingWindow(_Matcher):
         self.check_parameters()
         if self.window == "tuned":
             problem = (
-                "the window is not tuned: call tune(questions) with gold answers (on the command line --tune DATA)"
+                "the window is not tuned: call tune(questions) with gold answers (on the command "
+                "line --tune DATA)"
             )
             self.require_fitted("window_", problem, field="window", found="'tuned'")
         encoded = self.encoded(questions)
@@ -283,7 +312,9 @@ class WordDistance(_Matcher):
         """Score each candidate with minus its word distance; no evidence if there is no pair of words."""
         self.check_parameters()
         encoded = self.encoded(questions)
-        distances, found = word_distance(encoded.arrays, encoded.stop_flags(self.stop_words), self.distance)
+        distances, found = word_distance(
+            encoded.arrays, encoded.stop_flags(self.stop_words), self.distance
+        )
         return encoded.scores(-distances, found)
 
 
@@ -300,7 +331,9 @@ class SlidingWindowDistance(_Matcher):
     """
 
     name = "sw+d"
-    citation = "Richardson, Burges and Renshaw 2013, MCTest, Algorithms 1 and 2, and the authors' release"
+    citation = (
+        "Richardson, Burges and Renshaw 2013, MCTest, Algorithms 1 and 2, and the authors' release"
+    )
     cites = ("richardson2013",)
     variants: ClassVar[Mapping[str, Variant]] = WINDOW_AND_DISTANCE_VARIANTS
 
@@ -311,7 +344,8 @@ class SlidingWindowDistance(_Matcher):
     stop_words: str = _STOP_WORDS
     distance_weight: float = number(
         11.0,
-        "the cost of a distance as long as the whole passage (d = 1), in units of the window's weight",
+        "the cost of a distance as long as the whole passage (d = 1), in units of the window's "
+        "weight",
         default_tuned_on=_MC500_DEV,
     )
     decision: Decision | None = DECISION
@@ -346,12 +380,18 @@ def explain_match(solver: Solver, question: Question) -> Explanation:
     params = solver.get_params(deep=False)
     analyzer = get_analyzer(params["analyzer"])
     located = analyzer.locate(question.passage.text)
-    passage = _Passage([token for token, _, _ in located], [(start, end) for _, start, end in located])
+    passage = _Passage(
+        [token for token, _, _ in located], [(start, end) for _, start, end in located]
+    )
     query = analyzer.analyze(question.query)
     scores = solver.score_candidates([question])
     window = getattr(solver, "window_", params.get("window"))
     count_of = _word_counter(solver, passage.tokens)
-    stop = _stop_tokens(params["stop_words"], analyzer.stemmer, passage.tokens) if "stop_words" in params else None
+    stop = (
+        _stop_tokens(params["stop_words"], analyzer.stemmer, passage.tokens)
+        if "stop_words" in params
+        else None
+    )
 
     def explain_candidate(i: int, plain: CandidateExplanation) -> CandidateExplanation:
         answer = analyzer.analyze(plain.text)
@@ -363,7 +403,9 @@ def explain_match(solver: Solver, question: Question) -> Explanation:
             numbers["sliding_window"] = sum_of_weights.value
             marks += _mark_window(passage, {*query}, inside, sum_of_weights)
         if stop is not None:
-            numbers["distance"] = word_distance(passage.tokens, query, answer, stop, params["distance"])
+            numbers["distance"] = word_distance(
+                passage.tokens, query, answer, stop, params["distance"]
+            )
             if "distance_weight" in params:
                 numbers["distance_weight"] = float(params["distance_weight"])
             marks += _nearest_pair(passage, query, answer, stop)
@@ -374,9 +416,15 @@ def explain_match(solver: Solver, question: Question) -> Explanation:
                 rule, value = params["distance"], numbers["distance"]
                 distance = distance_term(passage.tokens, query, answer, stop, rule, value)
                 if "distance_weight" in params:
-                    distance = times("", given("distance weight", numbers["distance_weight"]), distance)
+                    distance = times(
+                        "", given("distance weight", numbers["distance_weight"]), distance
+                    )
                 parts.append(minus("", distance))
-            return plus("score", *parts, value=plain.score) if len(parts) > 1 else parts[0].renamed("score")
+            return (
+                plus("score", *parts, value=plain.score)
+                if len(parts) > 1
+                else parts[0].renamed("score")
+            )
 
         return replace(plain, marks=tuple(marks), numbers=numbers, make_formula=formula)
 
@@ -395,12 +443,16 @@ def _stop_tokens(name: str, stemmer_name: str, tokens: Sequence[str]) -> set[str
     return {token for token in set(tokens) if token.lower() in listed}
 
 
-def _mark_window(passage: _Passage, question_words: set[str], inside: range, total: Term) -> list[Mark]:
+def _mark_window(
+    passage: _Passage, question_words: set[str], inside: range, total: Term
+) -> list[Mark]:
     if not inside:
         return []
     # A word has the same weight wherever it is.
     weights = {term.name: term.value for term in total.parts}
-    marks = [Mark(passage.places[inside[0]][0], passage.places[inside[-1]][1], "window", total.value)]
+    marks = [
+        Mark(passage.places[inside[0]][0], passage.places[inside[-1]][1], "window", total.value)
+    ]
     for i in inside:
         weight = weights.get(f'"{passage.tokens[i]}"')
         if weight is not None:
@@ -409,11 +461,15 @@ def _mark_window(passage: _Passage, question_words: set[str], inside: range, tot
     return marks
 
 
-def _nearest_pair(passage: _Passage, query: Sequence[str], answer: Sequence[str], stop: set[str]) -> list[Mark]:
+def _nearest_pair(
+    passage: _Passage, query: Sequence[str], answer: Sequence[str], stop: set[str]
+) -> list[Mark]:
     question_words, candidate_words = set(query) - stop, set(answer) - set(query) - stop
     question_places = [i for i, token in enumerate(passage.tokens) if token in question_words]
     answer_places = [i for i, token in enumerate(passage.tokens) if token in candidate_words]
     if not question_places or not answer_places:
         return []
-    i, j = min(((i, j) for i in question_places for j in answer_places), key=lambda p: abs(p[0] - p[1]))
+    i, j = min(
+        ((i, j) for i in question_places for j in answer_places), key=lambda p: abs(p[0] - p[1])
+    )
     return [Mark(*passage.places[i], "pair-question"), Mark(*passage.places[j], "pair-candidate")]

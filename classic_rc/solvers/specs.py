@@ -63,7 +63,9 @@ def parse_solver(spec: str) -> Solver:
             found, fix = f"the class {spec.__name__}", f"make a solver of it: {spec.__name__}()"
         else:
             found, fix = type(spec).__name__, 'give a text such as "sw+d,window=30"'
-        raise UsageError(f"{found} is not a specification: {fix}", field="spec", found=found, expected="a text")
+        raise UsageError(
+            f"{found} is not a specification: {fix}", field="spec", found=found, expected="a text"
+        )
     head, *assignments = _split(spec, ",")
     if head.strip() in SHORT_NAMES:
         head, *more = _split(SHORT_NAMES[head.strip()], ",")
@@ -114,11 +116,15 @@ def changed_texts(solver: Solver) -> dict[str, str]:
     else:
         base = cls.variant(variant).get_params(deep=False)
     texts = {
-        name: _format_value(value) for name, value in solver.get_params(deep=False).items() if name != "decision"
+        name: _format_value(value)
+        for name, value in solver.get_params(deep=False).items()
+        if name != "decision"
     }
     changed = {name: text for name, text in texts.items() if text != _format_value(base[name])}
     deciding = changed_decision(solver.decision, base.get("decision"))
-    return changed | {name: _format_value(value) for name, value in deciding.items() if name not in texts}
+    return changed | {
+        name: _format_value(value) for name, value in deciding.items() if name not in texts
+    }
 
 
 def change_paths(solver: Solver, change: Callable[[str], str]) -> Solver:
@@ -169,10 +175,16 @@ def _split_assignment(text: str, spec: str) -> tuple[str, str]:
     return key.strip(), value.strip()
 
 
-def _parse_params(solver: type[Solver], texts: Mapping[str, str], base: Decision | None) -> dict[str, Any]:
+def _parse_params(
+    solver: type[Solver], texts: Mapping[str, str], base: Decision | None
+) -> dict[str, Any]:
     """Parse the texts of parameters; a decision's parameters change the variant's decision."""
     known = solver._get_param_names()
-    rules = {name for rule in RULES for name in rule.parameters} - {*known} if "decision" in known else set()
+    rules = (
+        {name for rule in RULES for name in rule.parameters} - {*known}
+        if "decision" in known
+        else set()
+    )
     deciding = {key: _parse_value(text) for key, text in texts.items() if key in rules}
     params: dict[str, Any] = {"decision": make_decision(deciding, base)} if deciding else {}
     for key, text in texts.items():
@@ -216,7 +228,12 @@ def _format_value(value: Any) -> str:
     if isinstance(value, Analyzer):
         value = value.spec
     if isinstance(value, str):
-        plain = value and value == value.strip() and not set('[],;"') & set(value) and _parse_value(value) == value
+        plain = (
+            value
+            and value == value.strip()
+            and not set('[],;"') & set(value)
+            and _parse_value(value) == value
+        )
         return value if plain else json.dumps(value)
     return " ".join(str(value).split())
 
@@ -252,7 +269,9 @@ def load_solver_class(path: Path, class_name: str) -> type[Solver]:
         raise DataError("no such file", source=str(path), hint="Use path/to/file.py:Class")
     if not _is_trusted.get():
         problem = f"{path}:{class_name} runs the code of {path}: check that file, then add --trust"
-        raise UsageError(problem, field="--trust", found="not set", expected=f"--trust, to run {path}")
+        raise UsageError(
+            problem, field="--trust", found="not set", expected=f"--trust, to run {path}"
+        )
     spec = importlib.util.spec_from_file_location(f"classic_rc_user_{path.stem}", path)
     assert spec is not None
     source = read_bytes(path)
@@ -265,21 +284,32 @@ def load_solver_class(path: Path, class_name: str) -> type[Solver]:
     try:
         exec(compile(source, str(path), "exec", dont_inherit=True), vars(module))
     except SyntaxError as error:
-        raise UsageError(f"{path}, line {error.lineno}: {error.msg}", field="solver", found=str(path)) from error
+        raise UsageError(
+            f"{path}, line {error.lineno}: {error.msg}", field="solver", found=str(path)
+        ) from error
     except Exception as error:
         raise UsageError(
-            f"cannot import {path}: {type(error).__name__}: {error}", field="solver", found=str(path)
+            f"cannot import {path}: {type(error).__name__}: {error}",
+            field="solver",
+            found=str(path),
         ) from error
     finally:
         sys.dont_write_bytecode = writes_no_bytecode
         sys.modules.pop(spec.name, None)
-    classes = {n: c for n, c in vars(module).items() if isinstance(c, type) and issubclass(c, Solver)}
+    classes = {
+        n: c for n, c in vars(module).items() if isinstance(c, type) and issubclass(c, Solver)
+    }
     if class_name not in classes:
         defined = {n for n, c in classes.items() if c.__module__ == module.__name__}
         if not defined:
-            problem = f"{path} defines no solver class {class_name!r}: write a subclass of classic_rc.Solver"
+            problem = (
+                f"{path} defines no solver class {class_name!r}: write a subclass of "
+                "classic_rc.Solver"
+            )
             found, expected = class_name, "a subclass of classic_rc.Solver"
-            raise UsageError(problem, field=f"solver class in {path}", found=found, expected=expected)
+            raise UsageError(
+                problem, field=f"solver class in {path}", found=found, expected=expected
+            )
         raise unknown_name(f"solver class in {path}", class_name, defined)
     solver_class = classes[class_name]
     if getattr(solver_class, "__abstractmethods__", None):

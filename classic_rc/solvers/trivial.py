@@ -37,17 +37,20 @@ class Random(Solver):
     score_meaning = "a draw from the question's id, the seed and the candidate's index"
 
     seed: int = SEED.but(
-        help="the seed of the draws; a draw depends only on the question id, the seed and the candidate's index"
+        help="the seed of the draws; a draw depends only on the question id, the seed and the "
+        "candidate's index"
     )
     decision: Decision | None = DECISION.but(
-        help="the rule that turns scores into answers; None takes the best draw or, if several candidates may be "
-        "right, every draw above one half"
+        help="the rule that turns scores into answers; None takes the best draw or, if several "
+        "candidates may be right, every draw above one half"
     )
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Draw a score for every candidate; never with evidence, because no text is read."""
         self.check_parameters()
-        draws = uniform_draws(text_keys([q.id for q in questions]), candidate_counts(questions), self.seed)
+        draws = uniform_draws(
+            text_keys([q.id for q in questions]), candidate_counts(questions), self.seed
+        )
         return scores_without_evidence(draws, questions)
 
     def expectation(self, questions: Sequence[Question]) -> list[Prediction]:
@@ -83,12 +86,15 @@ class _Constant(Solver):
     constant: ClassVar[float]
     score_meaning = "the same for every candidate"
     decision: Decision | None = DECISION.but(
-        help="the rule that turns scores into answers; None is a threshold between the two constants"
+        help="the rule that turns scores into answers; None is a threshold between the two "
+        "constants"
     )
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Score every candidate with the constant."""
-        return scores_without_evidence(np.full(candidate_counts(questions).sum(), self.constant), questions)
+        return scores_without_evidence(
+            np.full(candidate_counts(questions).sum(), self.constant), questions
+        )
 
     def default_decision(self, task: Task) -> Decision:
         """Return a threshold between the two constants."""
@@ -137,15 +143,17 @@ class ConstantPosition(Solver):
         "first": Variant({"position": "first"}, "always the first candidate", ""),
         "last": Variant({"position": "last"}, "always the last candidate", ""),
         "majority": Variant(
-            {"position": "majority"}, "the position that is right most often in the training data", ""
+            {"position": "majority"},
+            "the position that is right most often in the training data",
+            "",
         ),
     }
 
     position: int | Literal["first", "last", "majority"] = whole_number(
         "first",
-        "the position of the candidate. ``'majority'`` is the one that is right most often in the data of "
-        ":meth:`fit` (of equally frequent ones the first). A number is an index from 0. If a question has fewer "
-        "candidates, its last one is selected",
+        "the position of the candidate. ``'majority'`` is the one that is right most often in the "
+        "data of :meth:`fit` (of equally frequent ones the first). A number is an index from 0. If "
+        "a question has fewer candidates, its last one is selected",
         allowed=("first", "last", "majority"),
         least=0,
     )
@@ -212,10 +220,15 @@ class Majority(Solver):
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
         """Count the right texts; without gold answers, that is a UsageError."""
         self.check_parameters()
-        counts = Counter(normalised_text(text) for question in questions for text in question.gold_texts)
+        counts = Counter(
+            normalised_text(text) for question in questions for text in question.gold_texts
+        )
         if not counts:
             problem = "majority needs training questions with gold answers"
-            found, expected = f"{len(questions)} questions without gold", "training questions with gold answers"
+            found, expected = (
+                f"{len(questions)} questions without gold",
+                "training questions with gold answers",
+            )
             raise UsageError(problem, field="questions", found=found, expected=expected)
         self.counts_ = dict(counts)
         return self
@@ -270,7 +283,11 @@ class _ByLength(Solver):
         """Score each candidate with its signed length, in characters or in whitespace-separated words."""
         self.check_parameters()
         texts = [c.text for q in questions for c in q.candidates]
-        lengths = [len(t) for t in texts] if self.unit == "characters" else [len(t.split()) for t in texts]
+        lengths = (
+            [len(t) for t in texts]
+            if self.unit == "characters"
+            else [len(t.split()) for t in texts]
+        )
         return scores_without_evidence(self.sign * np.array(lengths, dtype=np.float64), questions)
 
 

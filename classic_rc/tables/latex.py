@@ -72,7 +72,9 @@ def render_latex(
         lines += [rf"\caption{{{latex_caption(title)}{' (continued)' if i else ''}}}"]
         lines += [rf"\label{{{label}}}"] if label and not i else []
         lines += [rf"\end{{{environment}}}"]
-    notes = [f"% {note}" for note in (*table.note_lines, *table.signature_lines, *latex_preamble(lines))]
+    notes = [
+        f"% {note}" for note in (*table.note_lines, *table.signature_lines, *latex_preamble(lines))
+    ]
     return "\n".join([*notes, *lines]) + "\n"
 
 
@@ -98,13 +100,17 @@ def _parts(table: Table, most: int) -> Iterator[Table]:
     row_parts = list(_row_parts(table, most_rows))
     for chosen in _column_parts(table, most):
         for groups in row_parts:
-            rows = [RowGroup([[row[j] for j in chosen] for row in of.rows], of.heading) for of in groups]
+            rows = [
+                RowGroup([[row[j] for j in chosen] for row in of.rows], of.heading) for of in groups
+            ]
             yield replace(table, columns=[table.shown[j] for j in chosen], row_groups=rows)
 
 
 def _column_parts(table: Table, most: int) -> list[list[int]]:
     """Return the columns of each panel; groups of columns stay together if they can."""
-    n_names = next((j for j, column in enumerate(table.shown) if not column.is_text), len(table.shown))
+    n_names = next(
+        (j for j, column in enumerate(table.shown) if not column.is_text), len(table.shown)
+    )
     names, room = list(range(n_names)), max(most + 1 - n_names, 2)
     parts: list[list[int]] = []
     for _, group in groupby(range(n_names, len(table.shown)), key=lambda j: table.shown[j].group):
@@ -145,7 +151,13 @@ def latex_tabular(table: Table, *, names: Mapping[str, str] | None = None) -> li
     start, end = rf"\begin{{tabular}}{{{columns}}}", r"\end{tabular}"
     if any(_is_wrapped(table)):
         start, end = rf"\begin{{tabularx}}{{\linewidth}}{{{columns}}}", r"\end{tabularx}"
-    head = [r"\begin{adjustbox}{max width=\linewidth}", start, r"\toprule", *_header_lines(table), r"\midrule"]
+    head = [
+        r"\begin{adjustbox}{max width=\linewidth}",
+        start,
+        r"\toprule",
+        *_header_lines(table),
+        r"\midrule",
+    ]
     return [*head, *_body_lines(table, names or {}), r"\bottomrule", end, r"\end{adjustbox}"]
 
 
@@ -155,7 +167,9 @@ def _body_lines(table: Table, names: Mapping[str, str]) -> list[str]:
         if heading is not None:
             lines += [r"\addlinespace"] if i else []
             width = len(table.shown)
-            lines.append(_line([rf"\multicolumn{{{width}}}{{@{{}}l}}{{\textit{{{latex_text(heading)}}}}}"]))
+            lines.append(
+                _line([rf"\multicolumn{{{width}}}{{@{{}}l}}{{\textit{{{latex_text(heading)}}}}}"])
+            )
         lines += _row_lines(table, cells, names)
     return lines
 
@@ -200,13 +214,20 @@ def _header_lines(table: Table) -> Iterator[str]:
         headers, rules, start = [], [], 1
         for name, n in table.column_groups[1:]:
             headers.append(_header_cell(table.shown[start], name, n, stacked))
-            rules += [rf"\cmidrule(lr){{{start + 1}-{start + n}}}"] if table.shown[start].name else []
+            rules += (
+                [rf"\cmidrule(lr){{{start + 1}-{start + n}}}"] if table.shown[start].name else []
+            )
             start += n
         yield _line(["" if named else latex_text(first.name), *headers])
         if not named:
             return
         yield "".join(rules)
-    yield _line([latex_text(first.name), *(_header_cell(column, column.name, 1, stacked) for column in others)])
+    yield _line(
+        [
+            latex_text(first.name),
+            *(_header_cell(column, column.name, 1, stacked) for column in others),
+        ]
+    )
 
 
 def _header_cell(column: Column, text: str, span: int, stacked: bool) -> str:
@@ -251,7 +272,11 @@ def _top(table: Table, column: Column, cell: Cell) -> str:
     index = list(table.shown).index(column)
     of_column = [cells[index] for _, cells in table.lines()]
     longest = max(len(column.parts(other).number) for other in of_column)
-    shown = rf"\phantom{{{'0' * (longest - len(parts.number))}}}{shown}" if len(parts.number) < longest else shown
+    shown = (
+        rf"\phantom{{{'0' * (longest - len(parts.number))}}}{shown}"
+        if len(parts.number) < longest
+        else shown
+    )
     if not parts.interval:
         return shown + (rf"\rlap{{$^{{{signs}}}$}}" if signs else "")
     # Here ± follows the mark: cells without a mark get its width, so that numbers are below each other.
@@ -283,7 +308,9 @@ def latex_text(text: str) -> str:
 
 def latex_caption(text: str) -> str:
     """Escape a caption, with marks and p-values as in the table."""
-    return re.sub(r"\bp \\textless\{\} ([\d.]+)", r"$p < \1$", latex_text(text)).replace(" {*}:", " $^{*}$:")
+    return re.sub(r"\bp \\textless\{\} ([\d.]+)", r"$p < \1$", latex_text(text)).replace(
+        " {*}:", " $^{*}$:"
+    )
 
 
 _LATEX = {
@@ -316,12 +343,19 @@ def latex_escape(text: str) -> str:
 def latex_preamble(lines: Iterable[str]) -> list[str]:
     """Return remarks on what the LaTeX lines need in a document: packages, and an engine for non-Latin scripts."""
     lines = [line for line in lines if not line.startswith("%")]
-    packages = ["booktabs", "adjustbox", *(["tabularx"] if any("{tabularx}" in line for line in lines) else [])]
+    packages = [
+        "booktabs",
+        "adjustbox",
+        *(["tabularx"] if any("{tabularx}" in line for line in lines) else []),
+    ]
     remarks = [rf"\usepackage{{{','.join(packages)}}}"]
     if any(r"\citep{" in line for line in lines):
         remarks.append(r"\usepackage{natbib}, which the style may load already")
     if any(not _is_latin(character) for line in lines for character in line):
-        remarks.append("has non-Latin characters: compile with XeLaTeX or LuaLaTeX, and with a font that has them")
+        remarks.append(
+            "has non-Latin characters: compile with XeLaTeX or LuaLaTeX, and with a font that has "
+            "them"
+        )
     return remarks
 
 

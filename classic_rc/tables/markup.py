@@ -118,7 +118,11 @@ def render_html(table: Table) -> str:
     signatures = "<br>".join(map(escape, table.signature_lines))
     notes = [*map(escape, table.note_lines), *([signatures] if signatures else [])]
     cell = f'<td colspan="{len(table.shown)}"{_inline("left", "notes")}>'
-    foot = ["</tbody><tfoot>", *(f"<tr>{cell}{note}</td></tr>" for note in notes), "</tfoot></table>"]
+    foot = [
+        "</tbody><tfoot>",
+        *(f"<tr>{cell}{note}</td></tr>" for note in notes),
+        "</tfoot></table>",
+    ]
     caption = f"<caption>{escape(printable(table.title))}</caption>"
     lines = [f'<table style="text-align: right">{caption}<thead>', *html_lines(table, _inline)]
     return "\n".join([*lines, *(foot if notes else ["</tbody></table>"])]) + "\n"
@@ -134,7 +138,9 @@ def html_lines(table: Table, look: Callable[..., str]) -> Iterator[str]:
         number, mark, interval = map(escape, column.parts(cell))
         text = f"<strong>{number}</strong>" if cell.bold else number
         return (
-            text + (f"<sup>{mark}</sup>" if mark else "") + (f"<wbr><small>{interval}</small>" if interval else "")
+            text
+            + (f"<sup>{mark}</sup>" if mark else "")
+            + (f"<wbr><small>{interval}</small>" if interval else "")
         )
 
     has_two_lines = any(column.group and column.name for column in table.shown)
@@ -144,8 +150,15 @@ def html_lines(table: Table, look: Callable[..., str]) -> Iterator[str]:
             for name, n in table.column_groups
         )
         yield f"<tr>{''.join(groups)}</tr>"
-    names = ((column, printable(column.name) if has_two_lines else column.heading) for column in table.shown)
-    yield "<tr>" + "".join(f'<th scope="col"{of(column)}>{escape(name)}</th>' for column, name in names) + "</tr>"
+    names = (
+        (column, printable(column.name) if has_two_lines else column.heading)
+        for column in table.shown
+    )
+    yield (
+        "<tr>"
+        + "".join(f'<th scope="col"{of(column)}>{escape(name)}</th>' for column, name in names)
+        + "</tr>"
+    )
     yield "</thead><tbody>"
     for heading, (first, *others) in table.lines():
         if heading is not None:
@@ -153,9 +166,13 @@ def html_lines(table: Table, look: Callable[..., str]) -> Iterator[str]:
             yield f"<tr><th {place}>{escape(heading)}</th></tr>"
         pairs = zip(table.shown[1:], others, strict=True)
         own = "".join(
-            f"<td{of(column, *['grey'] * cell.faint)}>{shown(column, cell)}</td>" for column, cell in pairs
+            f"<td{of(column, *['grey'] * cell.faint)}>{shown(column, cell)}</td>"
+            for column, cell in pairs
         )
-        name = f'<th scope="row"{look("left", *["grey"] * first.faint)}>{shown(table.shown[0], first)}</th>'
+        name = (
+            "<th "
+            f'scope="row"{look("left", *["grey"] * first.faint)}>{shown(table.shown[0], first)}</th>'
+        )
         yield f"<tr>{name}{own}</tr>"
 
 

@@ -99,7 +99,9 @@ def format_points(value: float | None, decimals: int = 2) -> str:
 
 
 _FORMATS: Mapping[str, _NumberFormat] = {
-    "percent": _NumberFormat(2, lambda value, decimals: f"{round(100 * value, decimals) + 0.0:.{decimals}f}"),
+    "percent": _NumberFormat(
+        2, lambda value, decimals: f"{round(100 * value, decimals) + 0.0:.{decimals}f}"
+    ),
     "points": _NumberFormat(2, format_points),
     "count": _NumberFormat(0, lambda value, decimals: f"{value:,}", 0),
     "number": _NumberFormat(3, lambda value, decimals: f"{value:,.{decimals}f}", 2),
@@ -136,7 +138,9 @@ class Column:
         """Return what a cell of this column shows; control characters in texts become visible escapes."""
         number = self._write(cell.value)
         mark = "" if cell.is_missing else printable(cell.mark)
-        return CellParts(f"({number})" if cell.faint and number else number, mark, self._write_interval(cell))
+        return CellParts(
+            f"({number})" if cell.faint and number else number, mark, self._write_interval(cell)
+        )
 
     def text(self, cell: Cell) -> str:
         """Return what a cell of this column shows as one text."""
@@ -157,7 +161,9 @@ class Column:
             return ""
         written = _FORMATS[self.kind]
         decimals = (
-            written.interval_decimals if self.decimals is None else min(written.interval_decimals, self.decimals)
+            written.interval_decimals
+            if self.decimals is None
+            else min(written.interval_decimals, self.decimals)
         )
         if self.intervals == "pm":
             assert isinstance(cell.value, float | int)
@@ -182,9 +188,15 @@ class Table:
     columns: Sequence[Column]  # the first has the names of the rows
     row_groups: Sequence[RowGroup]
     notes: Sequence[str] = ()  # lines below the table; in LaTeX, comments above it
-    caption: str | None = None  # in LaTeX, for a reader who sees only the table; by default the title
-    signatures: Mapping[str, str] = field(default_factory=dict)  # of systems; plain text has them if asked to
-    facts: Mapping[str, Any] = field(default_factory=dict)  # what is the same for all rows, for CSV and frames
+    caption: str | None = (
+        None  # in LaTeX, for a reader who sees only the table; by default the title
+    )
+    signatures: Mapping[str, str] = field(
+        default_factory=dict
+    )  # of systems; plain text has them if asked to
+    facts: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # what is the same for all rows, for CSV and frames
 
     @cached_property
     def shown(self) -> Sequence[Column]:
@@ -194,13 +206,18 @@ class Table:
     @property
     def column_groups(self) -> list[tuple[str, int]]:
         """The groups of neighbouring columns that people see, each with its number of columns."""
-        return [(name, len(list(of))) for name, of in groupby(column.group for column in self.shown)]
+        return [
+            (name, len(list(of))) for name, of in groupby(column.group for column in self.shown)
+        ]
 
     @property
     def visible_groups(self) -> Iterator[RowGroup]:
         """The groups of rows with the cells of the columns that people see."""
         shown = [j for j, column in enumerate(self.columns) if not column.hidden]
-        return (RowGroup([[row[j] for j in shown] for row in of.rows], of.heading) for of in self.row_groups)
+        return (
+            RowGroup([[row[j] for j in shown] for row in of.rows], of.heading)
+            for of in self.row_groups
+        )
 
     def lines(self, *, hidden: bool = False) -> Iterator[tuple[str | None, list[Cell]]]:
         """Yield each row, after the heading of its group if it is the first of one that has a heading, else None.
@@ -223,8 +240,15 @@ class Table:
     def select(self, *columns: str) -> Table:
         """Return the table with only these columns, found by their names or keys, and none of them hidden."""
         chosen = [self._index(column) for column in columns]
-        groups = [RowGroup([[row[j] for j in chosen] for row in of.rows], of.heading) for of in self.row_groups]
-        return replace(self, columns=[replace(self.columns[j], hidden=False) for j in chosen], row_groups=groups)
+        groups = [
+            RowGroup([[row[j] for j in chosen] for row in of.rows], of.heading)
+            for of in self.row_groups
+        ]
+        return replace(
+            self,
+            columns=[replace(self.columns[j], hidden=False) for j in chosen],
+            row_groups=groups,
+        )
 
     def _index(self, column: str) -> int:
         for j, known in enumerate(self.columns):
@@ -254,8 +278,12 @@ class Table:
         for column in self.columns:
             key = column.key or column.heading
             keys.append(f"{key} ({len(keys) + 1})" if key in keys else key)
-        bounded = {key for key, *cells in zip(keys, *rows, strict=True) if any(c.interval for c in cells)}
-        marked = {key for key, *cells in zip(keys, *rows, strict=True) if any(c.mark for c in cells)}
+        bounded = {
+            key for key, *cells in zip(keys, *rows, strict=True) if any(c.interval for c in cells)
+        }
+        marked = {
+            key for key, *cells in zip(keys, *rows, strict=True) if any(c.mark for c in cells)
+        }
         records = []
         for heading, cells in zip(headings, rows, strict=True):
             record: dict[str, Any] = dict(self.facts)
@@ -347,7 +375,9 @@ def write_csv(tables: Sequence[Table], signatures: bool) -> str:
 
 def _accept(name: str, offered: Any) -> TableFormat:
     if not callable(offered):
-        raise UsageError(f"the table format {name} is {offered!r}, expected a function of tables and a flag")
+        raise UsageError(
+            f"the table format {name} is {offered!r}, expected a function of tables and a flag"
+        )
     return offered
 
 

@@ -39,7 +39,9 @@ class _TextColumn:
     width: int = 0
 
     @classmethod
-    def of(cls, header: str, cells: Sequence[str], is_text: bool, is_note: bool = False) -> _TextColumn:
+    def of(
+        cls, header: str, cells: Sequence[str], is_text: bool, is_note: bool = False
+    ) -> _TextColumn:
         return cls(header, cells, is_text, is_note, max(map(column_width, (header, *cells))))
 
     def pad(self, text: str) -> str:
@@ -81,7 +83,10 @@ def _texts(column: Column, cells: Sequence[Cell]) -> list[str]:
     marks = max((column_width(part.mark) for part in parts), default=0)
     intervals = max((len(part.interval) for part in parts), default=0)
     spaces = [" " * (marks - column_width(part.mark)) for part in parts]
-    return [p.number + p.mark + space + p.interval.ljust(intervals) for p, space in zip(parts, spaces, strict=True)]
+    return [
+        p.number + p.mark + space + p.interval.ljust(intervals)
+        for p, space in zip(parts, spaces, strict=True)
+    ]
 
 
 def _total(columns: Sequence[_TextColumn]) -> int:
@@ -90,7 +95,9 @@ def _total(columns: Sequence[_TextColumn]) -> int:
 
 def _wrap_header(column: _TextColumn) -> _TextColumn:
     """Return a column as narrow as its cells and the words of its header."""
-    return replace(column, width=max(map(column_width, (*column.header.split(), *column.cells)), default=0))
+    return replace(
+        column, width=max(map(column_width, (*column.header.split(), *column.cells)), default=0)
+    )
 
 
 def _move_notes(columns: Sequence[_TextColumn]) -> tuple[list[_TextColumn], list[str]]:
@@ -115,7 +122,10 @@ def _narrow(columns: Sequence[_TextColumn], width: int) -> list[_TextColumn]:
     """
     narrowed = list(columns)
     for _ in range(_total(columns) - width):
-        widest = max((j for j, column in enumerate(narrowed) if column.is_text), key=lambda j: narrowed[j].width)
+        widest = max(
+            (j for j, column in enumerate(narrowed) if column.is_text),
+            key=lambda j: narrowed[j].width,
+        )
         if narrowed[widest].width <= _NARROWEST:
             return [replace(c, width=min(c.width, width // 2)) if c.is_text else c for c in columns]
         narrowed[widest] = replace(narrowed[widest], width=narrowed[widest].width - 1)
@@ -159,7 +169,9 @@ def _panel_lines(columns: Sequence[_TextColumn], headings: Sequence[str | None])
     for i, heading in enumerate(headings):
         if heading is not None:
             yield f"[{heading}]"
-        yield from _lines_of_row(columns, [wrap(column.cells[i], column.width) for column in columns])
+        yield from _lines_of_row(
+            columns, [wrap(column.cells[i], column.width) for column in columns]
+        )
 
 
 def _lines_of_row(columns: Sequence[_TextColumn], texts: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -196,7 +208,10 @@ def wrap_note(text: str, width: int) -> list[str]:
     """Return the lines of a note; those after the first are indented, and no word is broken."""
     indent = " " * (len(text) - len(text.lstrip()))
     first, *others = wrap(text.lstrip(), width - len(indent) - _NOTE_INDENT, break_words=False)
-    return [indent + isolate_direction(first), *(f"{indent}{' ' * _NOTE_INDENT}{line}" for line in others)]
+    return [
+        indent + isolate_direction(first),
+        *(f"{indent}{' ' * _NOTE_INDENT}{line}" for line in others),
+    ]
 
 
 _RIGHT_TO_LEFT = frozenset({"R", "AL", "RLE", "RLO", "RLI"})
@@ -217,6 +232,10 @@ def isolate_direction(text: str) -> str:
 def column_width(text: str) -> int:
     """Return the number of terminal columns: two for wide characters, none for marks and joiners."""
     return sum(
-        0 if unicodedata.category(c) in _NO_WIDTH else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        0
+        if unicodedata.category(c) in _NO_WIDTH
+        else 2
+        if unicodedata.east_asian_width(c) in "WF"
+        else 1
         for c in text
     )

@@ -48,13 +48,21 @@ def check_engine(engine_type: type[Engine], new_place: Callable[[], str] | None 
     >>> check_engine(engine_class("sparse"))
     """
     name = engine_type.name
-    assert re.fullmatch(r"[\w.+-]+", name), f"{name!r}: a name may have only letters, digits and . _ + -"
+    assert re.fullmatch(r"[\w.+-]+", name), (
+        f"{name!r}: a name may have only letters, digits and . _ + -"
+    )
     assert engine_type.description, f"{name}: the description is missing"
     assert engine_type.citation, f"{name}: the citation is missing"
-    assert not engine_type.needs_place or engine_type.stored_as, f"{name}: needs_place without stored_as"
+    assert not engine_type.needs_place or engine_type.stored_as, (
+        f"{name}: needs_place without stored_as"
+    )
 
     def make() -> Engine:
-        return engine_type(place=new_place()) if engine_type.needs_place and new_place else engine_type()
+        return (
+            engine_type(place=new_place())
+            if engine_type.needs_place and new_place
+            else engine_type()
+        )
 
     engine = make()
     assert engine.index(iter(_SENTENCES)) is engine, f"{name}: index must return the engine"
@@ -63,7 +71,9 @@ def check_engine(engine_type: type[Engine], new_place: Callable[[], str] | None 
     if not engine_type.needs_place:
         _check_passages(engine)
         rest = engine.without([0])
-        assert rest.n_sentences == len(_SENTENCES), f"{name}: without must keep the numbers of sentences"
+        assert rest.n_sentences == len(_SENTENCES), (
+            f"{name}: without must keep the numbers of sentences"
+        )
         assert 0 not in rest.top(["fox"])[0][0], f"{name}: without must leave the sentence out"
         assert 0 in engine.top(["fox"])[0][0], f"{name}: without must not change the engine"
         plain = Engine.without(engine, [0])
@@ -72,7 +82,9 @@ def check_engine(engine_type: type[Engine], new_place: Callable[[], str] | None 
             assert same, f"{name}: without must score like an index of the remaining sentences"
     empty = make().index([])
     assert (empty.n_sentences, len(empty.top(["fox"]))) == (0, 1), f"{name}: an index may be empty"
-    assert empty.best_constrained(["fox"], [["oak"]]).sentences.tolist() == [-1], f"{name}: nothing is found in it"
+    assert empty.best_constrained(["fox"], [["oak"]]).sentences.tolist() == [-1], (
+        f"{name}: nothing is found in it"
+    )
     if engine_type.stored_as and new_place is not None:
         _check_stored(engine_type, new_place())
 
@@ -91,27 +103,44 @@ def _check_searches(engine: Engine) -> None:
             raise AssertionError(f"{name}: sentence {number} must raise IndexError")
     hits = engine.top(["fox den", "zebra", "leaves", ""])
     types = hits.sentences.dtype, hits.scores.dtype
-    assert types == (np.int64, np.float32), f"{name}: sentences must be int64 and scores float32, got {types}"
+    assert types == (np.int64, np.float32), (
+        f"{name}: sentences must be int64 and scores float32, got {types}"
+    )
     found = [(numbers.tolist(), scores) for numbers, scores in hits]
-    assert [sorted(numbers) for numbers, _ in found] == [[0, 2, 5], [], [1, 6], []], f"{name}: other hits"
+    assert [sorted(numbers) for numbers, _ in found] == [[0, 2, 5], [], [1, 6], []], (
+        f"{name}: other hits"
+    )
     for numbers, scores in found:
         pairs = list(zip((-scores).tolist(), numbers, strict=True))
         assert pairs == sorted(pairs), f"{name}: hits must go by descending score, then by number"
     assert len(engine.top(["fox den"], k=1).sentences) == 1, f"{name}: k limits the hits"
     best = engine.best_constrained(_QUESTIONS, _OPTIONS)
     assert best.offsets.tolist() == [0, 5, 6, 6], f"{name}: wrong offsets of options"
-    assert best.found.tolist() == [True, False, True, False, False, False], f"{name}: wrong sentences found"
+    assert best.found.tolist() == [True, False, True, False, False, False], (
+        f"{name}: wrong sentences found"
+    )
     assert best.sentences[0] in (0, 5), f"{name}: another sentence about the fox"
     assert best.sentences[2] == 1, f"{name}: another sentence about autumn"
     assert not best.scores[~best.found].any(), f"{name}: a score without a sentence must be 0"
     depth = len(_SENTENCES)
     among = engine.best_among_top(_QUESTIONS, _OPTIONS, depth, engine.analyzer)
-    assert among.sentences.tolist() == best.sentences.tolist(), f"{name}: the best among all hits must be the best"
-    queries = [f"{q} {option}" for q, own in zip(_QUESTIONS, _OPTIONS, strict=True) for option in own]
-    for number, score, query in zip(best.sentences.tolist(), best.scores.tolist(), queries, strict=True):
+    assert among.sentences.tolist() == best.sentences.tolist(), (
+        f"{name}: the best among all hits must be the best"
+    )
+    queries = [
+        f"{q} {option}" for q, own in zip(_QUESTIONS, _OPTIONS, strict=True) for option in own
+    ]
+    for number, score, query in zip(
+        best.sentences.tolist(), best.scores.tolist(), queries, strict=True
+    ):
         score_of = dict(zip(*(part.tolist() for part in engine.top([query])[0]), strict=True))
-        assert number < 0 or score_of[number] == score, f"{name}: the score must belong to question and option"
-    with_all = [numbers.tolist() for numbers in engine.find_with_all_terms(["the fox's den", "zebra", "the"])]
+        assert number < 0 or score_of[number] == score, (
+            f"{name}: the score must belong to question and option"
+        )
+    with_all = [
+        numbers.tolist()
+        for numbers in engine.find_with_all_terms(["the fox's den", "zebra", "the"])
+    ]
     assert with_all == [[0, 5], [], []], f"{name}: other sentences with all terms"
 
 
@@ -121,11 +150,15 @@ def _check_explanations(engine: Engine) -> None:
     for number, score in zip(numbers.tolist(), scores.tolist(), strict=True):
         terms = engine.term_facts(query, number).terms
         total = sum(fact.share for fact in terms)
-        assert not terms or np.isclose(total, score, rtol=1e-5), f"{engine.name}: shares must sum to the score"
+        assert not terms or np.isclose(total, score, rtol=1e-5), (
+            f"{engine.name}: shares must sum to the score"
+        )
         order = [fact.term for fact in terms]
         expected = [term for term in ("old", "fox", "den") if term in order]
         assert order == expected, f"{engine.name}: terms must be in the order of the query"
-    assert engine.term_facts("zebra the", 0).terms == [], f"{engine.name}: only terms of the sentence are explained"
+    assert engine.term_facts("zebra the", 0).terms == [], (
+        f"{engine.name}: only terms of the sentence are explained"
+    )
 
 
 def _check_passages(engine: Engine) -> None:
@@ -139,9 +172,14 @@ def _check_passages(engine: Engine) -> None:
     ]
     ours, plain = engine.best_in_passages(questions), Engine.best_in_passages(engine, questions)
     for part in ("sentences", "scores", "offsets"):
-        message = f"{engine.name}: the best sentences of passages must be those of an engine over each passage"
+        message = (
+            f"{engine.name}: the best sentences of passages must be those of an engine over each "
+            "passage"
+        )
         assert getattr(ours, part).tolist() == getattr(plain, part).tolist(), message
-    assert engine.n_sentences == len(_SENTENCES), f"{engine.name}: searches of passages must not change the engine"
+    assert engine.n_sentences == len(_SENTENCES), (
+        f"{engine.name}: searches of passages must not change the engine"
+    )
 
 
 def _check_stored(engine_type: type[Engine], place: str) -> None:
@@ -150,7 +188,9 @@ def _check_stored(engine_type: type[Engine], place: str) -> None:
     assert os.fspath(place) in report.summary, f"{name}: the report of a build must name its place"
     opened = engine_type.open(place)
     _check_searches(opened)
-    assert opened.fingerprint == engine_type.open(place).fingerprint, f"{name}: the fingerprint must not change"
+    assert opened.fingerprint == engine_type.open(place).fingerprint, (
+        f"{name}: the fingerprint must not change"
+    )
     for number in range(opened.n_sentences):
         assert opened.source(number), f"{name}: sentence {number} must have a source"
     assert place in engine_type.check(place), f"{name}: the report of a check must name the place"

@@ -55,22 +55,25 @@ def _check_task(metric: Metric, task: Task) -> None:
     assert np.isnan(metric.aggregate(right[:0])), "the value of no question must be NaN"
     order = list(range(len(dataset)))[::-1]
     shuffled = dataset[::-1]
-    assert np.array_equal(_statistics(metric, shuffled, [q.gold for q in shuffled]), right[order]), (
-        "the statistics of a question must not depend on other questions"
-    )
+    assert np.array_equal(
+        _statistics(metric, shuffled, [q.gold for q in shuffled]), right[order]
+    ), "the statistics of a question must not depend on other questions"
     place = None
     try:
         _statistics(metric, [replace(dataset[0], gold=None)], [dataset[0].gold])
     except DataError as error:
         place = error.where
-    assert place == f"question {dataset[0].id}", "hidden gold must be a DataError that names the question"
+    assert place == f"question {dataset[0].id}", (
+        "hidden gold must be a DataError that names the question"
+    )
     if isinstance(metric, ScoreMetric):
         return
     nothing = [Prediction(question.id, ()) for question in dataset]
     assert metric(dataset, nothing) == 0, "without an answer nothing is earned"
     for weights in (None, (0.75, 0.25)):
         tied = [
-            Prediction(q.id, (_answer(task, q.gold), _answer(task, _wrong_answer(q))), weights) for q in dataset
+            Prediction(q.id, (_answer(task, q.gold), _answer(task, _wrong_answer(q))), weights)
+            for q in dataset
         ]
         first = 0.5 if weights is None else weights[0]
         expected = first * right + (1 - first) * wrong
@@ -84,13 +87,20 @@ def _questions(task: Task, needs_unanswerable: bool) -> Sequence[Question]:
     dataset: Dataset = synthetic_dataset(task)
     questions = [question for question in dataset if question.gold and question.passage.text]
     if task.has_choices:
-        questions = [question for question in questions if len(question.gold or ()) < len(question.candidates)]
+        questions = [
+            question
+            for question in questions
+            if len(question.gold or ()) < len(question.candidates)
+        ]
     if task.has_spans:
         questions = [
-            replace(q, candidates=tuple(map(Candidate, dict.fromkeys(q.passage.text.split())))) for q in questions
+            replace(q, candidates=tuple(map(Candidate, dict.fromkeys(q.passage.text.split()))))
+            for q in questions
         ]
     if not task.has_choices:  # a text that is empty once it is normalised need not score 1
-        questions = [replace(q, gold=_longest_words(q.passage.text, len(q.gold or ()))) for q in questions]
+        questions = [
+            replace(q, gold=_longest_words(q.passage.text, len(q.gold or ()))) for q in questions
+        ]
     if needs_unanswerable:
         questions[0] = replace(questions[0], gold=("",))
     return questions
@@ -113,19 +123,28 @@ def _answer(task: Task, gold: Gold) -> frozenset[int] | tuple[str, ...]:
     return gold[:1] if isinstance(gold, tuple) and task is not Task.MULTI_SPAN else gold
 
 
-def _statistics(metric: Metric, questions: Sequence[Question], golds: Sequence[Gold]) -> NDArray[np.float64]:
+def _statistics(
+    metric: Metric, questions: Sequence[Question], golds: Sequence[Gold]
+) -> NDArray[np.float64]:
     """Return the statistics of answers, or of scores that are 1 for the candidates of the answers and else 0."""
     pairs = list(zip(questions, golds, strict=True))
     if not isinstance(metric, ScoreMetric):
-        predictions = [Prediction(question.id, (_answer(question.task, gold),)) for question, gold in pairs]
+        predictions = [
+            Prediction(question.id, (_answer(question.task, gold),)) for question, gold in pairs
+        ]
         rows = metric.statistics(questions, predictions)
     else:
         chosen = [
-            [float((i if question.task.has_choices else c.text) in (gold or ())) for i, c in _candidates(question)]
+            [
+                float((i if question.task.has_choices else c.text) in (gold or ()))
+                for i, c in _candidates(question)
+            ]
             for question, gold in pairs
         ]
         rows = metric.statistics_of_scores(questions, Scores.from_lists(chosen))
-    assert rows.shape[0] == len(questions), f"{len(questions)} rows of statistics are due, got {rows.shape[0]}"
+    assert rows.shape[0] == len(questions), (
+        f"{len(questions)} rows of statistics are due, got {rows.shape[0]}"
+    )
     assert rows.ndim == 2, f"the statistics must be an array of two dimensions, got {rows.ndim}"
     return rows
 

@@ -38,9 +38,13 @@ def check_reader(reader: Reader, path: str | os.PathLike[str]) -> None:
     dataset = load(path, reader)
     if READERS.get(reader.name) is reader:
         detected = load(path).reader
-        assert detected == reader.name, f"{path.name} is read by {detected}, which comes before {reader.name}"
+        assert detected == reader.name, (
+            f"{path.name} is read by {detected}, which comes before {reader.name}"
+        )
     assert len(dataset), f"{reader.name} reads no question from {path.name}"
-    assert dataset.fingerprint == load(path, reader).fingerprint, f"{reader.name} reads a file in two ways"
+    assert dataset.fingerprint == load(path, reader).fingerprint, (
+        f"{reader.name} reads a file in two ways"
+    )
     with tempfile.TemporaryDirectory() as folder:
         for kind, content in _damage(path.read_bytes()):
             copy = Path(folder, path.name)
@@ -49,7 +53,9 @@ def check_reader(reader: Reader, path: str | os.PathLike[str]) -> None:
                 with suppress(DataError, UsageError):
                     load(copy, reader)
             except Exception as error:
-                raise AssertionError(f"{reader.name}, {kind}: {type(error).__name__}: {error}") from error
+                raise AssertionError(
+                    f"{reader.name}, {kind}: {type(error).__name__}: {error}"
+                ) from error
 
 
 def _damage(content: bytes) -> Iterator[tuple[str, bytes]]:

@@ -19,7 +19,9 @@ from classic_rc.solvers.base import Solver, score_questions
 from classic_rc.testing.synthetic import synthetic_dataset
 
 
-def check_solver(solver: Solver, *, tasks: Sequence[Task] | None = None, position_matters: bool = False) -> None:
+def check_solver(
+    solver: Solver, *, tasks: Sequence[Task] | None = None, position_matters: bool = False
+) -> None:
     """Check that a solver keeps the contract of the Solver interface.
 
     Parameters
@@ -51,7 +53,9 @@ def check_solver(solver: Solver, *, tasks: Sequence[Task] | None = None, positio
 def _check_parameters(solver: Solver) -> None:
     params = solver.get_params(deep=False)
     for name, value in params.items():
-        assert getattr(solver, name) is value, f"{solver.name}: the constructor must store {name!r} unchanged"
+        assert getattr(solver, name) is value, (
+            f"{solver.name}: the constructor must store {name!r} unchanged"
+        )
     copy = clone(solver)
     assert type(copy) is type(solver), f"{solver.name}: clone must return the same class"
 
@@ -63,7 +67,9 @@ def _with_candidates(dataset: Dataset) -> Dataset:
 
     generator = SpanGenerator(max_tokens=4)
     candidates = {id(p): generator(p) for p in dataset.passages}
-    return replace(dataset, questions=[replace(q, candidates=candidates[id(q.passage)]) for q in dataset])
+    return replace(
+        dataset, questions=[replace(q, candidates=candidates[id(q.passage)]) for q in dataset]
+    )
 
 
 def _check_task(solver: Solver, dataset: Dataset, position_matters: bool) -> None:
@@ -78,7 +84,9 @@ def _check_task(solver: Solver, dataset: Dataset, position_matters: bool) -> Non
     scores = score_questions(solver, dataset)
     assert isinstance(scores, Scores), "score_candidates must return Scores"
     counts = [len(q.candidates) for q in dataset]
-    assert np.diff(scores.offsets).tolist() == counts, "score_candidates must return one score per candidate"
+    assert np.diff(scores.offsets).tolist() == counts, (
+        "score_candidates must return one score per candidate"
+    )
     assert repr(solver.get_params()) == before, "fitting and scoring must not change a parameter"
 
     part = score_questions(solver, dataset[5:11])
@@ -89,16 +97,24 @@ def _check_task(solver: Solver, dataset: Dataset, position_matters: bool) -> Non
     shuffled = score_questions(solver, [dataset[i] for i in order])
     assert _same(shuffled, scores.take(order)), "scores must not depend on the questions' order"
     with small_blocks(10):
-        assert _same(score_questions(solver, dataset), scores), "scores must not depend on the size of blocks"
+        assert _same(score_questions(solver, dataset), scores), (
+            "scores must not depend on the size of blocks"
+        )
     hidden = score_questions(solver, [replace(q, gold=None) for q in dataset])
     assert _same(hidden, scores), "scores must not depend on gold"
     if not position_matters:
-        reversed_ = score_questions(solver, [replace(q, candidates=tuple(q.candidates)[::-1]) for q in dataset])
+        reversed_ = score_questions(
+            solver, [replace(q, candidates=tuple(q.candidates)[::-1]) for q in dataset]
+        )
         same = all(np.array_equal(a[::-1], b) for a, b in zip(reversed_, scores, strict=True))
         assert same, "permuting candidates must permute their scores"
-    if _is_importable(type(solver)):  # Classes defined in a notebook or a doctest cannot be pickled.
+    if _is_importable(
+        type(solver)
+    ):  # Classes defined in a notebook or a doctest cannot be pickled.
         copy = pickle.loads(pickle.dumps(solver))
-        assert _same(score_questions(copy, dataset), scores), "a pickled solver must give the same scores"
+        assert _same(score_questions(copy, dataset), scores), (
+            "a pickled solver must give the same scores"
+        )
 
     if isinstance(solver.decision_for(task), TunedThreshold):
         solver.tune(dataset)
@@ -110,7 +126,9 @@ def _check_task(solver: Solver, dataset: Dataset, position_matters: bool) -> Non
     assert 0 <= solver.score(dataset) <= 1, "score must be in 0..1"
     explanation = solver.explain(dataset[0])
     explained = [c.score for c in explanation.candidates]
-    assert np.array_equal(explained, scores[0]), "explain must return the same scores as score_candidates"
+    assert np.array_equal(explained, scores[0]), (
+        "explain must return the same scores as score_candidates"
+    )
 
 
 def _is_importable(cls: type) -> bool:

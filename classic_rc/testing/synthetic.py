@@ -8,12 +8,14 @@ from collections.abc import Sequence
 from classic_rc.questions import PLACEHOLDER, Candidate, Dataset, Gold, Passage, Question, Task
 
 _WORDS = (
-    "the a of to in was and she he it not who what where did garden river letter Ann Bob Carla old small "
-    "red house found lost went asked gave three seven don't friend's"
+    "the a of to in was and she he it not who what where did garden river letter Ann Bob Carla old "
+    "small red house found lost went asked gave three seven don't friend's"
 ).split()
 
 
-def synthetic_dataset(task: Task, n_passages: int = 8, seed: int = 0, *, name: str = "synthetic") -> Dataset:
+def synthetic_dataset(
+    task: Task, n_passages: int = 8, seed: int = 0, *, name: str = "synthetic"
+) -> Dataset:
     """Return questions of random words, with edge cases.
 
     The edge cases are an empty passage, an empty question, an empty candidate, equal candidates and, for
@@ -61,14 +63,18 @@ def _candidates(rng: random.Random, task: Task, passage: Passage) -> tuple[Candi
     if task.has_spans:
         return ()
     if task is Task.CLOZE:
-        return tuple(Candidate(rng.choice(("Ann", "Bob", "Carla", "the old house"))) for _ in range(5))
+        return tuple(
+            Candidate(rng.choice(("Ann", "Bob", "Carla", "the old house"))) for _ in range(5)
+        )
     texts = [" ".join(rng.choices(_WORDS, k=rng.randint(1, 4))) for _ in range(rng.randint(2, 5))]
     if passage.id == "p2":
         texts[0], texts[1] = "", texts[-1]
     return tuple(map(Candidate, texts))
 
 
-def _gold(rng: random.Random, task: Task, passage: Passage, candidates: Sequence[Candidate]) -> Gold:
+def _gold(
+    rng: random.Random, task: Task, passage: Passage, candidates: Sequence[Candidate]
+) -> Gold:
     if task is Task.SINGLE_CHOICE:
         return frozenset({rng.randrange(len(candidates))})
     if task is Task.MULTIPLE_ANSWER:

@@ -26,7 +26,11 @@ from classic_rc.text.tokenizers import (
     Tokenizer,
     WordTokenizer,
 )
-from classic_rc.text.treebank import MCTestTreebankTokenizer, TreebankTokenizer, blank_mctest_escapes
+from classic_rc.text.treebank import (
+    MCTestTreebankTokenizer,
+    TreebankTokenizer,
+    blank_mctest_escapes,
+)
 
 
 class MCTestTokenizer(RegexTokenizer):
@@ -38,7 +42,9 @@ class MCTestTokenizer(RegexTokenizer):
 
     name = "mctest"
     description = "The MCTest authors' tokenizer: splits only at blanks and . , ; : ?."
-    citation = "Richardson, Burges and Renshaw (EMNLP 2013); recovered from their released score files."
+    citation = (
+        "Richardson, Burges and Renshaw (EMNLP 2013); recovered from their released score files."
+    )
     separators = ASCII_BLANKS + ".,;:?"
     pattern = re.compile(r"[^\s.,;:?]+")
 
@@ -134,9 +140,11 @@ def _identity(word: str) -> str:
 
 STOP_LISTS: dict[str, str] = {
     "none": "No words.",
-    "smart": "The SMART retrieval system's 570 English words (571 lines in its file: 'would' is there twice).",
+    "smart": "The SMART retrieval system's 570 English words (571 lines in its file: 'would' is "
+    "there twice).",
     "mctest": "The MCTest authors' list: SMART, ten punctuation marks and brackets, and 's.",
-    "mcobzarenco": "The list of Sugawara et al. (AAAI 2017): MCTest's list and four more quotes and marks.",
+    "mcobzarenco": "The list of Sugawara et al. (AAAI 2017): MCTest's list and four more quotes "
+    "and marks.",
     "lucene": "Lucene's 33 English words (EnglishAnalyzer; Elasticsearch's _english_).",
     "nltk": "nltk's 179 English words (its list until 2024), used in DREAM's sliding window.",
     "sklearn": "scikit-learn's 318 English words (ENGLISH_STOP_WORDS).",
@@ -205,11 +213,16 @@ def _read_stop_list(path: str) -> frozenset[str]:
         text = read_input(path).decode("utf-8-sig")
     except FileNotFoundError:
         raise DataError(
-            "no such file", source=path, hint=f"Use a file of stop words or one of {', '.join(STOP_LISTS)}"
+            "no such file",
+            source=path,
+            hint=f"Use a file of stop words or one of {', '.join(STOP_LISTS)}",
         ) from None
     except UnicodeDecodeError as error:
         raise DataError(
-            "the stop list is not UTF-8", source=path, where=f"byte {error.start}", hint="Save it as UTF-8"
+            "the stop list is not UTF-8",
+            source=path,
+            where=f"byte {error.start}",
+            hint="Save it as UTF-8",
         ) from None
     except OSError as error:
         raise DataError("the stop list cannot be read", source=path, found=error.strerror) from None
@@ -313,7 +326,11 @@ class Analyzer:
 
     def analyze(self, text: str) -> list[str]:
         """Return the final tokens of `text`."""
-        return [token for token in self.fold(get_tokenizer(self.tokenizer).tokenize(text)) if token is not None]
+        return [
+            token
+            for token in self.fold(get_tokenizer(self.tokenizer).tokenize(text))
+            if token is not None
+        ]
 
     def locate(self, text: str) -> list[tuple[str, int, int]]:
         """Return the final tokens of `text`, each with its character offsets (start, end)."""

@@ -15,7 +15,9 @@ from classic_rc.text.analyzers import Analyzer
 class Chain(NamedTuple):
     """Mentions of one entity: a coreference chain."""
 
-    mentions: tuple[tuple[int, int], ...]  # token range (start, end) of each mention, the end exclusive
+    mentions: tuple[
+        tuple[int, int], ...
+    ]  # token range (start, end) of each mention, the end exclusive
     representative: int | None = None  # index of the mention that names the entity best
     # the words of the representative mention, if they are known but not its place; `representative` is then None
     words: tuple[str, ...] | None = None
@@ -25,9 +27,13 @@ class Chain(NamedTuple):
 class AnnotatedText:
     """A passage, a question or a candidate with its annotation; None means that a layer is not annotated."""
 
-    tokens: tuple[str, ...]  # as the annotator made them: its case, with punctuation if the annotator kept it
+    tokens: tuple[
+        str, ...
+    ]  # as the annotator made them: its case, with punctuation if the annotator kept it
     lemmas: tuple[str, ...] | None = None  # one per token
-    places: tuple[tuple[int, int], ...] | None = None  # character offsets of each token, the end exclusive
+    places: tuple[tuple[int, int], ...] | None = (
+        None  # character offsets of each token, the end exclusive
+    )
     sentences: tuple[int, ...] | None = None  # first token of each sentence, beginning with 0
     chains: tuple[Chain, ...] | None = None  # coreference
     sha256: str | None = None  # of the annotated text: `classic_rc.io.files.sha256_of_text`
@@ -77,7 +83,9 @@ def locate_tokens(tokens: Sequence[str], text: str) -> tuple[tuple[int, int], ..
     >>> locate_tokens(["yes"], "Yes, said Fox.") is None
     True
     """
-    lowered = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)  # keeps the length, so offsets hold
+    lowered = "".join(
+        c.lower() if len(c.lower()) == 1 else c for c in text
+    )  # keeps the length, so offsets hold
     skipped, next_places = _SkippedText(lowered), dict.fromkeys(map(str.lower, tokens), 0)
     places, end = [], 0
     for token in tokens:
@@ -108,20 +116,29 @@ class _SkippedText:
     def __init__(self, text: str) -> None:
         self._length = len(text)
         words = [match.span() for match in _WORD.finditer(text)]
-        self._word_starts, self._word_ends = [start for start, _ in words], [end for _, end in words]
+        self._word_starts, self._word_ends = (
+            [start for start, _ in words],
+            [end for _, end in words],
+        )
         letters = [match.span() for match in _LETTERS.finditer(text)]
-        self._letter_starts, self._letter_ends = [start for start, _ in letters], [end for _, end in letters]
+        self._letter_starts, self._letter_ends = (
+            [start for start, _ in letters],
+            [end for _, end in letters],
+        )
         # The first letters of words that are not clitics.
         self._kept = [
             first
             for start, end in words
-            if text[max(start - 1, 0) : start] not in ("'", "’") and (first := self._first_letter(start)) < end
+            if text[max(start - 1, 0) : start] not in ("'", "’")
+            and (first := self._first_letter(start)) < end
         ]
 
     def limit(self, start: int) -> int:
         """Return the largest number up to which the text from `start` may be dropped."""
         word = bisect_right(self._word_starts, start) - 1
-        if word >= 0 and start < (end := self._word_ends[word]):  # in a word, whose apostrophe is before `start`
+        if word >= 0 and start < (
+            end := self._word_ends[word]
+        ):  # in a word, whose apostrophe is before `start`
             if (first := self._first_letter(start)) < end:
                 return first
             start = end
@@ -135,7 +152,9 @@ class _SkippedText:
 
 
 def _is_respelt(token: str) -> bool:
-    return not any(c.isalnum() for c in token) or (token[0] == token[-1] == "-" and token[1:-1].isalpha())
+    return not any(c.isalnum() for c in token) or (
+        token[0] == token[-1] == "-" and token[1:-1].isalpha()
+    )
 
 
 _WITHIN_RUN = re.compile(r"\s*|-")

@@ -32,11 +32,17 @@ def parse_annotations(root: Node) -> tuple[dict[str, AnnotatedText], dict[str, A
     """Parse the passages and the questions of a file, each by id."""
     _check_keys(root, ("format", "version", "passages", "questions"))
     if root.integer("version") != ANNOTATION_VERSION:
-        raise root.error("unknown version", field="version", found=str(root.value["version"]), expected="1")
+        raise root.error(
+            "unknown version", field="version", found=str(root.value["version"]), expected="1"
+        )
     passages, questions = root.child("passages"), root.child("questions")
     for part in (passages, questions):
         if not isinstance(part.value, dict):
-            raise part.error("wrong type", found=describe_value(part.value), expected="an object with ids as keys")
+            raise part.error(
+                "wrong type",
+                found=describe_value(part.value),
+                expected="an object with ids as keys",
+            )
     return (
         {id: _parse_text(passages.child(id), _TEXT_KEYS) for id in passages.value},
         {id: _parse_question(questions.child(id)) for id in questions.value},
@@ -64,14 +70,18 @@ def _parse_text(node: Node, keys: tuple[str, ...]) -> AnnotatedText:
     _check_keys(node, keys)
     tokens = tuple(node.texts("tokens"))
     if "" in tokens:
-        raise node.error("a token is empty", field="tokens", found=f"'' at index {tokens.index('')}")
+        raise node.error(
+            "a token is empty", field="tokens", found=f"'' at index {tokens.index('')}"
+        )
     complete = node.flag("complete") if node.has("complete") else True
     sha256 = node.text("sha256") if node.has("sha256") else None
     if node.has("text"):
         computed = sha256_of_text(node.text("text"))
         if sha256 not in (None, computed):
             problem = "not the sha256 of the field 'text'"
-            raise node.error(problem, field="sha256", found=describe_value(sha256), expected=computed)
+            raise node.error(
+                problem, field="sha256", found=describe_value(sha256), expected=computed
+            )
         sha256 = computed
     n = len(tokens)
 
@@ -80,16 +90,22 @@ def _parse_text(node: Node, keys: tuple[str, ...]) -> AnnotatedText:
 
     layers = {
         "lemmas": optional("lemmas", node.texts),
-        "places": optional("places", lambda key: (_parse_span(place, None) for place in node.items(key))),
+        "places": optional(
+            "places", lambda key: (_parse_span(place, None) for place in node.items(key))
+        ),
     }
     for key, values in layers.items():
         if values is not None and len(values) != n and (complete or key != "lemmas"):
-            raise node.error("wrong length", field=key, found=str(len(values)), expected=f"{n}, one per token")
+            raise node.error(
+                "wrong length", field=key, found=str(len(values)), expected=f"{n}, one per token"
+            )
     return AnnotatedText(
         tokens,
         **layers,  # type: ignore[arg-type]
         sentences=_parse_sentences(node, "sentences", n),
-        chains=optional("chains", lambda key: (_parse_chain(chain, n) for chain in node.items(key))),
+        chains=optional(
+            "chains", lambda key: (_parse_chain(chain, n) for chain in node.items(key))
+        ),
         sha256=sha256,
         complete=complete,
         unfiltered_sentences=_parse_sentences(node, "unfiltered_sentences", None),
@@ -104,8 +120,12 @@ def _read_starts(node: Node, key: str, n: int | None) -> tuple[int, ...]:
     starts = tuple(node.integers(key))
     ends = (*starts[1:], *(() if n is None else (max(n, 1),)))
     if starts[:1] not in ((0,), ()) or any(b <= a for a, b in zip(starts, ends, strict=False)):
-        expected = "ascending token indices that begin with 0" + ("" if n is None else f", below {n}")
-        raise node.error("invalid sentence starts", field=key, found=_format_numbers(starts), expected=expected)
+        expected = "ascending token indices that begin with 0" + (
+            "" if n is None else f", below {n}"
+        )
+        raise node.error(
+            "invalid sentence starts", field=key, found=_format_numbers(starts), expected=expected
+        )
     return starts
 
 
@@ -127,14 +147,18 @@ def _parse_chain(node: Node, n: int) -> Chain:
     representative = node.integer("representative")
     if not 0 <= representative < len(mentions):
         expected = f"an index below {len(mentions)}, the number of mentions"
-        raise node.error("no such mention", field="representative", found=str(representative), expected=expected)
+        raise node.error(
+            "no such mention", field="representative", found=str(representative), expected=expected
+        )
     return Chain(mentions, representative)
 
 
 def _parse_span(node: Node, n: int | None) -> tuple[int, int]:
     start, end = node.integer(0), node.integer(1)
     if not 0 <= start <= end or (n is not None and not start < end <= n):
-        expected = "0 <= start <= end" if n is None else f"0 <= start < end <= {n}, the number of tokens"
+        expected = (
+            "0 <= start <= end" if n is None else f"0 <= start < end <= {n}, the number of tokens"
+        )
         raise node.error("invalid range", found=f"{start} to {end}", expected=expected)
     return start, end
 
@@ -157,13 +181,16 @@ def _plain_text(text: AnnotatedText) -> dict[str, Any]:
     plain |= {key: value for key in optional if (value := getattr(text, key)) is not None}
     if text.chains is not None:
         plain["chains"] = [
-            {key: value for key, value in chain._asdict().items() if value is not None} for chain in text.chains
+            {key: value for key, value in chain._asdict().items() if value is not None}
+            for chain in text.chains
         ]
     return plain if text.complete else {**plain, "complete": False}
 
 
 def _plain_question(question: AnnotatedQuestion) -> dict[str, Any]:
-    plain = _plain_text(question.text) | {"candidates": [_plain_text(own) for own in question.candidates]}
+    plain = _plain_text(question.text) | {
+        "candidates": [_plain_text(own) for own in question.candidates]
+    }
     if question.negated is not None:
         plain["negated"] = question.negated
     if question.categories:
@@ -231,7 +258,9 @@ def _parse_word(node: Node) -> str:
     return word
 
 
-def _shared_words(tokens: Sequence[_CoreNLPToken], question: int, candidate: int | None) -> AnnotatedText:
+def _shared_words(
+    tokens: Sequence[_CoreNLPToken], question: int, candidate: int | None
+) -> AnnotatedText:
     """Return the forms and lemmas that a question or a candidate shares with its story."""
     shared: Mapping[str, dict[str, bool]] = {"token": {}, "lemma": {}}
     for token in tokens:
@@ -243,7 +272,9 @@ def _shared_words(tokens: Sequence[_CoreNLPToken], question: int, candidate: int
                     field="matches",
                     found=f"{describe_value(word)} in question {question}",
                 )
-    words, lemmas = (tuple(word for word, found in shared[form].items() if found) for form in ("token", "lemma"))
+    words, lemmas = (
+        tuple(word for word, found in shared[form].items() if found) for form in ("token", "lemma")
+    )
     return AnnotatedText(words, lemmas, complete=False)
 
 
@@ -301,7 +332,9 @@ class Annotations:
         passage = question.passage
         if passage.id not in self.passages:
             raise self._missing(question, f"passage {passage.id}", list(self.passages))
-        return self._fitting(self.passages[passage.id], passage.text, question, f"passage {passage.id}")
+        return self._fitting(
+            self.passages[passage.id], passage.text, question, f"passage {passage.id}"
+        )
 
     def question_of(self, question: Question) -> AnnotatedQuestion:
         """Return the annotation of a question and its candidates.
@@ -324,7 +357,9 @@ class Annotations:
                 expected=str(len(question.candidates)),
             )
         candidate: Candidate
-        for i, (own, candidate) in enumerate(zip(annotated.candidates, question.candidates, strict=True)):
+        for i, (own, candidate) in enumerate(
+            zip(annotated.candidates, question.candidates, strict=True)
+        ):
             self._fitting(own, candidate.text, question, f"candidate {i}")
         return annotated
 
@@ -349,7 +384,9 @@ class Annotations:
             hint="Use the annotation file of this dataset",
         )
 
-    def _fitting(self, annotated: AnnotatedText, text: str, question: Question, what: str) -> AnnotatedText:
+    def _fitting(
+        self, annotated: AnnotatedText, text: str, question: Question, what: str
+    ) -> AnnotatedText:
         if annotated.fits(text):
             return annotated
         raise DataError(
@@ -377,14 +414,17 @@ def read_annotations(path: str | Path) -> Annotations:
     data = read_unpacked(source)
     root = Node(parse_json(decode_text(data, source), source), source)
     if isinstance(root.value, list):
-        passages, questions = parse_corenlp_annotations(root, Path(path).name.partition(".corenlp")[0])
+        passages, questions = parse_corenlp_annotations(
+            root, Path(path).name.partition(".corenlp")[0]
+        )
     elif root.has("format") and root.value["format"] == ANNOTATION_FORMAT:
         passages, questions = parse_annotations(root)
     else:
         raise root.error(
             "not an annotation file",
             found=describe_value(root.value),
-            expected=f"an object of format {ANNOTATION_FORMAT!r}, or the list of stories of Smith et al. 2015",
+            expected=f"an object of format {ANNOTATION_FORMAT!r}, or the list of stories of Smith "
+            "et al. 2015",
         )
     return Annotations(passages, questions, source, sha256_of_bytes(data))
 
@@ -393,7 +433,9 @@ def read_annotations(path: str | Path) -> Annotations:
 class Categories:
     """The categories of questions."""
 
-    of_question: Mapping[str, frozenset[str]]  # by question id; questions without a category are left out
+    of_question: Mapping[
+        str, frozenset[str]
+    ]  # by question id; questions without a category are left out
     signature: str  # the folder's name and a hash of its content
 
 
@@ -402,7 +444,9 @@ def read_categories(path: str | Path) -> Categories:
     folder = Path(path)
     if not folder.is_dir():
         raise DataError(
-            "no such folder", source=str(path), hint="Use a folder with one file per category, such as who.txt"
+            "no such folder",
+            source=str(path),
+            hint="Use a folder with one file per category, such as who.txt",
         )
     found: dict[str, set[str]] = {}
     digest = hashlib.sha256()
@@ -411,11 +455,20 @@ def read_categories(path: str | Path) -> Categories:
         for number, id in enumerate(ids, start=1):
             categories = found.setdefault(id, set()) if id else set()
             if file.stem in categories:
-                raise DataError("duplicate question id", source=str(file), where=f"line {number}", found=repr(id))
+                raise DataError(
+                    "duplicate question id",
+                    source=str(file),
+                    where=f"line {number}",
+                    found=repr(id),
+                )
             categories.add(file.stem)
         digest.update("\n".join([file.stem, *ids, ""]).encode("utf-8", "surrogatepass"))
     if not found:
         problem = "no category file in the folder"
-        raise DataError(problem, source=str(path), expected="files such as who.txt, with one question id per line")
+        raise DataError(
+            problem,
+            source=str(path),
+            expected="files such as who.txt, with one question id per line",
+        )
     of_question = {id: frozenset(categories) for id, categories in found.items()}
     return Categories(of_question, f"{folder.name}@{digest.hexdigest()[:8]}")

@@ -25,8 +25,13 @@ class JiebaTokenizer(CharTokenizer):
     """
 
     name = "jieba"
-    description = "Chinese words (needs the extra zh: pip install 'classic_rc[zh]'); other text as in char."
-    citation = "Sun Junyi, jieba 0.42 (github.com/fxsjy/jieba); default mode, with its hidden Markov model."
+    description = (
+        "Chinese words (needs the extra zh: pip install 'classic_rc[zh]'); other text as in char."
+    )
+    citation = (
+        "Sun Junyi, jieba 0.42 (github.com/fxsjy/jieba); default mode, with its hidden Markov "
+        "model."
+    )
 
     @property
     def version(self) -> str:

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 from classic_rc.text.tokenizers import WordTokenizer
 
 _UNITS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
-    " seventeen eighteen nineteen"
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen"
 )
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety hundred"
 _ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth"
@@ -46,7 +46,8 @@ class CliticTokenizer(WordTokenizer):
 
     name: ClassVar[str] = "clitics"
     description: ClassVar[str] = (
-        "Words as in word, with n't as a word of its own, without other clitics, and number words as digits."
+        "Words as in word, with n't as a word of its own, without other clitics, and number words "
+        "as digits."
     )
     citation: ClassVar[str] = "Our own, for the feature ranker."
     usual: ClassVar[Mapping[str, Any]] = {"stemmer": "porter"}

@@ -56,9 +56,14 @@ def word_diff(one: str, other: str, width: int = 96) -> str:
         return "case, blanks or punctuation"
     has_spaces = unspaced_share((one, other)) < 0.5
     glue, context = (" ", 1) if has_spaces else ("", 4)  # words shown before and after a difference
-    words, others = (text.split() if has_spaces else _CHARACTERS.findall(text) for text in (one, other))
+    words, others = (
+        text.split() if has_spaces else _CHARACTERS.findall(text) for text in (one, other)
+    )
     keys, other_keys = [words_only(w) for w in words], [words_only(w) for w in others]
-    n = next((i for i, pair in enumerate(zip(keys, other_keys, strict=False)) if pair[0] != pair[1]), None)
+    n = next(
+        (i for i, pair in enumerate(zip(keys, other_keys, strict=False)) if pair[0] != pair[1]),
+        None,
+    )
     n = min(len(keys), len(other_keys)) if n is None else n
     start = max(n - context, 0)
     changed = slice(start, start + _DIFF_WORDS)  # comparing very long texts word by word takes long
@@ -99,4 +104,6 @@ def _clip(words: Sequence[str], glue: str, context: int) -> str:
     if len(words) <= _SHOWN_WORDS * context:
         return glue.join(words)
     unit = "words" if glue else "characters"
-    return f"{glue.join(words[: 2 * context])} … {glue.join(words[-context:])} ({len(words)} {unit})"
+    return (
+        f"{glue.join(words[: 2 * context])} … {glue.join(words[-context:])} ({len(words)} {unit})"
+    )

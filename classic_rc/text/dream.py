@@ -27,7 +27,9 @@ class SpokenSentence(NamedTuple):
     speaker: str  # the label in front of its turn: "W", "Mary"; empty outside turns
 
 
-_LABEL = re.compile(r"^[^\S\n]*([^\W\d_][\w.'’&-]*(?: [\w.'’&-]+){0,2}) ?[:：](?=\s|$)[^\S\n]*", re.MULTILINE)
+_LABEL = re.compile(
+    r"^[^\S\n]*([^\W\d_][\w.'’&-]*(?: [\w.'’&-]+){0,2}) ?[:：](?=\s|$)[^\S\n]*", re.MULTILINE
+)
 _LEAST_TURNS = 2
 _LEAST_SHARE = 0.5
 """A text is a dialogue if two or more of its lines, and more than this share of those with text, begin a turn."""
@@ -55,7 +57,9 @@ def spoken_sentences(passage: Passage) -> list[SpokenSentence]:
     turns = [(0, starts[0], -1, "")]
     turns += [
         (label.end(), end, turn, label[1])
-        for turn, (label, end) in enumerate(zip(labels, [*starts[1:], len(passage.text)], strict=True))
+        for turn, (label, end) in enumerate(
+            zip(labels, [*starts[1:], len(passage.text)], strict=True)
+        )
     ]
     return [
         SpokenSentence(first + start, first + end, turn, speaker)
@@ -90,9 +94,13 @@ class DreamTokenizer(Tokenizer):
 
     name = "dream"
     description = (
-        "DREAM's tokenizer: no punctuation except the colon, number words as digits, times of day as 3:30."
+        "DREAM's tokenizer: no punctuation except the colon, number words as digits, times of day "
+        "as 3:30."
     )
-    citation = "Sun et al. (TACL 2019), distance-based sliding window; github.com/nlpdata/dream, dsw++/run.py."
+    citation = (
+        "Sun et al. (TACL 2019), distance-based sliding window; github.com/nlpdata/dream, "
+        "dsw++/run.py."
+    )
 
     def tokenize(self, text: str) -> list[str]:
         """Return the tokens, in the case of the text."""
@@ -120,12 +128,26 @@ class _Word(NamedTuple):
 _DELETED = frozenset(string.punctuation) - {":"}
 
 _UNITS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
-    " seventeen eighteen nineteen"
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen"
 )
 _TENS = "zero ten twenty thirty forty fifty sixty seventy eighty ninety"
-_SCALES = {"hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
-_ORDINALS = {"first": 1, "second": 2, "third": 3, "fifth": 5, "eighth": 8, "ninth": 9, "twelfth": 12}
+_SCALES = {
+    "hundred": 10**2,
+    "thousand": 10**3,
+    "million": 10**6,
+    "billion": 10**9,
+    "trillion": 10**12,
+}
+_ORDINALS = {
+    "first": 1,
+    "second": 2,
+    "third": 3,
+    "fifth": 5,
+    "eighth": 8,
+    "ninth": 9,
+    "twelfth": 12,
+}
 _NUMBERS = (
     {"and": (1, 0), "": (1, 10)}  # "" is what "th" becomes without its ending
     | {word: (1, units) for units, word in enumerate(_UNITS.split())}
@@ -143,7 +165,10 @@ def _tokenize(text: str) -> list[_Token]:
     tokens = treebank_rules().tokenize(joined)
     places = align(tokens, joined)
     return _merge_times(
-        [_Token(token, starts[i], ends[j - 1]) for token, (i, j) in zip(tokens, places, strict=True)]
+        [
+            _Token(token, starts[i], ends[j - 1])
+            for token, (i, j) in zip(tokens, places, strict=True)
+        ]
     )
 
 

@@ -97,7 +97,9 @@ class SharedQuestions(SequenceView[Question]):
     @classmethod
     def of(cls, questions: Sequence[Question]) -> SharedQuestions:
         """Wrap questions, unless they share their encodings already."""
-        if isinstance(questions, EncodedDataset) and isinstance(questions.questions, SharedQuestions):
+        if isinstance(questions, EncodedDataset) and isinstance(
+            questions.questions, SharedQuestions
+        ):
             questions = questions.questions
         return questions if isinstance(questions, SharedQuestions) else cls(questions)
 
@@ -125,7 +127,9 @@ class SharedQuestions(SequenceView[Question]):
 
     def keep_only(self, analyzers: Collection[Analyzer]) -> None:
         """Free the encodings under other analyzers."""
-        self._encodings = {key: encoded for key, encoded in self._encodings.items() if key[0] in analyzers}
+        self._encodings = {
+            key: encoded for key, encoded in self._encodings.items() if key[0] in analyzers
+        }
 
     def take(self, index: NDArray[np.int64]) -> SharedQuestions:
         """Return some of the questions; some questions of a dataset are a dataset."""
@@ -204,7 +208,10 @@ class TextEncoder:
         self.analyzer = get_analyzer(analyzer)
         self._tokenizer = get_tokenizer(self.analyzer.tokenizer)
         self._pieces, self._ids = PieceTable(self._tokenizer), numbering()
-        self._piece_tokens, self._piece_offsets = np.empty(0, dtype=np.int32), np.zeros(1, dtype=np.int64)
+        self._piece_tokens, self._piece_offsets = (
+            np.empty(0, dtype=np.int32),
+            np.zeros(1, dtype=np.int64),
+        )
 
     @property
     def vocabulary(self) -> list[str]:
@@ -270,7 +277,9 @@ def _as_one_token(piece: str) -> list[str]:
     return [piece]
 
 
-def _encode(questions: Sequence[Question], analyzer: Analyzer, cut: _Cut = whole_text) -> EncodedSentences:
+def _encode(
+    questions: Sequence[Question], analyzer: Analyzer, cut: _Cut = whole_text
+) -> EncodedSentences:
     grouped = list(questions)
     passages = {id(q.passage): q.passage for q in grouped}
     number = {key: i for i, key in enumerate(passages)}
@@ -288,10 +297,15 @@ def _encode(questions: Sequence[Question], analyzer: Analyzer, cut: _Cut = whole
     t_tokens, t_offsets = encoder.encode(listed.texts)
     vocabulary = encoder.vocabulary
     n_distinct = listed.distinct_sizes
-    if n_distinct.sum() > len(listed.texts):  # copy the tokens of a shared list to each of its questions
+    if n_distinct.sum() > len(
+        listed.texts
+    ):  # copy the tokens of a shared list to each of its questions
         candidate = ragged_indices(listed.starts, n_distinct)
         lengths = np.diff(t_offsets)[candidate]
-        t_tokens, t_offsets = t_tokens[ragged_indices(t_offsets[:-1][candidate], lengths)], offsets_of(lengths)
+        t_tokens, t_offsets = (
+            t_tokens[ragged_indices(t_offsets[:-1][candidate], lengths)],
+            offsets_of(lengths),
+        )
     arrays = TokenArrays(
         tokens, bounds[first], q_tokens, q_offsets, t_tokens, t_offsets,
         passage_of[order], np.repeat(np.arange(len(grouped)), n_distinct), max(len(vocabulary), 1),
@@ -299,7 +313,9 @@ def _encode(questions: Sequence[Question], analyzer: Analyzer, cut: _Cut = whole
     rows = None
     if listed.members is not None:
         rows = listed.members + np.repeat(offsets_of(n_distinct)[:-1], listed.sizes)
-    encoded = EncodedDataset(questions, analyzer, vocabulary, arrays, order, offsets_of(listed.sizes), rows)
+    encoded = EncodedDataset(
+        questions, analyzer, vocabulary, arrays, order, offsets_of(listed.sizes), rows
+    )
     return EncodedSentences(encoded, bounds, first)
 
 
@@ -345,7 +361,9 @@ def _collect_candidates(questions: Sequence[Question]) -> _CandidateLists:
     return _CandidateLists(texts, starts[rows], distinct_sizes[rows], all_sizes[rows], members)
 
 
-def tokens_before_placeholder(questions: Sequence[Question], analyzer: Analyzer) -> NDArray[np.int64]:
+def tokens_before_placeholder(
+    questions: Sequence[Question], analyzer: Analyzer
+) -> NDArray[np.int64]:
     """Return how many of each query's tokens precede its first placeholder; all of a query without one.
 
     Examples
@@ -357,8 +375,13 @@ def tokens_before_placeholder(questions: Sequence[Question], analyzer: Analyzer)
     [2]
     """
     before = [question.text.partition(PLACEHOLDER)[0] for question in questions]
-    if get_tokenizer(analyzer.tokenizer).separators:  # the text before a blank has the same tokens by itself
+    if get_tokenizer(
+        analyzer.tokenizer
+    ).separators:  # the text before a blank has the same tokens by itself
         return np.diff(TextEncoder(analyzer).encode(before)[1])
     located = (analyzer.locate(question.query) for question in questions)
-    counts = (sum(end <= len(left) for _, _, end in tokens) for left, tokens in zip(before, located, strict=True))
+    counts = (
+        sum(end <= len(left) for _, _, end in tokens)
+        for left, tokens in zip(before, located, strict=True)
+    )
     return np.fromiter(counts, np.int64, len(questions))

@@ -38,7 +38,15 @@ class EncodedDataset(SequenceView[Question]):
         The index in the arrays of each of those candidates; None if no two are equal.
     """
 
-    __slots__ = ("analyzer", "arrays", "candidate_rows", "order", "question_offsets", "questions", "vocabulary")
+    __slots__ = (
+        "analyzer",
+        "arrays",
+        "candidate_rows",
+        "order",
+        "question_offsets",
+        "questions",
+        "vocabulary",
+    )
 
     def __init__(
         self,
@@ -129,14 +137,18 @@ class EncodedDataset(SequenceView[Question]):
         question raises an error.
         """
         bounds = np.unique(np.linspace(0, len(self), n + 1).astype(np.int64)).tolist()
-        return [self.part(*part, with_questions=with_questions) for part in itertools.pairwise(bounds)]
+        return [
+            self.part(*part, with_questions=with_questions) for part in itertools.pairwise(bounds)
+        ]
 
     def part(self, first: int, last: int, *, with_questions: bool = True) -> EncodedDataset:
         """Return the questions ``first:last`` of the arrays, at least one, as :meth:`shards` does."""
         members = [self.questions[i] for i in self.order[first:last]] if with_questions else None
         offsets, rows = self.question_offsets[first : last + 1], self.candidate_rows
         if rows is not None:
-            rows = rows[offsets[0] : offsets[-1]] - np.searchsorted(self.arrays.candidate_question, first)
+            rows = rows[offsets[0] : offsets[-1]] - np.searchsorted(
+                self.arrays.candidate_question, first
+            )
         return EncodedDataset(
             _UnsentQuestions(last - first) if members is None else members,
             self.analyzer,
@@ -173,12 +185,15 @@ class EncodedSentences(NamedTuple):
         n_distinct = np.bincount(old.candidate_question, minlength=len(full))[rows]
         first = np.searchsorted(old.candidate_question, rows)
         sentences = ragged_indices(
-            self.passage_offsets[passage_of.values], np.diff(self.passage_offsets)[passage_of.values]
+            self.passage_offsets[passage_of.values],
+            np.diff(self.passage_offsets)[passage_of.values],
         )
         arrays = TokenArrays(
             *_take_rows(old.passage_tokens, old.passage_offsets, passage_of.values),
             *_take_rows(old.question_tokens, old.question_offsets, rows),
-            *_take_rows(old.candidate_tokens, old.candidate_offsets, ragged_indices(first, n_distinct)),
+            *_take_rows(
+                old.candidate_tokens, old.candidate_offsets, ragged_indices(first, n_distinct)
+            ),
             passage_of.number[order],
             np.repeat(np.arange(len(rows)), n_distinct),
             old.n_words,
@@ -188,8 +203,12 @@ class EncodedSentences(NamedTuple):
         members = None
         if full.candidate_rows is not None and sizes.sum() > n_distinct.sum():
             flat = ragged_indices(full.question_offsets[rows], sizes)
-            members = full.candidate_rows[flat] + np.repeat(offsets_of(n_distinct)[:-1] - first, sizes)
-        encoded = EncodedDataset(questions, full.analyzer, vocabulary, arrays, order, offsets_of(sizes), members)
+            members = full.candidate_rows[flat] + np.repeat(
+                offsets_of(n_distinct)[:-1] - first, sizes
+            )
+        encoded = EncodedDataset(
+            questions, full.analyzer, vocabulary, arrays, order, offsets_of(sizes), members
+        )
         return EncodedSentences(
             encoded,
             offsets_of(np.diff(self.offsets)[sentences]),
@@ -203,7 +222,9 @@ class EncodedSentences(NamedTuple):
         """
         full = self.dataset
         old = full.arrays
-        n_words = 1 + max(int(old.passage_tokens.max(initial=-1)), int(old.question_tokens.max(initial=-1)))
+        n_words = 1 + max(
+            int(old.passage_tokens.max(initial=-1)), int(old.question_tokens.max(initial=-1))
+        )
         none = np.empty(0, dtype=np.int64)
         arrays = old._replace(
             candidate_tokens=np.empty(0, dtype=np.int32),
@@ -235,7 +256,9 @@ class _UnsentQuestions(Sequence[Question]):
         return self._n
 
     def __getitem__(self, index: Any) -> Any:
-        raise LookupError("question objects were not sent to this process, only their encoded arrays")
+        raise LookupError(
+            "question objects were not sent to this process, only their encoded arrays"
+        )
 
 
 class _Numbering(NamedTuple):
@@ -261,12 +284,16 @@ def _take_rows(
     return tokens[ragged_indices(offsets[rows], counts)], offsets_of(counts)
 
 
-def _renumber_words(arrays: TokenArrays, vocabulary: Sequence[str]) -> tuple[TokenArrays, list[str]]:
+def _renumber_words(
+    arrays: TokenArrays, vocabulary: Sequence[str]
+) -> tuple[TokenArrays, list[str]]:
     """Renumber ids in the order of first occurrence: in passages, then queries, then candidates."""
     parts = (arrays.passage_tokens, arrays.question_tokens, arrays.candidate_tokens)
     n_tokens = sum(map(len, parts))
     first = np.full(max(len(vocabulary), 1), n_tokens, dtype=np.int64)
-    for tokens in reversed(parts):  # NumPy keeps the last of repeated assignments: reversed, the first occurrence
+    for tokens in reversed(
+        parts
+    ):  # NumPy keeps the last of repeated assignments: reversed, the first occurrence
         n_tokens -= len(tokens)
         first[tokens[::-1]] = np.arange(n_tokens + len(tokens) - 1, n_tokens - 1, -1)
     used = np.flatnonzero(first < sum(map(len, parts)))

@@ -32,7 +32,10 @@ class LuceneEnglishTokenizer(Tokenizer):
 
     name = "lucene-english"
     description = "Words as in Lucene's EnglishAnalyzer: Unicode words without possessive 's."
-    citation = "Lucene 8, StandardTokenizer and EnglishPossessiveFilter; Unicode Standard Annex 29, version 9."
+    citation = (
+        "Lucene 8, StandardTokenizer and EnglishPossessiveFilter; Unicode Standard Annex 29, "
+        "version 9."
+    )
     usual: ClassVar[Mapping[str, Any]] = {"stemmer": "porter", "stop_words": "lucene"}
     separators = "".join(c for c in ASCII if not c.isalnum() and c not in "_'.,:;\"#*")
     joiners = "'.,:;\"#*"  # quotation marks join Hebrew letters, # and * begin an emoji
@@ -98,7 +101,9 @@ def _window_end(text: str, start: int) -> int:
     """Return the end of the longest part of `text` from `start` that has at most `_MAX_UNITS` UTF-16 units."""
     units = text[start : start + _MAX_UNITS].encode("utf-16-le", "surrogatepass")[: 2 * _MAX_UNITS]
     end = start + len(units.decode("utf-16-le", "surrogatepass"))
-    return end - (_utf16_length(text[start:end]) > _MAX_UNITS)  # a pair that the window cuts is outside
+    return end - (
+        _utf16_length(text[start:end]) > _MAX_UNITS
+    )  # a pair that the window cuts is outside
 
 
 def _is_joiners(word: str) -> bool:
@@ -109,9 +114,7 @@ def _pattern_for(text: str) -> re.Pattern[str]:
     return _ASCII_WORD if text.isascii() and "_" not in text else _word_pattern()
 
 
-_KATAKANA = (
-    "\u3031-\u3035\u309b\u309c\u30a0-\u30fa\u30fc-\u30ff\u31f0-\u31ff\u32d0-\u32fe\u3300-\u3357\uff66-\uff9d"
-)
+_KATAKANA = "\u3031-\u3035\u309b\u309c\u30a0-\u30fa\u30fc-\u30ff\u31f0-\u31ff\u32d0-\u32fe\u3300-\u3357\uff66-\uff9d"
 _SINGLE_CHARACTERS = (
     "\u2e80-\u2fd5\u3007\u3021-\u3029\u3038-\u303a\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufad9\U00020000-\U0003ffff"
     "\u3041-\u3096\u309d-\u309f\U0001b001-\U0001b11f"  # Hiragana
@@ -122,7 +125,9 @@ _UNDIVIDED = (
     "\u1780-\u17d3\u17d7\u17dc\u17dd\u1950-\u19cf\u1a20-\u1aad\uaa80-\uaadf\U00011700-\U0001172b"  # Khmer, Tai
 )
 _HEBREW = "\u05d0-\u05ea\u05f0-\u05f2\ufb1d\ufb1f-\ufb28\ufb2a-\ufb4f"
-_OTHER_LETTERS = "\u05f3\u24b6-\u24e9\U0001f130-\U0001f149\U0001f150-\U0001f169\U0001f170-\U0001f189"
+_OTHER_LETTERS = (
+    "\u05f3\u24b6-\u24e9\U0001f130-\U0001f149\U0001f150-\U0001f169\U0001f170-\U0001f189"
+)
 _EMOJI = (
     "©®‼⁉™↔-↙↩↪⌚⌛⌨⎈⏏⏩-⏳⏸-⏺▪▫▶◀◻-◾☀-★☇-☒☔-⚅⚐-✅✈-✒✔✖✝✡✨✳✴❄❇❌❎❓-❕❗❣-❧➕-➗➡➰➿⤴⤵⬅-⬇⬛⬜⭐⭕〰〽㊗㊙"
     "\U0001f000-\U0001f0ff\U0001f10d-\U0001f10f\U0001f12f\U0001f16c-\U0001f16f\U0001f18e\U0001f191-\U0001f19a"
@@ -136,7 +141,10 @@ _JOINERS = "_\u202f\u203f\u2040\u2054\ufe33\ufe34\ufe4d-\ufe4f\uff3f"
 _JOINER_SET = frozenset(_JOINERS)
 _BETWEEN_ANY = "'.\u2018\u2019\u2024\ufe52\uff07\uff0e"
 _BETWEEN_LETTERS = _BETWEEN_ANY + ":\u00b7\u02d7\u0387\u05f4\u2027\ufe13\ufe55\uff1a"
-_BETWEEN_DIGITS = _BETWEEN_ANY + ",;\u037e\u0589\u060c\u060d\u066c\u07f8\u2044\ufe10\ufe14\ufe50\ufe54\uff0c\uff1b"
+_BETWEEN_DIGITS = (
+    _BETWEEN_ANY
+    + ",;\u037e\u0589\u060c\u060d\u066c\u07f8\u2044\ufe10\ufe14\ufe50\ufe54\uff0c\uff1b"
+)
 
 
 @cache
@@ -150,7 +158,9 @@ def _word_pattern() -> re.Pattern[str]:
     def one(characters: str) -> str:
         return f"[{characters}][{marks}]*+"
 
-    join, letter, digit, kana, undivided = map(one, (_JOINERS, letters, digits, _KATAKANA, _UNDIVIDED))
+    join, letter, digit, kana, undivided = map(
+        one, (_JOINERS, letters, digits, _KATAKANA, _UNDIVIDED)
+    )
     between_letters = f'{one(_BETWEEN_LETTERS)}|"(?<=[{_HEBREW}]")(?=[{_HEBREW}])'
     number = f"{digit}(?:(?:(?:{join})*|{one(_BETWEEN_DIGITS)}){digit})*"
     word = f"{letter}(?:(?:(?:{join})*|{between_letters}){letter})*(?:'(?<=[{_HEBREW}]'))?"
@@ -184,8 +194,8 @@ def _character_classes() -> tuple[str, str, str]:
             marks.append(code)
         elif category == "Nd":
             digits.append(code)
-        elif (category[0] == "L" or category == "Nl" or other_letters.match(character)) and not special.match(
-            character
-        ):
+        elif (
+            category[0] == "L" or category == "Nl" or other_letters.match(character)
+        ) and not special.match(character):
             letters.append(code)
     return character_class(letters), character_class(sorted(digits)), character_class(marks)

@@ -8,13 +8,45 @@ from __future__ import annotations
 
 # What becomes of a suffix if the stem before it is long enough. Only the longest suffix of a word is looked at.
 _STEP_2 = {
-    **{"ational": "ate", "tional": "tion", "enci": "ence", "anci": "ance", "izer": "ize", "bli": "ble"},
-    **{"alli": "al", "entli": "ent", "eli": "e", "ousli": "ous", "ization": "ize", "ation": "ate", "ator": "ate"},
-    **{"alism": "al", "iveness": "ive", "fulness": "ful", "ousness": "ous", "aliti": "al", "iviti": "ive"},
+    **{
+        "ational": "ate",
+        "tional": "tion",
+        "enci": "ence",
+        "anci": "ance",
+        "izer": "ize",
+        "bli": "ble",
+    },
+    **{
+        "alli": "al",
+        "entli": "ent",
+        "eli": "e",
+        "ousli": "ous",
+        "ization": "ize",
+        "ation": "ate",
+        "ator": "ate",
+    },
+    **{
+        "alism": "al",
+        "iveness": "ive",
+        "fulness": "ful",
+        "ousness": "ous",
+        "aliti": "al",
+        "iviti": "ive",
+    },
     **{"biliti": "ble", "logi": "log"},
 }
-_STEP_3 = {"icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ful": "", "ness": ""}
-_REMOVED = frozenset("al ance ence er ic able ible ant ement ment ent ion ou ism ate iti ous ive ize".split())
+_STEP_3 = {
+    "icate": "ic",
+    "ative": "",
+    "alize": "al",
+    "iciti": "ic",
+    "ical": "ic",
+    "ful": "",
+    "ness": "",
+}
+_REMOVED = frozenset(
+    "al ance ence er ic able ible ant ement ment ent ion ou ism ate iti ous ive ize".split()
+)
 
 
 class _Letters(dict[int, str]):
@@ -117,7 +149,9 @@ def _mend(stem: str, shape: str) -> str:
     return stem + "e" if _measure(shape, len(stem)) == 1 and _is_short(stem, shape) else stem
 
 
-def _replace(word: str, shape: str, suffixes: dict[str, str], lengths: tuple[int, ...]) -> tuple[str, str]:
+def _replace(
+    word: str, shape: str, suffixes: dict[str, str], lengths: tuple[int, ...]
+) -> tuple[str, str]:
     """Replace the longest of some suffixes if consonants follow vowels before it."""
     for length in lengths:
         suffix = word[-length:]

@@ -54,7 +54,11 @@ class Sentences(NamedTuple):
         They keep the splitter from finding other sentences in a text without the capitals and stops that it
         needs. A dialogue has none, because turns are looked for only where no sentences are marked.
         """
-        return None if self.in_turns else tuple((start, end) for start, end in borders if start < end) or None
+        return (
+            None
+            if self.in_turns
+            else tuple((start, end) for start, end in borders if start < end) or None
+        )
 
 
 def find_sentences(passage: Passage, units: Sequence[Unit]) -> Sentences:
@@ -81,7 +85,9 @@ class Rewriting:
 
     def __init__(self, text: str) -> None:
         self.original, self.parts, self.length = text, [""], 0
-        self.moves: list[tuple[int, int, int, int, bool]] = []  # old start and end, new ones, and whether as it was
+        self.moves: list[
+            tuple[int, int, int, int, bool]
+        ] = []  # old start and end, new ones, and whether as it was
 
     def keep(self, start: int, end: int, written: str | None = None) -> None:
         """Append a part of the original text, or what is written instead of it."""
@@ -108,7 +114,11 @@ class Rewriting:
 
 
 def write_in_order(
-    rewriting: Rewriting, start: int, end: int, places: Sequence[tuple[int, ...]], parts: Sequence[tuple[int, ...]]
+    rewriting: Rewriting,
+    start: int,
+    end: int,
+    places: Sequence[tuple[int, ...]],
+    parts: Sequence[tuple[int, ...]],
 ) -> list[tuple[int, int]]:
     """Write a stretch of text with other parts in the places; return where each part begins and ends."""
     written = []
@@ -132,7 +142,9 @@ class PassageEdit(NamedTuple):
     rewriting: Rewriting
 
 
-def make_edit(passage: Passage, rewriting: Rewriting, marks: tuple[tuple[int, int], ...] | None) -> PassageEdit:
+def make_edit(
+    passage: Passage, rewriting: Rewriting, marks: tuple[tuple[int, int], ...] | None
+) -> PassageEdit:
     """Return the edit that a rewriting makes, with these marks of sentences."""
     meta = without_places(passage.meta)
     return PassageEdit(replace(passage, text=rewriting.text, sentences=marks, meta=meta), rewriting)
@@ -143,14 +155,18 @@ def without_places(meta: Mapping[str, Any]) -> Mapping[str, Any]:
     return {key: value for key, value in meta.items() if key not in _PLACES}
 
 
-def edit_passages(dataset: Dataset, change: Callable[[Passage, list[Unit]], PassageEdit]) -> Iterator[Question]:
+def edit_passages(
+    dataset: Dataset, change: Callable[[Passage, list[Unit]], PassageEdit]
+) -> Iterator[Question]:
     """Yield the questions with changed passages, one for all questions about it, and with mentions in place."""
     mentions: dict[int, set[tuple[int, int]]] = {}
     for question in dataset:
         of_passage = mentions.setdefault(id(question.passage), set())
         if question.task is Task.CLOZE:
             of_passage |= {
-                (c.start, c.end) for c in question.candidates if c.start is not None and c.end and c.text.strip()
+                (c.start, c.end)
+                for c in question.candidates
+                if c.start is not None and c.end and c.text.strip()
             }
     edits: dict[int, PassageEdit] = {}
     for question in dataset:
@@ -160,7 +176,12 @@ def edit_passages(dataset: Dataset, change: Callable[[Passage, list[Unit]], Pass
             edits[id(passage)] = change(passage, units)
         edit = edits[id(passage)]
         candidates = _move_mentions(question, edit)
-        yield replace(question, passage=edit.passage, candidates=candidates, meta=without_places(question.meta))
+        yield replace(
+            question,
+            passage=edit.passage,
+            candidates=candidates,
+            meta=without_places(question.meta),
+        )
 
 
 def _move_mentions(question: Question, edit: PassageEdit) -> Sequence[Candidate]:

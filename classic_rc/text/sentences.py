@@ -108,8 +108,8 @@ def word_table(words: str) -> frozenset[str]:
 
 
 TITLES = word_table(
-    "Mr Mrs Ms Mx Dr Drs Prof Rev Fr Hon Gen Maj Col Lt Sgt Capt Cpl Pvt Cmdr Cdr Adm Brig Sen Sens Rep Reps Gov"
-    " Pres Supt Insp Messrs Mme Mlle Mgr Msgr mr mrs ms dr prof"
+    "Mr Mrs Ms Mx Dr Drs Prof Rev Fr Hon Gen Maj Col Lt Sgt Capt Cpl Pvt Cmdr Cdr Adm Brig Sen "
+    "Sens Rep Reps Gov Pres Supt Insp Messrs Mme Mlle Mgr Msgr mr mrs ms dr prof"
 )
 """Titles: a name follows."""
 INSIDE = word_table("e.g i.e cf vs Vs viz ca approx esp incl resp")
@@ -123,12 +123,13 @@ MONTHS = word_table("Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec")
 AFTER_AMOUNTS = word_table("etc a.m p.m A.M P.M oz lb lbs hr hrs ft sq mph")
 """Units: a capital after one begins a sentence, except for days, months and time zones."""
 DAYS_AND_MONTHS = word_table(
-    "Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June July August"
-    " September October November December"
+    "Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May "
+    "June July August September October November December"
 )
 NAME_PARTS = word_table(
-    "Jr Sr Inc Ltd Co Corp Cos Bros St Mt Ft Ave Blvd Rd Hwy Sq Esq Ph.D Dept Univ Assn Calif Conn Tenn Wis Ariz"
-    " Colo Okla Minn Fla Ga Ala Ark Tex Va Mich Neb Nev Kan Ky Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun al"
+    "Jr Sr Inc Ltd Co Corp Cos Bros St Mt Ft Ave Blvd Rd Hwy Sq Esq Ph.D Dept Univ Assn Calif Conn "
+    "Tenn Wis Ariz Colo Okla Minn Fla Ga Ala Ark Tex Va Mich Neb Nev Kan Ky Mon Tue Tues Wed Thu "
+    "Thur Thurs Fri Sat Sun al"
 )
 """Parts of names: the rest of the name or a new sentence may follow; only a word of STARTERS decides."""
 LETTERS_OF = word_table(
@@ -136,12 +137,13 @@ LETTERS_OF = word_table(
 )
 """After these words a single letter is a letter, not an initial."""
 STARTERS = word_table(
-    "a an the this that these those he she it they we you i his her its their our my your there here what when"
-    " where who whom whose which why how if in on at as by for from with after before since while during although"
-    " though because until unless once then than so but and or yet nor not no yes both each some many most all one"
-    " two three another other such only even also however later meanwhile finally soon now today suddenly is are"
-    " was were do does did can could will would should has have had let don't didn't he's she's it's they're we're"
-    " you're i'm i'll i've i'd that's there's what's"
+    "a an the this that these those he she it they we you i his her its their our my your there "
+    "here what when where who whom whose which why how if in on at as by for from with after "
+    "before since while during although though because until unless once then than so but and or "
+    "yet nor not no yes both each some many most all one two three another other such only even "
+    "also however later meanwhile finally soon now today suddenly is are was were do does did can "
+    "could will would should has have had let don't didn't he's she's it's they're we're you're "
+    "i'm i'll i've i'd that's there's what's"
 )
 """Words that begin a sentence if they have a capital, because they are seldom names."""
 

@@ -14,11 +14,18 @@ from numpy.typing import ArrayLike, NDArray
 from classic_rc.errors import DataError, wrong_value
 from classic_rc.kernels.arrays import TokenArrays, block_size, offsets_of, ragged_indices
 from classic_rc.questions import Candidate, LazyCandidates, Passage, Question
-from classic_rc.text.analyzers import Analyzer, get_analyzer, get_tokenizer, stop_list_signature, stop_words
+from classic_rc.text.analyzers import (
+    Analyzer,
+    get_analyzer,
+    get_tokenizer,
+    stop_list_signature,
+    stop_words,
+)
 from classic_rc.text.sentences import passage_sentences, word_table
 
 _LINKS = word_table(
-    "of the and for in on at to a de del della der des di da do dos du la las le les el al bin ibn van von"
+    "of the and for in on at to a de del della der des di da do dos du la las le les el al bin ibn "
+    "van von"
 )
 """Lower-case words that a name may have inside: ``Bank of England``, ``Charles de Gaulle``."""
 
@@ -143,7 +150,11 @@ class SpanGenerator:
         """Return the spans of a passage, sorted by (start, end), without duplicates."""
         tokens = _tokenize_passage(passage, self.tokenizer, stop_words(self.stop_words))
         most = min(self.max_tokens, len(tokens.starts))
-        pairs = (_window_spans(tokens, most), _name_spans(tokens), _name_spans(tokens, links=_LINKS))
+        pairs = (
+            _window_spans(tokens, most),
+            _name_spans(tokens),
+            _name_spans(tokens, links=_LINKS),
+        )
         first, last = np.concatenate(pairs, axis=1)
         spans = np.stack([tokens.starts[first], tokens.ends[last], first, last])
         possessive = tokens.possessive[last]
@@ -165,7 +176,9 @@ class _Tokens(NamedTuple):
     opens: NDArray[np.bool_]  # whether it is the first token of its sentence
     edge: NDArray[np.bool_]  # whether a span may begin or end with it
     capital: NDArray[np.bool_]  # whether it has a capital letter
-    follows: NDArray[np.bool_]  # whether it may continue a name: no punctuation that ends a name precedes it
+    follows: NDArray[
+        np.bool_
+    ]  # whether it may continue a name: no punctuation that ends a name precedes it
     possessive: NDArray[np.bool_]  # whether it ends in 's
 
 
@@ -178,11 +191,16 @@ def _tokenize_passage(passage: Passage, tokenizer: str, stops: frozenset[str]) -
 
     sentences = np.array(passage_sentences(passage), dtype=np.int64).reshape(-1, 2)
     sentence = np.searchsorted(sentences[:, 0], starts, side="right") - 1
-    inside = ends <= np.append(sentences[:, 1], -1)[sentence]  # index -1: before the first sentence, never inside
+    inside = (
+        ends <= np.append(sentences[:, 1], -1)[sentence]
+    )  # index -1: before the first sentence, never inside
     opens = np.diff(sentence, prepend=-2) > 0
 
     words = [token.lower() for token in surface]
-    edge = [bool(_DIGIT.search(word)) or stops.isdisjoint((word, _CLITIC.sub("", word))) for word in words]
+    edge = [
+        bool(_DIGIT.search(word)) or stops.isdisjoint((word, _CLITIC.sub("", word)))
+        for word in words
+    ]
     capital = [token != word for token, word in zip(surface, words, strict=True)]
     breaks = np.array([mark.start() for mark in _NOT_IN_NAMES.finditer(text)], dtype=np.int64)
     previous_ends = np.append(0, ends)[: len(ends)]
@@ -228,7 +246,9 @@ def _name_spans(tokens: _Tokens, links: frozenset[str] = frozenset()) -> NDArray
         elif capital:
             runs.append([i, i])
             open_run = True
-    names = [run for run in runs if not tokens.opens[run[0]] or tokens.edge[run[0] : run[1] + 1].any()]
+    names = [
+        run for run in runs if not tokens.opens[run[0]] or tokens.edge[run[0] : run[1] + 1].any()
+    ]
     return np.array(names, dtype=np.int64).reshape(-1, 2).T
 
 
@@ -257,7 +277,9 @@ class EncodedSpans(NamedTuple):
     question_passage: NDArray[np.int64]  # (n_questions,): each question's passage, ascending
     question_list: NDArray[np.int64]  # (n_questions,): each question's list of candidates
     lists: list[Sequence[Candidate]]
-    list_offsets: NDArray[np.int64]  # (n_lists + 1,): the spans of list i are `list_offsets[i]:list_offsets[i + 1]`
+    list_offsets: NDArray[
+        np.int64
+    ]  # (n_lists + 1,): the spans of list i are `list_offsets[i]:list_offsets[i + 1]`
     # (n_spans,): a span's tokens are `tokens[first:last]`: none if the analyzer drops all of them, and whole
     # tokens even where the span has only a part of one ("fox" in "fox's")
     first: NDArray[np.int64]
@@ -277,7 +299,9 @@ class EncodedSpans(NamedTuple):
     @property
     def candidate_span(self) -> NDArray[np.int64]:
         """The span of each candidate, question by question: shape (n_candidates,)."""
-        return ragged_indices(self.list_offsets[self.question_list], np.diff(self.candidate_offsets))
+        return ragged_indices(
+            self.list_offsets[self.question_list], np.diff(self.candidate_offsets)
+        )
 
     def in_contexts(
         self, span_context: NDArray[np.int64], context_offsets: NDArray[np.int64]
@@ -298,7 +322,10 @@ class EncodedSpans(NamedTuple):
             (np.diff(span_context[span], prepend=-1) != 0) | (np.diff(question, prepend=-1) != 0)
         )
         pair_question = question[pair_starts]
-        n_query, n_own = np.diff(self.question_offsets)[pair_question], (self.last - self.first)[span]
+        n_query, n_own = (
+            np.diff(self.question_offsets)[pair_question],
+            (self.last - self.first)[span],
+        )
         return TokenArrays(
             self.tokens,
             context_offsets,
@@ -383,7 +410,9 @@ def _encode(
         sentence.append(passage_sentences[i] + np.maximum(within, 0))
     list_number = {key: i for i, key in enumerate(by_key)}
     first_token = _concatenate(first)
-    last_token = np.maximum(_concatenate(last), first_token)  # no token left: an empty range, not a negative one
+    last_token = np.maximum(
+        _concatenate(last), first_token
+    )  # no token left: an empty range, not a negative one
     return EncodedSpans(
         questions, analyzer, list(ids), np.array(tokens, dtype=np.int32), starts, ends,
         _concatenate([*sentence_offsets, before[-1:]]), passage_sentences,

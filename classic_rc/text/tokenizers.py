@@ -16,7 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import block_size, offsets_of
-from classic_rc.kernels.byte_pieces import PADDING, KeyCache, character_places, class_table, find_pieces, piece_keys
+from classic_rc.kernels.byte_pieces import (
+    PADDING,
+    KeyCache,
+    character_places,
+    class_table,
+    find_pieces,
+    piece_keys,
+)
 
 ASCII = "".join(map(chr, range(128)))
 """The ASCII characters."""
@@ -139,7 +146,9 @@ class WordTokenizer(Tokenizer):
     """
 
     name = "word"
-    description = "Unicode words of NFC text, with combining marks, inner apostrophes and decimal points."
+    description = (
+        "Unicode words of NFC text, with combining marks, inner apostrophes and decimal points."
+    )
     citation = "After Unicode Standard Annex 29, rules WB4, WB6, WB7, WB11 and WB12."
     separators = "".join(c for c in ASCII if not c.isalnum() and c not in "'.,")
     joiners = "'.,"
@@ -165,8 +174,13 @@ class CharTokenizer(WordTokenizer):
     """Like :class:`WordTokenizer`, but each character of an unspaced script, with its marks, is a token."""
 
     name = "char"
-    description = "Each character of Han, Kana, Thai, Lao, Khmer and Myanmar is a token; other text as in word."
-    citation = "After Unicode Standard Annex 29, section 4: such scripts need a dictionary to find words."
+    description = (
+        "Each character of Han, Kana, Thai, Lao, Khmer and Myanmar is a token; other text as in "
+        "word."
+    )
+    citation = (
+        "After Unicode Standard Annex 29, section 4: such scripts need a dictionary to find words."
+    )
 
     def _pattern(self) -> re.Pattern[str]:
         return char_pattern()
@@ -184,7 +198,9 @@ def unspaced_share(texts: Iterable[str]) -> float:
     """
     texts = list(texts) if isinstance(texts, Iterator) else texts  # else they are read twice
     unspaced_run = re.compile(f"(?:(?=[^\\W_])[{UNSPACED}])+")
-    unspaced = sum(len(run) for text in texts if not text.isascii() for run in unspaced_run.findall(text))
+    unspaced = sum(
+        len(run) for text in texts if not text.isascii() for run in unspaced_run.findall(text)
+    )
     if not unspaced:
         return 0.0
     return unspaced / sum(len(run) for text in texts for run in re.findall(r"[^\W_]+", text))
@@ -209,7 +225,9 @@ def _long_mark_runs() -> re.Pattern[str]:
 def _sort_marks(run: re.Match[str]) -> str:
     """Return an equivalent run of marks in canonical order: Unicode Standard, section 3.11."""
     marks = "".join(unicodedata.normalize("NFD", mark) for mark in run[0])
-    pieces = (sorted(group, key=unicodedata.combining) for _, group in groupby(marks, _begins_order))
+    pieces = (
+        sorted(group, key=unicodedata.combining) for _, group in groupby(marks, _begins_order)
+    )
     return "".join(mark for piece in pieces for mark in piece)
 
 
@@ -282,12 +300,16 @@ class MultiRCTokenizer(Tokenizer):
 
     name = "multirc2018"
     description = "MultiRC's tokenizer: ASCII letters, split at blanks and ( ) , . ? ! \" : ' /."
-    citation = "Khashabi et al. (NAACL 2018), SurfaceLR; github.com/CogComp/multirc, surfaceLR_train.pl."
+    citation = (
+        "Khashabi et al. (NAACL 2018), SurfaceLR; github.com/CogComp/multirc, surfaceLR_train.pl."
+    )
     separators = ASCII_BLANKS + "(),.?!\":'/"
 
     def tokenize(self, text: str) -> list[str]:
         """Return the tokens, in the case of the text."""
-        return _MULTIRC_TOKEN.findall(_blank_entities(text if text.isascii() else "".join(map(_transcribe, text))))
+        return _MULTIRC_TOKEN.findall(
+            _blank_entities(text if text.isascii() else "".join(map(_transcribe, text)))
+        )
 
     def locate(self, text: str) -> list[tuple[int, int]]:
         """Return the offsets of each token, from the first to the last character it was made from."""
@@ -392,9 +414,13 @@ class PieceTable:
             return self._cut_strings(texts)
         joined = " ".join(["", *texts, " " * PADDING])
         buffer = joined.encode("utf-8", "surrogatepass")
-        if 2 * len(buffer) > 5 * len(joined):  # a script without blanks: few pieces are short or occur twice
+        if 2 * len(buffer) > 5 * len(
+            joined
+        ):  # a script without blanks: few pieces are short or occur twice
             return self._cut_strings(texts)
-        starts, lengths = find_pieces(buffer, class_table(self._tokenizer.separators, self._tokenizer.joiners))
+        starts, lengths = find_pieces(
+            buffer, class_table(self._tokenizer.separators, self._tokenizer.joiners)
+        )
         ends = starts + lengths
         first, last = starts, ends  # of each piece, as characters of `joined`
         if len(buffer) > len(joined):
@@ -407,7 +433,9 @@ class PieceTable:
         numbers = cache.find(keys)
         unknown = np.flatnonzero(numbers < 0)
         if len(unknown):
-            bounds_of_unknown = zip(first.take(unknown).tolist(), last.take(unknown).tolist(), strict=True)
+            bounds_of_unknown = zip(
+                first.take(unknown).tolist(), last.take(unknown).tolist(), strict=True
+            )
             pieces = [joined[start:end] for start, end in bounds_of_unknown]
             found = self._number(pieces, len(pieces))
             cache.add(keys.take(unknown), found, len(self._numbers))
@@ -427,7 +455,9 @@ def _split_chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
     """
     ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)) + 1)
     doublings = np.frexp(np.maximum(ends / block_size(_CHUNK_CHARACTERS), 1 / 16))[1]  # -3 to 0
-    run = np.where(ends < block_size(_CHUNK_CHARACTERS), doublings, ends // block_size(_CHUNK_CHARACTERS))
+    run = np.where(
+        ends < block_size(_CHUNK_CHARACTERS), doublings, ends // block_size(_CHUNK_CHARACTERS)
+    )
     bounds = [0, *(np.flatnonzero(np.diff(run)) + 1).tolist(), len(texts)]
     return (texts[start:stop] for start, stop in itertools.pairwise(bounds) if start < stop)
 

@@ -37,7 +37,9 @@ class TreebankTokenizer(Tokenizer):
         """Return the offsets of each token, rewritten quotes included."""
         prepared = self.prepare(text)
         return [
-            place for tokens, (start, end) in self._sentences(text) for place in align(tokens, prepared, start, end)
+            place
+            for tokens, (start, end) in self._sentences(text)
+            for place in align(tokens, prepared, start, end)
         ]
 
     def _sentences(self, text: str) -> Iterator[tuple[list[str], tuple[int, int]]]:
@@ -81,7 +83,9 @@ def blank_mctest_escapes(text: str) -> str:
     return text
 
 
-def align(tokens: Iterable[str], text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
+def align(
+    tokens: Iterable[str], text: str, start: int = 0, end: int | None = None
+) -> Iterator[tuple[int, int]]:
     """Yield the offsets of each token in ``text[start:end]``, from which Treebank rules made the tokens.
 
     Examples

@@ -30,7 +30,10 @@ _HYPERNYM_POINTERS = frozenset({"@", "@i"})
 """The pointers to more general synsets: hypernyms, and classes of instances."""
 SYSTEM_FOLDERS = (
     *("/usr/share/wordnet", "/usr/local/WordNet-3.0/dict"),
-    *(f"/usr/{place}/nltk_data/corpora/wordnet" for place in ("share", "local/share", "lib", "local/lib")),
+    *(
+        f"/usr/{place}/nltk_data/corpora/wordnet"
+        for place in ("share", "local/share", "lib", "local/lib")
+    ),
 )
 """The folders in which Debian, Princeton's installer and nltk install WordNet for all users."""
 _HINT = "Use the folder that contains index.noun and data.noun (Debian package: wordnet-base)"
@@ -49,7 +52,10 @@ class WordNet:
         self._index: dict[str, dict[str, tuple[int, ...]]] = {}
         self._exceptions: dict[str, dict[str, list[str]]] = {}
         for part, name in _PARTS_OF_SPEECH.items():
-            index, self._data[part] = self._read_file(f"index.{name}"), self._read_file(f"data.{name}")
+            index, self._data[part] = (
+                self._read_file(f"index.{name}"),
+                self._read_file(f"data.{name}"),
+            )
             exceptions = self._read_file(f"{name}.exc")
             for content in (index, self._data[part], exceptions):
                 digest.update(hashlib.sha256(content).digest())
@@ -83,7 +89,9 @@ class WordNet:
             level = self.synsets(word)
             steps = dict.fromkeys(level, 0)
             while level:
-                level = [up for synset in level for up in self._hypernyms(synset) if up not in steps]
+                level = [
+                    up for synset in level for up in self._hypernyms(synset) if up not in steps
+                ]
                 steps |= dict.fromkeys(level, max(steps.values()) + 1)
             self._above[word] = steps
         return self._above[word]
@@ -96,7 +104,9 @@ class WordNet:
         except (KeyError, *ZIP_ERRORS) as error:
             reason = getattr(error, "strerror", None) or error
             source = f"{self.folder}/{name}"
-            raise DataError(f"WordNet cannot be read ({reason})", source=source, hint=_HINT) from None
+            raise DataError(
+                f"WordNet cannot be read ({reason})", source=source, hint=_HINT
+            ) from None
 
     def _base_forms(self, word: str, part: str) -> list[str]:
         index = self._index[part]
@@ -127,7 +137,11 @@ def _index_entries(content: bytes, source: str) -> Iterator[tuple[str, tuple[int
             yield fields[0], tuple(map(int, fields[-int(fields[2]) :]))
         except (IndexError, ValueError):
             raise DataError(
-                "not a WordNet index", source=source, where=f"line {number}", found=repr(line[:60]), hint=_HINT
+                "not a WordNet index",
+                source=source,
+                where=f"line {number}",
+                found=repr(line[:60]),
+                hint=_HINT,
             ) from None
 
 

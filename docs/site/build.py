@@ -45,12 +45,36 @@ NAVIGATION = {
     "Start here": ("start", "explain", "tour", "gallery", "glossary"),
     "By task": ("tasks/paper", "tasks/llm", "tasks/dataset", "tasks/class"),
     "Reference": ("commands", "solvers", "parameters", "usage", "datasets", "api"),
-    "Results": ("floor", "results", "reproduction", "speed", "paper", "report", "records", "suites"),
+    "Results": (
+        "floor",
+        "results",
+        "reproduction",
+        "speed",
+        "paper",
+        "report",
+        "records",
+        "suites",
+    ),
     "Data": ("check", "datasheet", "perturb", "breakdowns", "llm"),
-    "Systems": ("lexical", "cloze", "spans", "ngram-lm", "alignment-ilp", "combination", "feature-ranker"),
+    "Systems": (
+        "lexical",
+        "cloze",
+        "spans",
+        "ngram-lm",
+        "alignment-ilp",
+        "combination",
+        "feature-ranker",
+    ),
     "More": ("*",),
     "Teaching": ("assignments/*",),
-    "Project": ("architecture", "packages", "releasing", "project/README", "project/CHANGELOG", "project/*"),
+    "Project": (
+        "architecture",
+        "packages",
+        "releasing",
+        "project/README",
+        "project/CHANGELOG",
+        "project/*",
+    ),
 }
 """The sections of the navigation with their pages, in order. A pattern takes what no other entry names."""
 
@@ -133,7 +157,11 @@ def targets(source: Path) -> Iterator[Path]:
 def files_of(target: Path) -> list[Path]:
     if target.is_dir():
         readme = target / "README.md"
-        return [readme] if readme.exists() else sorted(file for file in target.iterdir() if file.is_file())
+        return (
+            [readme]
+            if readme.exists()
+            else sorted(file for file in target.iterdir() if file.is_file())
+        )
     return [target]
 
 
@@ -145,7 +173,9 @@ def relinked(source: Path, folder: Path) -> str:
         if not target.exists():
             raise SiteError(f"{source.relative_to(ROOT)} links to {match[1]}, which does not exist")
         if target.is_dir():
-            target = files_of(target)[0] if (target / "README.md").exists() else listing(target, folder)
+            target = (
+                files_of(target)[0] if (target / "README.md").exists() else listing(target, folder)
+            )
         there = os.path.relpath(place(target), Path(place(source)).parent)
         return Path(there).as_posix() + (match[2] or "")
 
@@ -157,7 +187,10 @@ def relinked(source: Path, folder: Path) -> str:
 def with_outputs(text: str, notebook: Path, folder: Path) -> str:
     """Return a page with the pictures and tables that its notebook has: each follows the code that makes it."""
     cells = iter(json.loads(notebook.read_text(encoding="utf-8"))["cells"])
-    name, parts = notebook.stem, re.split(r"^```python\n(.*?)^```\n", text, flags=re.MULTILINE | re.DOTALL)
+    name, parts = (
+        notebook.stem,
+        re.split(r"^```python\n(.*?)^```\n", text, flags=re.MULTILINE | re.DOTALL),
+    )
     for i in range(1, len(parts), 2):
         shown = []
         for _ in make_notebook.sources(parts[i]):
@@ -197,7 +230,12 @@ def navigation(pages: list[str]) -> dict[str, str]:
     SiteError
         The navigation names a page that does not exist, or has no place for a page.
     """
-    below = {page: parent for page in pages for start, parent in PARENTS.items() if page.startswith(start)}
+    below = {
+        page: parent
+        for page in pages
+        for start, parent in PARENTS.items()
+        if page.startswith(start)
+    }
     below = {page: parent for page, parent in below.items() if page != parent}
     named = {name for names in NAVIGATION.values() for name in names}
     free = [page for page in pages if page not in named and page not in below and page != "index"]
@@ -212,7 +250,9 @@ def navigation(pages: list[str]) -> dict[str, str]:
             entries += found if "*" in name else [name]
         toctrees.append(toctree(entries, caption))
     if free:
-        raise SiteError(f"no section of NAVIGATION in docs/site/build.py has a place for {', '.join(free)}")
+        raise SiteError(
+            f"no section of NAVIGATION in docs/site/build.py has a place for {', '.join(free)}"
+        )
     made = {"index": "\n".join(toctrees)}
     for parent in dict.fromkeys(below.values()):
         made[parent] = toctree([f"/{page}" for page in below if below[page] == parent])
@@ -258,7 +298,9 @@ def explained(block: str, name: str, folder: Path) -> str:
     del name, folder
     data, question, spec = shlex.split(block)
     dataset = add_span_candidates(load(data))
-    asked = replace(dataset.by_id[question], candidates=dataset.by_id[question].candidates[:])  # spans in memory
+    asked = replace(
+        dataset.by_id[question], candidates=dataset.by_id[question].candidates[:]
+    )  # spans in memory
     explanation = parse_solver(spec).fit_for(dataset, dataset).explain(asked)
     return f"```{{raw}} html\n{question_cell(question_values(explanation))}\n```\n"
 
@@ -316,10 +358,13 @@ def made(block: str, name: str, folder: Path) -> str:
             address = escape(f"{up}{name}/{copy.name}")
             parts.append(
                 f'<p><a href="{address}">{escape(title)}</a> (the page itself):</p>\n'
-                f'<iframe class="made" src="{address}" title="{escape(title)}" loading="lazy"></iframe>\n'
+                f'<iframe class="made" src="{address}" title="{escape(title)}" '
+                'loading="lazy"></iframe>\n'
             )
         else:
-            parts.append(f"{title}:\n\n~~~~text\n{copy.read_text(encoding='utf-8').rstrip()}\n~~~~\n")
+            parts.append(
+                f"{title}:\n\n~~~~text\n{copy.read_text(encoding='utf-8').rstrip()}\n~~~~\n"
+            )
     return "\n".join(parts)
 
 
@@ -331,7 +376,9 @@ def figure(name: str, file: str, title: str) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Build the site into a folder.")
-    parser.add_argument("-o", dest="folder", default=str(ROOT / "build" / "site"), help="default: build/site")
+    parser.add_argument(
+        "-o", dest="folder", default=str(ROOT / "build" / "site"), help="default: build/site"
+    )
     site = Path(parser.parse_args(arguments).folder).resolve()
     os.environ |= {"COLUMNS": "80", "PYTHONPATH": str(ROOT)}
     began = time.monotonic()
@@ -354,11 +401,15 @@ def main(arguments: list[str] | None = None) -> int:
     problems = [] if built.returncode else links.problems(staging / "new")
     for problem in problems:
         print(problem, file=sys.stderr)
-    if not (built.returncode or problems):  # the site is the last complete one until the new one is complete
+    if not (
+        built.returncode or problems
+    ):  # the site is the last complete one until the new one is complete
         if site.exists():
             site.rename(staging / "old")
         (staging / "new").rename(site)
-        print(f"{site}: {len(list(site.rglob('*.html')))} pages in {time.monotonic() - began:.0f} s")
+        print(
+            f"{site}: {len(list(site.rglob('*.html')))} pages in {time.monotonic() - began:.0f} s"
+        )
     shutil.rmtree(staging)
     return built.returncode or bool(problems)
 

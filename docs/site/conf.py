@@ -25,7 +25,9 @@ templates_path: list[str] = []
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 4  # links to headings are those of GitHub
 highlight_language = "text"
-smartquotes = False  # quotation marks are typed as they are meant, and this took a twentieth of the build
+smartquotes = (
+    False  # quotation marks are typed as they are meant, and this took a twentieth of the build
+)
 
 nitpicky = True
 # Docstrings name types in words ("ndarray of float64") and private modules; that the names in their roles exist is
@@ -69,7 +71,9 @@ def setup(app: Any) -> None:
         raise SkipNode
 
     def block(writer: Any, node: Any) -> None:
-        writer.body.append(f'<div class="formula">{tex2mathml(node.astext(), as_block=True)}</div>\n')
+        writer.body.append(
+            f'<div class="formula">{tex2mathml(node.astext(), as_block=True)}</div>\n'
+        )
         raise SkipNode
 
     @cache
@@ -79,11 +83,15 @@ def setup(app: Any) -> None:
         fragment: str = app.builder.render_partial(nodes)["fragment"]
         return fragment
 
-    def same_navigation(app: Any, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
+    def same_navigation(
+        app: Any, page: str, template: str, context: dict[str, Any], tree: Any
+    ) -> None:
         # The theme asks for the navigation of each page and parses it: 40 % of the build. So all get the same one.
         context["toctree"] = lambda **options: whole_navigation()
 
-    def own_navigation(app: Any, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
+    def own_navigation(
+        app: Any, page: str, template: str, context: dict[str, Any], tree: Any
+    ) -> None:
         # Then a page gets it with links from its folder, and with itself and its parent marked.
         found = context["furo_navigation_tree"]
         for name, mark in ((page, "current current-page "), (page.rpartition("/")[0], "current ")):

@@ -49,11 +49,15 @@ def commands() -> list[str]:
 
 def command_list() -> str:
     """Return the page with one line for each command."""
-    rows = "".join(f"| [`{name}`](commands/{name}.md) | {command.help} |\n" for name, command in COMMANDS.items())
+    rows = "".join(
+        f"| [`{name}`](commands/{name}.md) | {command.help} |\n"
+        for name, command in COMMANDS.items()
+    )
     return (
-        "# Commands\n\nEach page has what a command prints on the sample questions, and its options. The build "
-        "of this site runs the commands, so the output is that of this version. [Data and commands](usage.md) has "
-        f"formats, names of systems and exit codes.\n\n| command | what it does |\n|---|---|\n{rows}"
+        "# Commands\n\nEach page has what a command prints on the sample questions, and its "
+        "options. The build of this site runs the commands, so the output is that of this version. "
+        "[Data and commands](usage.md) has formats, names of systems and exit codes.\n\n| command "
+        f"| what it does |\n|---|---|\n{rows}"
     )
 
 
@@ -61,7 +65,9 @@ def solver_page(name: str, solver: type[Solver]) -> str:
     """Return a solver's page: a picture, its formula, variants, parameters, numbers, and what it cites."""
     text = inspect.getdoc(solver) or ""
     if ".. math::" not in text:
-        raise ValueError(f"{solver.__module__}.{solver.__name__} has no formula (.. math::) in its docstring")
+        raise ValueError(
+            f"{solver.__module__}.{solver.__name__} has no formula (.. math::) in its docstring"
+        )
     formula = re.split(r"\n(?:Parameters|Attributes)\n---+\n", text)[0]
     parameters = "".join(row(*cells) for cells in make_parameters.parameters(solver))
     return "\n".join(
@@ -73,7 +79,8 @@ def solver_page(name: str, solver: type[Solver]) -> str:
             "```{eval-rst}\n" + f".. py:currentmodule:: {solver.__module__}\n\n{formula}\n```\n",
             f"In Python it is `classic_rc.solvers.{solver.__name__}`.\n",
             *variants(name, solver),
-            f"## Parameters\n\n| parameter | default | what | values |\n|---|---|---|---|\n{parameters}",
+            "## Parameters\n\n| parameter | default | what | values "
+            f"|\n|---|---|---|---|\n{parameters}",
             "## Numbers\n",
             *numbers(name, solver),
             f"## References\n\n{solver.citation or 'Our own'}.\n",
@@ -85,7 +92,9 @@ def solver_page(name: str, solver: type[Solver]) -> str:
 def with_reference(text: str, page: str) -> str:
     """Return what `docs/solvers` says of a solver, with the formula and the tables of its generated page."""
     above, heading, python = text.partition("## In Python\n")
-    formula, tables = re.split(r"^(?=## (?:Variants|Parameters)$)", page, maxsplit=1, flags=re.MULTILINE)
+    formula, tables = re.split(
+        r"^(?=## (?:Variants|Parameters)$)", page, maxsplit=1, flags=re.MULTILINE
+    )
     return f"{above}## Formula\n{formula.partition('## Formula')[2]}{heading}{python}\n{tables}"
 
 
@@ -111,7 +120,8 @@ def variants(name: str, solver: type[Solver]) -> Iterator[str]:
     """Yield the table of a solver's variants."""
     if solver.variants:
         rows = "".join(
-            row(f"`{name}:{key}`", found.description, found.citation) for key, found in solver.variants.items()
+            row(f"`{name}:{key}`", found.description, found.citation)
+            for key, found in solver.variants.items()
         )
         yield f"## Variants\n\n| variant | what it is | source |\n|---|---|---|\n{rows}"
 
@@ -122,7 +132,8 @@ def numbers(name: str, solver: type[Solver]) -> Iterator[str]:
         spec = shlex.quote(SPECIFICATIONS.get(name, name))
         learning = " --cv 3" if solver.learns_from == "gold" and name != "score-file" else ""
         yield (
-            "On the sample's few questions, which compare nothing and show how it looks:\n\n```{run}\n"
+            "On the sample's few questions, which compare nothing and show how it "
+            "looks:\n\n```{run}\n"
             f"{BEFORE.get(name, '')}classic-rc run {sample} -s {spec}{learning} --intervals\n"
             "```\n"
         )
@@ -130,8 +141,8 @@ def numbers(name: str, solver: type[Solver]) -> Iterator[str]:
         yield "The sample has no questions of its task.\n"
     if rows := "".join(published(name)):
         yield (
-            "Published figures of this system (%). Our numbers for them, each with its command, are in "
-            "[Results](../results.md) and [Reproduction](../reproduction.md).\n\n"
+            "Published figures of this system (%). Our numbers for them, each with its command, "
+            "are in [Results](../results.md) and [Reproduction](../reproduction.md).\n\n"
             "| published as | data | metric | figure | ours to the digit | with | source |\n"
             f"|---|---|---|---:|---|---|---|\n{rows}"
         )
@@ -150,7 +161,9 @@ def published(name: str) -> Iterator[str]:
         if ours and re.split("[:,]", ours.solver)[0] == name and figure.value is not None:
             exact = "yes" if ours.exact else "no"
             value, spec = str(figure.value), f"`{ours.solver}`"
-            yield row(figure.system, data_of(figure), figure.metric, value, exact, spec, figure.source)
+            yield row(
+                figure.system, data_of(figure), figure.metric, value, exact, spec, figure.source
+            )
 
 
 def data_of(figure: PublishedRow) -> str:
@@ -161,14 +174,22 @@ def api_pages() -> Iterator[tuple[str, str]]:
     """Yield a page for each package with all that it exports; what several export is on the first one's page."""
     homes: dict[tuple[str, str], str] = {}
     for module in make_api.modules():
-        lines = [f"# {module.name}\n", "```{eval-rst}", f".. py:module:: {module.name}\n", module.text, "```\n"]
+        lines = [
+            f"# {module.name}\n",
+            "```{eval-rst}",
+            f".. py:module:: {module.name}\n",
+            module.text,
+            "```\n",
+        ]
         for name in make_api.names(module):
             key = (name.home, name.origin)
             lines.append(f"## {name.name}\n")
             if not name.origin:
                 lines.append(f"A module with a page of its own: [{name.home}]({name.home}.md).\n")
             elif key in homes and name.name != "__version__":
-                lines.append(f"{name.summary} It is on the page of [{homes[key]}]({homes[key]}.md).\n")
+                lines.append(
+                    f"{name.summary} It is on the page of [{homes[key]}]({homes[key]}.md).\n"
+                )
             else:
                 homes[key] = module.name
                 lines.append(f"```{{eval-rst}}\n{directive(module.name, name)}\n```\n")

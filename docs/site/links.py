@@ -46,7 +46,9 @@ class Page(HTMLParser):
         for name in ("href", "src", "data"):
             if name in values and tag != "base":
                 self.links.append((values[name], loaded and (tag, name) in LOADED))
-        self.links += [(part.split()[0], True) for part in values.get("srcset", "").split(",") if part.strip()]
+        self.links += [
+            (part.split()[0], True) for part in values.get("srcset", "").split(",") if part.strip()
+        ]
 
 
 def problems(site: Path) -> list[str]:

@@ -23,7 +23,10 @@ def test_generated_questions_have_the_shape_asked_for(tmp_path, per_passage):
     assert (len(made), len(made.passages)) == (200, 200 // per_passage)
     tokens = [len(passage.text.split()) for passage in made.passages]
     assert 300 < np.mean(tokens) < 400
-    assert all(8 <= n / len(split_sentences(p.text)) <= 40 for n, p in zip(tokens, made.passages, strict=True))
+    assert all(
+        8 <= n / len(split_sentences(p.text)) <= 40
+        for n, p in zip(tokens, made.passages, strict=True)
+    )
     assert len(near_duplicate_pairs([p.text for p in made.passages])) > 0
     assert max(Counter((q.text, tuple(c.text for c in q.candidates)) for q in made).values()) > 1
 

@@ -77,10 +77,16 @@ def test_the_table_has_every_benchmark():
     [
         ({"b.x": "from b.y import f", "b.y": "from b.x import g"}, {"b.x", "b.y"}),
         ({"b.x": "from b import y", "b.y": "def f():\n    import b.x"}, {"b.x", "b.y"}),
-        ({"b.x": "import b.y", "b.y": "from b.z import f", "b.z": "from b.x import g"}, {"b.x", "b.y", "b.z"}),
+        (
+            {"b.x": "import b.y", "b.y": "from b.z import f", "b.z": "from b.x import g"},
+            {"b.x", "b.y", "b.z"},
+        ),
         ({"b": "from b.x import f", "b.x": "from b import ROOT"}, {"b", "b.x"}),
         ({"b.x": "from b.x import f"}, {"b.x"}),
-        ({"b": "", "b.x": "from b import ROOT, y", "b.y": "import numpy\nfrom b import ROOT"}, set()),
+        (
+            {"b": "", "b.x": "from b import ROOT, y", "b.y": "import numpy\nfrom b import ROOT"},
+            set(),
+        ),
     ],
 )
 def test_a_planted_cycle_is_found(planted, members):

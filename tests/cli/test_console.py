@@ -95,7 +95,11 @@ def test_an_impossible_output_is_refused_before_anything_is_read(cli, tmp_path, 
 def test_an_output_file_never_replaces_an_input(cli, single, tmp_path, monkeypatch):
     before = single.read_bytes()
     monkeypatch.chdir(tmp_path)
-    for args in (("run", single), ("run", "sample", "--train", single), ("run", "sample:cloze", "-s", single)):
+    for args in (
+        ("run", single),
+        ("run", "sample", "--train", single),
+        ("run", "sample:cloze", "-s", single),
+    ):
         cli(*args, "-o", "single.jsonl").fails(2, field="--output", found="single.jsonl")
     assert single.read_bytes() == before
 
@@ -188,7 +192,10 @@ def test_a_pipe_gets_utf8_with_lf_whatever_the_locale(console, single):
 @pytest.mark.parametrize("tty", [False, True])
 def test_a_poor_encoding_gets_ascii_for_what_it_lacks(console, write, encoding, tty):
     passage = "Zoë Dvořák went → to “Οδησσός”… 日本 😀."
-    data = write("mine.jsonl", [{"passage": passage, "question": "Who went?", "candidates": ["Dvořák"], "gold": 0}])
+    data = write(
+        "mine.jsonl",
+        [{"passage": passage, "question": "Who went?", "candidates": ["Dvořák"], "gold": 0}],
+    )
     for args in (
         ("run", data, "-s", "random"),
         ("explain", data, "q1"),

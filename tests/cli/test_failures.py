@@ -67,7 +67,10 @@ def own(tmp_path):
 
 def line_of(name: str) -> str:
     """The line of the file that a class marks with its name."""
-    return f"line {next(i for i, line in enumerate(OWN.splitlines(), 1) if line.endswith(f'# {name}'))}"
+    return (
+        "line "
+        f"{next(i for i, line in enumerate(OWN.splitlines(), 1) if line.endswith(f'# {name}'))}"
+    )
 
 
 def record(folder):
@@ -98,9 +101,18 @@ def test_systems_that_all_fail_are_all_shown(cli, own):
         (["predict", SAMPLE, "-s", "OWN:Score"], ""),
         (["explain", SAMPLE, "lantern.1", "-s", "OWN:Explain", "-s", "sw"], "sliding-window"),
         (["compare", "sw", "sw+d", "OWN:Score", "--data", SAMPLE], "sw+d"),
-        (["run", SAMPLE, "--perturbed", "no-question", "-s", "OWN:Fit", "-s", "sw"], "sliding-window"),
-        (["run", "sample:multiple-answer", "--figure", "pr", "-s", "OWN:Score", "-s", "longest"], "longest"),
-        (["run", SAMPLE, "--cv", "2", "--jobs", "2", "-s", "OWN:Score", "-s", "sw"], "sliding-window"),
+        (
+            ["run", SAMPLE, "--perturbed", "no-question", "-s", "OWN:Fit", "-s", "sw"],
+            "sliding-window",
+        ),
+        (
+            ["run", "sample:multiple-answer", "--figure", "pr", "-s", "OWN:Score", "-s", "longest"],
+            "longest",
+        ),
+        (
+            ["run", SAMPLE, "--cv", "2", "--jobs", "2", "-s", "OWN:Score", "-s", "sw"],
+            "sliding-window",
+        ),
     ],
 )
 def test_every_command_keeps_the_other_systems(cli, own, command, kept):
@@ -113,7 +125,13 @@ def test_every_command_keeps_the_other_systems(cli, own, command, kept):
 def test_a_report_has_the_rest(cli, own, tmp_path):
     page = tmp_path / "r.html"
     done = cli(
-        "report", SAMPLE, "--without", "check", "-o", page, *(f"-s{own}:{name}" for name in ("Explain", "Fit"))
+        "report",
+        SAMPLE,
+        "--without",
+        "check",
+        "-o",
+        page,
+        *(f"-s{own}:{name}" for name in ("Explain", "Fit")),
     )
     assert (done.code, {error.name for error in done.errors}) == (5, {"Explain", "Fit"})
     assert line_of("Fit") in page.read_text("utf-8")
@@ -122,12 +140,16 @@ def test_a_report_has_the_rest(cli, own, tmp_path):
 def test_a_failed_cell_of_a_suite_is_tried_again(cli, own, tmp_path):
     suite = tmp_path / "s.toml"
     suite.write_text(
-        f'[datasets.one]\npath = "{SAMPLE}"\n[systems]\nSW = "sw"\nA = "own.py:Score"\nB = "own.py:Init"\n', "utf-8"
+        f'[datasets.one]\npath = "{SAMPLE}"\n[systems]\nSW = "sw"\nA = "own.py:Score"\nB = '
+        '"own.py:Init"\n',
+        "utf-8",
     )
     done = cli("run", suite, "--save", tmp_path / "out", "--trust")
     assert (done.code, {error.name for error in done.errors}) == (5, {"A", "Init"})
     assert len(list((tmp_path / "out" / "cells").iterdir())) == 1
-    mended = OWN.replace("missing for q", "[0.0] * len(q.candidates) for q").replace("1 / 0", "decision")
+    mended = OWN.replace("missing for q", "[0.0] * len(q.candidates) for q").replace(
+        "1 / 0", "decision"
+    )
     own.write_text(mended, "utf-8")
     done = cli("run", suite, "--save", tmp_path / "out", "--trust")
     assert done.code == 0
@@ -145,7 +167,10 @@ def test_from_python_the_cause_is_kept():
     with pytest.raises(SystemFailedError) as caught:
         evaluate(load(SAMPLE), {"W": Wrong()})
     assert isinstance(caught.value.__cause__, OutputError)
-    assert (caught.value.name, caught.value.place.split(",")[0].endswith("test_failures.py")) == ("W", True)
+    assert (caught.value.name, caught.value.place.split(",")[0].endswith("test_failures.py")) == (
+        "W",
+        True,
+    )
     assert evaluate(load(SAMPLE), {"W": Wrong(), "SW": "sw"}).errors.keys() == {"W"}
 
 
@@ -155,9 +180,24 @@ def test_from_python_the_cause_is_kept():
 
 def test_an_interrupted_run_keeps_its_rows_and_says_what_is_missing(cli, own, tmp_path):
     saved = tmp_path / "r"
-    done = cli("run", SAMPLE, "sample:cloze", "-s", "sw", "-s", f"{own}:Stop", "-s", "random", "--save", saved)
+    done = cli(
+        "run",
+        SAMPLE,
+        "sample:cloze",
+        "-s",
+        "sw",
+        "-s",
+        f"{own}:Stop",
+        "-s",
+        "random",
+        "--save",
+        saved,
+    )
     assert done.code == 130
-    assert [line.split()[0] for line in done.out.splitlines() if " not finished" in line] == ["Stop", "random"]
+    assert [line.split()[0] for line in done.out.splitlines() if " not finished" in line] == [
+        "Stop",
+        "random",
+    ]
     missing = [f"{SAMPLE}: Stop", f"{SAMPLE}: random", "sample:cloze"]
     assert record(saved)["interrupted"] == missing
     assert [row["name"] for row in record(saved)["runs"][0]["rows"]] == ["sliding-window"]
@@ -169,10 +209,14 @@ def test_an_interrupted_run_keeps_its_rows_and_says_what_is_missing(cli, own, tm
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
 def test_the_end_that_a_batch_system_asks_for_is_an_interruption(own, tmp_path):
     command = [sys.executable, "-m", "classic_rc", "run", SAMPLE, "-s", "sw", "-s", f"{own}:Slow"]
-    process = subprocess.Popen([*command, "--save", tmp_path / "r"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        [*command, "--save", tmp_path / "r"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
     assert process.stdout is not None
     assert process.stdout.readline() == b"slow\n"
-    assert record(tmp_path / "r")["interrupted"] == [f"{SAMPLE}: Slow"]  # a run that is killed keeps its rows too
+    assert record(tmp_path / "r")["interrupted"] == [
+        f"{SAMPLE}: Slow"
+    ]  # a run that is killed keeps its rows too
     process.send_signal(signal.SIGTERM)
     out, _ = process.communicate(timeout=60)
     assert process.returncode == 130
@@ -183,7 +227,9 @@ def test_the_end_that_a_batch_system_asks_for_is_an_interruption(own, tmp_path):
 # Outputs and inputs
 
 
-@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="the system has no folder that nobody can write")
+@pytest.mark.skipif(
+    not os.path.isdir("/proc/self"), reason="the system has no folder that nobody can write"
+)
 @pytest.mark.parametrize(
     ("args", "option"),
     [
@@ -214,7 +260,9 @@ def test_a_folder_of_binaries_is_not_indexed(cli, tmp_path):
     done = cli("index", lucene, "-o", tmp_path / "i")
     done.fails(3, f"-s ir,engine=lucene,corpus={lucene}", source=str(lucene))
     (lucene / "segments_1").rename(lucene / "a.bin")
-    cli("index", lucene, "-o", tmp_path / "i").fails(3, source=str(lucene / "a.bin"), found=re.compile("binary"))
+    cli("index", lucene, "-o", tmp_path / "i").fails(
+        3, source=str(lucene / "a.bin"), found=re.compile("binary")
+    )
 
 
 def test_a_figure_has_no_date_whatever_the_environment_says(cli, single, tmp_path, monkeypatch):
@@ -222,7 +270,10 @@ def test_a_figure_has_no_date_whatever_the_environment_says(cli, single, tmp_pat
     figures = [tmp_path / f"{i}.pdf" for i in range(2)]
     for figure, date in zip(figures, ("0", "today"), strict=True):
         monkeypatch.setenv("SOURCE_DATE_EPOCH", date)
-        assert cli("run", single, "-s", "sw", "--by", "kind", "--figure", "groups", "-o", figure).code == 0
+        assert (
+            cli("run", single, "-s", "sw", "--by", "kind", "--figure", "groups", "-o", figure).code
+            == 0
+        )
     assert figures[0].read_bytes() == figures[1].read_bytes()
 
 
@@ -230,12 +281,17 @@ def test_a_figure_has_no_date_whatever_the_environment_says(cli, single, tmp_pat
 # Answers that say nothing
 
 
-def test_answers_that_say_nothing_are_a_part_of_the_row_and_of_the_paper(cli, single, write, tmp_path):
+def test_answers_that_say_nothing_are_a_part_of_the_row_and_of_the_paper(
+    cli, single, write, tmp_path
+):
     answers = write("llm.jsonl", [{"id": "q1", "answer": "B"}, {"id": "q2", "answer": "who knows"}])
     answers.write_text(answers.read_text("utf-8") + '{"id": "q3", "answer": null}\n', "utf-8")
     counts = {"answers": 3, "unparsed": 1, "empty": 1}
     said = "1 of 3 answers unparsed (33.3%), 1 of 3 answers empty (33.3%)"
-    saved, systems = tmp_path / "r", ["-s", f"LLM={answers}", "-s", f"score-file,path={answers}", "-s", "sw"]
+    saved, systems = (
+        tmp_path / "r",
+        ["-s", f"LLM={answers}", "-s", f"score-file,path={answers}", "-s", "sw"],
+    )
     assert cli("run", single, *systems, "--save", saved).out.count(said) == 2
     rows = {row["name"]: row["answers"] for row in record(saved)["runs"][0]["rows"]}
     assert rows.pop("sliding-window") is None
@@ -243,7 +299,9 @@ def test_answers_that_say_nothing_are_a_part_of_the_row_and_of_the_paper(cli, si
         "LLM": counts,
         "score-file": counts,
     }
-    forms = [{form: found["answers"] for form, found in row["forms"].items()} for row in rows.values()]
+    forms = [
+        {form: found["answers"] for form, found in row["forms"].items()} for row in rows.values()
+    ]
     assert forms == [{"the whole text": 1, "": 1}] * 2
     texts = {name: str(n) for name, n in counts.items()}
     for command in (["run", single, *systems], ["table", saved]):

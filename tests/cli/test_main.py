@@ -45,9 +45,18 @@ def test_an_unknown_name_gets_the_one_that_was_meant(cli, args, kind, found, mea
         (["run"], ["DATA", "`classic-rc run --help`"]),
         (["predict", SINGLE], ["-s", "`classic-rc predict --help`"]),
         (["run", SINGLE, "-s", "longest", SEVERAL], [repr(SEVERAL), "DATA"]),
-        (["run", SINGLE, "-s", "longest,unit=miles"], ["'unit'", "'characters'", "'words'", "'miles'"]),
-        (["run", SINGLE, "-s", "all-positive"], ["all-positive", "multiple-answer", "single-choice"]),
-        (["run", SINGLE, "-s", "constant-position:majority"], ["constant-position", "--train DATA"]),
+        (
+            ["run", SINGLE, "-s", "longest,unit=miles"],
+            ["'unit'", "'characters'", "'words'", "'miles'"],
+        ),
+        (
+            ["run", SINGLE, "-s", "all-positive"],
+            ["all-positive", "multiple-answer", "single-choice"],
+        ),
+        (
+            ["run", SINGLE, "-s", "constant-position:majority"],
+            ["constant-position", "--train DATA"],
+        ),
         (["explain", SINGLE, "lantern.1", "-s", "length"], ["length", "--train DATA", "--cv 5"]),
         (["predict", SINGLE, "-s", "longest", "--format", "record"], ["record", "single-choice"]),
         (
@@ -88,11 +97,17 @@ def test_malformed_data_is_exit_code_3(cli, write, content):
 
 
 def test_missing_data_is_exit_code_3(cli, tmp_path):
-    cli("run", tmp_path / "nothing.json").fails(3, source=str(tmp_path / "nothing.json"), where=None)
+    cli("run", tmp_path / "nothing.json").fails(
+        3, source=str(tmp_path / "nothing.json"), where=None
+    )
     done = cli("run", SINGLE, "--train", tmp_path / "nothing.json")
     done.fails(3, source=str(tmp_path / "nothing.json"), where=None)
-    cli("run", SINGLE, "-s", tmp_path / "nothing.json").fails(3, source=str(tmp_path / "nothing.json"))
-    cli("run", SINGLE, "-s", f"{tmp_path / 'no.py'}:Solver").fails(3, source=str(tmp_path / "no.py"))
+    cli("run", SINGLE, "-s", tmp_path / "nothing.json").fails(
+        3, source=str(tmp_path / "nothing.json")
+    )
+    cli("run", SINGLE, "-s", f"{tmp_path / 'no.py'}:Solver").fails(
+        3, source=str(tmp_path / "no.py")
+    )
     (tmp_path / "empty").mkdir()
     cli("run", tmp_path / "empty").fails(3, source=str(tmp_path / "empty"))
 
@@ -109,7 +124,10 @@ def test_the_datasets_that_can_be_read_are_reported(cli, write, single, several)
     bad = write("bad.jsonl", '{"passage": "p", "question": 3}\n')
     done = cli("run", single, bad, several, "-s", "random")
     assert done.code == 3
-    assert [line.split(" ", 1)[0] for line in done.out.splitlines() if "questions" in line] == ["single", "several"]
+    assert [line.split(" ", 1)[0] for line in done.out.splitlines() if "questions" in line] == [
+        "single",
+        "several",
+    ]
     assert str(bad) in done.err
 
 
@@ -153,7 +171,10 @@ class Stops(Solver):
 
 def test_ctrl_c_in_the_second_dataset_keeps_the_first_ones_table(cli, write, single):
     solver = write("stops.py", STOPS)
-    station = write("station.jsonl", [{"passage": "The station.", "question": "?", "candidates": ["a"], "gold": 0}])
+    station = write(
+        "station.jsonl",
+        [{"passage": "The station.", "question": "?", "candidates": ["a"], "gold": 0}],
+    )
     done = cli("run", single, station, single, "-s", f"{solver}:Stops")
     assert done.code == 130
     assert done.err.endswith("classic-rc: interrupted\n")

@@ -24,7 +24,10 @@ def options_of(command):
 
 def value(name, text):
     (option,) = {
-        option.name: option for command in COMMANDS for option in options_of(command) if option.name == name
+        option.name: option
+        for command in COMMANDS
+        for option in options_of(command)
+        if option.name == name
     }.values()
     return option.settings["type"](text)
 
@@ -97,11 +100,21 @@ def test_malformed_values_are_refused(name, found, expected):
 
 @pytest.mark.ci
 @pytest.mark.parametrize(
-    ("args", "imported"), [(["--help"], set()), (["list", "readers"], {"listing", "option", "options"})]
+    ("args", "imported"),
+    [(["--help"], set()), (["list", "readers"], {"listing", "option", "options"})],
 )
 def test_a_command_imports_no_other(args, imported):
-    code = f"import sys; from classic_rc.cli.main import main; main({args!r}); print(); print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)
+    code = (
+        f"import sys; from classic_rc.cli.main import main; main({args!r}); print(); "
+        "print(*sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True
+    )
     modules = done.stdout.splitlines()[-1].split()
-    loaded = {name.removeprefix("classic_rc.cli.") for name in modules if name.startswith("classic_rc.cli.")}
+    loaded = {
+        name.removeprefix("classic_rc.cli.")
+        for name in modules
+        if name.startswith("classic_rc.cli.")
+    }
     assert loaded == {"main", "console"} | imported

@@ -21,17 +21,25 @@ HEAVY = {"numpy", "scipy", "sklearn", "nltk", "joblib", "pandas", "tqdm"}
 
 
 def call(*args, command=MODULE, **environment):
-    plain = {k: v for k, v in os.environ.items() if k not in ("LC_ALL", "LANG", "PYTHONIOENCODING", "PYTHONUTF8")}
+    plain = {
+        k: v
+        for k, v in os.environ.items()
+        if k not in ("LC_ALL", "LANG", "PYTHONIOENCODING", "PYTHONUTF8")
+    }
     return subprocess.run(
         [*command, *map(str, args)], capture_output=True, env={**plain, **environment}, check=False
     )
 
 
 def test_the_module_and_the_script_are_one_program(tmp_path, monkeypatch):
-    script = Path(sys.executable).with_name("classic-rc.exe" if sys.platform == "win32" else "classic-rc")
+    script = Path(sys.executable).with_name(
+        "classic-rc.exe" if sys.platform == "win32" else "classic-rc"
+    )
     if not script.exists():
         pytest.skip("the package is not installed, so there is no script")
-    monkeypatch.chdir(tmp_path)  # in the checkout, the module would be its code and not the installed one
+    monkeypatch.chdir(
+        tmp_path
+    )  # in the checkout, the module would be its code and not the installed one
     module, script = call("--version"), call("--version", command=[str(script)])
     assert (module.returncode, module.stdout) == (script.returncode, script.stdout)
     name, version = script.stdout.decode().split()
@@ -50,7 +58,9 @@ START = [
 @pytest.mark.parametrize("code", START)
 def test_importing_help_and_mistakes_load_nothing_heavy(code):
     done = call(
-        "-c", f"import sys; {code}; print(); print(*{HEAVY!r} & set(sys.modules))", command=[sys.executable]
+        "-c",
+        f"import sys; {code}; print(); print(*{HEAVY!r} & set(sys.modules))",
+        command=[sys.executable],
     )
     assert done.returncode == 0
     assert done.stdout.decode().splitlines()[-1] == ""
@@ -68,7 +78,14 @@ def test_pipes_are_utf8_whatever_the_locale(environment):
 
 @pytest.mark.parametrize(("encoding", "shown"), [("cp1252", "Zoë"), ("ascii", "Zoe")])
 def test_the_encoding_of_the_environment_is_used(encoding, shown):
-    done = call("explain", "sample:cloze", "tiller-bridge.1", "-s", "max-frequency", PYTHONIOENCODING=encoding)
+    done = call(
+        "explain",
+        "sample:cloze",
+        "tiller-bridge.1",
+        "-s",
+        "max-frequency",
+        PYTHONIOENCODING=encoding,
+    )
     assert done.returncode == 0, done.stderr
     assert f"{shown} Marchetti" in done.stdout.decode(encoding)
 
@@ -94,7 +111,9 @@ def test_a_reader_that_leaves_is_no_error():
         assert b"Exception" not in stderr
 
 
-FULL = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+FULL = pytest.mark.skipif(
+    not Path("/dev/full").exists(), reason="there is no device that is always full"
+)
 RESULTS = [
     [*MODULE, "run", "sample:single-choice", "--format", "json"],
     [*MODULE, "run", "sample:single-choice", "-o", "/dev/stdout"],
@@ -135,7 +154,9 @@ def test_a_full_disk_is_one_line(command, unbuffered, own):
 )
 def test_messages_that_cannot_be_written_change_no_exit_code(args, code, tmp_path):
     with open("/dev/full", "wb") as full:
-        done = subprocess.run([*MODULE, *args], stdout=subprocess.PIPE, stderr=full, check=False, timeout=120)
+        done = subprocess.run(
+            [*MODULE, *args], stdout=subprocess.PIPE, stderr=full, check=False, timeout=120
+        )
         assert done.returncode == code
         assert (code == 0) == (b"24 questions" in done.stdout)
         done = subprocess.run([*MODULE, *args], stdout=full, stderr=full, check=False, timeout=120)

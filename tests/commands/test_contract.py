@@ -39,7 +39,9 @@ def wide(monkeypatch):
 def test_there_are_few_commands_and_each_folder_or_file_is_one():
     assert len(COMMANDS.own) <= MOST_COMMANDS
     homes = {command.module.split(".")[2] for command in COMMANDS.own.values()}
-    assert homes == {path.stem for path in COMMANDS_FOLDER.iterdir() if not path.name.startswith("_")}
+    assert homes == {
+        path.stem for path in COMMANDS_FOLDER.iterdir() if not path.name.startswith("_")
+    }
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -73,8 +75,14 @@ def test_a_commands_line_is_that_of_its_module(name):
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_has_a_heading_a_help_and_one_declaration(name):
     options = options_of(name)
-    assert len({option.dest for option in options}) == len({option.name for option in options}) == len(options)
-    assert all(option.settings["help"] and (option.is_positional or option.heading) for option in options)
+    assert (
+        len({option.dest for option in options})
+        == len({option.name for option in options})
+        == len(options)
+    )
+    assert all(
+        option.settings["help"] and (option.is_positional or option.heading) for option in options
+    )
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -14,7 +14,11 @@ from tests.http_server import Resource, http_server
 
 TALKS = json.dumps(
     [
-        [[f"W: It rained in {town}."], [{"question": "Where?", "choice": [town, "at sea"], "answer": town}], town]
+        [
+            [f"W: It rained in {town}."],
+            [{"question": "Where?", "choice": [town, "at sea"], "answer": town}],
+            town,
+        ]
         for town in ("Lisbon", "Oslo", "Rome")
     ]
 ).encode()
@@ -76,7 +80,9 @@ def mirror(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "named_datasets", lambda: datasets)
     monkeypatch.setenv("CLASSIC_RC_DATA", str(tmp_path / "cache"))
     with http_server() as server:
-        server.resources["/talks/train.json"] = server.resources["/talks/dev.json"] = Resource(TALKS)
+        server.resources["/talks/train.json"] = server.resources["/talks/dev.json"] = Resource(
+            TALKS
+        )
         server.resources["/several-answers/val.jsonl"] = Resource(LINES)
         monkeypatch.setenv("CLASSIC_RC_MIRROR", server.address)
         yield server
@@ -98,11 +104,22 @@ def test_what_is_printed(cli, mirror, tmp_path):
     assert done.code == 0
     assert done.messages("note", "Talks", "http://talks.example/", "for research only")
     lines = [line.split("  ") for line in done.out.splitlines()]
-    assert [line[0] for line in lines] == ["talks/train.json", "talks/dev.json", "several-answers/val.jsonl"]
-    assert lines[1][1:] == [f"{len(TALKS)} bytes", "downloaded", str(tmp_path / "cache" / "talks" / "dev.json")]
+    assert [line[0] for line in lines] == [
+        "talks/train.json",
+        "talks/dev.json",
+        "several-answers/val.jsonl",
+    ]
+    assert lines[1][1:] == [
+        f"{len(TALKS)} bytes",
+        "downloaded",
+        str(tmp_path / "cache" / "talks" / "dev.json"),
+    ]
     assert f"sha256 {hashlib.sha256(TALKS).hexdigest()} is recorded" in lines[0][2]
     again = cli("fetch", "talks", "--quiet")
-    assert (again.err, [line.split("  ")[2] for line in again.out.splitlines()]) == ("", ["in the cache"] * 2)
+    assert (again.err, [line.split("  ")[2] for line in again.out.splitlines()]) == (
+        "",
+        ["in the cache"] * 2,
+    )
     assert len(mirror.requests) == 3
 
 
@@ -149,7 +166,10 @@ def test_the_list_says_what_is_cached(cli):
     assert "size unknown; for research only; cached: dev" in first["description"]
     assert f"{len(LINES)} bytes; free; not cached" in second["description"]
     cli("fetch", "talks")
-    assert "; cached)" in cli("list", "datasets", "--format", "json").json["datasets"][0]["description"]
+    assert (
+        "; cached)"
+        in cli("list", "datasets", "--format", "json").json["datasets"][0]["description"]
+    )
 
 
 @pytest.mark.parametrize(

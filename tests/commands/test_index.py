@@ -34,8 +34,8 @@ def test_a_sentence_a_line(cli, write, index):
     manifest = Manifest.read(index)
     assert (done.code, done.err) == (0, f"classic-rc: note: {path}: 1 file, each line a sentence\n")
     assert done.out == (
-        f"{index}: 3 sentences, 11 tokens, 10 terms; 0.0 MB of text, 0.0 MB on disk; lucene-english; "
-        f"fingerprint {manifest.fingerprint[:8]}\n"
+        f"{index}: 3 sentences, 11 tokens, 10 terms; 0.0 MB of text, 0.0 MB on disk; "
+        f"lucene-english; fingerprint {manifest.fingerprint[:8]}\n"
     )
     assert sentences_of(index) == [(text, f"{path}:{n}") for n, text in enumerate(FABLES, start=1)]
 
@@ -60,16 +60,25 @@ def test_a_dataset_gives_the_sentences_of_its_passages(cli, index):
 
 
 def test_datasets_are_distinguished_from_text(cli, single, own_files, write, index, tmp_path):
-    table = write("rows.csv", 'passage,question,candidates,gold\nA fox ran.,Who?,"[""fox"", ""crow""]",0\n')
+    table = write(
+        "rows.csv", 'passage,question,candidates,gold\nA fox ran.,Who?,"[""fox"", ""crow""]",0\n'
+    )
     tale = own_files / "mctest"
     for number, (data, expected) in enumerate(
-        [(single, "a dataset (jsonl), 2 passages"), (table, "a dataset (table), 1 passages"), (tale, "(mctest)")]
+        [
+            (single, "a dataset (jsonl), 2 passages"),
+            (table, "a dataset (table), 1 passages"),
+            (tale, "(mctest)"),
+        ]
     ):
         assert expected in cli("index", data, "-o", tmp_path / f"index-{number}").err
     done = cli("index", f"{single},reader=text", "-o", index)
     done.fails(3, source=str(single), line=1, field="text")
     assert done.out == ""
-    assert "each line a sentence" in cli("index", f"{write('a.csv', 'A fox.')},reader=text", "-o", index).err
+    assert (
+        "each line a sentence"
+        in cli("index", f"{write('a.csv', 'A fox.')},reader=text", "-o", index).err
+    )
     assert cli("index", f"{write('b.txt', 'A fox.')},reader=jsonl", "-o", tmp_path / "b").code == 3
 
 
@@ -107,10 +116,20 @@ def test_a_truncated_file_is_one_error_that_says_what_is_kept(cli, tmp_path, ind
     [
         (["{text}"], 2, ["-o DIR"], {"field": "--output"}),
         (["{text}", "-o", "{text}"], 2, ["folder", "{text}"], {}),
-        (["{folder}", "-o", "{folder}/index"], 2, [" {folder},"], {"field": "--output", "found": "{folder}/index"}),
+        (
+            ["{folder}", "-o", "{folder}/index"],
+            2,
+            [" {folder},"],
+            {"field": "--output", "found": "{folder}/index"},
+        ),
         (["{folder}/nothing", "-o", "{index}"], 3, [], {"source": "{folder}/nothing"}),
         (["{empty}", "-o", "{index}"], 3, ["sentence"], {"source": "{empty}"}),
-        (["{text}", "-o", "{index}", "--segment-sentences", "x"], 2, ["'x'"], {"field": "--segment-sentences"}),
+        (
+            ["{text}", "-o", "{index}", "--segment-sentences", "x"],
+            2,
+            ["'x'"],
+            {"field": "--segment-sentences"},
+        ),
         (["{text}", "-o", "{index}", "--append"], 2, ["{index}"], {}),
         (["{text}", "--check"], 3, [], {"source": "{text}"}),
         (["{folder}", "--check"], 3, ["index"], {"source": "{folder}"}),
@@ -118,7 +137,11 @@ def test_a_truncated_file_is_one_error_that_says_what_is_kept(cli, tmp_path, ind
     ],
 )
 def test_mistakes_are_one_line(cli, write, index, tmp_path, arguments, code, facts, fields):
-    names = {"text": write("c/a.txt", FABLES[0]), "empty": write("empty.txt", "\n\n"), "folder": tmp_path / "c"}
+    names = {
+        "text": write("c/a.txt", FABLES[0]),
+        "empty": write("empty.txt", "\n\n"),
+        "folder": tmp_path / "c",
+    }
     names["index"] = index
     done = cli("index", "--quiet", *(argument.format(**names) for argument in arguments))
     fields = {field: value.format(**names) for field, value in fields.items()}

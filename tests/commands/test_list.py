@@ -19,7 +19,14 @@ from classic_rc.text.analyzers import STOP_LISTS, TOKENIZERS
     ("what", "names"),
     [
         ("solvers", SOLVERS),
-        ("variants", [f"{name}:{variant}" for name, solver in SOLVERS.items() for variant in solver.variants]),
+        (
+            "variants",
+            [
+                f"{name}:{variant}"
+                for name, solver in SOLVERS.items()
+                for variant in solver.variants
+            ],
+        ),
         ("datasets", named_datasets()),
         ("readers", READERS),
         ("metrics", METRICS),
@@ -33,7 +40,9 @@ def test_lists_have_a_line_for_each_with_a_description(cli, what, names):
     assert (done.code, done.err) == (0, "")
     assert [record["name"] for record in done.records] == list(names)
     assert all(len(record["description"]) > 5 for record in done.records)
-    assert [entry["name"] for entry in cli("list", what, "--format", "json").json[what]] == list(names)
+    assert [entry["name"] for entry in cli("list", what, "--format", "json").json[what]] == list(
+        names
+    )
 
 
 def test_a_list_fits_the_terminal(cli, monkeypatch):
@@ -46,7 +55,10 @@ def test_listed_variants_can_be_given_to_run(cli):
         spec = record["name"]
         solver, variant = parse_solver(spec), spec.partition(":")[2]
         given = solver.get_params(deep=False)
-        assert all(repr(given[name]) == repr(value) for name, value in solver.variants[variant].params.items())
+        assert all(
+            repr(given[name]) == repr(value)
+            for name, value in solver.variants[variant].params.items()
+        )
 
 
 def test_keys_are_listed(cli):

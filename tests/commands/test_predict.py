@@ -17,7 +17,10 @@ from classic_rc.kernels.arrays import small_blocks
     [
         ("sample:single-choice", '{"id": "lantern.1", "answer": "'),
         ("sample:multiple-answer", '{"id": "bakery.1", "answer": ["A", "'),
-        ("superglue-multirc", '{"idx": 4, "passage": {"questions": [{"idx": 9, "answers": [{"idx": 30, "label":'),
+        (
+            "superglue-multirc",
+            '{"idx": 4, "passage": {"questions": [{"idx": 9, "answers": [{"idx": 30, "label":',
+        ),
         ("superglue-record", '{"idx": 7, "label": "'),
         ("span", '{"id": "beans", "answer": "'),
     ],
@@ -43,12 +46,20 @@ def test_scores_are_written_on_request(cli, own_files):
 def test_scores_are_refused_where_a_format_has_none(cli, data, own_files):
     record = data("superglue-record")
     cli("predict", record, "-s", "sw+d", "--scores", "--format", "superglue").fails(
-        2, "--format jsonl", field="--format", found="superglue", expected="a format that holds scores"
+        2,
+        "--format jsonl",
+        field="--format",
+        found="superglue",
+        expected="a format that holds scores",
     )
     assert cli("predict", record, "-s", "sw+d", "--scores", "--format", "jsonl").code == 0
     mctest = own_files / "mctest" / "sample.dev.tsv"
     cli("predict", mctest, "-s", "sw+d", "--format", "mctest-scores").fails(
-        2, "--scores", field="--format", found="mctest-scores", expected="a format that holds decisions"
+        2,
+        "--scores",
+        field="--format",
+        found="mctest-scores",
+        expected="a format that holds decisions",
     )
     for name in ("span", "sample:multi-span"):
         cli("predict", data(name), "-s", "sw+d", "--scores").fails(2, field="--scores")
@@ -61,7 +72,12 @@ UNUSED = [
     ("sample:single-choice", "sw+d", ["--threshold", "0.5"], "--threshold"),
     ("sample:multiple-answer", "all-positive", ["--threshold", "0.3"], "--threshold"),
     ("sample:multiple-answer", "sw+d", ["--ties", "first"], "--ties"),
-    ("sample:multiple-answer", "sw+d", ["--threshold", "3", "--tune-metric", "em0"], "--tune-metric"),
+    (
+        "sample:multiple-answer",
+        "sw+d",
+        ["--threshold", "3", "--tune-metric", "em0"],
+        "--tune-metric",
+    ),
     ("sample:cloze", "sw+d", ["--tune-metric", "em0"], "--tune-metric"),
     ("sample:cloze", "sw+d", ["--threshold", "exact"], "--threshold"),
     ("sample:multi-span", "sw+d,margin=1", ["--ties", "first"], "--ties"),
@@ -88,13 +104,16 @@ def test_predict_needs_no_gold(cli, hidden, write):
     for options in ([], ["--scores"]):
         assert cli("predict", hidden, "-s", "sw+d", *options).code == 0
     rows = [
-        {"passage": f"p{i}", "question": "q", "candidates": ["a", "bb"], "task": "multiple-answer"} for i in (1, 2)
+        {"passage": f"p{i}", "question": "q", "candidates": ["a", "bb"], "task": "multiple-answer"}
+        for i in (1, 2)
     ]
     several = write("several-hidden.jsonl", rows)
     assert cli("predict", several, "-s", "longest", "--scores").code == 0
     done = cli("predict", several, "-s", "longest")
     done.fails(2, "gold", "--tune")
-    decided = cli("predict", several, "-s", "longest", "--format", "jsonl", "--threshold", "1.5").out
+    decided = cli(
+        "predict", several, "-s", "longest", "--format", "jsonl", "--threshold", "1.5"
+    ).out
     assert [json.loads(line)["selected"] for line in decided.splitlines()] == [False, True] * 2
     assert "score" not in json.loads(decided.partition("\n")[0])
     tuned = cli("predict", several, "-s", "longest", "--tune", "sample:multiple-answer")
@@ -113,7 +132,8 @@ def test_predict_says_where_one_of_equals_is_written(cli, write):
 def test_predict_says_where_one_of_several_answers_is_written(cli, tmp_path):
     ids = [question.id for question in load("sample:single-choice")]
     (tmp_path / "s.csv").write_text(
-        "id,answer\n" + "".join(f"{id},{letter}\n" for id in ids for letter in "BA"), encoding="utf-8"
+        "id,answer\n" + "".join(f"{id},{letter}\n" for id in ids for letter in "BA"),
+        encoding="utf-8",
     )
     done = cli("predict", "sample:single-choice", "-s", tmp_path / "s.csv")
     assert [json.loads(line)["answer"] for line in done.out.splitlines()] == ["B"] * len(ids)
@@ -121,10 +141,15 @@ def test_predict_says_where_one_of_several_answers_is_written(cli, tmp_path):
 
 
 @pytest.mark.parametrize("fails", [False, True])
-def test_large_data_is_written_block_by_block_and_only_whole(cli, single, tmp_path, monkeypatch, fails):
+def test_large_data_is_written_block_by_block_and_only_whole(
+    cli, single, tmp_path, monkeypatch, fails
+):
     """A file appears when it is complete: not before, and not if a later block fails."""
     out, written = tmp_path / "out", []
-    whole, render = cli("predict", single, "-s", "sw+d", "--format", "jsonl").out, JSONLinesFormat.render
+    whole, render = (
+        cli("predict", single, "-s", "sw+d", "--format", "jsonl").out,
+        JSONLinesFormat.render,
+    )
 
     def watched(*block):
         assert not out.exists()

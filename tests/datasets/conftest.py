@@ -22,7 +22,14 @@ _QUESTIONS = [
     ("multiple: Who found it?", ["Ann", "the cat", "Bob", "a boy"]),
 ]
 MCTEST = "".join(
-    "\t".join([f"mc160.dev.{i}", "Author: 1", _STORY, *(x for q, options in _QUESTIONS for x in (q, *options))])
+    "\t".join(
+        [
+            f"mc160.dev.{i}",
+            "Author: 1",
+            _STORY,
+            *(x for q, options in _QUESTIONS for x in (q, *options)),
+        ]
+    )
     + "\n"
     for i in range(2)
 )
@@ -74,14 +81,22 @@ SUPERGLUE = {
         "questions": [
             {
                 "question": "What rose?",
-                "answers": [{"text": "the river", "idx": 9, "label": 1}, {"text": "rain", "idx": 10, "label": 0}],
+                "answers": [
+                    {"text": "the river", "idx": 9, "label": 1},
+                    {"text": "rain", "idx": 10, "label": 0},
+                ],
                 "idx": 4,
             }
         ],
     },
 }
 _NEWS = "Ann Lee met Bob in Rome.\n@highlight\nBob likes Rome"
-_ENTITIES = [{"start": 0, "end": 6}, {"start": 12, "end": 14}, {"start": 19, "end": 22}, {"start": 36, "end": 38}]
+_ENTITIES = [
+    {"start": 0, "end": 6},
+    {"start": 12, "end": 14},
+    {"start": 19, "end": 22},
+    {"start": 36, "end": 38},
+]
 _ANSWERS = [{"start": 12, "end": 14, "text": "Bob"}, {"start": 36, "end": 38, "text": "Bob"}]
 RECORD = {
     "version": "1.0",
@@ -131,10 +146,18 @@ SQUAD = {
                         {
                             "id": "s1",
                             "question": "Who wrote?",
-                            "answers": [{"text": "Maya", "answer_start": 0}, {"text": "Maya", "answer_start": 1}],
+                            "answers": [
+                                {"text": "Maya", "answer_start": 0},
+                                {"text": "Maya", "answer_start": 1},
+                            ],
                             "is_impossible": False,
                         },
-                        {"id": "s2", "question": "Who slept?", "answers": [], "is_impossible": True},
+                        {
+                            "id": "s2",
+                            "question": "Who slept?",
+                            "answers": [],
+                            "is_impossible": True,
+                        },
                     ],
                 }
             ],
@@ -168,7 +191,13 @@ QUOREF = {
 DREAM = [
     [
         ["M: Shall we walk?", "W: I would rather drive."],
-        [{"question": "What will the woman do?", "choice": ["walk", "drive", "fly"], "answer": "drive"}],
+        [
+            {
+                "question": "What will the woman do?",
+                "choice": ["walk", "drive", "fly"],
+                "answer": "drive",
+            }
+        ],
         "12-3",
     ]
 ]
@@ -191,7 +220,11 @@ C3 = [
         [{"question": "女的想怎么去?", "choice": ["走路", "开车"], "answer": "开车"}],
         "12-3",
     ],
-    [["河边有一只猫。"], [{"question": "谁在河边?", "choice": ["猫", "狗", "鸟"], "answer": "猫"}], "m1-4"],
+    [
+        ["河边有一只猫。"],
+        [{"question": "谁在河边?", "choice": ["猫", "狗", "鸟"], "answer": "猫"}],
+        "m1-4",
+    ],
 ]
 QUAIL = {
     "id": "f7_0",
@@ -271,8 +304,17 @@ LOGIQA_2 = {
     "answer": 2,
     "text": "All ferries are boats.",
     "question": "What follows?",
-    "options": ["No boat is a ferry.", "All boats are ferries.", "A ferry is a boat.", "Boats are old."],
-    "type": {"Categorical Reasoning": True, "Disjunctive Reasoning": False, "Conjunctive Reasoning": True},
+    "options": [
+        "No boat is a ferry.",
+        "All boats are ferries.",
+        "A ferry is a boat.",
+        "Boats are old.",
+    ],
+    "type": {
+        "Categorical Reasoning": True,
+        "Disjunctive Reasoning": False,
+        "Conjunctive Reasoning": True,
+    },
 }
 BOOLQ = {
     "question": "can bees swim",
@@ -321,7 +363,8 @@ ROW = {
 }
 LOG = belebele_rows([[-1.0, -2.0, -3.0, -4.0]] * 4)[0]
 TABLE = (
-    'id,passage,question,candidate_0,candidate_1,gold,kind\no1,"Ann sang, Bob hummed.",Who sang?,Bob,Ann,1,easy\n'
+    'id,passage,question,candidate_0,candidate_1,gold,kind\no1,"Ann sang, Bob hummed.",Who '
+    "sang?,Bob,Ann,1,easy\n"
 )
 
 _FILES: dict[str, tuple[str, Any]] = {
@@ -359,7 +402,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "form" in metafunc.fixturenames:
         metafunc.parametrize("form", FORMS)
     if "json_form" in metafunc.fixturenames:
-        metafunc.parametrize("json_form", [form for form in FORMS if not isinstance(_FILES[form][1], str)])
+        metafunc.parametrize(
+            "json_form", [form for form in FORMS if not isinstance(_FILES[form][1], str)]
+        )
 
 
 @pytest.fixture(scope="session")

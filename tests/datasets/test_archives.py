@@ -53,7 +53,9 @@ def article(content):
 @pytest.mark.parametrize("mode", ["w", "w:gz"])
 def test_tar_detection_ignores_the_file_name(tmp_path, article, mode):
     path = tmp_path / "download"
-    path.write_bytes(_tar(("RACE/test/middle/7.txt", article), ("__MACOSX/RACE/._x", b"\0"), mode=mode))
+    path.write_bytes(
+        _tar(("RACE/test/middle/7.txt", article), ("__MACOSX/RACE/._x", b"\0"), mode=mode)
+    )
     dataset = load(path)
     assert (dataset.name, dataset.split, len(dataset)) == ("race.test", "test", 2)
     assert dataset.sources[0].path == str(path)
@@ -82,7 +84,11 @@ def test_articles_are_in_numeric_order(tmp_path, content):
         value = content("race") | {"id": f"middle{number}.txt"}
         members.append((f"RACE/dev/middle/{number}.txt", json.dumps(value).encode()))
     (tmp_path / "a.tar").write_bytes(_tar(*members, mode="w"))
-    assert [passage.id for passage in load(tmp_path / "a.tar").passages] == ["middle9", "middle10", "middle100"]
+    assert [passage.id for passage in load(tmp_path / "a.tar").passages] == [
+        "middle9",
+        "middle10",
+        "middle100",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -92,7 +98,13 @@ def test_articles_are_in_numeric_order(tmp_path, content):
         (["a/../../b"], {}, "/a/../../b", "'a/../../b'", "a relative path without '..'"),
         (["..\\b"], {}, "/..\\b", r"'..\\b'", "a relative path without '..'"),
         (["C:/b"], {}, "/C:/b", "'C:/b'", "a relative path without '..'"),
-        (["a"], {"type": tarfile.SYMTYPE, "linkname": "/etc/passwd"}, "/a", _SPECIAL, "plain files"),
+        (
+            ["a"],
+            {"type": tarfile.SYMTYPE, "linkname": "/etc/passwd"},
+            "/a",
+            _SPECIAL,
+            "plain files",
+        ),
         (["a"], {"type": tarfile.FIFOTYPE}, "/a", _SPECIAL, "plain files"),
         (["a", "./a"], {}, "/./a", None, "unique names"),
         (["__MACOSX/._a"], {}, "", None, None),
@@ -127,12 +139,16 @@ def test_the_size_in_a_gzip_header_is_not_trusted(tmp_path, monkeypatch):
 
 
 def test_a_broken_header_is_not_the_end_of_the_archive(tmp_path, article):
-    data = bytearray(_tar(("RACE/dev/middle/7.txt", article), ("RACE/dev/middle/8.txt", article), mode="w"))
+    data = bytearray(
+        _tar(("RACE/dev/middle/7.txt", article), ("RACE/dev/middle/8.txt", article), mode="w")
+    )
     second = data.index(b"RACE/dev/middle/8.txt")
     data[second + 10] ^= 1
     path = tmp_path / "a.tar"
     path.write_bytes(data)
-    with raises(DataError, source=str(path), problem=re.compile(f"bad checksum at byte {second:,}")):
+    with raises(
+        DataError, source=str(path), problem=re.compile(f"bad checksum at byte {second:,}")
+    ):
         load(path)
     path.write_bytes(data[:second])
     with raises(DataError, source=str(path), problem=_DAMAGED):
@@ -165,10 +181,14 @@ def _zip(*members: tuple[str, bytes], **facts) -> bytes:
 
 def test_zip_archives_are_read_in_place(tmp_path, article, write):
     path = tmp_path / "download"
-    path.write_bytes(_zip(("RACE/test/middle/7.txt", article), ("__MACOSX/RACE/._x", b"\0"), ("RACE/dev/", b"")))
+    path.write_bytes(
+        _zip(("RACE/test/middle/7.txt", article), ("__MACOSX/RACE/._x", b"\0"), ("RACE/dev/", b""))
+    )
     dataset = load(path)
     assert (dataset.name, dataset.split, len(dataset)) == ("race.test", "test", 2)
-    assert [(source.path, source.sha256) for source in dataset.sources] == [(str(path), sha256_of(path))]
+    assert [(source.path, source.sha256) for source in dataset.sources] == [
+        (str(path), sha256_of(path))
+    ]
     assert dataset.notes == ("macOS metadata files skipped (._*, .DS_Store, __MACOSX): 1",)
     with tarfile.open(fileobj=io.BytesIO(_tar(("RACE/test/middle/7.txt", article)))) as tar:
         tar.extractall(tmp_path, filter="data")
@@ -179,7 +199,9 @@ def test_answers_in_another_archive(tmp_path, write):
     story = write(tmp_path, "mctest")
     answers = story.with_suffix(".ans").read_bytes()
     (tmp_path / "stories.zip").write_bytes(_zip(("MCTest/mc160.dev.tsv", story.read_bytes())))
-    (tmp_path / "answers.zip").write_bytes(_zip(("MCTestAnswers/mc160.dev.ans", answers), ("readme", b"")))
+    (tmp_path / "answers.zip").write_bytes(
+        _zip(("MCTestAnswers/mc160.dev.ans", answers), ("readme", b""))
+    )
     (tmp_path / "others.tar").write_bytes(_tar(("mc500.dev.ans", answers), mode="w"))
     assert load(tmp_path / "stories.zip")[0].gold is None
     dataset = load(tmp_path / "stories.zip", answers=tmp_path / "answers.zip")
@@ -214,7 +236,10 @@ def test_encrypted_and_unknown_members_are_refused(tmp_path, article):
     path = tmp_path / "a.zip"
     data = _zip(("dev/middle/7.txt", article))
     entry = data.index(b"PK\x01\x02")
-    for position, value, facts in ((8, 1, {"found": "an encrypted member"}), (10, 99, {"problem": _DAMAGED})):
+    for position, value, facts in (
+        (8, 1, {"found": "an encrypted member"}),
+        (10, 99, {"problem": _DAMAGED}),
+    ):
         path.write_bytes(data[: entry + position] + bytes([value]) + data[entry + position + 1 :])
         with raises(DataError, source=f"{path}/dev/middle/7.txt", **facts):
             load(path)
@@ -228,7 +253,9 @@ def test_no_more_than_the_limit_of_a_zip_is_unpacked(tmp_path, monkeypatch, arti
     path.write_bytes(_zip(*members))
     first, second, last = (read for _, read in archive_members(str(path), str(path)))
     assert (len(first()), last()) == (600_000, article)
-    with raises(DataError, source=f"{path}/1.txt", found="600,000 bytes", problem="too large when unpacked"):
+    with raises(
+        DataError, source=f"{path}/1.txt", found="600,000 bytes", problem="too large when unpacked"
+    ):
         second()
     path.write_bytes(_zip(("corpus", bytes(2_000_000)), ("dev/middle/7.txt", article)))
     assert len(load(path)) == 2
@@ -243,7 +270,10 @@ def test_a_member_is_not_unpacked_beyond_the_size_in_its_entry(tmp_path):
     body = packer.compress(b"{" + b" " * 20_000_000) + packer.flush()
     name, sizes = b"x.jsonl", (0, len(body), 10)
     member = struct.pack("<4sHHHHHIIIHH", b"PK\3\4", 20, 0, 8, 0, 0, *sizes, 7, 0) + name + body
-    entry = struct.pack("<4sHHHHHHIIIHHHHHII", b"PK\1\2", 20, 20, 0, 8, 0, 0, *sizes, 7, *[0] * 6) + name
+    entry = (
+        struct.pack("<4sHHHHHHIIIHHHHHII", b"PK\1\2", 20, 20, 0, 8, 0, 0, *sizes, 7, *[0] * 6)
+        + name
+    )
     end = struct.pack("<4sHHHHIIH", b"PK\5\6", 0, 0, 1, 1, len(entry), len(member), 0)
     path = tmp_path / "false.zip"
     path.write_bytes(member + entry + end)
@@ -262,11 +292,19 @@ def test_an_empty_zip(tmp_path):
         load(tmp_path / "a.zip")
 
 
-@given(st.lists(st.tuples(st.integers(0, 1_000_000), st.integers(1, 255)), max_size=4), st.integers(0, 2_000))
-@settings(max_examples=examples(25, 150), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(st.tuples(st.integers(0, 1_000_000), st.integers(1, 255)), max_size=4),
+    st.integers(0, 2_000),
+)
+@settings(
+    max_examples=examples(25, 150), suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 def test_a_damaged_zip_is_read_or_raises_data_error(article, flips, cut):
     data = bytearray(_zip(("RACE/dev/middle/7.txt", article), ("RACE/dev/high/8.txt", article)))
     for position, mask in flips:
         data[position % len(data)] ^= mask
     with contextlib.suppress(DataError):
-        assert len([read() for _, read in archive_members(bytes(data[: len(data) - cut]), "a.zip")]) <= 2
+        assert (
+            len([read() for _, read in archive_members(bytes(data[: len(data) - cut]), "a.zip")])
+            <= 2
+        )

@@ -43,7 +43,9 @@ def test_the_split_comes_from_the_file_name(tmp_path, write):
         assert load(path, split=split).split == split
     assert load(tmp_path / "a.json", split="dev").split == "dev"
     assert load(tmp_path / "val.json", split="validation").split == "val"
-    with raises(DataError, source=str(tmp_path / "val.json"), field="split", found="val", expected="'test'"):
+    with raises(
+        DataError, source=str(tmp_path / "val.json"), field="split", found="val", expected="'test'"
+    ):
         load(tmp_path / "val.json", split="test")
 
 
@@ -79,7 +81,11 @@ def test_a_broken_data_file_in_a_folder_is_an_error(tmp_path, write):
 def test_ids_are_unique_over_the_files_of_a_folder(tmp_path, write):
     write(tmp_path, "squad", name="train.json")
     write(tmp_path, "squad", name="dev.json")
-    facts = {"where": re.compile("question s1$"), "found": re.compile("dev.json"), "expected": "unique ids"}
+    facts = {
+        "where": re.compile("question s1$"),
+        "found": re.compile("dev.json"),
+        "expected": "unique ids",
+    }
     with raises(DataError, source=str(tmp_path / "train.json"), **facts):
         load(tmp_path)
 
@@ -88,7 +94,9 @@ def test_a_folder_of_user_files(tmp_path):
     for split in ("train", "dev"):
         row = {"id": split, "text": "T", "ask": "Q", "options": ["a", "b"], "key": "B"}
         (tmp_path / f"{split}.jsonl").write_text(json.dumps(row), "utf-8")
-    dataset = load(tmp_path, fields="id=id,passage=text,question=ask,candidates=options,gold=key", split="dev")
+    dataset = load(
+        tmp_path, fields="id=id,passage=text,question=ask,candidates=options,gold=key", split="dev"
+    )
     assert ([q.id for q in dataset], dataset[0].gold) == (["dev"], {1})
 
 
@@ -130,9 +138,19 @@ def test_race_in_folders(tmp_path, content, write):
     assert high.fingerprint == load(tmp_path / "RACE" / "test" / "high").fingerprint
     with raises(DataError, source=str(tmp_path), field="split", found="test", expected="'dev'"):
         load(tmp_path, split="dev")
-    os.rename(tmp_path / "RACE" / "test" / "high" / "2.txt", tmp_path / "RACE" / "test" / "middle" / "2.txt")
+    os.rename(
+        tmp_path / "RACE" / "test" / "high" / "2.txt",
+        tmp_path / "RACE" / "test" / "middle" / "2.txt",
+    )
     moved = str(tmp_path / "RACE" / "test" / "middle" / "2.txt")
-    with raises(DataError, source=moved, where="$", field="id", found="'high2.txt'", expected="'middle2.txt'"):
+    with raises(
+        DataError,
+        source=moved,
+        where="$",
+        field="id",
+        found="'high2.txt'",
+        expected="'middle2.txt'",
+    ):
         load(tmp_path)
 
 
@@ -145,12 +163,20 @@ def test_race_is_recognised_next_to_a_readme(tmp_path, write):
 def test_provenance_hashes_the_stored_bytes(tmp_path, write):
     path = write(tmp_path, "squad")
     (source,) = load(path).sources
-    assert (source.path, source.sha256) == (str(path), hashlib.sha256(path.read_bytes()).hexdigest())
+    assert (source.path, source.sha256) == (
+        str(path),
+        hashlib.sha256(path.read_bytes()).hexdigest(),
+    )
 
 
 def test_provenance_of_very_many_files_is_one_digest(tmp_path, content, write):
     for number in range(70):
-        write(tmp_path / "dev", "race", content("race") | {"id": f"high{number}.txt"}, name=f"high/{number}.txt")
+        write(
+            tmp_path / "dev",
+            "race",
+            content("race") | {"id": f"high{number}.txt"},
+            name=f"high/{number}.txt",
+        )
     (first,) = load(tmp_path).sources
     assert first.path == str(tmp_path)
     (tmp_path / "dev").rename(tmp_path / "test")
@@ -159,12 +185,20 @@ def test_provenance_of_very_many_files_is_one_digest(tmp_path, content, write):
 
 def test_an_id_of_different_questions_becomes_unique_and_a_repeated_question_is_refused(tmp_path):
     row = {"id": "a", "passage": "P", "question": "Q", "candidates": ["x", "y"], "gold": 0}
-    rows = [row, {**row, "question": "R"}, {**row, "id": "a (2)"}, {**row, "candidates": ["x", "z"]}]
+    rows = [
+        row,
+        {**row, "question": "R"},
+        {**row, "id": "a (2)"},
+        {**row, "candidates": ["x", "z"]},
+    ]
     path = tmp_path / "a.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
     dataset = load(path)
     assert [question.id for question in dataset] == ["a", "a (2)", "a (2) (2)", "a (3)"]
-    assert any(note.startswith("question ids that an earlier") and note.endswith(": 3") for note in dataset.notes)
+    assert any(
+        note.startswith("question ids that an earlier") and note.endswith(": 3")
+        for note in dataset.notes
+    )
     assert load(path, skip="bad").fingerprint == dataset.fingerprint
     path.write_text("\n".join(map(json.dumps, [row, {**row, "gold": 1}])), "utf-8")
     with raises(DataError, where="line 2, question a", expected="unique ids"):

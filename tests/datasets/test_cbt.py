@@ -18,7 +18,9 @@ def test_cbt(tmp_path, write):
     assert (first.id, second.id) == ("cbtest_NE_valid_2ex-1", "cbtest_NE_valid_2ex-2")
     assert first.text == "Then @placeholder ate them all ."
     assert (first.gold, second.gold) == (("Fay",), ("Hal",))
-    assert [c.text for c in first.candidates] == "Ann Bob Carla Dora Emil Fay Gus Hal Ida Jo".split()
+    assert [
+        c.text for c in first.candidates
+    ] == "Ann Bob Carla Dora Emil Fay Gus Hal Ida Jo".split()
     assert first.meta == {"type": "NE"}
     sentences = [first.passage.text[start:end] for start, end in first.passage.sentences]
     assert len(sentences) == 20
@@ -29,7 +31,9 @@ def test_cbt_folder(tmp_path, write):
     for kind in ("NE", "CN"):
         for split in ("train", "test_2500ex"):
             write(tmp_path, "cbt", name=f"CBTest/data/cbtest_{kind}_{split}.txt")
-    (tmp_path / "CBTest" / "data" / "cbt_train.txt").write_text("_BOOK_TITLE_ : Figs\nFay ate .\n", "utf-8")
+    (tmp_path / "CBTest" / "data" / "cbt_train.txt").write_text(
+        "_BOOK_TITLE_ : Figs\nFay ate .\n", "utf-8"
+    )
     dataset = load(tmp_path, subset="cn", split="test")
     assert [q.id for q in dataset] == ["cbtest_CN_test_2500ex-1", "cbtest_CN_test_2500ex-2"]
     assert dataset.notes == ("other files skipped (cbt_train.txt): 1",)
@@ -42,16 +46,30 @@ def test_cbt_folder(tmp_path, write):
         ("3 Hal", "4 Hal", "line 25", "'4'", "3"),
         ("20 Hal had 20 `` figs '' .\n21", "20", "line 43", "20 lines", "21"),
         ("20 Fay had 20 `` figs '' .\n", "\n", "line 20", "19 lines", "21"),
-        (".\tHal\t\t", ".\tHal\t", "line 43", r"'Then XXXXX ate them all .\tHal\tAnn|Bob|Carla|Dor...'", "query"),
+        (
+            ".\tHal\t\t",
+            ".\tHal\t",
+            "line 43",
+            r"'Then XXXXX ate them all .\tHal\tAnn|Bob|Carla|Dor...'",
+            "query",
+        ),
         (".\tHal\t", ".\tEve\t", "line 43", "'Eve'", "Ann|Bob|Carla|Dora|Emil|Fay|Gus|Hal|Ida|Jo"),
         ("Then XXXXX ate them all .\tFay", "Then ate .\tFay", "line 21", "'Then ate .'", "XXXXX"),
     ],
 )
-def test_a_malformed_book_test_is_refused(tmp_path, write, content, old, new, where, found, expected):
+def test_a_malformed_book_test_is_refused(
+    tmp_path, write, content, old, new, where, found, expected
+):
     text = content("cbt")
     assert old in text
     path = write(tmp_path, "cbt", text.replace(old, new))
-    with raises(DataError, source=str(path), where=where, found=found, expected=re.compile(re.escape(expected))):
+    with raises(
+        DataError,
+        source=str(path),
+        where=where,
+        found=found,
+        expected=re.compile(re.escape(expected)),
+    ):
         load(path, reader="cbt")
 
 

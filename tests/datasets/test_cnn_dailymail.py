@@ -21,7 +21,12 @@ def test_cnn_dailymail(tmp_path, write):
     (question,) = load(write(tmp_path, "cnn-dailymail"))
     assert (question.id, question.task, question.gold) == ("0a1b", Task.CLOZE, ("@entity0",))
     assert question.text == "@placeholder likes @entity11"
-    assert [c.text for c in question.candidates] == ["@entity2", "@entity0", "@entity11", "@entity0"]
+    assert [c.text for c in question.candidates] == [
+        "@entity2",
+        "@entity0",
+        "@entity11",
+        "@entity0",
+    ]
     text = question.passage.text
     assert text.startswith("@entity2 , who met")
     assert text.endswith("was glad .")
@@ -41,7 +46,11 @@ def test_a_tree_of_question_files(tmp_path, write, content):
     )
     (tmp_path / "cnn" / "questions" / "readme.txt").write_text("about", "utf-8")
     dataset = load(tmp_path, split="test", subset="cnn")
-    assert (dataset.name, dataset.split, [q.id for q in dataset]) == ("cnn-dailymail.test.cnn", "test", ["a", "b"])
+    assert (dataset.name, dataset.split, [q.id for q in dataset]) == (
+        "cnn-dailymail.test.cnn",
+        "test",
+        ["a", "b"],
+    )
     assert dataset[0].passage is dataset[1].passage
     assert len(load(tmp_path)) == 4
     archive = tmp_path / "cnn.tgz"
@@ -63,7 +72,9 @@ def test_a_tree_of_question_files(tmp_path, write, content):
         (_PASSAGE, "", "line 3", None, "the passage between blank lines"),
     ],
 )
-def test_a_malformed_question_file_is_refused(tmp_path, write, content, old, new, where, found, expected):
+def test_a_malformed_question_file_is_refused(
+    tmp_path, write, content, old, new, where, found, expected
+):
     text = content("cnn-dailymail")
     assert old in text
     path = write(tmp_path, "cnn-dailymail", text.replace(old, new))

@@ -29,7 +29,9 @@ _COUNTS = [
 ]
 
 
-@pytest.mark.parametrize(("path", "reader", "split", "passages", "questions", "candidates"), _COUNTS)
+@pytest.mark.parametrize(
+    ("path", "reader", "split", "passages", "questions", "candidates"), _COUNTS
+)
 def test_counts(shared_data, path, reader, split, passages, questions, candidates):
     dataset = load(shared_data / path)
     assert (dataset.reader, dataset.split) == (reader, split)
@@ -108,7 +110,10 @@ def test_race_archive(shared_data):
     assert dataset.task is Task.SINGLE_CHOICE
     assert sum(len(q.candidates) for q in dataset) == 4 * 92_753
     assert len(dataset.sources) == 1
-    order = [(q.meta["split"], q.meta["level"], int(q.passage.id.removeprefix(q.meta["level"]))) for q in dataset]
+    order = [
+        (q.meta["split"], q.meta["level"], int(q.passage.id.removeprefix(q.meta["level"])))
+        for q in dataset
+    ]
     assert order == sorted(order)
 
 
@@ -117,7 +122,9 @@ def test_race_unpacked_is_the_same(shared_data, tmp_path):
     archive = shared_data / "race" / "RACE-train-dev.tar.gz"
     packed = load(archive, split="dev")
     with tarfile.open(archive) as tar:
-        members = [member for member in tar if member.name.startswith("RACE/dev/") and member.isfile()]
+        members = [
+            member for member in tar if member.name.startswith("RACE/dev/") and member.isfile()
+        ]
         for member in members:
             path = tmp_path / member.name
             path.parent.mkdir(parents=True, exist_ok=True)

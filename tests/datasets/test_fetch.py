@@ -52,7 +52,11 @@ def race_archive() -> bytes:
     """An archive with the splits dev and test, as RACE's has them."""
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode="w:gz") as archive:
-        for split, level, number in (("dev", "high", 8), ("dev", "middle", 7), ("test", "middle", 9)):
+        for split, level, number in (
+            ("dev", "high", 8),
+            ("dev", "middle", 7),
+            ("test", "middle", 9),
+        ):
             content = json.dumps({**RACE, "id": f"{level}{number}.txt"}).encode()
             member = tarfile.TarInfo(f"RACE/{split}/{level}/{number}.txt")
             member.size = len(content)
@@ -61,7 +65,9 @@ def race_archive() -> bytes:
 
 
 EXAMS = race_archive()
-STORIES = zipped(mc160_dev_tsv=MCTEST, mc500_test_tsv=MCTEST.replace("mc160.dev", "mc500.test"), license_pdf="x")
+STORIES = zipped(
+    mc160_dev_tsv=MCTEST, mc500_test_tsv=MCTEST.replace("mc160.dev", "mc500.test"), license_pdf="x"
+)
 ANSWERS = zipped(mc500_test_ans=MCTEST_ANSWERS)
 
 SOURCES = f"""
@@ -144,7 +150,8 @@ def mirror(monkeypatch):
 @pytest.fixture
 def no_downloads(monkeypatch):
     monkeypatch.setattr(
-        "classic_rc.io.download.download", lambda *args, **kwargs: pytest.fail("something is downloaded")
+        "classic_rc.io.download.download",
+        lambda *args, **kwargs: pytest.fail("something is downloaded"),
     )
 
 
@@ -153,7 +160,9 @@ def fetch_all(name, *, extras=False, **options):
 
 
 def names_below(folder: Path) -> list[str]:
-    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    return sorted(
+        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
+    )
 
 
 # The list of sources
@@ -175,7 +184,9 @@ def test_every_split_has_a_reader_and_every_file_a_sum_or_a_way_to_get_it():
 def test_the_citations_exist():
     from classic_rc.reports.references import references
 
-    assert {key for dataset in named_datasets().values() for key in dataset.cites} <= set(references())
+    assert {key for dataset in named_datasets().values() for key in dataset.cites} <= set(
+        references()
+    )
 
 
 def test_the_files_beside_the_checkout_have_the_listed_sums(shared_data):
@@ -188,7 +199,8 @@ def test_the_files_beside_the_checkout_have_the_listed_sums(shared_data):
 
 
 @pytest.mark.parametrize(
-    "name", ["dream:dev", "mcscript:dev", "multirc:dev", "quoref:dev", "dream:train", "multirc:validation"]
+    "name",
+    ["dream:dev", "mcscript:dev", "multirc:dev", "quoref:dev", "dream:train", "multirc:validation"],
 )
 def test_the_splits_are_the_official_ones(name, shared_data, monkeypatch):
     monkeypatch.setattr(module, "named_datasets", named_datasets)
@@ -197,11 +209,16 @@ def test_the_splits_are_the_official_ones(name, shared_data, monkeypatch):
     monkeypatch.setenv("CLASSIC_RC_DATA", str(shared_data))  # it has the layout of the cache
     dataset = load(name)
     official = FINGERPRINTS[dataset.fingerprint]
-    assert (official[0].lower(), official[1]) == (file.dataset, name.partition(":")[2].replace("validation", "dev"))
+    assert (official[0].lower(), official[1]) == (
+        file.dataset,
+        name.partition(":")[2].replace("validation", "dev"),
+    )
 
 
 def test_the_page_has_every_dataset():
-    page = (Path(__file__).resolve().parents[2] / "docs" / "datasets.md").read_text(encoding="utf-8")
+    page = (Path(__file__).resolve().parents[2] / "docs" / "datasets.md").read_text(
+        encoding="utf-8"
+    )
     assert re.findall(r"^\| `([a-z0-9-]+)` \|", page, re.MULTILINE) == list(named_datasets())
 
 
@@ -213,7 +230,9 @@ def test_a_name_is_found_in_any_usual_spelling(name):
     assert find_split(name).name == "talks:dev"
 
 
-@pytest.mark.parametrize("name", ["dev.json", "c:data.json", "a/talks:dev", "http://talks.example/a", "-", ""])
+@pytest.mark.parametrize(
+    "name", ["dev.json", "c:data.json", "a/talks:dev", "http://talks.example/a", "-", ""]
+)
 def test_a_path_is_not_a_name(name):
     assert find_split(name) is None
 
@@ -229,7 +248,9 @@ def test_a_path_that_exists_wins_over_a_name(tmp_path, monkeypatch):
         assert dataset.read_with is not None
         assert dataset.read_with["path"] == path
         (run,) = run_record([evaluate(dataset, ["random"])], tmp_path)["runs"]
-        assert run["dataset"]["sources"][0]["path"] == ("talks:dev" if path == "talks:dev" else "talks/dev.json")
+        assert run["dataset"]["sources"][0]["path"] == (
+            "talks:dev" if path == "talks:dev" else "talks/dev.json"
+        )
 
 
 @pytest.mark.parametrize(
@@ -251,7 +272,12 @@ def test_unknown_names_suggest_the_right_one(name, expected):
 
 def test_an_uncached_name_says_how_to_get_it_and_downloads_nothing(cache, mirror, no_downloads):
     hint = re.compile(r"\(\d+ bytes\) with `classic-rc fetch talks:dev`")
-    with raises(DataError, source="talks:dev", expected=str(cache / "talks" / "parts" / "dev.json"), hint=hint):
+    with raises(
+        DataError,
+        source="talks:dev",
+        expected=str(cache / "talks" / "parts" / "dev.json"),
+        hint=hint,
+    ):
         load("talks:validation")
     assert mirror.requests == []
     assert not cache.exists()
@@ -262,7 +288,11 @@ def test_a_split_is_read_by_name_with_the_same_content_as_its_file(mirror, tmp_p
     dataset = load("talks:dev")
     (tmp_path / "dev.json").write_bytes(TALKS)
     own = load(tmp_path / "dev.json")
-    assert (dataset.name, dataset.split, dataset.fingerprint) == (own.name, own.split, own.fingerprint)
+    assert (dataset.name, dataset.split, dataset.fingerprint) == (
+        own.name,
+        own.split,
+        own.fingerprint,
+    )
     assert [(source.path, source.sha256) for source in dataset.sources] == [
         ("talks/parts/dev.json", sha256_of_bytes(TALKS))
     ]
@@ -326,7 +356,9 @@ url = "http://copied.example/d.ans"
 
 def test_a_split_of_a_file_that_has_several(mirror):
     fetch_all("exams:dev")
-    assert [(len(load(f"exams:{split}")), load(f"exams:{split}").split) for split in ("dev", "test")] == [
+    assert [
+        (len(load(f"exams:{split}")), load(f"exams:{split}").split) for split in ("dev", "test")
+    ] == [
         (4, "dev"),
         (2, "test"),
     ]
@@ -448,7 +480,9 @@ def test_a_file_with_the_wrong_sum_is_not_kept(mirror, cache):
     mirror.resources["/m/talks/parts/dev.json"].content = TALKS.replace(b"walk", b"talk")
     found = re.compile(sha256_of_bytes(TALKS.replace(b"walk", b"talk")))
     expected = re.compile(sha256_of_bytes(TALKS))
-    with raises(DataError, source=f"{mirror.address}/m/talks/parts/dev.json", found=found, expected=expected):
+    with raises(
+        DataError, source=f"{mirror.address}/m/talks/parts/dev.json", found=found, expected=expected
+    ):
         fetch_all("talks:dev")
     assert names_below(cache) == ["talks/lock"]
 
@@ -484,7 +518,11 @@ def test_an_unknown_sum_is_recorded_and_compared_from_then_on(mirror, cache):
     mirror.resources["/m/talks/train.json"].content = other
     path = cache / "talks" / "train.json"
     path.unlink()
-    with raises(DataError, found=re.compile(sha256_of_bytes(other)), expected=re.compile(sha256_of_bytes(TALKS))):
+    with raises(
+        DataError,
+        found=re.compile(sha256_of_bytes(other)),
+        expected=re.compile(sha256_of_bytes(TALKS)),
+    ):
         fetch_all("talks:train")
     path.write_bytes(other)
     with raises(DataError, found=sha256_of_bytes(other), hint=re.compile("sums.json")):
@@ -493,11 +531,19 @@ def test_an_unknown_sum_is_recorded_and_compared_from_then_on(mirror, cache):
     assert len(load("talks:train")) == 1
 
 
-@pytest.mark.parametrize("content", [b"Log in to read this.", TALKS[:-30]], ids=["another file", "cut short"])
+@pytest.mark.parametrize(
+    "content", [b"Log in to read this.", TALKS[:-30]], ids=["another file", "cut short"]
+)
 def test_a_sum_is_recorded_only_if_the_file_can_be_read(mirror, cache, content):
     mirror.resources["/m/talks/train.json"].content = content
     found = sha256_of_bytes(content)
-    with raises(DataError, source="talks/train.json", field="sha256", found=found, hint=re.compile("elsewhere")):
+    with raises(
+        DataError,
+        source="talks/train.json",
+        field="sha256",
+        found=found,
+        hint=re.compile("elsewhere"),
+    ):
         fetch_all("talks:train")
     assert names_below(cache) == ["talks/lock"]
     own = cache / "talks" / "test.json"
@@ -517,7 +563,11 @@ def test_a_damaged_record_of_sums(mirror, cache, content):
 
 
 def test_offline_downloads_nothing(mirror, no_downloads, cache):
-    with raises(DataError, source="talks/parts/dev.json", hint="Download it with `classic-rc fetch talks:dev`"):
+    with raises(
+        DataError,
+        source="talks/parts/dev.json",
+        hint="Download it with `classic-rc fetch talks:dev`",
+    ):
         fetch_all("talks:dev", offline=True)
     assert not cache.exists()
 
@@ -535,7 +585,10 @@ def test_the_cache_is_in_the_users_cache_folder(monkeypatch):
     monkeypatch.delenv("CLASSIC_RC_DATA")
     assert cache_folder() == Path(pooch.os_cache("classic_rc"))
     monkeypatch.setenv("CLASSIC_RC_DATA", os.path.join("~", "rc"))
-    assert cached_path(find_split("talks:dev").file) == Path.home() / "rc" / "talks" / "parts" / "dev.json"
+    assert (
+        cached_path(find_split("talks:dev").file)
+        == Path.home() / "rc" / "talks" / "parts" / "dev.json"
+    )
 
 
 _FETCH = """
@@ -554,7 +607,9 @@ def test_two_processes_download_a_file_once(mirror, cache):
 
     def start():
         pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-        process = subprocess.Popen([sys.executable, "-c", _FETCH], **pipes, text=True, encoding="utf-8")
+        process = subprocess.Popen(
+            [sys.executable, "-c", _FETCH], **pipes, text=True, encoding="utf-8"
+        )
         process.stdin.write(SOURCES)
         process.stdin.close()
         return process
@@ -568,4 +623,6 @@ def test_two_processes_download_a_file_once(mirror, cache):
             assert [process.wait(60) for process in (first, second)] == [0, 0]
     assert sorted(path for path, _ in mirror.requests) == ["/m/tales/A.zip", "/m/tales/T.zip"]
     assert ["T.zip" in output and "A.zip" in output for output in outputs] == [True, True]
-    assert hashlib.sha256((cache / "tales" / "T.zip").read_bytes()).hexdigest() == sha256_of_bytes(STORIES)
+    assert hashlib.sha256((cache / "tales" / "T.zip").read_bytes()).hexdigest() == sha256_of_bytes(
+        STORIES
+    )

@@ -19,7 +19,10 @@ from tests.errors import raises
 @pytest.mark.parametrize(
     ("names", "families"),
     [
-        ([f"option{i}" for i in (10, 9, 1, 2, 3, 4, 5, 6, 7, 8)], [[f"option{i}" for i in range(1, 11)]]),
+        (
+            [f"option{i}" for i in (10, 9, 1, 2, 3, 4, 5, 6, 7, 8)],
+            [[f"option{i}" for i in range(1, 11)]],
+        ),
         (["choice_1", "choice_0", "choice"], [["choice_0", "choice_1"]]),
         (["answerB", "answerA", "answer"], [["answerA", "answerB"]]),
         (["A", "C", "D"], []),
@@ -44,7 +47,9 @@ def test_fields_are_read_from_their_text(others, passage):
     assert parse_fields(format_fields(fields)) == fields
 
 
-@pytest.mark.parametrize("text", ['{"passage": 3, "question": "q"}', "{", '{"passage": "a", "passage": "b"}'])
+@pytest.mark.parametrize(
+    "text", ['{"passage": 3, "question": "q"}', "{", '{"passage": "a", "passage": "b"}']
+)
 def test_fields_that_are_no_json_object_of_texts(text):
     with raises(UsageError, field="fields"):
         parse_fields(text)
@@ -69,7 +74,9 @@ def _wide(gold="C", **options):
 def test_an_empty_column_before_a_full_one_is_refused():
     rows = [_wide(A="x", B=None, C="y")]
     with raises(DataError, field="B", found="nothing"):
-        from_rows(rows, fields="passage=text,question=ask,candidates=A+B+C,gold=key", gold_as="letter")
+        from_rows(
+            rows, fields="passage=text,question=ask,candidates=A+B+C,gold=key", gold_as="letter"
+        )
 
 
 @pytest.mark.parametrize("path", ["A+B", "B+A+C", "C+B+A", "A+C"])
@@ -85,14 +92,18 @@ def test_a_dropped_or_moved_column_is_refused(path):
 
 def test_a_column_without_any_text_is_not_missed():
     rows = [_wide("A", A="x", B="y", C=""), _wide("B", A="u", B="v", C=None)]
-    dataset = from_rows(rows, fields="passage=text,question=ask,candidates=A+B,gold=key", gold_as="letter")
+    dataset = from_rows(
+        rows, fields="passage=text,question=ask,candidates=A+B,gold=key", gold_as="letter"
+    )
     assert [len(q.candidates) for q in dataset] == [2, 2]
 
 
 def test_a_misspelt_column_is_refused():
     rows = [_wide("A", A="x", B="y")]
     with raises(DataError, field="Bee"):
-        from_rows(rows, fields="passage=text,question=ask,candidates=A+Bee,gold=key", gold_as="letter")
+        from_rows(
+            rows, fields="passage=text,question=ask,candidates=A+Bee,gold=key", gold_as="letter"
+        )
 
 
 def test_all_options_right_everywhere_is_refused_with_the_mapping_that_was_meant():
@@ -116,7 +127,9 @@ def test_several_letters_make_multiple_answers(gold):
     assert [sorted(q.gold) for q in dataset] == [[1, 2], [0]]
 
 
-@pytest.mark.parametrize("golds", [[True, False], ["True", "false"], [1, 0], ["yes", "NO"], ["1", "0"]])
+@pytest.mark.parametrize(
+    "golds", [[True, False], ["True", "false"], [1, 0], ["yes", "NO"], ["1", "0"]]
+)
 def test_yes_and_no(golds):
     rows = [{"passage": "Rain.", "question": f"Is {i}?", "a": gold} for i, gold in enumerate(golds)]
     fields = "passage=passage,question=question,candidates=const:no|yes,gold=a"

@@ -12,7 +12,12 @@ from classic_rc.datasets.registry import load
 from classic_rc.errors import DataError
 from tests.errors import raises
 
-ROW = {"passage": "Ann saw a cat.", "question": "Who saw it?", "candidates": ["Ann", "Bob"], "gold": 0}
+ROW = {
+    "passage": "Ann saw a cat.",
+    "question": "Who saw it?",
+    "candidates": ["Ann", "Bob"],
+    "gold": 0,
+}
 
 
 @pytest.fixture
@@ -32,11 +37,16 @@ def fill(tmp_path):
 
 
 def names_of(content):
-    return [[path.rpartition("/")[2].rpartition("\\")[2] for path in found.paths] for found in content.datasets]
+    return [
+        [path.rpartition("/")[2].rpartition("\\")[2] for path in found.paths]
+        for found in content.datasets
+    ]
 
 
 def test_a_file_is_a_dataset_and_others_are_named(fill):
-    folder = fill("train.jsonl", "dev.jsonl", "test.jsonl", README__md="# about", list__txt="the\na\n")
+    folder = fill(
+        "train.jsonl", "dev.jsonl", "test.jsonl", README__md="# about", list__txt="the\na\n"
+    )
     content = list_datasets(folder)
     assert names_of(content) == [["dev.jsonl"], ["test.jsonl"], ["train.jsonl"]]
     assert content.others == ("README.md", "list.txt")
@@ -46,7 +56,10 @@ def test_a_file_is_a_dataset_and_others_are_named(fill):
     ("files", "datasets"),
     [
         (["part-0.jsonl", "part-1.jsonl"], [("part", 2)]),
-        (["train-00001-of-00002.jsonl", "train-00002-of-00002.jsonl", "dev.jsonl"], [(None, 1), ("train", 2)]),
+        (
+            ["train-00001-of-00002.jsonl", "train-00002-of-00002.jsonl", "dev.jsonl"],
+            [(None, 1), ("train", 2)],
+        ),
         (["dev.part1.jsonl", "dev.part2.jsonl"], [("dev", 2)]),
         (["x_1.jsonl", "x_2.jsonl", "x_10.jsonl"], [(None, 1)] * 3),  # a gap: no shards
         (["eval-2018.jsonl", "eval-2019.jsonl"], [(None, 1)] * 2),  # years
@@ -127,11 +140,21 @@ MCTEST_SCORES = "0.5,0.25,0,1\t1,2,3,4\n"
     [
         ("scores.tsv", MCTEST_SCORES, "scores", "classic-rc run DATA -s {}"),
         ("answers.txt", "A\tB\tC\tD\n", "letters", "classic-rc run DATA -s {}"),
-        ("p.jsonl", '{"question_id": "q1", "candidate": 0, "score": 1.5}\n', "predictions", "run DATA -s {}"),
+        (
+            "p.jsonl",
+            '{"question_id": "q1", "candidate": 0, "score": 1.5}\n',
+            "predictions",
+            "run DATA -s {}",
+        ),
         ("p.json", '[{"pid": "1", "qid": "2", "scores": [0, 1]}]', "predictions", "run DATA -s {}"),
         ("p.json", '{"q1": "an answer", "q2": "another"}', "predictions", "run DATA -s {}"),
         ("p.json", '{"q1": ["a", "b"], "q2": []}', "predictions", "run DATA -s {}"),
-        ("p.jsonl", '{"idx": 3, "label": "Ann"}\n{"idx": 4, "label": "Bob"}\n', "predictions", "run DATA -s {}"),
+        (
+            "p.jsonl",
+            '{"idx": 3, "label": "Ann"}\n{"idx": 4, "label": "Bob"}\n',
+            "predictions",
+            "run DATA -s {}",
+        ),
         ("p.jsonl", '{"idx": 0, "passage": {"questions": []}}\n', "predictions", "run DATA -s {}"),
         ("run.json", '{"version": "0.2.0", "runs": []}', "a run record", "classic-rc compare {}"),
         (

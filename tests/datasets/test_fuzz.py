@@ -13,7 +13,9 @@ from classic_rc.datasets import READERS, from_rows, load
 from classic_rc.errors import DataError, MissingPackageError, UsageError
 from tests.depth import examples
 
-_FUZZ = settings(max_examples=examples(6, 60), suppress_health_check=[HealthCheck.function_scoped_fixture])
+_FUZZ = settings(
+    max_examples=examples(6, 60), suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 _ODD = st.one_of(
     st.none(),
@@ -23,16 +25,37 @@ _ODD = st.one_of(
     st.floats(),
     st.text(max_size=5),
     st.sampled_from(
-        ["", "A", "<b>Sent 1: </b>x<br>", "@placeholder", "middle7.txt", 10**30, [], {}, [[]], [{}], [0, 1]]
+        [
+            "",
+            "A",
+            "<b>Sent 1: </b>x<br>",
+            "@placeholder",
+            "middle7.txt",
+            10**30,
+            [],
+            {},
+            [[]],
+            [{}],
+            [0, 1],
+        ]
     ),
-    st.recursive(st.none() | st.text(max_size=3), lambda x: st.lists(x) | st.dictionaries(st.text(max_size=3), x)),
+    st.recursive(
+        st.none() | st.text(max_size=3),
+        lambda x: st.lists(x) | st.dictionaries(st.text(max_size=3), x),
+    ),
 )
 
 
 def _places(value, keys=()):
     """The paths to all the values inside a JSON value."""
     yield keys
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    inner = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for key, element in inner:
         yield from _places(element, (*keys, key))
 
@@ -58,7 +81,11 @@ def _mutated(draw, value):
     return value
 
 
-REFUSALS = (DataError, UsageError, MissingPackageError)  # the last for bytes that look like Arrow, without pyarrow
+REFUSALS = (
+    DataError,
+    UsageError,
+    MissingPackageError,
+)  # the last for bytes that look like Arrow, without pyarrow
 
 
 def _read_or_refused(path, reader):
@@ -91,7 +118,9 @@ def test_wrong_types_at_any_place(json_form, tmp_path, write, content, data):
 def test_damaged_bytes(form, tmp_path, write, data):
     path = write(tmp_path, form)
     damaged = bytearray(path.read_bytes())
-    for position, byte in data.draw(st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 255)), max_size=4)):
+    for position, byte in data.draw(
+        st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 255)), max_size=4)
+    ):
         damaged[position % len(damaged)] = byte
     start, end = data.draw(st.tuples(st.integers(0, len(damaged)), st.integers(0, len(damaged))))
     if data.draw(st.booleans()):
@@ -102,7 +131,10 @@ def test_damaged_bytes(form, tmp_path, write, data):
     _read_or_refused(path, form.removesuffix("-line"))
 
 
-@given(data=st.binary(max_size=300) | st.text(max_size=200).map(lambda text: text.encode("utf-8", "replace")))
+@given(
+    data=st.binary(max_size=300)
+    | st.text(max_size=200).map(lambda text: text.encode("utf-8", "replace"))
+)
 @_FUZZ
 def test_random_bytes(tmp_path, data):
     path = tmp_path / "a"
@@ -114,7 +146,13 @@ def test_random_bytes(tmp_path, data):
 @given(data=st.data())
 @_FUZZ
 def test_fields_of_any_rows(tmp_path, data):
-    row = {"p": "Ann sang.", "q": {"t": "Who sang?"}, "c": [{"x": "Ann"}, {"x": "Bob"}], "g": "A", "i": 7}
+    row = {
+        "p": "Ann sang.",
+        "q": {"t": "Who sang?"},
+        "c": [{"x": "Ann"}, {"x": "Bob"}],
+        "g": "A",
+        "i": 7,
+    }
     value = data.draw(_mutated(row))
     path = tmp_path / "own.jsonl"
     path.write_text(json.dumps(value), "utf-8")
@@ -122,12 +160,20 @@ def test_fields_of_any_rows(tmp_path, data):
     with contextlib.suppress(*REFUSALS):
         load(path, fields="id=i,passage=p,question=q.t,candidates=c.x,gold=g", gold_as=coding)
     with contextlib.suppress(*REFUSALS):
-        load(path, fields="id=i,passage=p,question=q.t,candidates=c.x,gold=g", gold_as=coding, skip="bad")
+        load(
+            path,
+            fields="id=i,passage=p,question=q.t,candidates=c.x,gold=g",
+            gold_as=coding,
+            skip="bad",
+        )
 
 
 @given(
     rows=st.lists(
-        _ODD | st.dictionaries(st.sampled_from(["passage", "question", "candidates", "gold", "task", "meta"]), _ODD)
+        _ODD
+        | st.dictionaries(
+            st.sampled_from(["passage", "question", "candidates", "gold", "task", "meta"]), _ODD
+        )
     )
 )
 @_FUZZ
@@ -142,12 +188,19 @@ def test_any_rows(rows):
 def test_any_columns_of_any_rows(tmp_path, data):
     """Hostile rows with a family of columns, and any coding: read, or refused with one error."""
     keys = ["p", "q", "A", "B", "C", "g"]
-    rows = data.draw(st.lists(st.dictionaries(st.sampled_from(keys), _ODD | st.sampled_from(["A", "BC", "A,B"]))))
+    rows = data.draw(
+        st.lists(st.dictionaries(st.sampled_from(keys), _ODD | st.sampled_from(["A", "BC", "A,B"])))
+    )
     path = tmp_path / "own.json"
     path.write_text(json.dumps(rows), "utf-8")
     fields = data.draw(
         st.sampled_from(
-            ["candidates=A+B+C,gold=g", "candidates=A+B,gold=g", "candidates=const:no|yes,gold=g", "gold=g"]
+            [
+                "candidates=A+B+C,gold=g",
+                "candidates=A+B,gold=g",
+                "candidates=const:no|yes,gold=g",
+                "gold=g",
+            ]
         )
     )
     coding = data.draw(st.sampled_from([None, "index0", "index1", "letter", "text", "flags"]))

@@ -53,9 +53,19 @@ FAMILIES = {
         None,
         (TEXT, ASKED, OPTIONS),
     ),
-    "boolq": ({"passage": TEXT, "question": "are there bees", "label": 1}, ["no", "yes"], (TEXT, "are there bees")),
+    "boolq": (
+        {"passage": TEXT, "question": "are there bees", "label": 1},
+        ["no", "yes"],
+        (TEXT, "are there bees"),
+    ),
     "multiple passages": (
-        {"context": TEXT, "question": ASKED, "answers": list(OPTIONS), "correct_answer_id": 2, "id": "x"},
+        {
+            "context": TEXT,
+            "question": ASKED,
+            "answers": list(OPTIONS),
+            "correct_answer_id": 2,
+            "id": "x",
+        },
         None,
         (TEXT, ASKED, OPTIONS),
     ),
@@ -70,12 +80,20 @@ FAMILIES = {
         ("", ASKED, OPTIONS),
     ),
     "commonsense_qa": (
-        {"question": ASKED, "choices": {"label": list("ABCD"), "text": list(OPTIONS)}, "answerKey": "C"},
+        {
+            "question": ASKED,
+            "choices": {"label": list("ABCD"), "text": list(OPTIONS)},
+            "answerKey": "C",
+        },
         ["A", "B", "C", "D"],
         ("", ASKED, OPTIONS),
     ),
     "openbookqa": (
-        {"question_stem": ASKED, "choices": {"text": list(OPTIONS), "label": list("ABCD")}, "answerKey": "C"},
+        {
+            "question_stem": ASKED,
+            "choices": {"text": list(OPTIONS), "label": list("ABCD")},
+            "answerKey": "C",
+        },
         None,
         ("", ASKED, OPTIONS),
     ),
@@ -109,12 +127,22 @@ FAMILIES = {
         (TEXT, ASKED, OPTIONS[:3]),
     ),
     "hellaswag": (
-        {"ctx": TEXT, "endings": list(OPTIONS), "query": f"Bees: {TEXT}", "choices": list(OPTIONS), "gold": 2},
+        {
+            "ctx": TEXT,
+            "endings": list(OPTIONS),
+            "query": f"Bees: {TEXT}",
+            "choices": list(OPTIONS),
+            "gold": 2,
+        },
         None,
         (TEXT, "", OPTIONS),
     ),
     "belebele": (
-        {"flores_passage": TEXT, "question": ASKED, **{f"mc_answer{i + 1}": o for i, o in enumerate(OPTIONS)}},
+        {
+            "flores_passage": TEXT,
+            "question": ASKED,
+            **{f"mc_answer{i + 1}": o for i, o in enumerate(OPTIONS)},
+        },
         ["A", "B", "C", "D"],
         (TEXT, ASKED, OPTIONS),
     ),
@@ -133,12 +161,21 @@ FAMILIES = {
         ("", ASKED, OPTIONS),
     ),
     "swag": (
-        {"sent1": TEXT, "sent2": "the bees", **{f"ending{i}": option for i, option in enumerate(OPTIONS)}},
+        {
+            "sent1": TEXT,
+            "sent2": "the bees",
+            **{f"ending{i}": option for i, option in enumerate(OPTIONS)},
+        },
         list(OPTIONS),
         (TEXT, "the bees"),
     ),
     "dialogue": (
-        {"dialogue": ["M: Bees?", "W: Yes."], "question": ASKED, "choice": list(OPTIONS), "answer": OPTIONS[2]},
+        {
+            "dialogue": ["M: Bees?", "W: Yes."],
+            "question": ASKED,
+            "choice": list(OPTIONS),
+            "answer": OPTIONS[2],
+        },
         None,
         ("M: Bees?\nW: Yes.", ASKED, OPTIONS),
     ),
@@ -162,12 +199,23 @@ FAMILIES = {
         ("Bees.\nHoney.", ASKED),
     ),
     "record": (
-        {"passage": TEXT, "query": "@placeholder keeps", "entities": list(OPTIONS), "answers": [OPTIONS[2]]},
+        {
+            "passage": TEXT,
+            "query": "@placeholder keeps",
+            "entities": list(OPTIONS),
+            "answers": [OPTIONS[2]],
+        },
         None,
         (TEXT, "@placeholder keeps", OPTIONS),
     ),
     "copa": (
-        {"premise": TEXT, "question": "cause", "choice1": OPTIONS[0], "choice2": OPTIONS[1], "label": 1},
+        {
+            "premise": TEXT,
+            "question": "cause",
+            "choice1": OPTIONS[0],
+            "choice2": OPTIONS[1],
+            "label": 1,
+        },
         None,
         (TEXT, "cause", OPTIONS[:2]),
     ),
@@ -197,12 +245,18 @@ def test_options_have_the_order_in_which_they_were_scored(tmp_path):
 @pytest.mark.parametrize(
     ("continuations", "options"),
     [
-        ([f"So: {option}!" for option in OPTIONS[::-1]], OPTIONS[::-1]),  # in a sentence, and in another order
+        (
+            [f"So: {option}!" for option in OPTIONS[::-1]],
+            OPTIONS[::-1],
+        ),  # in a sentence, and in another order
         (["D", "C", "B", "A"], OPTIONS[::-1]),
         (["Option A", "Option B", "Option C", "Option D"], OPTIONS),
         (["(1)", "(2)", "(3)", "(4)"], OPTIONS),
         (["가", "나", "다", "라"], OPTIONS),
-        (["red", "green", "blue", "black"], ("red", "green", "blue", "black")),  # others than the document's
+        (
+            ["red", "green", "blue", "black"],
+            ("red", "green", "blue", "black"),
+        ),  # others than the document's
     ],
 )
 def test_the_options_are_those_that_the_positions_of_the_log_mean(tmp_path, continuations, options):
@@ -219,7 +273,10 @@ def test_an_empty_option_and_an_empty_continuation_share_nothing(tmp_path):
 
 
 def test_lists_of_right_answers_are_no_options(tmp_path):
-    docs = [{"question": f"Where {i}?", "answers": list(OPTIONS[: 1 + i]), "context": TEXT} for i in range(3)]
+    docs = [
+        {"question": f"Where {i}?", "answers": list(OPTIONS[: 1 + i]), "context": TEXT}
+        for i in range(3)
+    ]
     scored = [["in a", "in b"], ["in c", "in d"], ["in e", "in f"]]
     rows = [choice_row(i, docs[i], scored[i], (-1.0, -2.0), 0) for i in range(3)]
     dataset = load(write_log(tmp_path, rows))
@@ -228,15 +285,22 @@ def test_lists_of_right_answers_are_no_options(tmp_path):
 
 def test_texts_that_nobody_reads_are_noted(tmp_path):
     doc = {"txt": TEXT, "qst": ASKED, "id": "a", "key": OPTIONS[0]}
-    dataset = load(write_log(tmp_path, [choice_row(0, doc, list(OPTIONS), (-1.0, -2.0, -3.0, -4.0), 0)]))
+    dataset = load(
+        write_log(tmp_path, [choice_row(0, doc, list(OPTIONS), (-1.0, -2.0, -3.0, -4.0), 0)])
+    )
     assert any("fields txt, qst, whose role is unknown" in note for note in dataset.notes)
-    letters = load(write_log(tmp_path, [choice_row(0, doc, ["A", "B", "C", "D"], (-1.0, -2.0, -3.0, -4.0), 0)]))
+    letters = load(
+        write_log(tmp_path, [choice_row(0, doc, ["A", "B", "C", "D"], (-1.0, -2.0, -3.0, -4.0), 0)])
+    )
     assert any("letters without their texts" in note for note in letters.notes)
 
 
 @pytest.mark.parametrize(
     ("change", "words"),
-    [({"acc": 0.4}, "values between 0 and 1"), ({"acc": None, "metrics": ["mcc"]}, "other metrics (mcc)")],
+    [
+        ({"acc": 0.4}, "values between 0 and 1"),
+        ({"acc": None, "metrics": ["mcc"]}, "other metrics (mcc)"),
+    ],
 )
 def test_what_the_harness_measured_in_place_of_acc_is_noted(tmp_path, change, words):
     rows = belebele_rows(VALUES)
@@ -257,12 +321,21 @@ def test_several_right_options_of_truthfulqa_and_record_are_right(tmp_path):
         "entities": ["Al", "Al B", "Bo"],
         "answers": ["Al B", "Bo"],
     }
-    assert read_one(tmp_path, doc, ["  - Al sang", "  - Al B sang", "  - Bo sang"], "  - Al B sang").gold == {1, 2}
+    assert read_one(
+        tmp_path, doc, ["  - Al sang", "  - Al B sang", "  - Bo sang"], "  - Al B sang"
+    ).gold == {1, 2}
 
 
 @pytest.mark.parametrize(
     ("target", "gold"),
-    [("2", {2}), (2, {2}), ("[0, 2]", {0, 2}), (" IN the  snow", {1}), (-100, None), ("None", None)],
+    [
+        ("2", {2}),
+        (2, {2}),
+        ("[0, 2]", {0, 2}),
+        (" IN the  snow", {1}),
+        (-100, None),
+        ("None", None),
+    ],
 )
 def test_a_target_is_an_index_several_or_a_text(tmp_path, target, gold):
     doc = {"question": ASKED, "choices": list(OPTIONS)}
@@ -294,12 +367,16 @@ def test_the_passage_never_comes_from_the_prompt(tmp_path):
 
 def test_unknown_documents_have_the_continuations_as_options(tmp_path):
     rows = [
-        choice_row(i, {"riddle": text, "n": i}, [f" {o}" for o in options], (-1.0, -2.0, -3.0, -4.0), i)
+        choice_row(
+            i, {"riddle": text, "n": i}, [f" {o}" for o in options], (-1.0, -2.0, -3.0, -4.0), i
+        )
         for i, (text, (_, options)) in enumerate(zip(TEXTS, QUESTIONS, strict=True))
     ]
     dataset = load(write_log(tmp_path, rows))
     assert {question.passage.text for question in dataset} == {""}
-    assert [options_of(question) for question in dataset] == [list(options) for _, options in QUESTIONS]
+    assert [options_of(question) for question in dataset] == [
+        list(options) for _, options in QUESTIONS
+    ]
     notes = " ".join(dataset.notes)
     assert "the fields of this task's documents are unknown" in notes
     assert "passages are empty" in notes
@@ -312,7 +389,9 @@ def test_race_tells_how_many_prompts_have_other_answers(shared_golden):
     assert len(dataset) == 25
     assert all(len(question.candidates) == 4 for question in dataset)
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    assert [question.passage.text for question in dataset] == [row["doc"]["article"] for row in rows]
+    assert [question.passage.text for question in dataset] == [
+        row["doc"]["article"] for row in rows
+    ]
     assert any(note.startswith("the model saw more: 24 of 25 prompts") for note in dataset.notes)
 
 
@@ -321,7 +400,10 @@ def test_multirc_is_one_question_for_several_rows(tmp_path):
     assert dataset.task is Task.MULTIPLE_ANSWER
     assert [question.id for question in dataset] == ["0==7", "1==7"]
     assert [set(question.gold) for question in dataset] == [{0, 2}, set()]
-    assert [options_of(question) for question in dataset] == [list(QUESTIONS[0][1][:3]), list(QUESTIONS[1][1][:2])]
+    assert [options_of(question) for question in dataset] == [
+        list(QUESTIONS[0][1][:3]),
+        list(QUESTIONS[1][1][:2]),
+    ]
     notes = " ".join(dataset.notes)
     assert "acc 60.00 (3 of 5)" in notes
     assert "reversed" in notes
@@ -334,8 +416,12 @@ def test_multirc_of_the_golden_log(shared_golden):
     assert len(dataset) == 22
     assert len(dataset.passages) == 2  # both with the number 0
     rows = [json.loads(line)["doc"] for line in path.read_text(encoding="utf-8").splitlines()]
-    assert [text for question in dataset for text in options_of(question)] == [row["answer"] for row in rows]
-    right = [place in question.gold for question in dataset for place in range(len(question.candidates))]
+    assert [text for question in dataset for text in options_of(question)] == [
+        row["answer"] for row in rows
+    ]
+    right = [
+        place in question.gold for question in dataset for place in range(len(question.candidates))
+    ]
     assert right == [row["label"] == 1 for row in rows]
     assert any("the results file counts 274" in note for note in dataset.notes)
 
@@ -359,7 +445,9 @@ def test_a_log_is_read_compressed(tmp_path):
 
 def test_the_right_option_in_one_place_is_noted(tmp_path):
     rows = [
-        choice_row(i, {"question": f"Which is {i}?", "choices": ["x", "y"]}, ["x", "y"], (-1.0, -2.0), 1)
+        choice_row(
+            i, {"question": f"Which is {i}?", "choices": ["x", "y"]}, ["x", "y"], (-1.0, -2.0), 1
+        )
         for i in range(10)
     ]
     dataset = load(write_log(tmp_path, rows))
@@ -372,7 +460,9 @@ def test_a_log_that_is_cut_off_says_where(tmp_path):
     path = write_log(tmp_path, belebele_rows(VALUES))
     text = path.read_text(encoding="utf-8")
     path.write_text(text[:-200], encoding="utf-8")
-    with raises(DataError, source=str(path), where="line 4", expected="a whole JSON object") as caught:
+    with raises(
+        DataError, source=str(path), where="line 4", expected="a whole JSON object"
+    ) as caught:
         load(path)
     assert f"head -n 3 {path}" in str(caught.value)
     path.write_text(text.replace('"doc_id": 1', '"doc_id" 1'), encoding="utf-8")
@@ -446,7 +536,10 @@ def test_equal_options_after_one_prompt_are_options(tmp_path):
 
 
 def test_a_letter_is_the_option_with_this_letter(tmp_path):
-    doc = {"question": ASKED, "choices": {"label": list("ABCD"), "text": ["A bee", "D", *OPTIONS[2:]]}}
+    doc = {
+        "question": ASKED,
+        "choices": {"label": list("ABCD"), "text": ["A bee", "D", *OPTIONS[2:]]},
+    }
     doc["answerKey"] = "D"
     question = read_one(tmp_path, doc, [" A", " B", " C", " D"], "D")
     assert question.gold == {3}
@@ -484,7 +577,10 @@ def test_rows_of_options_as_perturb_writes_them_are_questions_with_several_answe
     ("change", "facts"),
     [
         ({"filtered_resps": [["-1", "False"]]}, {"field": "filtered_resps"}),
-        ({"filtered_resps": [["nan", "False"]] * 4}, {"field": "filtered_resps[0]", "expected": "a number"}),
+        (
+            {"filtered_resps": [["nan", "False"]] * 4},
+            {"field": "filtered_resps[0]", "expected": "a number"},
+        ),
         ({"filtered_resps": [["x", "False"]] * 4}, {"field": "filtered_resps[0]", "found": "'x'"}),
         ({"arguments": {}}, {"field": "arguments"}),
         ({"arguments": [3]}, {"field": "arguments"}),
@@ -518,10 +614,22 @@ def test_each_filter_has_its_own_rows(tmp_path):
     path = write_log(tmp_path, rows)
     dataset = load(path)
     assert len(dataset) == 2
-    assert any("strict-match, flexible-extract" in note and "of strict-match" in note for note in dataset.notes)
-    found = {row.name: row.metrics()["accuracy"] for row in evaluate(dataset, systems_of_log(dataset)).rows}
+    assert any(
+        "strict-match, flexible-extract" in note and "of strict-match" in note
+        for note in dataset.notes
+    )
+    found = {
+        row.name: row.metrics()["accuracy"]
+        for row in evaluate(dataset, systems_of_log(dataset)).rows
+    }
     assert found == {"samples_made": 0.0, "samples_made (last filter)": 1.0}
-    with raises(DataError, where="line 5", field="doc_id", found="0", expected="each once, in the log of one run"):
+    with raises(
+        DataError,
+        where="line 5",
+        field="doc_id",
+        found="0",
+        expected="each once, in the log of one run",
+    ):
         load(write_log(tmp_path, rows * 2))
 
 

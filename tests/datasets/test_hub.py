@@ -23,7 +23,10 @@ needs_datasets = pytest.mark.skipif(
     find_spec("datasets") is None, reason="datasets is missing: pip install '.[hf]'"
 )
 FIELDS = "passage=ctx,question=q,candidates=opts,gold=lab"
-PLAIN = [{"ctx": "Ann met Bob.", "q": f"Who {i}?", "opts": ["Ann", "Bob"], "lab": i % 2} for i in range(4)]
+PLAIN = [
+    {"ctx": "Ann met Bob.", "q": f"Who {i}?", "opts": ["Ann", "Bob"], "lab": i % 2}
+    for i in range(4)
+]
 CARD = b"""---
 configs:
 - config_name: high
@@ -78,11 +81,17 @@ def hub(tmp_path_factory):
             patch.delenv(name, raising=False)
         assert "datasets" not in sys.modules, "datasets has read another address"
         race = {"README.md": CARD}
-        for subset, split, n in (("high", "train", 8), ("high", "validation", 4), ("middle", "validation", 2)):
+        for subset, split, n in (
+            ("high", "train", 8),
+            ("high", "validation", 4),
+            ("middle", "validation", 2),
+        ):
             race[f"{subset}/{split}-00000-of-00001.parquet"] = _parquet(_race(n))
         plain = server.add("own/plain", {"train.jsonl": _lines(PLAIN)})
         newer = server.add("own/plain", {"train.jsonl": _lines(PLAIN[:2])}, branch="refs/pr/1")
-        server.add("own/program", {"program.py": b"raise SystemExit('ran')", "train.jsonl": _lines(PLAIN)})
+        server.add(
+            "own/program", {"program.py": b"raise SystemExit('ran')", "train.jsonl": _lines(PLAIN)}
+        )
         server.add("own/gated", {"README.md": b"", "train.jsonl": _lines(PLAIN)}, gated=True)
         commits = SimpleNamespace(race=server.add("own/race", race), plain=plain, newer=newer)
         yield SimpleNamespace(server=server, commits=commits, home=home)
@@ -126,7 +135,11 @@ def test_a_folder_of_the_same_name_is_not_read(tmp_path, monkeypatch):
 @needs_datasets
 def test_a_known_form_needs_no_fields(hub):
     dataset = load("hf:own/race:dev", subset="high")
-    assert (dataset.name, dataset.split, dataset.reader) == ("race.high.validation", "validation", "huggingface")
+    assert (dataset.name, dataset.split, dataset.reader) == (
+        "race.high.validation",
+        "validation",
+        "huggingface",
+    )
     assert [sorted(question.gold) for question in dataset] == [[0], [1], [2], [3]]
     assert dataset.revision == hub.commits.race
     (source,) = dataset.sources
@@ -143,9 +156,14 @@ def test_own_columns_and_a_revision(hub):
     newer = load("hf:own/plain@refs/pr/1", fields=FIELDS)
     assert (len(newer), newer.revision) == (2, hub.commits.newer)
     assert len(load(f"hf:own/plain@{hub.commits.plain}:train", fields=FIELDS)) == 4
-    with raises(DataError, found=re.compile(r"^rows with ctx \(.*, q \(.*, opts \(.*, lab \(0, 1\)$")) as caught:
+    with raises(
+        DataError, found=re.compile(r"^rows with ctx \(.*, q \(.*, opts \(.*, lab \(0, 1\)$")
+    ) as caught:
         load("hf:own/plain@refs/pr/1")
-    assert "classic-rc run hf:own/plain@refs/pr/1:train --fields passage=ctx,question=q," in caught.value.hint
+    assert (
+        "classic-rc run hf:own/plain@refs/pr/1:train --fields passage=ctx,question=q,"
+        in caught.value.hint
+    )
 
 
 @needs_datasets
@@ -159,7 +177,9 @@ def test_subsets_and_splits_are_listed(hub):
     assert "hf:own/race:train or hf:own/race:validation" in caught.value.hint
     with raises(DataError, field="split", found="validation", expected="'test'"):
         load("hf:own/race:test", subset="middle")
-    names = [f"hf:own/race@{hub.commits.race}:{split},subset=high" for split in ("train", "validation")]
+    names = [
+        f"hf:own/race@{hub.commits.race}:{split},subset=high" for split in ("train", "validation")
+    ]
     assert [str(one) for one in list_datasets("hf:own/race,subset=high").datasets] == names
     assert [str(one) for one in list_datasets("hf:own/race,subset=middle").datasets] == [
         "hf:own/race,subset=middle"
@@ -250,7 +270,10 @@ def test_folders_of_save_to_disk(hub, tmp_path, n_shards):
             "lab": ClassLabel(names=["A", "B"]),
         }
     )
-    rows = [{"ctx": row["ctx"], "ask": {"text": row["q"]}, "opts": row["opts"], "lab": row["lab"]} for row in PLAIN]
+    rows = [
+        {"ctx": row["ctx"], "ask": {"text": row["q"]}, "opts": row["opts"], "lab": row["lab"]}
+        for row in PLAIN
+    ]
     data = Dataset.from_list(rows, features=features)
     splits = {"train": data, "test_hard": data.select(range(2))}
     DatasetDict(splits).save_to_disk(tmp_path / "dict", num_shards=dict.fromkeys(splits, n_shards))
@@ -265,7 +288,9 @@ def test_folders_of_save_to_disk(hub, tmp_path, n_shards):
     with raises(DataError, field="split", found=r"test_hard, train"):
         load(tmp_path / "dict", split="dev", fields=fields)
     content = list_datasets(str(tmp_path / "dict"), fields=fields)
-    assert [str(one) for one in content.datasets] == [str(tmp_path / "dict" / s) for s in ("test_hard", "train")]
+    assert [str(one) for one in content.datasets] == [
+        str(tmp_path / "dict" / s) for s in ("test_hard", "train")
+    ]
     assert content.others == ()
     assert len(load(tmp_path / "one", fields=fields)) == 2
     next((tmp_path / "one").glob("*.arrow")).unlink()

@@ -22,7 +22,9 @@ def test_rows_of_race_equal_its_files(tmp_path, write, content):
             "options": options,
             "answer": answer,
         }
-        for q, options, answer in zip(value["questions"], value["options"], value["answers"], strict=True)
+        for q, options, answer in zip(
+            value["questions"], value["options"], value["answers"], strict=True
+        )
     ]
     original = load(write(tmp_path, "race"))
     assert from_rows(rows).fingerprint == original.fingerprint
@@ -39,8 +41,13 @@ def test_rows_of_dream_equal_its_files(tmp_path, write, content):
 def test_rows_of_c3_equal_its_files(tmp_path, write, content, as_lists):
     rows = []
     for turns, questions, id in content("c3"):
-        columns = {key: [question[key] for question in questions] for key in ("question", "answer", "choice")}
-        rows.append({"documents": turns, "document_id": id, "questions": columns if as_lists else questions})
+        columns = {
+            key: [question[key] for question in questions]
+            for key in ("question", "answer", "choice")
+        }
+        rows.append(
+            {"documents": turns, "document_id": id, "questions": columns if as_lists else questions}
+        )
     original = load(write(tmp_path, "c3", name="talks.json"))
     assert from_rows(rows).fingerprint == original.fingerprint
     assert [q.meta for q in from_rows(rows)] == [q.meta for q in original]
@@ -67,7 +74,9 @@ def test_rows_of_multirc_are_grouped_by_question(tmp_path, write, content):
     assert dataset.fingerprint == load(write(tmp_path, "superglue")).fingerprint
     assert dataset[0].meta == {"pid": "3", "qid": "4", "answer_idx": (9, 10)}
     assert from_rows([row | {"label": -1} for row in rows])[0].gold is None
-    with raises(DataError, where="row 1", field="label", found="-1", expected=re.compile("0 or 1, or -1")):
+    with raises(
+        DataError, where="row 1", field="label", found="-1", expected=re.compile("0 or 1, or -1")
+    ):
         from_rows([rows[0], rows[1] | {"label": -1}])
 
 
@@ -107,8 +116,14 @@ def test_rows_of_squad_and_quoref():
     assert [q.gold for q in dataset] == [("Maya",), ("",)]
     assert dataset[0].passage is dataset[1].passage
     assert dataset.notes == ("questions without an answer, kept with the empty text as gold: 1",)
-    quoref = row | {"context_id": "c", "answers": {"text": ["Maya", "Ines"], "answer_start": [0, 14]}}
-    assert (from_rows([quoref]).task, from_rows([quoref])[0].gold) == (Task.MULTI_SPAN, ("Maya", "Ines"))
+    quoref = row | {
+        "context_id": "c",
+        "answers": {"text": ["Maya", "Ines"], "answer_start": [0, 14]},
+    }
+    assert (from_rows([quoref]).task, from_rows([quoref])[0].gold) == (
+        Task.MULTI_SPAN,
+        ("Maya", "Ines"),
+    )
 
 
 @pytest.mark.parametrize("key", ["question", "question_stem"])

@@ -44,7 +44,9 @@ def test_the_fingerprint_covers_every_part():
     joined = join_datasets([FIRST, other])
     assert joined.fingerprint not in {FIRST.fingerprint, other.fingerprint}
     changed = [*other[:-1], replace(other[-1], text=other[-1].text + "?")]
-    assert join_datasets([FIRST, replace(other, questions=changed)]).fingerprint != joined.fingerprint
+    assert (
+        join_datasets([FIRST, replace(other, questions=changed)]).fingerprint != joined.fingerprint
+    )
     assert join_datasets([other, FIRST]).fingerprint != joined.fingerprint
 
 
@@ -57,7 +59,11 @@ def test_ids_that_collide_begin_with_the_name_of_their_dataset(names):
     assert [q.id for q in joined] == [
         f"{mark}/{q.id}" for mark, part in zip(marks, parts, strict=True) for q in part
     ]
-    assert len({p.id for p in joined.passages}) == len(joined.passages) == sum(len(p.passages) for p in parts)
+    assert (
+        len({p.id for p in joined.passages})
+        == len(joined.passages)
+        == sum(len(p.passages) for p in parts)
+    )
     assert [(q.text, q.gold) for q in joined] == [(q.text, q.gold) for part in parts for q in part]
     (note,) = joined.notes
     assert joined[0].id in note
@@ -79,8 +85,13 @@ def test_overlap_is_found_in_every_part():
 
 
 def test_common_facts_are_kept_and_others_dropped():
-    first, second = (replace(part, split="train", reader="json") for part in (FIRST, renamed(SECOND, "s")))
-    assert (join_datasets([first, second]).split, join_datasets([first, second]).reader) == ("train", "json")
+    first, second = (
+        replace(part, split="train", reader="json") for part in (FIRST, renamed(SECOND, "s"))
+    )
+    assert (join_datasets([first, second]).split, join_datasets([first, second]).reader) == (
+        "train",
+        "json",
+    )
     mixed = join_datasets([first, replace(second, split="dev", reader="table")])
     assert (mixed.split, mixed.reader) == (None, None)
     sources = join_datasets([load("sample:cloze")[:2], load("sample:cloze")[2:]]).sources
@@ -100,7 +111,10 @@ def test_one_dataset_is_itself():
 def test_the_same_data_twice_is_an_error():
     with raises(UsageError, field="datasets") as refused:
         join_datasets([FIRST, replace(FIRST, name="copy")])
-    assert all(fact in str(refused.value) for fact in ("first", "copy", f"{len(FIRST)} questions", FIRST[0].id))
+    assert all(
+        fact in str(refused.value)
+        for fact in ("first", "copy", f"{len(FIRST)} questions", FIRST[0].id)
+    )
 
 
 def test_different_tasks_are_an_error():

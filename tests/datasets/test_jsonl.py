@@ -26,7 +26,9 @@ def same(one: Dataset, other: Dataset) -> None:
     assert len(one.passages) == len(other.passages)
     for a, b in zip(one, other, strict=True):
         assert (a.task, a.gold) == (b.task, b.gold)
-        assert [(c.text, c.start, c.end) for c in a.candidates] == [(c.text, c.start, c.end) for c in b.candidates]
+        assert [(c.text, c.start, c.end) for c in a.candidates] == [
+            (c.text, c.start, c.end) for c in b.candidates
+        ]
         assert a.passage.sentences == b.passage.sentences
         for key in (*a.passage.meta, *a.meta):
             assert json.dumps(a.meta_value(key)) == json.dumps(b.meta_value(key))
@@ -45,10 +47,20 @@ def test_synthetic_questions_round_trip(task, tmp_path):
 
 def test_offsets_splits_hidden_gold_and_special_characters_round_trip(tmp_path):
     text = 'One "quoted"\nline.\u2028 <b>Two</b> \\ שלום 🙂\x07 Three.'
-    passage = Passage("p", text, sentences=((0, 19), (20, len(text))), meta={"level": 3, "tags": ["a", "b"]})
+    passage = Passage(
+        "p", text, sentences=((0, 19), (20, len(text))), meta={"level": 3, "tags": ["a", "b"]}
+    )
     options = (Candidate("One", 0, 3), Candidate("none of these"))
     asked = [
-        Question("q/1", passage, "Which\tone?", options, frozenset({0, 1}), Task.SINGLE_CHOICE, {"type": "x"}),
+        Question(
+            "q/1",
+            passage,
+            "Which\tone?",
+            options,
+            frozenset({0, 1}),
+            Task.SINGLE_CHOICE,
+            {"type": "x"},
+        ),
         Question("q 2", passage, "", options, None, Task.SINGLE_CHOICE, {"level": 4}),
     ]
     dataset = Dataset(asked, "mine", split="dev")
@@ -64,7 +76,11 @@ def test_generated_spans_are_not_written(tmp_path):
 
 
 def test_official_files_round_trip(shared_data, tmp_path):
-    for name in ("mctest/mc160.dev.tsv", "multirc/superglue/val.jsonl", "record/record_explorer_123.json"):
+    for name in (
+        "mctest/mc160.dev.tsv",
+        "multirc/superglue/val.jsonl",
+        "record/record_explorer_123.json",
+    ):
         dataset = load(shared_data / name)
         same(dataset, read_back(dataset, tmp_path))
 
@@ -77,4 +93,7 @@ def test_a_part_of_a_dataset_has_no_read_with():
     assert dataset[2:4].read_with is None
     assert dataset.filter(lambda question: True).read_with is None
     assert replace(dataset, name="other").read_with == dataset.read_with
-    assert from_rows([{"passage": "a", "question": "b", "candidates": ["c"], "gold": 0}]).read_with is None
+    assert (
+        from_rows([{"passage": "a", "question": "b", "candidates": ["c"], "gold": 0}]).read_with
+        is None
+    )

@@ -36,7 +36,11 @@ def read(tmp_path):
 
     def read(content, name="labels.txt", **more):
         path = tmp_path / name
-        path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8", newline="")
+        path.write_text(
+            content if isinstance(content, str) else json.dumps(content),
+            encoding="utf-8",
+            newline="",
+        )
         return read_labels(path, MADE, **more)
 
     return read
@@ -49,10 +53,10 @@ def sets(labels: Labels) -> dict[str, set[str]]:
 FORMS = {
     "csv": 'id,skills,hard\n"story0,0",b; a,yes\n"story0,1",-,\n"story1,2",,no\n',
     "tsv": "id\tskills\thard\r\nstory0,0\tb;a\tyes\r\n\r\nstory0,1\t - \t\r\nstory1,2\t\tno\r\n",
-    "lines": '{"id": "story0,0", "skills": ["b", "a"], "hard": true}\n\n{"question_id": "story0,1", "skills": []}\n'
-    '{"id": "story1,2", "skills": null, "hard": false}\n',
-    "list": '[{"id": "story0,0", "skills": ["b", "a"], "hard": "yes"}, {"id": "story0,1", "skills": []},'
-    ' {"id": "story1,2", "hard": "no"}]',
+    "lines": '{"id": "story0,0", "skills": ["b", "a"], "hard": true}\n\n{"question_id": '
+    '"story0,1", "skills": []}\n{"id": "story1,2", "skills": null, "hard": false}\n',
+    "list": '[{"id": "story0,0", "skills": ["b", "a"], "hard": "yes"}, {"id": "story0,1", '
+    '"skills": []}, {"id": "story1,2", "hard": "no"}]',
     "object": '{\n"story0,0": {"skills": ["b", "a"], "hard": true},\n"story0,1": {"skills": []},\n'
     '"story1,2": {"hard": "no"}}',
 }
@@ -109,13 +113,20 @@ def test_numeric_ids_become_strings(tmp_path):
     ],
 )
 def test_malformed_label_files(read, tmp_path, content, where, field, found, expected):
-    facts = {"where": where, "field": field, "found": found, "expected": re.compile(re.escape(expected))}
+    facts = {
+        "where": where,
+        "field": field,
+        "found": found,
+        "expected": re.compile(re.escape(expected)),
+    }
     with raises(DataError, source=str(tmp_path / "labels.txt"), **facts):
         read(content)
 
 
 def test_an_open_quote_is_refused(read, tmp_path):
-    with raises(DataError, source=str(tmp_path / "labels.txt"), line=2, problem=re.compile("end of data")):
+    with raises(
+        DataError, source=str(tmp_path / "labels.txt"), line=2, problem=re.compile("end of data")
+    ):
         read('id,skills\n"story0,0,a\n')
 
 
@@ -124,7 +135,9 @@ def test_labels_of_unknown_questions_can_be_skipped_and_are_counted(read):
     (labels,) = read('id,kind\n"story0,0",a\nelsewhere,b\n', notes=notes)
     assert sets(labels) == {"story0,0": {"a"}}
     assert len(notes) == 1
-    assert notes[0].endswith("labels.txt: 1 labelled questions are not in made, such as 'elsewhere' (line 3)")
+    assert notes[0].endswith(
+        "labels.txt: 1 labelled questions are not in made, such as 'elsewhere' (line 3)"
+    )
 
 
 def test_label_names_are_unique_across_files(read):
@@ -142,7 +155,10 @@ def skills(story: str, *numbers: list[int]) -> dict:
 
 def test_released_skills_have_names_and_an_order(read):
     notes = []
-    content = [skills("story0", [11, 2], [13], [14], [2, 13]), skills("elsewhere", [1], [1], [1], [1])]
+    content = [
+        skills("story0", [11, 2], [13], [14], [2, 13]),
+        skills("elsewhere", [1], [1], [1], [1]),
+    ]
     (labels,) = read(content, notes=notes)
     assert labels.name == "skills"
     assert sets(labels) == {
@@ -150,13 +166,17 @@ def test_released_skills_have_names_and_an_order(read):
         "story0,1": set(),
         "story0,3": {"coreference resolution"},
     }
-    assert labels.order.index("coreference resolution") < labels.order.index("schematic clause relation")
+    assert labels.order.index("coreference resolution") < labels.order.index(
+        "schematic clause relation"
+    )
     assert [note.partition(": ")[2] for note in notes] == [
         "4 labelled questions are not in made, such as 'elsewhere,0' ($[1].annotations[0])",
         "1 nonsense or ambiguous questions are left out",
         "'no skill' is ignored for 1 questions that also list skills",
     ]
-    with raises(DataError, where="$[0].annotations[1]", field="skills", found="[15]", expected="0 to 14"):
+    with raises(
+        DataError, where="$[0].annotations[1]", field="skills", found="[15]", expected="0 to 14"
+    ):
         read([skills("story0", [0], [15])])
 
 
@@ -169,7 +189,14 @@ def test_released_race_types_are_checked_against_the_questions(tmp_path):
     passage, kind = Passage("story1", "Text."), Task.SINGLE_CHOICE
     data = Dataset(
         [
-            Question(f"story1-{i}", passage, "What _ is it?", tuple(map(Candidate, "abcd")), frozenset({i}), kind)
+            Question(
+                f"story1-{i}",
+                passage,
+                "What _ is it?",
+                tuple(map(Candidate, "abcd")),
+                frozenset({i}),
+                kind,
+            )
             for i in (0, 1)
         ],
         "race",
@@ -196,11 +223,16 @@ def test_a_folder_of_categories(tmp_path):
     assert sets(labels) == {"story0,0": {"who"}, "story0,1": {"who", "neg"}}
 
 
-@pytest.mark.parametrize(("name", "labelled", "coreference"), [("mc160.dev", 55, 22), ("mc500.dev", 44, 29)])
+@pytest.mark.parametrize(
+    ("name", "labelled", "coreference"), [("mc160.dev", 55, 22), ("mc500.dev", 44, 29)]
+)
 def test_the_released_skills_of_mctest(shared_data, name, labelled, coreference):
     data = load(shared_data / "mctest" / f"{name}.tsv")
     (skills,) = read_labels(shared_data / "annotations" / "mctest_skills_acl2017.json", data)
     assert len(skills.of_question) == labelled
     assert sum("coreference resolution" in of for of in skills.of_question.values()) == coreference
     (categories,) = read_labels(shared_data / "mctest" / "categories" / name, data)
-    assert sum("who" in of for of in categories.of_question.values()) == {"mc160.dev": 17, "mc500.dev": 16}[name]
+    assert (
+        sum("who" in of for of in categories.of_question.values())
+        == {"mc160.dev": 17, "mc500.dev": 16}[name]
+    )

@@ -27,7 +27,18 @@ LONG = "A lone surrogate \ud800, é, and a long tail. " * 50_000
 
 def as_plain(dataset):
     return [
-        (q.id, q.passage.id, q.passage.text, q.passage.sentences, q.passage.meta, q.text, q.gold, q.task, q.meta, o)
+        (
+            q.id,
+            q.passage.id,
+            q.passage.text,
+            q.passage.sentences,
+            q.passage.meta,
+            q.text,
+            q.gold,
+            q.task,
+            q.meta,
+            o,
+        )
         for q in dataset
         for o in [[(c.text, c.start, c.end) for c in q.candidates]]
     ]
@@ -39,7 +50,11 @@ def test_every_reader_reads_large_data_alike(form, tmp_path, write):
     with small_blocks(1):
         large = load(path)
     assert as_plain(large) == as_plain(usual)
-    assert (large.fingerprint, large.sources, large.notes) == (usual.fingerprint, usual.sources, usual.notes)
+    assert (large.fingerprint, large.sources, large.notes) == (
+        usual.fingerprint,
+        usual.sources,
+        usual.notes,
+    )
     assert len(large.passages) == len(usual.passages)
     one, other = encode(usual, "word"), encode(large, "word")
     assert all((a == b).all() for a, b in zip(one.arrays[:-1], other.arrays[:-1], strict=True))
@@ -60,13 +75,24 @@ def test_a_stored_passage_is_a_passage(store, text):
     stored = store.make_passage("p", text, ((0, 0),), {"level": 3})
     store.keep_candidates(TextCandidates(["x"]))
     assert isinstance(stored, StoredPassage)
-    for made in (stored, pickle.loads(pickle.dumps(stored)), copy.deepcopy(stored), replace(stored)):
-        assert (made.id, made.text, made.sentences, made.meta) == ("p", text, ((0, 0),), {"level": 3})
+    for made in (
+        stored,
+        pickle.loads(pickle.dumps(stored)),
+        copy.deepcopy(stored),
+        replace(stored),
+    ):
+        assert (made.id, made.text, made.sentences, made.meta) == (
+            "p",
+            text,
+            ((0, 0),),
+            {"level": 3},
+        )
     assert replace(stored, text="new").text == "new"
 
 
 @pytest.mark.parametrize(
-    "candidates", [TextCandidates(["red", LONG]), (Candidate("red", 3, 6), Candidate("blue")), [Candidate("a")]]
+    "candidates",
+    [TextCandidates(["red", LONG]), (Candidate("red", 3, 6), Candidate("blue")), [Candidate("a")]],
 )
 def test_stored_candidates_are_candidates(store, candidates):
     stored = store.keep_candidates(candidates)
@@ -75,7 +101,9 @@ def test_stored_candidates_are_candidates(store, candidates):
     assert store.keep_candidates(stored) is stored
     for made in (stored, pickle.loads(pickle.dumps(stored))):
         assert len(made) == len(candidates)
-        assert [(c.text, c.start, c.end) for c in made] == [(c.text, c.start, c.end) for c in candidates]
+        assert [(c.text, c.start, c.end) for c in made] == [
+            (c.text, c.start, c.end) for c in candidates
+        ]
         assert list(candidate_texts(made)) == list(candidate_texts(candidates))
         assert made[-1].text == candidates[-1].text
 
@@ -93,7 +121,10 @@ def test_without_a_temporary_file_texts_stay_in_memory(store, monkeypatch):
     assert stored.text == LONG
 
 
-OWN = '{"id": "q%d", "passage": "It rained.", "question": "Did it?", "candidates": ["no", "yes"], "gold": %d}\n'
+OWN = (
+    '{"id": "q%d", "passage": "It rained.", "question": "Did it?", "candidates": ["no", "yes"], '
+    '"gold": %d}\n'
+)
 ROWS = "".join(OWN % (i, i % 2) for i in range(2_000))
 TABLE = "id,passage,question,candidate_0,candidate_1,gold\n" + "".join(
     f'q{i},"It ""rained"",\nand more.",Did it?,no,yes,{i % 2}\n' for i in range(2_000)
@@ -116,7 +147,9 @@ TABLE = "id,passage,question,candidate_0,candidate_1,gold\n" + "".join(
 )
 @pytest.mark.parametrize("packed", ["plain", "gz", "zip"])
 @pytest.mark.parametrize("skip", [(), "bad"])
-def test_lines_are_read_one_by_one_with_the_same_result_or_error(tmp_path, content, where, packed, skip):
+def test_lines_are_read_one_by_one_with_the_same_result_or_error(
+    tmp_path, content, where, packed, skip
+):
     """The text is never in memory as a whole."""
     data = content.encode("latin-1")
     path = tmp_path / "rows.jsonl"
@@ -131,7 +164,11 @@ def test_lines_are_read_one_by_one_with_the_same_result_or_error(tmp_path, conte
             dataset = load(path, skip=skip)
         except DataError as error:
             return str(error), error.where
-        log = dataset.log and (*map(str, dataset.log.left_out), *map(str, dataset.log.repaired), dataset.log.places)
+        log = dataset.log and (
+            *map(str, dataset.log.left_out),
+            *map(str, dataset.log.repaired),
+            dataset.log.places,
+        )
         return dataset.fingerprint, dataset.notes, dataset.sources, log
 
     usual = read()
@@ -151,7 +188,9 @@ def test_lines_are_never_a_whole_text(tmp_path, monkeypatch, name, skip):
         at = data.index(b"q1900")
         data = data[:at] + b"\xff" + data[at:-3]
     path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
-    monkeypatch.setattr(InputFile, "data", property(lambda file: pytest.fail("it is read as a whole")))
+    monkeypatch.setattr(
+        InputFile, "data", property(lambda file: pytest.fail("it is read as a whole"))
+    )
     with small_blocks(1000):
         dataset = load(path, skip=skip)
     assert len(dataset) == 2_000 - bool(skip)
@@ -171,5 +210,7 @@ def test_of_text_with_more_damaged_than_sound_lines_nothing_is_read(tmp_path, n_
         if n_bad < 1_000:
             assert len(load(path, skip="bad").log.repaired) == n_bad
         else:
-            with raises(DataError, problem="the file is not valid text", where="byte offset 31 (line 1)"):
+            with raises(
+                DataError, problem="the file is not valid text", where="byte offset 31 (line 1)"
+            ):
                 load(path, skip="bad")

@@ -50,8 +50,22 @@ _QA, _ENTITY = "$.data[0].paragraphs[0].qas[0]", "$.data[0].passage.entities[0]"
 _ID = "a non-empty string or a whole number"
 _CHANGES = [
     # form, keys of the change and the new value; the facts of the error
-    ("race", ("answers", 1, "E"), "$.answers", "[1]", "'E' with 4 options", "the letter of an option"),
-    ("race", ("answers", ["A"]), "$", None, "2 questions, 2 options, 1 answers", "one of each for every"),
+    (
+        "race",
+        ("answers", 1, "E"),
+        "$.answers",
+        "[1]",
+        "'E' with 4 options",
+        "the letter of an option",
+    ),
+    (
+        "race",
+        ("answers", ["A"]),
+        "$",
+        None,
+        "2 questions, 2 options, 1 answers",
+        "one of each for every",
+    ),
     ("race", ("options", 1, 2, None), "$.options[1]", "[2]", "null", "a string"),
     ("race", ("id", "high7.txt"), "$", "id", "'high7.txt'", "'middle7.txt'"),
     ("multirc", (*_P, "text", "It rained."), _PARAGRAPH, "text", "'It rained.'", "'<b>Sent 1"),
@@ -74,7 +88,14 @@ _CHANGES = [
         "true or false",
     ),
     ("multirc", (*_Q, "sentences_used", [3]), _QUESTION, "sentences_used", "3", "0 to 2"),
-    ("multirc", (*_Q, "sentences_used", [True]), f"{_QUESTION}.sentences_used", "[0]", "true", "a whole number"),
+    (
+        "multirc",
+        (*_Q, "sentences_used", [True]),
+        f"{_QUESTION}.sentences_used",
+        "[0]",
+        "true",
+        "a whole number",
+    ),
     (
         "superglue",
         ("passage", "questions", 0, "answers", 0, "label", 2),
@@ -83,7 +104,14 @@ _CHANGES = [
         "the number 2",
         "0 or 1",
     ),
-    ("superglue", ("passage", "questions", 0, "answers", 0, "label", None), _SG_ANSWER, "label", "null", "a whole"),
+    (
+        "superglue",
+        ("passage", "questions", 0, "answers", 0, "label", None),
+        _SG_ANSWER,
+        "label",
+        "null",
+        "a whole",
+    ),
     ("superglue", ("idx", None), "line 1", "idx", "null", _ID),
     (
         "record",
@@ -101,11 +129,39 @@ _CHANGES = [
         "an empty list",
         "at least one entity",
     ),
-    ("record", ("data", 0, "passage", "entities", 0, "end", 99), _ENTITY, None, "0 to 99", "offsets from 0 to 49"),
-    ("record", ("data", 0, "passage", "entities", 0, "start", -1), _ENTITY, None, "-1 to 6", "offsets from 0 to"),
-    ("squad", (*_S, "answers", []), _QA, "answers", "an empty list", "at least one answer, is_impossible: true"),
+    (
+        "record",
+        ("data", 0, "passage", "entities", 0, "end", 99),
+        _ENTITY,
+        None,
+        "0 to 99",
+        "offsets from 0 to 49",
+    ),
+    (
+        "record",
+        ("data", 0, "passage", "entities", 0, "start", -1),
+        _ENTITY,
+        None,
+        "-1 to 6",
+        "offsets from 0 to",
+    ),
+    (
+        "squad",
+        (*_S, "answers", []),
+        _QA,
+        "answers",
+        "an empty list",
+        "at least one answer, is_impossible: true",
+    ),
     ("squad", ("data", 0, "paragraphs", 0, "qas", []), None, None, None, "at least one question"),
-    ("dream", (0, 1, 0, "answer", "run"), "$[0][1][0]", "answer", "'run', the text of 0 candidates", "the text of"),
+    (
+        "dream",
+        (0, 1, 0, "answer", "run"),
+        "$[0][1][0]",
+        "answer",
+        "'run', the text of 0 candidates",
+        "the text of",
+    ),
     (
         "dream",
         (0, 1, 0, "choice", ["drive", "drive"]),
@@ -116,11 +172,32 @@ _CHANGES = [
     ),
     ("dream", (0, 1, 0, "choice", []), "$[0][1][0]", None, "none", "at least one"),
     ("dream", (0, [["a"], []]), "$[0]", "[2]", "a list of 2", "a string or a whole number"),
-    ("c3", (0, 1, 0, "answer", "飞"), "$[0][1][0]", "answer", "'飞', the text of 0 candidates", "the text of"),
+    (
+        "c3",
+        (0, 1, 0, "answer", "飞"),
+        "$[0][1][0]",
+        "answer",
+        "'飞', the text of 0 candidates",
+        "the text of",
+    ),
     ("c3", (0, 0, "女：你好"), "$[0]", "[0]", "'女：你好'", "a list"),
-    ("quail-line", ("correct_answer_id", "4"), "line 1", "correct_answer_id", "'4'", "an index from 0 to 3"),
+    (
+        "quail-line",
+        ("correct_answer_id", "4"),
+        "line 1",
+        "correct_answer_id",
+        "'4'",
+        "an index from 0 to 3",
+    ),
     ("logiqa2", ("answer", 4), "line 1", "answer", "the number 4", "an index from 0 to 3"),
-    ("belebele", ("correct_answer_num", 0), "line 1", "correct_answer_num", "the number 0", "from 1 to 4"),
+    (
+        "belebele",
+        ("correct_answer_num", 0),
+        "line 1",
+        "correct_answer_num",
+        "the number 0",
+        "from 1 to 4",
+    ),
     ("arc", ("answerKey", "C"), "line 1", "answerKey", "'C'", "one of the labels A, B"),
     (
         "arc",
@@ -132,11 +209,39 @@ _CHANGES = [
     ),
     ("arc", ("question", "choices", []), "line 1", None, "none", "at least one"),
     ("jsonl", ("gold", 2), "line 1", "gold", "the number 2", "an index from 0 to 1"),
-    ("jsonl", ("gold", "Eve"), "line 1", "gold", "'Eve', the text of 0 candidates", "the text of exactly one"),
-    ("jsonl", ("gold", [1, 1]), "line 1", "gold", "a list of 2 with a repeated candidate", "each right"),
+    (
+        "jsonl",
+        ("gold", "Eve"),
+        "line 1",
+        "gold",
+        "'Eve', the text of 0 candidates",
+        "the text of exactly one",
+    ),
+    (
+        "jsonl",
+        ("gold", [1, 1]),
+        "line 1",
+        "gold",
+        "a list of 2 with a repeated candidate",
+        "each right",
+    ),
     ("jsonl", ("gold", []), "line 1", "gold", "an empty list", "at least one"),
-    ("jsonl", ("candidates", []), "line 1", "candidates", "none", "at least one for a single-choice question"),
-    ("jsonl", ("candidates", {"A": "Ann"}), "line 1, $.candidates", None, "an object with A", "a list"),
+    (
+        "jsonl",
+        ("candidates", []),
+        "line 1",
+        "candidates",
+        "none",
+        "at least one for a single-choice question",
+    ),
+    (
+        "jsonl",
+        ("candidates", {"A": "Ann"}),
+        "line 1, $.candidates",
+        None,
+        "an object with A",
+        "a list",
+    ),
     (
         "jsonl",
         ("candidates", 1, "start", 1),
@@ -145,11 +250,32 @@ _CHANGES = [
         "'Ann', with 'nn' from 1 to 3",
         "the passage's text from start to end (exclusive)",
     ),
-    ("jsonl", ("task", "singlechoice"), "line 1", "task", "'singlechoice'", "single-choice, multiple-answer"),
+    (
+        "jsonl",
+        ("task", "singlechoice"),
+        "line 1",
+        "task",
+        "'singlechoice'",
+        "single-choice, multiple-answer",
+    ),
     ("jsonl", ("task", "cloze"), "line 1", "question", "'Who sang?'", "@placeholder"),
     ("jsonl", ("task", "span"), "line 1", "candidates", "2 candidates", "none"),
-    ("jsonl", ("sentences", 1, [5, 12]), "line 1, $.sentences[1]", None, "[5, 12]", "[start, end] in order"),
-    ("jsonl", ("sentences", 1, [10]), "line 1, $.sentences[1]", None, "[10]", "[start, end] in order, from 9"),
+    (
+        "jsonl",
+        ("sentences", 1, [5, 12]),
+        "line 1, $.sentences[1]",
+        None,
+        "[5, 12]",
+        "[start, end] in order",
+    ),
+    (
+        "jsonl",
+        ("sentences", 1, [10]),
+        "line 1, $.sentences[1]",
+        None,
+        "[10]",
+        "[start, end] in order, from 9",
+    ),
     ("jsonl", ("meta", ["easy"]), "line 1, $.meta", None, "a list of 1", "an object"),
     ("huggingface", ("answer", "C"), "line 1", "answer", "'C'", "a letter from A to B"),
 ]
@@ -166,8 +292,22 @@ def test_wrong_values(refused, content, which, change, where, field, found, expe
     [
         ("\tblue\t", "\t", "line 1", None, "22", "23, separated by tabs"),
         ("mc160.dev.1\t", "\t", "line 2", "id", None, "the id of the story"),
-        ("mc160.dev.1\t", "mc160.dev.0\t", "line 2, question mc160.dev.0,0", None, None, "unique ids"),
-        ("one: What", "What", "line 1", "question 3", "'What colour was it?'", "'one: …' or 'multiple: …'"),
+        (
+            "mc160.dev.1\t",
+            "mc160.dev.0\t",
+            "line 2, question mc160.dev.0,0",
+            None,
+            None,
+            "unique ids",
+        ),
+        (
+            "one: What",
+            "What",
+            "line 1",
+            "question 3",
+            "'What colour was it?'",
+            "'one: …' or 'multiple: …'",
+        ),
     ],
 )
 def test_wrong_stories(refused, content, old, new, where, field, found, expected):
@@ -179,8 +319,20 @@ def test_wrong_stories(refused, content, old, new, where, field, found, expected
     ("answers", "where", "field", "found", "expected"),
     [
         ("A\tA\tB\tC\n", None, None, "1", "2 lines, one for each story"),
-        ("A\tA\tB\tC\nA\tB\tE\tC\n", "line 2", None, r"'A\tB\tE\tC'", "four letters from A to D, separated by"),
-        ("A\tA\tB\tC\nA\tB\tB\n", "line 2", None, r"'A\tB\tB'", "four letters from A to D, separated by tabs"),
+        (
+            "A\tA\tB\tC\nA\tB\tE\tC\n",
+            "line 2",
+            None,
+            r"'A\tB\tE\tC'",
+            "four letters from A to D, separated by",
+        ),
+        (
+            "A\tA\tB\tC\nA\tB\tB\n",
+            "line 2",
+            None,
+            r"'A\tB\tB'",
+            "four letters from A to D, separated by tabs",
+        ),
     ],
 )
 def test_wrong_answers(tmp_path, write, answers, where, field, found, expected):
@@ -212,7 +364,14 @@ def test_an_empty_file_of_answers(tmp_path, write):
         ('correct="False"', "", "line 7", "answer/@correct", "id, text", "an attribute correct"),
         ("<answer", "<option", "line 7", "question", "<option>", "<answer>"),
         ("text>", "story>", "line 3", "instance", "0 <text> elements", "1"),
-        ("<data>", "<!DOCTYPE data [<!ENTITY a 'aaaa'>]>\n<data>", "line 2", None, "'data'", "elements and text"),
+        (
+            "<data>",
+            "<!DOCTYPE data [<!ENTITY a 'aaaa'>]>\n<data>",
+            "line 2",
+            None,
+            "'data'",
+            "elements and text",
+        ),
         (
             "<data>",
             "<!DOCTYPE data SYSTEM 'x' [<!ENTITY a 'aaaa'>]>\n<data>",
@@ -221,8 +380,22 @@ def test_an_empty_file_of_answers(tmp_path, write):
             "'data'",
             "elements and",
         ),
-        ("<data>", "<!DOCTYPE data SYSTEM 'x' []>\n<data>", "line 2", None, "'data'", "elements and"),
-        ("<data>", "<!DOCTYPE data SYSTEM 'x' [\n%a;]>\n<data>", "line 2", None, "'data'", "elements and"),
+        (
+            "<data>",
+            "<!DOCTYPE data SYSTEM 'x' []>\n<data>",
+            "line 2",
+            None,
+            "'data'",
+            "elements and",
+        ),
+        (
+            "<data>",
+            "<!DOCTYPE data SYSTEM 'x' [\n%a;]>\n<data>",
+            "line 2",
+            None,
+            "'data'",
+            "elements and",
+        ),
         ("<data>", "<!DOCTYPE data SYSTEM>\n<data>", "line 2 column 22", None, None, None),
         (
             "<data>",
@@ -287,15 +460,28 @@ def test_a_wrong_table_of_cosmos_qa(refused, content, old, new, where, field, fo
     ],
 )
 def test_a_wrong_text_of_logiqa(refused, content, old, new, where, found, expected):
-    refused("logiqa", content("logiqa").replace(old, new), where=where, found=found, expected=_containing(expected))
+    refused(
+        "logiqa",
+        content("logiqa").replace(old, new),
+        where=where,
+        found=found,
+        expected=_containing(expected),
+    )
 
 
 @pytest.mark.parametrize("start", ["", "<!DOCTYPE data SYSTEM 'MCScript.dtd'>"])
 @pytest.mark.parametrize("old", ["&amp;", 'text="'])
-def test_an_undefined_entity_is_refused_with_and_without_a_document_type(refused, content, start, old):
+def test_an_undefined_entity_is_refused_with_and_without_a_document_type(
+    refused, content, start, old
+):
     """A parser that reads no declarations would drop it, and change the text."""
     text = content("mcscript").replace("<data>", f"{start}<data>").replace(old, f"{old}&nbsp;", 1)
-    refused("mcscript", text, where=re.compile(r"^line \d+ column \d+$"), problem=re.compile("undefined entity"))
+    refused(
+        "mcscript",
+        text,
+        where=re.compile(r"^line \d+ column \d+$"),
+        problem=re.compile("undefined entity"),
+    )
 
 
 def test_one_passage_id_has_one_text(refused, content):
@@ -307,11 +493,21 @@ def test_one_passage_id_has_one_text(refused, content):
 
 def test_broken_json_is_named_by_line_and_column(json_form, refused, content):
     text = json.dumps(content(json_form), indent=1)
-    refused(json_form, text[:-4], where=re.compile(r"^line \d+ column \d+$"), problem=re.compile("JSON"))
+    refused(
+        json_form, text[:-4], where=re.compile(r"^line \d+ column \d+$"), problem=re.compile("JSON")
+    )
 
 
 def test_a_wrong_line_in_the_middle_is_named(refused, content):
     line = json.dumps(content("jsonl"))
-    refused("jsonl", f"{line}\n{line[:-1]}\n{line}\n", where=re.compile(r"^line 2 column \d+$"), line=2)
-    refused("jsonl", f"{line}\n[1]\n", where="line 2", found="a list of 1", expected=_containing("an object"))
+    refused(
+        "jsonl", f"{line}\n{line[:-1]}\n{line}\n", where=re.compile(r"^line 2 column \d+$"), line=2
+    )
+    refused(
+        "jsonl",
+        f"{line}\n[1]\n",
+        where="line 2",
+        found="a list of 1",
+        expected=_containing("an object"),
+    )
     refused("jsonl", f"{line}\n{line}\n", where="line 2, question o1", expected="unique ids")

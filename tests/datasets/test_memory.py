@@ -18,7 +18,9 @@ ROWS = [{**row, "gold": row["gold"][0]} for row in map(json.loads, to_jsonl(SAMP
 
 
 def tables():
-    pandas, pyarrow, datasets = (pytest.importorskip(name) for name in ("pandas", "pyarrow", "datasets"))
+    pandas, pyarrow, datasets = (
+        pytest.importorskip(name) for name in ("pandas", "pyarrow", "datasets")
+    )
     frame, hugging = pandas.DataFrame(ROWS), datasets.Dataset.from_list(ROWS)
     return {
         "frame": frame,
@@ -45,7 +47,9 @@ def test_evaluate_and_its_training_data_take_tables():
     frame = tables()["frame"]
     found = evaluate(SAMPLE, ["sw+d", "lexical"], train=frame[:8])
     assert [row.metrics() for row in found.rows] == [row.metrics() for row in expected.rows]
-    parts = evaluate(SAMPLE, ["sw+d", "lexical"], train=[frame[:4], tables()["dataset"].select(range(4, 8))])
+    parts = evaluate(
+        SAMPLE, ["sw+d", "lexical"], train=[frame[:4], tables()["dataset"].select(range(4, 8))]
+    )
     assert [row.metrics() for row in parts.rows] == [row.metrics() for row in expected.rows]
 
 
@@ -59,7 +63,12 @@ def test_a_dataset_of_hugging_face_reads_like_its_parquet_file(tmp_path):
         picture=datasets.Value("binary"),
         when=datasets.Value("date32"),
     )
-    row = {"passage": "It rained.", "question": "Did it?", "candidates": ["yes", "perhaps", "no"], "picture": b"x"}
+    row = {
+        "passage": "It rained.",
+        "question": "Did it?",
+        "candidates": ["yes", "perhaps", "no"],
+        "picture": b"x",
+    }
     rows = [{**row, "question": f"Did it {i}?", "gold": i % 3, "when": None} for i in range(6)]
     table = datasets.Dataset.from_list(rows, features=features)
     table.to_parquet(str(tmp_path / "rows.parquet"))

@@ -11,10 +11,20 @@ from classic_rc.datasets.official import FINGERPRINTS, OfficialPart, match_offic
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 
 
-def dataset(*stories: str, reader: str | None = "mctest", split: str | None = None, **meta) -> Dataset:
+def dataset(
+    *stories: str, reader: str | None = "mctest", split: str | None = None, **meta
+) -> Dataset:
     options = (Candidate("a"), Candidate("b"))
     questions = [
-        Question(f"{story},0", Passage(story, "Text."), "?", options, frozenset({0}), Task.SINGLE_CHOICE, meta)
+        Question(
+            f"{story},0",
+            Passage(story, "Text."),
+            "?",
+            options,
+            frozenset({0}),
+            Task.SINGLE_CHOICE,
+            meta,
+        )
         for story in stories
     ]
     return Dataset(questions, "mine", split, reader)
@@ -54,7 +64,10 @@ def test_splits_in_one_source_are_separated():
     train, dev = (dataset(name, reader="race", split=name) for name in ("train", "dev"))
     questions = [replace(q, meta={"split": part.split}) for part in (train, dev) for q in part]
     parts = match_official_parts(Dataset(questions, "both", None, "race"))
-    assert [(origin.split, part.name) for origin, part in parts] == [("train", "race.train"), ("dev", "race.dev")]
+    assert [(origin.split, part.name) for origin, part in parts] == [
+        ("train", "race.train"),
+        ("dev", "race.dev"),
+    ]
 
 
 def test_user_stories_have_no_official_dataset():
@@ -63,9 +76,15 @@ def test_user_stories_have_no_official_dataset():
 
 def test_cnn_and_daily_mail_are_separated_by_url():
     question = dataset("a")[0]
-    at = {url: Passage(url, "Text.", meta={"url": url}) for url in ("http://web/dailymail.co.uk/x", "http://cnn/x")}
+    at = {
+        url: Passage(url, "Text.", meta={"url": url})
+        for url in ("http://web/dailymail.co.uk/x", "http://cnn/x")
+    }
     data = Dataset(
-        [replace(question, id=url, passage=passage) for url, passage in at.items()], "d", "test", "cnn-dailymail"
+        [replace(question, id=url, passage=passage) for url, passage in at.items()],
+        "d",
+        "test",
+        "cnn-dailymail",
     )
     assert [origin.dataset for origin, _ in match_official_parts(data)] == ["Daily Mail", "CNN"]
 

@@ -38,7 +38,9 @@ def words(text: str) -> list[str]:
     return get_tokenizer("word").tokenize(text)
 
 
-def one(question: str = "Who said that the water was cold?", passage: str = STORY, **more) -> Dataset:
+def one(
+    question: str = "Who said that the water was cold?", passage: str = STORY, **more
+) -> Dataset:
     row = {"id": "q", "passage_id": "p", "passage": passage, "question": question, "gold": 0}
     return from_rows([{**row, "candidates": ["Nora's hen", "the fox"], **more}])
 
@@ -65,8 +67,14 @@ def mentioned() -> Dataset:
     """A cloze question whose mentions are parts of words, overlap, and cross what looks like a border."""
     text = "Mr. J. Smith met Ann Lee. Ann's dog ran to J. Smith and the lake. The lake is cold."
     found = ["J. Smith", "Ann Lee", "Ann", "lake", "Smith"]
-    mentions = [Candidate(name, m.start(), m.end()) for name in found for m in re.finditer(re.escape(name), text)]
-    question = Question("c", Passage("p", text), "@placeholder has a dog .", mentions, ("Ann",), Task.CLOZE)
+    mentions = [
+        Candidate(name, m.start(), m.end())
+        for name in found
+        for m in re.finditer(re.escape(name), text)
+    ]
+    question = Question(
+        "c", Passage("p", text), "@placeholder has a dog .", mentions, ("Ann",), Task.CLOZE
+    )
     return Dataset([question], "mentioned")
 
 
@@ -80,7 +88,10 @@ def copied(name: str, dataset: Dataset | None = None, **settings) -> Question:
 
 def test_questions_keep_their_interrogatives_or_nothing():
     assert copied("interrogatives-only").text == "Who?"
-    assert copied("interrogatives-only", one("In what year, and why, did it end ?")).text == "what why?"
+    assert (
+        copied("interrogatives-only", one("In what year, and why, did it end ?")).text
+        == "what why?"
+    )
     assert copied("interrogatives-only", one("The story is about _ .")).text == ""
     assert copied("no-question").text == ""
     assert copied("no-question", mentioned()).text == "@placeholder"
@@ -96,15 +107,22 @@ def test_function_words_go_with_one_blank_each():
 
 
 def test_function_words_and_others():
-    function_words, others = "the The who Whose he's can't who’s don't I'm not", "fox 3 Nora's o'clock thirsty"
-    found = [word for word in f"{function_words} {others}".split() if Settings().is_function_word(word)]
+    function_words, others = (
+        "the The who Whose he's can't who’s don't I'm not",
+        "fox 3 Nora's o'clock thirsty",
+    )
+    found = [
+        word for word in f"{function_words} {others}".split() if Settings().is_function_word(word)
+    ]
     assert " ".join(found) == function_words
 
 
 def test_another_list_of_function_words(tmp_path):
     mine = tmp_path / "mine.txt"
     mine.write_text("fox\nriver\n", encoding="utf-8")
-    copy = perturb_dataset(one(passage="The fox saw the river."), "no-function-words", function_words=str(mine))
+    copy = perturb_dataset(
+        one(passage="The fox saw the river."), "no-function-words", function_words=str(mine)
+    )
     assert copy[0].passage.text == "The saw the."
     with raises(UsageError, field="stop list"):
         perturb_dataset(one(), "no-function-words", function_words="nothing-known")
@@ -139,7 +157,11 @@ def test_the_datasets_own_sentences_move_along():
         question = copied("shuffled-sentences", dataset, seed=seed)
         marks = question.passage.sentences
         assert marks is not None
-        assert sorted(question.passage.text[a:b] for a, b in marks) == ["One fox.", "Three", "Two hens!"]
+        assert sorted(question.passage.text[a:b] for a, b in marks) == [
+            "One fox.",
+            "Three",
+            "Two hens!",
+        ]
         assert "sentences_used" not in question.meta
     shorter = copied("no-content-words", dataset)
     assert [shorter.passage.text[a:b] for a, b in shorter.passage.sentences or ()] == [".", "!"]
@@ -162,25 +184,43 @@ def test_only_sentences_with_words_of_the_question_are_left():
 
 def test_codes_are_equal_where_words_are():
     dataset = one(
-        "Was the FOX thirsty, or the zebra?", candidates=["the fox", "Nora's zebra", "at the river"], gold=1
+        "Was the FOX thirsty, or the zebra?",
+        candidates=["the fox", "Nora's zebra", "at the river"],
+        gold=1,
     )
     question = copied("anonymous-words", dataset)
     code = dict(
-        zip(words(STORY.replace("Nora's", "Nora")), words(question.passage.text.replace("'s", "")), strict=True)
+        zip(
+            words(STORY.replace("Nora's", "Nora")),
+            words(question.passage.text.replace("'s", "")),
+            strict=True,
+        )
     )
     fox, nora, river = (f"@{code[word]}" for word in ("fox", "Nora", "river"))
-    assert len({code[word] for word in ("fox", "Nora", "hen", "river", "thirsty", "cold", "3.5")}) == 7
+    assert (
+        len({code[word] for word in ("fox", "Nora", "hen", "river", "thirsty", "cold", "3.5")}) == 7
+    )
     assert question.passage.text.startswith("The @word")
     zebra = re.search(r"or the (@word\d+)", question.text)
     assert zebra is not None
     assert question.text == f"Was the {fox} @{code['thirsty']}, or the {zebra[1]}?"
-    assert candidate_texts(question.candidates) == (f"the {fox}", f"{nora}'s {zebra[1]}", f"at the {river}")
+    assert candidate_texts(question.candidates) == (
+        f"the {fox}",
+        f"{nora}'s {zebra[1]}",
+        f"at the {river}",
+    )
     assert zebra[1] not in question.passage.text
     assert question.gold == frozenset({1})
 
 
 def test_codes_of_spans_reach_their_gold():
-    row = {"id": "q", "passage": "Ann Lee saw an owl.", "question": "Who?", "gold": ["Ann Lee"], "task": "span"}
+    row = {
+        "id": "q",
+        "passage": "Ann Lee saw an owl.",
+        "question": "Who?",
+        "gold": ["Ann Lee"],
+        "task": "span",
+    }
     question = perturb_dataset(from_rows([row]), "anonymous-words")[0]
     assert question.gold_texts[0] in question.passage.text
     assert re.fullmatch(r"@word\d @word\d", question.gold_texts[0])
@@ -190,7 +230,9 @@ def test_another_passage_is_of_similar_length_and_no_near_duplicate(simulated):
     dataset = simulated(Task.SINGLE_CHOICE, 0, n_passages=60, n_questions=2)
     passages = dataset.passages
     # The second half repeats the first half, but for one word.
-    twins = {id(p): replace(p, text=f"{passages[i % 30].text} end{i}") for i, p in enumerate(passages)}
+    twins = {
+        id(p): replace(p, text=f"{passages[i % 30].text} end{i}") for i, p in enumerate(passages)
+    }
     dataset = Dataset([replace(q, passage=twins[id(q.passage)]) for q in dataset])
     text_of = {p.id: p.text for p in dataset.passages}
     copy = perturb_dataset(dataset, "other-passage")
@@ -286,7 +328,13 @@ def test_what_cannot_be_answered_is_refused(task, name):
 
 def test_spans_that_are_gone_are_counted():
     rows = [
-        {"id": "a", "passage": "The fox ran. It rained.", "question": "Who ran?", "gold": ["fox"], "task": "span"},
+        {
+            "id": "a",
+            "passage": "The fox ran. It rained.",
+            "question": "Who ran?",
+            "gold": ["fox"],
+            "task": "span",
+        },
         {
             "id": "b",
             "passage": "The hen ran. It rained.",
@@ -325,7 +373,10 @@ def test_any_text_gives_copies_that_can_be_read(passage, question, option, data)
     shared = Passage("p", passage, sentences)
     mentions = tuple(Candidate(passage[a:b], a, b) for a, b in (cut(), cut(), cut()))
     choices = (Candidate(option), Candidate("fox"))
-    of_task = {Task.CLOZE: (mentions, (mentions[0].text,)), Task.SINGLE_CHOICE: (choices, frozenset({0}))}
+    of_task = {
+        Task.CLOZE: (mentions, (mentions[0].text,)),
+        Task.SINGLE_CHOICE: (choices, frozenset({0})),
+    }
     task = data.draw(st.sampled_from(list(of_task)))
     query = f"{question} @placeholder" if task is Task.CLOZE else question
     dataset = Dataset([Question("q", shared, query, *of_task[task], task)])
@@ -362,15 +413,27 @@ def test_scores_are_those_of_the_copies(sample):
 
 
 def test_systems_lose_nothing_that_they_do_not_use(sample):
-    names = ["shuffled-question", "shuffled-words", "shuffled-sentences", "options-only", "no-passage"]
+    names = [
+        "shuffled-question",
+        "shuffled-words",
+        "shuffled-sentences",
+        "options-only",
+        "no-passage",
+    ]
     found = evaluate_perturbed(sample, ["longest", "ir", "surface-lr"], names, cv=3, **FEW)
     lost = {(score.system, score.perturbation): score for score in found.scores}
     for name in names:  # the longest option is the longest option
         assert lost["longest", name].difference == 0
         assert lost["longest", name].interval == (0, 0)
-    for name in ("shuffled-question", "shuffled-words", "shuffled-sentences"):  # overlap of bags of words
+    for name in (
+        "shuffled-question",
+        "shuffled-words",
+        "shuffled-sentences",
+    ):  # overlap of bags of words
         assert lost["surface-lr", name].difference == 0
-        assert lost["ir:passage", name].difference == pytest.approx(0)  # a sentence has the words it had
+        assert lost["ir:passage", name].difference == pytest.approx(
+            0
+        )  # a sentence has the words it had
     assert lost["ir:passage", "no-passage"].score == pytest.approx(1 / 4)  # all tie
 
 
@@ -384,7 +447,10 @@ def test_all_default_solvers_take_all_copies(task):
     measured = {(score.system, score.perturbation) for score in found.scores}
     failed = {name for name in found.errors if " on " in name}
     assert len(measured) + len(failed) == len(found.originals) * len(applying(task))
-    assert failed <= {"ngram-lm on no-passage", "ngram-lm on options-only"}  # a model of texts without words
+    assert failed <= {
+        "ngram-lm on no-passage",
+        "ngram-lm on options-only",
+    }  # a model of texts without words
 
 
 def test_learners_keep_what_they_learned_from_the_original(simulated, leaks):
@@ -405,7 +471,10 @@ def test_training_data_is_not_perturbed(simulated):
     name = "no-function-words"
     found = evaluate_perturbed(dataset, ["surface-lr"], [name], train=train, **FEW)
     copy = perturb_dataset(dataset, name)
-    assert found.scores[0].score == evaluate(copy, ["surface-lr"], train=train).rows[0].metrics()["accuracy"]
+    assert (
+        found.scores[0].score
+        == evaluate(copy, ["surface-lr"], train=train).rows[0].metrics()["accuracy"]
+    )
 
 
 def test_thresholds_are_those_of_the_original():
@@ -421,7 +490,8 @@ def test_folds_are_those_of_the_original(sample):
     found = evaluate_perturbed(sample, ["surface-lr"], ["options-only"], cv=3, **FEW)
     assert not found.errors
     original, copy = (
-        FoldPlan(3).groups(data).numbers for data in (sample, perturb_dataset(sample, "options-only"))
+        FoldPlan(3).groups(data).numbers
+        for data in (sample, perturb_dataset(sample, "options-only"))
     )
     assert len(set(original)) == len(sample.passages) < len(set(copy))
 
@@ -457,7 +527,15 @@ def test_a_task_of_single_choices(sample, tmp_path):
     copy = perturb_dataset(sample, "no-question")
     rows = [json.loads(line) for line in harness_rows(copy).splitlines()]
     assert [row["gold"] for row in rows] == [next(iter(q.gold or ())) for q in sample]
-    assert rows[0].keys() == {"id", "passage_id", "passage", "question", "task", "candidates", "gold"}
+    assert rows[0].keys() == {
+        "id",
+        "passage_id",
+        "passage",
+        "question",
+        "task",
+        "candidates",
+        "gold",
+    }
     path = tmp_path / "rows.jsonl"
     path.write_text(harness_rows(copy), encoding="utf-8")
     assert load(path).fingerprint == copy.fingerprint
@@ -530,7 +608,9 @@ def test_no_places_of_the_original_in_copies(shared_data):
 
 def test_mc500(shared_data):
     dataset = load(shared_data / "mctest" / "mc500.dev.tsv")
-    found = evaluate_perturbed(dataset, ["sw+d"], ["shuffled-question", "no-question", "shuffled-words"])
+    found = evaluate_perturbed(
+        dataset, ["sw+d"], ["shuffled-question", "no-question", "shuffled-words"]
+    )
     lost = {score.perturbation: score for score in found.scores}
     assert lost["shuffled-question"].difference == 0
     assert lost["no-question"].interval is not None
@@ -540,11 +620,21 @@ def test_mc500(shared_data):
 
 def test_a_list_of_another_language_changes_nothing_and_says_so():
     rows = [
-        {"passage": f"猫在第{i}家。", "question": "猫在哪里？", "candidates": ["家", "山"], "gold": 0}
+        {
+            "passage": f"猫在第{i}家。",
+            "question": "猫在哪里？",
+            "candidates": ["家", "山"],
+            "gold": 0,
+        }
         for i in range(3)
     ]
-    assert "3 of 3 questions are as before" in perturb_dataset(from_rows(rows), "no-function-words").notes
-    assert not any("as before" in note for note in perturb_dataset(from_rows(rows), "no-passage").notes)
+    assert (
+        "3 of 3 questions are as before"
+        in perturb_dataset(from_rows(rows), "no-function-words").notes
+    )
+    assert not any(
+        "as before" in note for note in perturb_dataset(from_rows(rows), "no-passage").notes
+    )
 
 
 def test_what_the_data_do_not_allow_is_left_out_unless_it_is_named():

@@ -21,13 +21,16 @@ _TWO = {"choices": ["Bob", "Ann"]}
 
 def _propose(path):
     """Load rows of an unknown form; return the error, and the file and the options of its command."""
-    with raises(DataError, source=str(path), problem="unknown format", found=re.compile("^rows with ")) as caught:
+    with raises(
+        DataError, source=str(path), problem="unknown format", found=re.compile("^rows with ")
+    ) as caught:
         load(path)
     command = caught.value.hint.partition("classic-rc run ")[2]
     source, *options = shlex.split(command)
     assert source == str(path)
     return caught.value, {
-        flag.lstrip("-").replace("-", "_"): value for flag, value in zip(options[::2], options[1::2], strict=True)
+        flag.lstrip("-").replace("-", "_"): value
+        for flag, value in zip(options[::2], options[1::2], strict=True)
     }
 
 
@@ -44,15 +47,31 @@ def _write(path, *rows):
             "passage=context,question=q.text,candidates=choices,gold=label",
         ),
         (
-            {"article": "Ann sang.", "query": "Who?", "options": [{"text": "Bob"}, {"text": "Ann"}], "answer": "B"},
+            {
+                "article": "Ann sang.",
+                "query": "Who?",
+                "options": [{"text": "Bob"}, {"text": "Ann"}],
+                "answer": "B",
+            },
             "passage=article,question=query,candidates=options.text,gold=answer",
         ),
         (
-            {"id": "x", "story": "S", "question": "Q", "options": ["u", "v"], "Correct Answer": "v"},
+            {
+                "id": "x",
+                "story": "S",
+                "question": "Q",
+                "options": ["u", "v"],
+                "Correct Answer": "v",
+            },
             "passage=story,question=question,candidates=options,gold=Correct Answer,id=id",
         ),
         (  # the name of a column is not that of an object's member
-            {"idx": {"story": "a7"}, **_TEXTS, "answer_options": {"A": "u", "B": "v"}, "answer": "B"},
+            {
+                "idx": {"story": "a7"},
+                **_TEXTS,
+                "answer_options": {"A": "u", "B": "v"},
+                "answer": "B",
+            },
             f"{_FIELDS},candidates=answer_options,gold=answer",
         ),
         (  # Social IQa
@@ -76,7 +95,13 @@ def _write(path, *rows):
             "passage=const:,question=goal,candidates=sol1+sol2,gold=label",
         ),
         (  # SciQ
-            {"question": "Q", "distractor2": "u", "distractor1": "v", "correct_answer": "w", "support": "S"},
+            {
+                "question": "Q",
+                "distractor2": "u",
+                "distractor1": "v",
+                "correct_answer": "w",
+                "support": "S",
+            },
             "passage=support,question=question,candidates=correct_answer+distractor1+distractor2,gold=correct_answer",
         ),
     ],
@@ -96,7 +121,13 @@ def test_fields_that_names_make_certain_are_filled_in(tmp_path, row, fields, nam
     ("row", "fields"),
     [
         (  # no usual names
-            {"idx": 3, "head": "Ann sang all day.", "say": "Who sang?", "alt": ["Bob", "Ann"], "key": "2"},
+            {
+                "idx": 3,
+                "head": "Ann sang all day.",
+                "say": "Who sang?",
+                "alt": ["Bob", "Ann"],
+                "key": "2",
+            },
             "passage=COLUMN,question=COLUMN,candidates=COLUMN,gold=COLUMN,id=idx",
         ),
         (  # sentences of a story are no options
@@ -137,7 +168,10 @@ def test_what_names_leave_open_is_left_to_the_user(tmp_path, row, fields):
 
 
 def test_an_ambiguous_coding_is_left_to_the_user(tmp_path):
-    path = _write(tmp_path / "rows.jsonl", *({**_TEXTS, "choices": ["u", "v", "w"], "label": i} for i in (1, 2)))
+    path = _write(
+        tmp_path / "rows.jsonl",
+        *({**_TEXTS, "choices": ["u", "v", "w"], "label": i} for i in (1, 2)),
+    )
     error, options = _propose(path)
     assert options == {"fields": f"{_FIELDS},candidates=choices,gold=label", "gold_as": "CODING"}
     assert "(index0 or index1)" in error.hint
@@ -146,7 +180,8 @@ def test_an_ambiguous_coding_is_left_to_the_user(tmp_path):
 
 def test_each_column_has_up_to_three_values(tmp_path):
     rows = [
-        {"id": i, "ctx": "C " * 90, "q": {"say": f"Q{i // 2}?"}, "opts": ["a", "b"], "no": None} for i in range(9)
+        {"id": i, "ctx": "C " * 90, "q": {"say": f"Q{i // 2}?"}, "opts": ["a", "b"], "no": None}
+        for i in range(9)
     ]
     error, _ = _propose(_write(tmp_path / "rows.jsonl", *rows))
     columns = r"id \(0, 1, 2\), ctx \('(C ){10,30}…\), q\.say \('Q0\?', 'Q1\?', 'Q2\?'\), opts \(\['a', 'b'\]\)"
@@ -169,9 +204,13 @@ def test_ids_are_taken_if_each_row_has_its_own(tmp_path):
 @given(
     rows=st.lists(
         st.dictionaries(
-            st.sampled_from(["text", "q", "A", "B", "C", "options", "answer", "label", "x, y", "a+b", "id"]),
+            st.sampled_from(
+                ["text", "q", "A", "B", "C", "options", "answer", "label", "x, y", "a+b", "id"]
+            ),
             st.none()
-            | st.sampled_from(["A", "B", "x", "Who?", "A long text of some words.", True, 0, 1, 2, ["x", "y"]])
+            | st.sampled_from(
+                ["A", "B", "x", "Who?", "A long text of some words.", True, 0, 1, 2, ["x", "y"]]
+            )
             | st.text(max_size=4),
             min_size=3,
         ),

@@ -37,7 +37,9 @@ def test_no_other_reader_recognises_it(form, tmp_path, write):
     from classic_rc.io.archives import open_input
 
     file = open_input(write(tmp_path, form)).single
-    assert [name for name, reader in READERS.items() if reader.recognises(file)] == [form.removesuffix("-line")]
+    assert [name for name, reader in READERS.items() if reader.recognises(file)] == [
+        form.removesuffix("-line")
+    ]
 
 
 def test_mctest(small):
@@ -86,9 +88,13 @@ def test_mctest_folder(tmp_path, write):
     assert (both.name, both.split, len(both)) == ("mc160", None, 16)
     assert [q.meta["split"] for q in both] == ["dev"] * 8 + ["train"] * 8
     assert both.notes == ("other files skipped (mc500.dev.ans): 1",)
-    with raises(DataError, source=str(tmp_path), field="subset", found="mc160, mc500", expected="'mc700'"):
+    with raises(
+        DataError, source=str(tmp_path), field="subset", found="mc160, mc500", expected="'mc700'"
+    ):
         load(tmp_path, subset="mc700")
-    with raises(DataError, source=str(tmp_path), field="split", found="dev, train", expected="'test'"):
+    with raises(
+        DataError, source=str(tmp_path), field="split", found="dev, train", expected="'test'"
+    ):
         load(tmp_path, split="test")
     with raises(UsageError, field="answers", found=str(tmp_path / "mc500.dev.ans")):
         load(tmp_path, subset="mc160", answers=tmp_path / "mc500.dev.ans")
@@ -114,7 +120,12 @@ def test_multirc(small):
         "Ann left.",
     ]
     assert (first.id, first.gold, second.gold) == ("News/rain.txt==0", {0, 2}, frozenset())
-    assert first.meta == {"pid": "News/rain.txt", "qid": "0", "sentences_used": (0, 1), "multisent": True}
+    assert first.meta == {
+        "pid": "News/rain.txt",
+        "qid": "0",
+        "sentences_used": (0, 1),
+        "multisent": True,
+    }
     assert first.candidates[1].text == ""
 
 
@@ -170,7 +181,11 @@ def test_dream(small):
     (question,) = small("dream")
     assert (question.id, question.gold) == ("12-3-0", {1})
     text, turns = question.passage.text, question.passage.meta["turns"]
-    assert [text[a:b] for a, b in turns] == text.split("\n") == ["M: Shall we walk?", "W: I would rather drive."]
+    assert (
+        [text[a:b] for a, b in turns]
+        == text.split("\n")
+        == ["M: Shall we walk?", "W: I would rather drive."]
+    )
 
 
 def test_c3_is_not_dream(small, tmp_path, write):
@@ -200,12 +215,19 @@ def test_quail(small, layout):
     assert (first.id, first.passage.id, first.gold, dataset.split) == ("f7_0", "f7", {1}, "dev")
     assert first.passage.text == "It rained.\nShe stayed at home."
     assert [c.text for c in first.candidates] == ["Ines", "not enough information", "Mira", "Ann"]
-    assert (first.text, first.meta) == ("What is her name?", {"type": "Unanswerable", "domain": "fiction"})
+    assert (first.text, first.meta) == (
+        "What is her name?",
+        {"type": "Unanswerable", "domain": "fiction"},
+    )
 
 
 def test_quail_in_xml(small, tmp_path, write, content):
     second = small("quail")[1]
-    assert (second.id, second.gold, second.candidates[0].text) == ("f7_1", {0}, "It rained & she was tired.")
+    assert (second.id, second.gold, second.candidates[0].text) == (
+        "f7_1",
+        {0},
+        "It rained & she was tired.",
+    )
     hidden = content("quail").replace(' correct="True"', "").replace(' correct="False"', "")
     assert [q.gold for q in load(write(tmp_path, "quail", hidden))] == [None, None]
     assert load(write(tmp_path / "c", "quail", name="quail_1.3_challenge.xml")).split == "challenge"
@@ -220,13 +242,20 @@ def test_cosmos_qa(small, tmp_path, write):
     row = {"id": "t1", "context": "It rained .", "question": "Why ?", **answers}
     hidden = load(write(tmp_path, "cosmosqa", row, name="test.jsonl"))
     assert (hidden.reader, hidden.split, hidden[0].gold) == ("cosmosqa", "test", None)
-    assert [q.gold for q in from_rows([row | {"label": -1}, row | {"id": "t2", "label": 3}])] == [None, {3}]
+    assert [q.gold for q in from_rows([row | {"label": -1}, row | {"id": "t2", "label": 3}])] == [
+        None,
+        {3},
+    ]
 
 
 def test_logiqa(small, tmp_path, write, content):
     dataset = small("logiqa")
     assert [(q.id, q.gold) for q in dataset] == [("eval-0", {1}), ("eval-1", {3})]
-    assert (dataset.split, dataset.name, dataset[0].meta) == ("dev", "logiqa.dev", {"language": "en"})
+    assert (dataset.split, dataset.name, dataset[0].meta) == (
+        "dev",
+        "logiqa.dev",
+        {"language": "en"},
+    )
     assert dataset[0].passage.text == "All ferries are boats.No boat is a train."
     assert dataset[0].candidates[2].text == "B. is a boat."
     text = "\nc\n1.甲在河边。\n谁在河边？\nA.乙\nB，丙\nC、甲\nD 丁\n"
@@ -238,7 +267,12 @@ def test_logiqa(small, tmp_path, write, content):
 
 def test_rows_of_logiqa(small):
     text = small("logiqa")[0]
-    options = ["All trains are ferries.", "No ferry is a train.", "B. is a boat.", "Some ferries are trains."]
+    options = [
+        "All trains are ferries.",
+        "No ferry is a train.",
+        "B. is a boat.",
+        "Some ferries are trains.",
+    ]
     context, question = text.passage.text, "Which of the following must be true?"
     for row in (
         {"context": context, "query": question, "options": options, "correct_option": 1},
@@ -252,10 +286,18 @@ def test_rows_of_logiqa(small):
 def test_logiqa_2(small, tmp_path, write, content):
     (question,) = small("logiqa2")
     assert (question.id, question.gold) == ("71", {2})
-    assert question.meta == {"language": "en", "reasoning": ["Categorical Reasoning", "Conjunctive Reasoning"]}
+    assert question.meta == {
+        "language": "en",
+        "reasoning": ["Categorical Reasoning", "Conjunctive Reasoning"],
+    }
     value = content("logiqa2")
     del value["id"], value["type"]
-    row = {"example_id": 9, **value, "question": "可以推出：", "options": ["A.甲", "B.乙", "C.丙", "D.丁"]}
+    row = {
+        "example_id": 9,
+        **value,
+        "question": "可以推出：",
+        "options": ["A.甲", "B.乙", "C.丙", "D.丁"],
+    }
     (chinese,) = load(write(tmp_path, "logiqa2", row, name="dev_zh.txt"), subset="zh")
     assert (chinese.id, chinese.meta, chinese.candidates[3].text) == ("9", {"language": "zh"}, "丁")
     assert load(tmp_path / "dev_zh.txt").name == "logiqa2.dev.zh"
@@ -271,14 +313,23 @@ def test_boolq(small, tmp_path, write, content):
     for hidden in ({**row, "title": "Bee"}, {**row, "idx": 0}):
         (question,) = load(write(tmp_path, "boolq", hidden, name="test.jsonl"))
         assert question.gold is None
-    golds = [q.gold for q in from_rows([{**row, "idx": i, "label": label} for i, label in enumerate((0, 1, -1))])]
+    golds = [
+        q.gold
+        for q in from_rows(
+            [{**row, "idx": i, "label": label} for i, label in enumerate((0, 1, -1))]
+        )
+    ]
     assert golds == [{0}, {1}, None]
     assert from_rows([{**row, "answer": True}])[0].gold == {1}
 
 
 def test_belebele(small, tmp_path, write, content):
     dataset = small("belebele")
-    assert (dataset.name, dataset.split, dataset[0].id) == ("belebele.eng_Latn", "test", "eng_Latn-0")
+    assert (dataset.name, dataset.split, dataset[0].id) == (
+        "belebele.eng_Latn",
+        "test",
+        "eng_Latn-0",
+    )
     assert (dataset[0].gold, dataset[0].candidates[2].text) == ({2}, "The harbour")
     assert dataset[0].meta == {
         "language": "eng_Latn",
@@ -301,7 +352,11 @@ def test_rows_of_the_hub_equal_the_files(small, content):
     for form in ("quail-line", "boolq", "belebele", "logiqa2"):
         original = small(form)
         (found,) = from_rows([content(form)])
-        assert (found.text, found.gold, found.meta) == (original[0].text, original[0].gold, original[0].meta)
+        assert (found.text, found.gold, found.meta) == (
+            original[0].text,
+            original[0].gold,
+            original[0].meta,
+        )
 
 
 @pytest.mark.parametrize(
@@ -364,7 +419,10 @@ def test_arc(small, content):
     value = content("arc")
     value["question"]["para"] = "Heat melts ice."
     del value["answerKey"]
-    assert (small("arc", value)[0].passage.text, small("arc", value)[0].gold) == ("Heat melts ice.", None)
+    assert (small("arc", value)[0].passage.text, small("arc", value)[0].gold) == (
+        "Heat melts ice.",
+        None,
+    )
 
 
 def test_own_json_lines(small):

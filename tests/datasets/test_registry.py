@@ -29,7 +29,9 @@ def imported(code: str) -> set[str]:
     code = f"import sys\nfrom classic_rc.datasets.registry import *\n{code}\nprint(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return {
-        name.rpartition(".")[2] for name in done.stdout.split() if name.startswith("classic_rc.datasets.")
+        name.rpartition(".")[2]
+        for name in done.stdout.split()
+        if name.startswith("classic_rc.datasets.")
     } & MODULES
 
 
@@ -56,7 +58,9 @@ def test_sample_names():
     ]
     assert [load(name).name for name in names] == names
     assert expand_sample_names("mc500.dev.tsv") == ["mc500.dev.tsv"]
-    with raises(UsageError, field="sample", found="sample:close", expected=re.compile("^sample:cloze")):
+    with raises(
+        UsageError, field="sample", found="sample:close", expected=re.compile("^sample:cloze")
+    ):
         load("sample:close")
     with raises(UsageError, field="sample", found="sample"):
         load("sample")
@@ -100,7 +104,9 @@ def test_every_reader_refuses_the_files_of_others(form, tmp_path, write):
                 load(path, reader)
 
 
-@pytest.mark.parametrize("text", ["hello", "[]", "{}", "[1, 2]", '{"data": []}', "<html></html>", '"text"', "7"])
+@pytest.mark.parametrize(
+    "text", ["hello", "[]", "{}", "[1, 2]", '{"data": []}', "<html></html>", '"text"', "7"]
+)
 def test_unknown_formats_are_refused(tmp_path, text):
     path = tmp_path / "a.txt"
     path.write_text(text, "utf-8")

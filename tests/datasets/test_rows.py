@@ -21,7 +21,11 @@ _BASE = {"passage": "Ann sang. Bob hummed.", "question": "Who sang?"}
 _CHOICES = _BASE | {"candidates": ["Bob", "Ann", "Eve"]}
 
 
-_CLOZE = _BASE | {"question": "@placeholder sang", "candidates": ["Bob", "Ann", "Ann"], "task": "cloze"}
+_CLOZE = _BASE | {
+    "question": "@placeholder sang",
+    "candidates": ["Bob", "Ann", "Ann"],
+    "task": "cloze",
+}
 
 
 _FOREIGN = {"context": "Ann sang.", "q": {"text": "Who sang?"}, "choices": ["Bob", "Ann", "Eve"]}
@@ -38,7 +42,11 @@ _FIELDS = "passage=context,question=q.text,candidates=choices,gold=label"
         (_CHOICES | {"gold": []}, Task.MULTIPLE_ANSWER, frozenset()),
         (_CHOICES | {"gold": [1, 2], "task": "single-choice"}, Task.SINGLE_CHOICE, {1, 2}),
         (_CHOICES | {"gold": "Ann", "task": "single-choice"}, Task.SINGLE_CHOICE, {1}),
-        (_CHOICES | {"gold": ["Ann", "Bob"], "task": "multiple-answer"}, Task.MULTIPLE_ANSWER, {0, 1}),
+        (
+            _CHOICES | {"gold": ["Ann", "Bob"], "task": "multiple-answer"},
+            Task.MULTIPLE_ANSWER,
+            {0, 1},
+        ),
         (_CHOICES | {"gold": None, "task": "multiple-answer"}, Task.MULTIPLE_ANSWER, None),
         (_CHOICES | {"task": "single-choice"}, Task.SINGLE_CHOICE, None),
         (_CLOZE | {"gold": "Ann"}, Task.CLOZE, ("Ann",)),
@@ -79,12 +87,36 @@ def test_hidden_gold_takes_the_task_of_the_other_rows():
             "multiple-answer after single-choice",
             "one task",
         ),
-        ([_BASE | {"gold": 0}], "row 0", "candidates", "none", "at least one for a single-choice question"),
-        ([_BASE | {"gold": [], "task": "span"}], "row 0", "gold", "an empty list", "a string, or a list of at"),
-        ([_BASE | {"gold": 3, "task": "multi-span"}], "row 0", "gold", "the number 3", "a string, or a list of at"),
+        (
+            [_BASE | {"gold": 0}],
+            "row 0",
+            "candidates",
+            "none",
+            "at least one for a single-choice question",
+        ),
+        (
+            [_BASE | {"gold": [], "task": "span"}],
+            "row 0",
+            "gold",
+            "an empty list",
+            "a string, or a list of at",
+        ),
+        (
+            [_BASE | {"gold": 3, "task": "multi-span"}],
+            "row 0",
+            "gold",
+            "the number 3",
+            "a string, or a list of at",
+        ),
         ([_CLOZE | {"gold": 3}], "row 0", "gold", "the number 3", "an index from 0 to 2"),
         ([_CHOICES | {"gold": [0, "Bob"]}], "row 0", "gold", "'Bob'", "an index from 0 to 2"),
-        ([_CHOICES | {"gold": {"a": 1}}], "row 0", "gold", "an object with a", "an index from 0 to 2"),
+        (
+            [_CHOICES | {"gold": {"a": 1}}],
+            "row 0",
+            "gold",
+            "an object with a",
+            "an index from 0 to 2",
+        ),
         ([], None, None, None, "at least one row"),
         ([_CHOICES | {"gold": 0}, 3], "row 1", None, "the number 3", "a mapping"),
         (["train", "test"], "row 0", None, "'train'", "a mapping"),
@@ -98,7 +130,12 @@ def test_hidden_gold_takes_the_task_of_the_other_rows():
     ],
 )
 def test_malformed_rows(rows, where, field, found, expected):
-    facts = {"where": where, "field": field, "found": found, "expected": re.compile(re.escape(expected))}
+    facts = {
+        "where": where,
+        "field": field,
+        "found": found,
+        "expected": re.compile(re.escape(expected)),
+    }
     with raises(DataError, source="rows", **facts):
         from_rows(rows)
 
@@ -180,9 +217,15 @@ def test_wrong_fields(fields, field, found, expected):
 
 
 def test_a_path_that_no_row_has_is_refused():
-    facts = {"field": "lable", "found": "an object with context, q, choices, label", "expected": "the gold"}
+    facts = {
+        "field": "lable",
+        "found": "an object with context, q, choices, label",
+        "expected": "the gold",
+    }
     with raises(DataError, where="row 0", **facts):
-        from_rows([_FOREIGN | {"label": 0}], fields=_FIELDS.replace("label", "lable"), gold_as="index0")
+        from_rows(
+            [_FOREIGN | {"label": 0}], fields=_FIELDS.replace("label", "lable"), gold_as="index0"
+        )
     with raises(DataError, where="row 0", field="q.txt", expected="the question"):
         from_rows([_FOREIGN], fields=_FIELDS.replace("q.text", "q.txt"))
     dataset = from_rows([_FOREIGN | {"label": 0}, _FOREIGN], fields=_FIELDS, gold_as="index0")
@@ -285,7 +328,9 @@ def test_an_ambiguous_coding_is_refused_with_all_candidates(choices, gold, named
 def test_the_only_coding_that_fits_is_used(golds, right):
     rows = [_FOREIGN | {"label": gold} for gold in golds]
     if right is None:
-        with raises(DataError, where="row 0", field="gold", problem=re.compile("ambiguous")) as caught:
+        with raises(
+            DataError, where="row 0", field="gold", problem=re.compile("ambiguous")
+        ) as caught:
             from_rows(rows, fields=_FIELDS)
         assert re.findall(r"--gold-as (\w+)", caught.value.hint) == ["index0", "index1"]
     else:
@@ -294,7 +339,9 @@ def test_the_only_coding_that_fits_is_used(golds, right):
 
 @pytest.mark.parametrize("golds", [[0, 3], [3, 0], [1, 0, 3]])
 def test_indices_that_count_from_0_and_from_1_are_refused(golds):
-    with raises(DataError, where=f"row {len(golds) - 1}", field="gold", problem=re.compile("earlier rows")):
+    with raises(
+        DataError, where=f"row {len(golds) - 1}", field="gold", problem=re.compile("earlier rows")
+    ):
         from_rows([_FOREIGN | {"label": gold} for gold in golds], fields=_FIELDS)
 
 
@@ -305,7 +352,9 @@ def test_gold_that_fits_no_common_coding():
     }
     with raises(DataError, where="row 0", field="gold", **facts):
         from_rows([_FOREIGN | {"label": "Zoe"}], fields=_FIELDS)
-    with raises(DataError, where="row 1", field="gold", found=re.compile("'B'"), expected="an option's text"):
+    with raises(
+        DataError, where="row 1", field="gold", found=re.compile("'B'"), expected="an option's text"
+    ):
         from_rows([_FOREIGN | {"label": "Ann"}, _FOREIGN | {"label": "B"}], fields=_FIELDS)
     with raises(UsageError, field="gold coding", found="index2", expected=re.compile("index")):
         from_rows([_FOREIGN | {"label": 0}], fields=_FIELDS, gold_as="index2")
@@ -325,21 +374,29 @@ def test_gold_as_applies_to_our_own_schema():
 
 def test_numpy_values_and_nan_become_plain_values():
     numpy = pytest.importorskip("numpy")
-    row = _CHOICES | {"candidates": numpy.array(["Bob", "Ann"], dtype=object), "gold": numpy.int64(1)}
+    row = _CHOICES | {
+        "candidates": numpy.array(["Bob", "Ann"], dtype=object),
+        "gold": numpy.int64(1),
+    }
     hidden = row | {"gold": float("nan")}
     assert [q.gold for q in from_rows([row, hidden])] == [{1}, None]
     assert from_rows([row | {"gold": 1.0}])[0].gold == {1}
 
 
 def test_any_iterable_is_read_once():
-    rows = ({"passage": "P", "question": "Q", "candidates": ["a", "b"], "gold": i % 2} for i in itertools.count())
+    rows = (
+        {"passage": "P", "question": "Q", "candidates": ["a", "b"], "gold": i % 2}
+        for i in itertools.count()
+    )
     dataset = from_rows(itertools.islice(rows, 5), name="made", split="dev")
     assert (len(dataset), dataset.name, dataset.split, dataset.reader) == (5, "made", "dev", "rows")
 
 
 def test_the_error_for_unknown_rows_proposes_fields():
     with raises(
-        DataError, source="rows", found=re.compile(r"^rows with context \('.*, choices \(\[.*, label \(0\)$")
+        DataError,
+        source="rows",
+        found=re.compile(r"^rows with context \('.*, choices \(\[.*, label \(0\)$"),
     ) as caught:
         from_rows([_FOREIGN | {"label": 0}])
     call = "from_rows(rows, fields='passage=context,question=q.text,candidates=choices,gold=label')"
@@ -347,7 +404,13 @@ def test_the_error_for_unknown_rows_proposes_fields():
 
 
 def test_a_passage_of_several_texts_has_a_line_for_each():
-    row = {"talk": ["A: Hi.", "B: Ho."], "end": "Bye.", "question": "Who?", "options": ["A", "B"], "gold": 1}
+    row = {
+        "talk": ["A: Hi.", "B: Ho."],
+        "end": "Bye.",
+        "question": "Who?",
+        "options": ["A", "B"],
+        "gold": 1,
+    }
     fields = "question=question,candidates=options,gold=gold"
     (one,) = from_rows([row], fields=f"passage=talk,{fields}", gold_as="index0")
     assert one.passage.text == "A: Hi.\nB: Ho."

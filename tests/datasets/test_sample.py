@@ -17,7 +17,17 @@ ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "classic_rc" / "datasets" / "sample"
 DATA = ROOT / "data"
 
-KEYS = ["id", "passage", "passage_id", "question", "candidates", "gold", "task", "sentences", "meta"]
+KEYS = [
+    "id",
+    "passage",
+    "passage_id",
+    "question",
+    "candidates",
+    "gold",
+    "task",
+    "sentences",
+    "meta",
+]
 COUNTS = {  # passages, questions, candidates
     "single-choice": (6, 24, 96),
     "multiple-answer": (5, 15, 76),
@@ -49,12 +59,16 @@ def test_counts_and_keys(task):
 
 def test_files_are_utf8_with_line_feeds_and_small():
     files = sorted(SAMPLE.iterdir())
-    assert [file.name for file in files] == sorted(f"{task.replace('-', '_')}.jsonl" for task in COUNTS)
+    assert [file.name for file in files] == sorted(
+        f"{task.replace('-', '_')}.jsonl" for task in COUNTS
+    )
     for file in files:
         content = file.read_bytes()
         assert b"\r" not in content
         assert content.decode("utf-8").endswith("}\n")
-    assert sum(file.stat().st_size for file in [*files, *DATA.rglob("*")] if file.is_file()) < 150_000
+    assert (
+        sum(file.stat().st_size for file in [*files, *DATA.rglob("*")] if file.is_file()) < 150_000
+    )
 
 
 def test_ids_are_unique_over_all_files_and_name_their_passage():
@@ -67,7 +81,11 @@ def test_a_passage_is_the_same_in_all_its_questions_and_80_to_220_words_long():
     texts: dict[str, str] = {}
     for row in every_row():
         assert texts.setdefault(row["passage_id"], row["passage"]) == row["passage"]
-    assert len(set(texts.values())) == len(texts) == sum(passages for passages, _, _ in COUNTS.values())
+    assert (
+        len(set(texts.values()))
+        == len(texts)
+        == sum(passages for passages, _, _ in COUNTS.values())
+    )
     assert all(80 <= len(text.split()) <= 220 for text in texts.values())
 
 
@@ -110,7 +128,9 @@ def test_cloze_candidates_are_mentions_and_gold_is_among_them():
             assert row["passage"][candidate["start"] : candidate["end"]] == candidate["text"]
         ends = [0] + [candidate["end"] for candidate in row["candidates"]]
         starts = [candidate["start"] for candidate in row["candidates"]]
-        assert all(start >= end for start, end in zip(starts, ends, strict=False)), "mentions overlap"
+        assert all(start >= end for start, end in zip(starts, ends, strict=False)), (
+            "mentions overlap"
+        )
         assert row["question"].count(PLACEHOLDER) == 1
         assert PLACEHOLDER not in row["passage"]
         assert set(row["gold"]) <= {candidate["text"] for candidate in row["candidates"]}
@@ -145,7 +165,9 @@ def test_the_sample_loads_by_name(task):
         texts = [c if isinstance(c, str) else c["text"] for c in row.get("candidates", [])]
         assert [c.text for c in question.candidates] == texts
         assert question.gold == gold_of(row)
-        assert question.passage.sentences == (tuple(map(tuple, row["sentences"])) if "sentences" in row else None)
+        assert question.passage.sentences == (
+            tuple(map(tuple, row["sentences"])) if "sentences" in row else None
+        )
         assert question.meta["type"] == row["meta"]["type"]
 
 
@@ -169,6 +191,9 @@ def test_the_other_layouts_hold_the_same_questions(path, task, passages):
         for row in rows(task)
         if row["passage_id"] in passages
     }
-    found = [content(q.passage.text, q.text, [c.text for c in q.candidates], q.gold) for q in load(DATA / path)]
+    found = [
+        content(q.passage.text, q.text, [c.text for c in q.candidates], q.gold)
+        for q in load(DATA / path)
+    ]
     assert len(found) == len(expected)
     assert set(found) == expected

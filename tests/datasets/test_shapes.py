@@ -24,8 +24,14 @@ def make_questions(n=12, k=4, several=False):
     rng, questions = random.Random(5), []
     for i in range(n):
         options = rng.sample(NAMES, k)
-        gold = set(rng.sample(range(k), rng.randint(1, k - 1))) if several else {(0, k - 1, *range(k))[i % (k + 2)]}
-        story = f"Story {i}: " + " ".join(f"{name} went to town {j}." for j, name in enumerate(options))
+        gold = (
+            set(rng.sample(range(k), rng.randint(1, k - 1)))
+            if several
+            else {(0, k - 1, *range(k))[i % (k + 2)]}
+        )
+        story = f"Story {i}: " + " ".join(
+            f"{name} went to town {j}." for j, name in enumerate(options)
+        )
         questions.append((story, f"Who went home in story {i}?", options, gold))
     return questions
 
@@ -67,7 +73,9 @@ def joined(separator):
 
 
 def as_lines(label):
-    return lambda options: {"options": "\n".join(f"{label(i)} {text}" for i, text in enumerate(options))}
+    return lambda options: {
+        "options": "\n".join(f"{label(i)} {text}" for i, text in enumerate(options))
+    }
 
 
 ABCD = columns(LETTERS)
@@ -82,7 +90,12 @@ SHAPES = {
     "opt_0 with 0": (ONE, table, columns([f"opt_{i}" for i in range(4)]), index()),
     "a list": (ONE, lines, lambda o: {"choices": o}, index("label")),
     "an object by letter": (ONE, lines, lambda o: {"choices": ABCD(o)}, letter()),
-    "texts and labels": (ONE, lines, lambda o: {"choices": {"text": o, "label": [*"ABCD"]}}, letter("answerKey")),
+    "texts and labels": (
+        ONE,
+        lines,
+        lambda o: {"choices": {"text": o, "label": [*"ABCD"]}},
+        letter("answerKey"),
+    ),
     "objects with texts": (
         ONE,
         lines,
@@ -98,7 +111,12 @@ SHAPES = {
     ),
     "a Python list in a cell": (ONE, table, lambda o: {"options": repr(o)}, index()),
     "a JSON list in a cell": (ONE, table, lambda o: {"options": json.dumps(o)}, index()),
-    "a letter and the text": (ONE, table, ABCD, lambda o, g: {"answer": f"{LETTERS[first(g)]}. {o[first(g)]}"}),
+    "a letter and the text": (
+        ONE,
+        table,
+        ABCD,
+        lambda o, g: {"answer": f"{LETTERS[first(g)]}. {o[first(g)]}"},
+    ),
     "the name of a column": (
         ONE,
         table,
@@ -107,9 +125,24 @@ SHAPES = {
     ),
     "letters together": (SEVERAL, table, ABCD, joined("")),
     "letters and commas": (SEVERAL, table, ABCD, joined(",")),
-    "a list of letters": (SEVERAL, lines, AS_LIST, lambda o, g: {"answers": [LETTERS[i] for i in sorted(g)]}),
-    "a list of texts": (SEVERAL, lines, AS_LIST, lambda o, g: {"answers": [o[i] for i in sorted(g)]}),
-    "true and false": (SEVERAL, lines, AS_LIST, lambda o, g: {"labels": [i in g for i in range(4)]}),
+    "a list of letters": (
+        SEVERAL,
+        lines,
+        AS_LIST,
+        lambda o, g: {"answers": [LETTERS[i] for i in sorted(g)]},
+    ),
+    "a list of texts": (
+        SEVERAL,
+        lines,
+        AS_LIST,
+        lambda o, g: {"answers": [o[i] for i in sorted(g)]},
+    ),
+    "true and false": (
+        SEVERAL,
+        lines,
+        AS_LIST,
+        lambda o, g: {"labels": [i in g for i in range(4)]},
+    ),
     "semicolons": (ONE, lambda rows: table(rows, ";"), ABCD, letter()),
     "an object with rows": (
         ONE,
@@ -134,7 +167,10 @@ def proposal(path):
     assert command is not None, caught.value
     file, *options = shlex.split(command[1])
     pairs = zip(options[::2], options[1::2], strict=True)
-    return str(caught.value), (file, {flag.lstrip("-").replace("-", "_"): value for flag, value in pairs})
+    return str(caught.value), (
+        file,
+        {flag.lstrip("-").replace("-", "_"): value for flag, value in pairs},
+    )
 
 
 def read_pasted(path):
@@ -143,7 +179,10 @@ def read_pasted(path):
 
 
 def contents(dataset):
-    return [(q.passage.text, q.text, [c.text for c in q.candidates], q.gold and set(q.gold)) for q in dataset]
+    return [
+        (q.passage.text, q.text, [c.text for c in q.candidates], q.gold and set(q.gold))
+        for q in dataset
+    ]
 
 
 def write(folder, text, encoding="utf-8"):
@@ -173,14 +212,24 @@ def test_a_column_of_its_own_for_the_right_answer_gives_no_place_away(tmp_path, 
     for passage, question, options, gold in ONE:
         wrong = [text for i, text in enumerate(options) if i not in gold]
         right = {"correct_answer": options[first(gold)]}
-        rows.append({"context": passage, "question": question, **right, **dict(zip(names, wrong, strict=True))})
+        rows.append(
+            {
+                "context": passage,
+                "question": question,
+                **right,
+                **dict(zip(names, wrong, strict=True)),
+            }
+        )
     dataset = read_pasted(write(tmp_path, table(rows)))
-    assert [q.candidates[first(q.gold)].text for q in dataset] == [o[first(g)] for _, _, o, g in ONE]
+    assert [q.candidates[first(q.gold)].text for q in dataset] == [
+        o[first(g)] for _, _, o, g in ONE
+    ]
     assert [[c.text for c in q.candidates] for q in dataset] == [sorted(o) for _, _, o, _ in ONE]
     assert len({first(q.gold) for q in dataset}) > 1
     assert any("alphabetical" in note for note in dataset.notes)
-    fields = "passage=context,question=question,gold=correct_answer,candidates=correct_answer+" + "+".join(
-        names[:2]
+    fields = (
+        "passage=context,question=question,gold=correct_answer,candidates=correct_answer+"
+        + "+".join(names[:2])
     )
     with raises(DataError, field="candidates", expected="+".join(["correct_answer", *names])):
         classic_rc.load(tmp_path / "data.csv", fields=fields)
@@ -206,7 +255,9 @@ def test_a_label_of_minus_one_is_hidden_gold(tmp_path):
     for row in rows[::3]:
         row["label"] = -1
     dataset = read_pasted(write(tmp_path, lines(rows)))
-    assert [q.gold for q in dataset] == [None if i % 3 == 0 else frozenset(g) for i, (*_, g) in enumerate(ONE)]
+    assert [q.gold for q in dataset] == [
+        None if i % 3 == 0 else frozenset(g) for i, (*_, g) in enumerate(ONE)
+    ]
     assert any("-1" in note and "hidden" in note and note.endswith("4") for note in dataset.notes)
 
 

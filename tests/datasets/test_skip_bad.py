@@ -66,7 +66,11 @@ def test_a_damaged_first_line_does_not_hide_the_format(tmp_path):
     with raises(DataError, where="line 1 column 13"):
         load(path)
     dataset = load(path, skip="bad")
-    assert (dataset.reader, len(dataset), [error.line for error in dataset.log.left_out]) == ("jsonl", 2, [1])
+    assert (dataset.reader, len(dataset), [error.line for error in dataset.log.left_out]) == (
+        "jsonl",
+        2,
+        [1],
+    )
 
 
 def test_sound_data_are_the_same(tmp_path, form, write):
@@ -128,7 +132,9 @@ def test_reading_of_cbt_goes_on_after_the_next_blank_line(tmp_path, write, conte
     path = write(tmp_path, "cbt", "\n".join(lines) + "\n\n" + second + "\n\n")
     dataset = load(path, "cbt", skip="bad")
     assert len(dataset) == 1
-    assert [(error.line, error.kind) for error in dataset.log.left_out] == [(6, "wrong line number")]
+    assert [(error.line, error.kind) for error in dataset.log.left_out] == [
+        (6, "wrong line number")
+    ]
 
 
 def test_rows_of_a_table(tmp_path):
@@ -160,7 +166,9 @@ def test_a_row_of_hugging_face_keeps_the_ids_of_the_others(tmp_path, write, cont
 
 
 def test_without_any_question_the_error_counts_all(tmp_path):
-    path = _write_lines(tmp_path / "a.jsonl", [_ROW | {"gold": 5}, _ROW | {"gold": "x"}, _ROW | {"gold": 7}])
+    path = _write_lines(
+        tmp_path / "a.jsonl", [_ROW | {"gold": 5}, _ROW | {"gold": "x"}, _ROW | {"gold": 7}]
+    )
     with raises(DataError, source=str(path)) as caught:
         load(path, skip="bad")
     assert caught.value.found.startswith("3 defects, the first: ")
@@ -174,7 +182,10 @@ def test_moved_offsets_are_counted_with_their_places(tmp_path, write, content):
 
 
 def test_wrong_gold_does_not_decide_the_coding(tmp_path):
-    rows = [{"p": "Ann.", "q": f"{i}?", "o": ["x", "y", "z"], "a": gold} for i, gold in enumerate("ABCA")]
+    rows = [
+        {"p": "Ann.", "q": f"{i}?", "o": ["x", "y", "z"], "a": gold}
+        for i, gold in enumerate("ABCA")
+    ]
     rows += [{"p": "Ann.", "q": "5?", "o": ["x", "y", "z"], "a": 2}]
     path = _write_lines(tmp_path / "a.jsonl", rows)
     fields = "passage=p,question=q,candidates=o,gold=a"
@@ -221,7 +232,9 @@ def test_labelled_only(tmp_path):
     assert "questions left out because their gold is hidden (q0, q2, q4, …): 5" in dataset.notes
     assert load(**dataset.read_with).fingerprint == dataset.fingerprint
     with raises(DataError, source=str(path)):
-        load(_write_lines(path, [_ROW | {"gold": None, "task": "single-choice"}]), skip="unlabelled")
+        load(
+            _write_lines(path, [_ROW | {"gold": None, "task": "single-choice"}]), skip="unlabelled"
+        )
 
 
 def test_how_the_data_were_read_is_kept(damaged):
@@ -236,7 +249,10 @@ def test_the_question_of_an_error_survives_pickling():
 
 
 def test_damaged_bytes_are_lines_with_their_numbers(tmp_path):
-    rows = [json.dumps(_ROW | {"id": str(i), "question": "Who, café?"}, ensure_ascii=False) for i in range(6)]
+    rows = [
+        json.dumps(_ROW | {"id": str(i), "question": "Who, café?"}, ensure_ascii=False)
+        for i in range(6)
+    ]
     lines = [row.encode("latin-1" if i == 4 else "utf-8") for i, row in enumerate(rows)]
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"\n".join([*lines[:2], b"\0\0", *lines[2:]]))
@@ -245,7 +261,10 @@ def test_damaged_bytes_are_lines_with_their_numbers(tmp_path):
     dataset = load(path, skip="bad")
     assert [question.id for question in dataset] == list("012345")
     assert [q.id for q in dataset if "\ufffd" in q.text] == ["4"]
-    assert [(error.line, "NUL" in error.problem) for error in dataset.log.repaired] == [(3, True), (6, False)]
+    assert [(error.line, "NUL" in error.problem) for error in dataset.log.repaired] == [
+        (3, True),
+        (6, False),
+    ]
     path.write_bytes("\n".join(rows).encode("latin-1"))
     with raises(DataError, line=1):  # not damaged, but in another encoding
         load(path, skip="bad")
@@ -253,7 +272,10 @@ def test_damaged_bytes_are_lines_with_their_numbers(tmp_path):
 
 @pytest.mark.parametrize("closed", [True, False])
 def test_an_open_quote_leaves_out_its_own_line_only(tmp_path, closed):
-    rows = [f'{i},"Ann met Bob {i}.",Who?,Ann,Eve,0' if closed else f"{i},Ann,Who?,Ann,Eve,0" for i in range(6)]
+    rows = [
+        f'{i},"Ann met Bob {i}.",Who?,Ann,Eve,0' if closed else f"{i},Ann,Who?,Ann,Eve,0"
+        for i in range(6)
+    ]
     rows[2] = '2,"Ann met Bob,Who?,Ann,Eve,0'
     rows[4] = rows[4].replace("Who?", '"Who?\nWhere?"')
     path = tmp_path / "a.csv"
@@ -275,7 +297,9 @@ def test_a_line_of_wrong_answers_leaves_out_its_story(tmp_path, write, content):
         load(path)
     dataset = load(path, skip="bad")
     assert [q.id for q in dataset] == [f"mc160.dev.0,{i}" for i in range(4)]
-    assert [(error.line, error.source.endswith(".ans")) for error in dataset.log.left_out] == [(1, True)]
+    assert [(error.line, error.source.endswith(".ans")) for error in dataset.log.left_out] == [
+        (1, True)
+    ]
 
 
 @pytest.mark.parametrize("codings", ["AB12", ["Eve", "Ann", "A", "B"]])
@@ -293,13 +317,19 @@ def test_rows_divided_between_two_codings_leave_the_choice_to_the_user(tmp_path,
 def test_one_wrong_cell_does_not_change_how_the_others_are_read(tmp_path):
     path = tmp_path / "a.csv"
     header = "passage,question,candidate_0,candidate_1,candidate_2,gold\n"
-    path.write_text(header + "".join(f"P{i},Q,x,y,z,{gold}\n" for i, gold in enumerate("01203")), "utf-8")
+    path.write_text(
+        header + "".join(f"P{i},Q,x,y,z,{gold}\n" for i, gold in enumerate("01203")), "utf-8"
+    )
     with raises(DataError, where="line 6", field="gold"):
         load(path)
     dataset = load(path, skip="bad")
     assert [sorted(question.gold) for question in dataset] == [[0], [1], [2], [0]]
-    years = "".join(f"P{i},Q,1914,1918,1939,{gold}\n" for i, gold in enumerate(["1918", "1939", "2", "1914"]))
+    years = "".join(
+        f"P{i},Q,1914,1918,1939,{gold}\n" for i, gold in enumerate(["1918", "1939", "2", "1914"])
+    )
     path.write_text(header + years, "utf-8")
     for skip in ((), "bad"):
-        with raises(DataError, where="line 4", field="gold", hint=re.compile("--gold-as text .3 of 4 rows")):
+        with raises(
+            DataError, where="line 4", field="gold", hint=re.compile("--gold-as text .3 of 4 rows")
+        ):
             load(path, skip=skip)

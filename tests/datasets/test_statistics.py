@@ -32,9 +32,21 @@ def question(id: str, passage: Passage, text: str, options: list[str], gold, **m
 
 QUESTIONS = [
     question(
-        "1", GARDEN, "What did Nora plant?", ["Beans", "two cellos"], frozenset({0}), sentences_used=(0, 3, 4)
+        "1",
+        GARDEN,
+        "What did Nora plant?",
+        ["Beans", "two cellos"],
+        frozenset({0}),
+        sentences_used=(0, 3, 4),
     ),
-    question("2", GARDEN, "Who rests?", ["nobody", "the train", "NORA"], frozenset({0, 2}), sentences_used=(1,)),
+    question(
+        "2",
+        GARDEN,
+        "Who rests?",
+        ["nobody", "the train", "NORA"],
+        frozenset({0, 2}),
+        sentences_used=(1,),
+    ),
     question("3", STATION, "what left", ["The  Train"], frozenset(), sentences_used=()),
     question("4", STATION, "When?", ["at noon"], None),
 ]
@@ -88,7 +100,8 @@ def test_what_a_dataset_lacks_is_left_out():
 
 def test_a_dataset_of_several_splits_is_taken_apart():
     questions = [
-        replace(q, meta={"split": s}) for q, s in zip(QUESTIONS, ("dev", "dev", "train", "train"), strict=True)
+        replace(q, meta={"split": s})
+        for q, s in zip(QUESTIONS, ("dev", "dev", "train", "train"), strict=True)
     ]
     table, rows = common(Dataset(questions, "own"))
     assert table.columns == ("own.dev", "own.train", "all")
@@ -122,28 +135,45 @@ def test_measures():
 def test_mctest_table_3(shared_data):
     """Means of what stands between blanks; the published ones have the test stories too."""
     names = ("mc160.train", "mc160.dev", "mc500.train", "mc500.dev")
-    rows = measure_paper(PAPERS["MCTest"], [load(shared_data / "mctest" / f"{name}.tsv") for name in names])
+    rows = measure_paper(
+        PAPERS["MCTest"], [load(shared_data / "mctest" / f"{name}.tsv") for name in names]
+    )
     assert [measure.value for measure, _ in rows["stories"].values()] == [100, 350]
-    means = {label: [round(measure.value, 2) for measure, _ in cells.values()] for label, cells in rows.items()}
+    means = {
+        label: [round(measure.value, 2) for measure, _ in cells.values()]
+        for label, cells in rows.items()
+    }
     assert means["words a story"] == [204.96, 214.61]
     assert means["words a question"] == [7.88, 7.75]
     assert means["words an answer"] == [3.25, 3.44]
-    for label, tolerance in (("words a story", 3), ("words a question", 0.15), ("words an answer", 0.15)):
+    for label, tolerance in (
+        ("words a story", 3),
+        ("words a question", 0.15),
+        ("words an answer", 0.15),
+    ):
         for measure, published in rows[label].values():
             assert measure.value == pytest.approx(published, abs=tolerance)
 
 
 def test_multirc_table_2(shared_data):
     files = ("train_456-fixedIds.json", "dev_83-fixedIds.json")
-    rows = measure_paper(PAPERS["MultiRC"], [load(shared_data / "multirc" / file) for file in files])
+    rows = measure_paper(
+        PAPERS["MultiRC"], [load(shared_data / "multirc" / file) for file in files]
+    )
     shown = {
-        label: (round(cells["all"][0].value, 2), round(cells["all"][0].spread, 2)) for label, cells in rows.items()
+        label: (round(cells["all"][0].value, 2), round(cells["all"][0].spread, 2))
+        for label, cells in rows.items()
     }
     assert shown["tokens a paragraph"] == (262.16, 91.47)
     assert shown["sentences a paragraph"] == (14.39, 4.01)
     assert shown["sentences used"] == (2.33, 0.59)
     assert shown["distance between them"] == (2.02, 2.18)
-    for label in ("tokens a paragraph", "sentences a paragraph", "tokens a question", "tokens an option"):
+    for label in (
+        "tokens a paragraph",
+        "sentences a paragraph",
+        "tokens a question",
+        "tokens an option",
+    ):
         mean, spread = rows[label]["all"][1]
         assert shown[label] == (pytest.approx(mean, rel=0.02), pytest.approx(spread, rel=0.04))
 
@@ -152,9 +182,17 @@ def test_multirc_table_2(shared_data):
 def test_race_lengths_of_dev(shared_data):
     data = load(shared_data / "race" / "RACE-train-dev.tar.gz", split="dev")
     rows = measure_paper(PAPERS["RACE"], [data])
-    assert [rows["questions, dev"][c][0].value for c in ("RACE-M", "RACE-H", "all")] == [1436, 3451, 4887]
+    assert [rows["questions, dev"][c][0].value for c in ("RACE-M", "RACE-H", "all")] == [
+        1436,
+        3451,
+        4887,
+    ]
     assert all(measure is None for measure, _ in rows["questions, test"].values())
-    for label, tolerance in (("question length", 0.2), ("option length", 0.1), ("passage length", 5)):
+    for label, tolerance in (
+        ("question length", 0.2),
+        ("option length", 0.1),
+        ("passage length", 5),
+    ):
         for measure, published in rows[label].values():
             assert measure.value == pytest.approx(published, abs=tolerance)
 

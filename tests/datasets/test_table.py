@@ -43,7 +43,9 @@ def test_gold_in_a_cell(tmp_path, cell, gold):
 
 
 def test_blanks_around_names_of_columns_and_a_row_before_them(tmp_path):
-    data = _table(tmp_path, ",,,,\nid , passage,question, candidate_0,candidate_1,gold\nq,P,Q,a,b,1\n")
+    data = _table(
+        tmp_path, ",,,,\nid , passage,question, candidate_0,candidate_1,gold\nq,P,Q,a,b,1\n"
+    )
     assert (data[0].id, data[0].gold) == ("q", {1})
     assert data.notes == ("rows of empty cells skipped: 1",)
 
@@ -52,7 +54,10 @@ def test_candidates_in_one_cell_or_in_fewer(tmp_path):
     text = 'passage\tquestion\tcandidates\tgold\nP\tQ\t"[""a"", ""b""]"\t1\n'
     assert [c.text for c in _table(tmp_path, text)[0].candidates] == ["a", "b"]
     text = "passage,question,candidate_1,candidate_0,candidate_2,gold\nP,Q,b,a,,1\nP,R,b,a,c,2\n"
-    assert [[c.text for c in q.candidates] for q in _table(tmp_path, text)] == [["a", "b"], ["a", "b", "c"]]
+    assert [[c.text for c in q.candidates] for q in _table(tmp_path, text)] == [
+        ["a", "b"],
+        ["a", "b", "c"],
+    ]
     header = ",".join(f"candidate_{i}" for i in range(11))
     text = f"passage,question,{header},gold\nP,Q,{','.join(map(str, range(11)))},10\n"
     assert [c.text for c in _table(tmp_path, text)[0].candidates][-2:] == ["9", "10"]
@@ -60,7 +65,9 @@ def test_candidates_in_one_cell_or_in_fewer(tmp_path):
 
 def test_quoted_line_ends_and_long_cells(tmp_path):
     long = "word " * 40_000
-    text = f'passage,question,candidate_0,gold\r\n"one\r\ntwo ""x"", {long}",Q,a,0\r\n\r\nP,Q,a,0\r\n'
+    text = (
+        f'passage,question,candidate_0,gold\r\n"one\r\ntwo ""x"", {long}",Q,a,0\r\n\r\nP,Q,a,0\r\n'
+    )
     dataset = _table(tmp_path, text)
     assert dataset[0].passage.text == f'one\ntwo "x", {long}'
     assert [q.id for q in dataset] == ["line-2", "line-5"]
@@ -71,8 +78,20 @@ def test_quoted_line_ends_and_long_cells(tmp_path):
     ("text", "where", "field", "found", "expected"),
     [
         ("passage,question,candidate_0,gold\nP,Q,a\n", "line 2", None, "3", "4, as in the header"),
-        ("passage,question,candidate_0,gold,gold\nP,Q,a,0,0\n", "line 1", None, "'gold'", "unique names"),
-        ("passage,question,candidate_1,gold\nP,Q,a,0\n", "line 1", None, "candidate_1", "candidate_0, candidate_1"),
+        (
+            "passage,question,candidate_0,gold,gold\nP,Q,a,0,0\n",
+            "line 1",
+            None,
+            "'gold'",
+            "unique names",
+        ),
+        (
+            "passage,question,candidate_1,gold\nP,Q,a,0\n",
+            "line 1",
+            None,
+            "candidate_1",
+            "candidate_0, candidate_1",
+        ),
         (
             "passage,question,candidate_0,candidates,gold\nP,Q,a,a,0\n",
             "line 1",
@@ -80,7 +99,13 @@ def test_quoted_line_ends_and_long_cells(tmp_path):
             "candidate_0, candidates",
             "candidate_0, candidate_1, …, or only candidates",
         ),
-        ("passage,question,candidate_0,candidate_1,gold\nP,Q,,a,0\n", "line 2", "candidate_0", "''", "text"),
+        (
+            "passage,question,candidate_0,candidate_1,gold\nP,Q,,a,0\n",
+            "line 2",
+            "candidate_0",
+            "''",
+            "text",
+        ),
         (
             "passage,question,candidates,gold\nP,Q,\"['a']\",0\n",
             "line 2",
@@ -92,7 +117,12 @@ def test_quoted_line_ends_and_long_cells(tmp_path):
     ],
 )
 def test_wrong_tables(tmp_path, text, where, field, found, expected):
-    facts = {"where": where, "field": field, "found": found, "expected": re.compile(re.escape(expected))}
+    facts = {
+        "where": where,
+        "field": field,
+        "found": found,
+        "expected": re.compile(re.escape(expected)),
+    }
     with raises(DataError, source=str(tmp_path / "own.csv"), **facts):
         _table(tmp_path, text)
 
@@ -100,26 +130,40 @@ def test_wrong_tables(tmp_path, text, where, field, found, expected):
 def test_a_table_with_other_columns(tmp_path):
     text = "story\task\tA\tB\tC\tanswer\tkind\nOnce upon a time.\tWho?\tx\ty\t\t2\tk\n"
     dataset = _table(
-        tmp_path, text, "t.tsv", fields="passage=story,question=ask,candidates=A+B+C,gold=answer", gold_as="index1"
+        tmp_path,
+        text,
+        "t.tsv",
+        fields="passage=story,question=ask,candidates=A+B+C,gold=answer",
+        gold_as="index1",
     )
     assert [c.text for c in dataset[0].candidates] == ["x", "y"]
     assert (dataset[0].gold, dataset[0].meta) == ({1}, {"kind": "k"})
 
 
-@given(st.lists(st.text(st.characters(exclude_characters="\0\r\ufeff", exclude_categories=["Cs"])), min_size=1))
+@given(
+    st.lists(
+        st.text(st.characters(exclude_characters="\0\r\ufeff", exclude_categories=["Cs"])),
+        min_size=1,
+    )
+)
 def test_a_table_and_json_lines_have_the_same_fingerprint(tmp_path_factory, texts):
     import csv
     import io
 
     assume(texts[-1] and all(texts))
     rows = [
-        {"id": str(i), "passage": t, "question": t, "candidates": texts, "gold": i} for i, t in enumerate(texts)
+        {"id": str(i), "passage": t, "question": t, "candidates": texts, "gold": i}
+        for i, t in enumerate(texts)
     ]
     folder = tmp_path_factory.getbasetemp()
     stream = io.StringIO()
     writer = csv.writer(stream)
-    writer.writerow(["id", "passage", "question", *(f"candidate_{i}" for i in range(len(texts))), "gold"])
-    writer.writerows([row["id"], row["passage"], row["question"], *texts, row["gold"]] for row in rows)
+    writer.writerow(
+        ["id", "passage", "question", *(f"candidate_{i}" for i in range(len(texts))), "gold"]
+    )
+    writer.writerows(
+        [row["id"], row["passage"], row["question"], *texts, row["gold"]] for row in rows
+    )
     (folder / "table.csv").write_bytes(stream.getvalue().encode("utf-8"))
     (folder / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
     fingerprints = {load(folder / name).fingerprint for name in ("table.csv", "rows.jsonl")}

@@ -51,7 +51,10 @@ def test_equal_texts_of_a_cloze_question_are_one_candidate(answers, question):
 
 def test_infinite_scores_tie(answers):
     assert answers(Argmax(), [float("-inf"), float("-inf")]).n_tied == 2
-    assert answers(Argmax(), [float("inf"), 0.0, float("inf")]).answers == (frozenset({0}), frozenset({2}))
+    assert answers(Argmax(), [float("inf"), 0.0, float("inf")]).answers == (
+        frozenset({0}),
+        frozenset({2}),
+    )
 
 
 def test_a_question_without_candidates_is_not_answered(answers, question):

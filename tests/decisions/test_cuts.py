@@ -18,7 +18,9 @@ METRICS = pytest.mark.parametrize("metric", SELECTION_METRICS.values(), ids=SELE
 
 some_floats = st.one_of(
     st.integers(-3, 3).map(float),
-    st.sampled_from([1.0, np.nextafter(1.0, 2), np.nextafter(1.0, 0), 5e-324, 1e17, -1e17, 1.7e308, -1.7e308]),
+    st.sampled_from(
+        [1.0, np.nextafter(1.0, 2), np.nextafter(1.0, 0), 5e-324, 1e17, -1e17, 1.7e308, -1.7e308]
+    ),
     st.floats(allow_nan=False, allow_infinity=False),
 )
 
@@ -26,7 +28,9 @@ some_floats = st.one_of(
 @st.composite
 def scored(draw, numbers=some_floats):
     rows = draw(st.lists(st.lists(numbers, max_size=5), min_size=1, max_size=6))
-    gold = [draw(st.frozensets(st.integers(0, len(row) - 1))) if row else frozenset() for row in rows]
+    gold = [
+        draw(st.frozensets(st.integers(0, len(row) - 1))) if row else frozenset() for row in rows
+    ]
     return Scores.from_lists(rows), gold
 
 
@@ -41,15 +45,21 @@ def test_the_sweep_equals_trying_every_threshold(question, metric, case):
     ]
     thresholds = cut_points(scores)
     values = metric.from_means(sweep_thresholds(metric, scores, questions, thresholds))
-    tried = [metric(questions, Threshold(value=t).decide(scores, questions)) for t in thresholds.tolist()]
+    tried = [
+        metric(questions, Threshold(value=t).decide(scores, questions)) for t in thresholds.tolist()
+    ]
     assert values == pytest.approx(tried, abs=1e-12)
 
     name = next(name for name, known in SELECTION_METRICS.items() if known is metric)
     tuned = TunedThreshold(metric=name).fit(scores, questions)
     assert tuned.best_score_ == pytest.approx(max(tried), abs=1e-12)
-    assert metric(questions, tuned.decide(scores, questions)) == pytest.approx(max(tried), abs=1e-12)
+    assert metric(questions, tuned.decide(scores, questions)) == pytest.approx(
+        max(tried), abs=1e-12
+    )
     # The first of the best, up to the last digits: thresholds fall.
-    earlier = [value for value, t in zip(tried, thresholds, strict=True) if t > tuned.best_threshold_]
+    earlier = [
+        value for value, t in zip(tried, thresholds, strict=True) if t > tuned.best_threshold_
+    ]
     assert all(value < max(tried) for value in earlier)
 
 
@@ -64,13 +74,22 @@ def test_no_selection_is_missing_and_none_is_tried_twice(case):
     assert set(n_above) == {*ranks, len(scores.values)}
 
 
-@given(scored(st.integers(-2, 2).map(lambda n: n / 2)), st.lists(st.floats(allow_nan=False), max_size=5))
+@given(
+    scored(st.integers(-2, 2).map(lambda n: n / 2)),
+    st.lists(st.floats(allow_nan=False), max_size=5),
+)
 def test_any_thresholds_can_be_asked_for_in_any_order(question, case, thresholds):
     scores, gold = case
-    questions = [question(len(r), g, Task.MULTIPLE_ANSWER) for r, g in zip(scores, gold, strict=True)]
+    questions = [
+        question(len(r), g, Task.MULTIPLE_ANSWER) for r, g in zip(scores, gold, strict=True)
+    ]
     means = sweep_thresholds(F1Macro(), scores, questions, np.array(thresholds))
     for t, row in zip(thresholds, means, strict=True):
-        single = F1Macro().statistics(questions, Threshold(value=t).decide(scores, questions)).mean(axis=0)
+        single = (
+            F1Macro()
+            .statistics(questions, Threshold(value=t).decide(scores, questions))
+            .mean(axis=0)
+        )
         assert row == pytest.approx(single, abs=1e-12)
 
 

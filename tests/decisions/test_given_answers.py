@@ -13,12 +13,16 @@ PASSAGE = Passage("p", "Tam and Wren and Tam.")
 
 def decide(task, rows, evidence=None, texts=("Tam", "Wren", "Tam")):
     questions = [
-        Question(f"q{i}", PASSAGE, "?", tuple(map(Candidate, texts)), None, task) for i in range(len(rows))
+        Question(f"q{i}", PASSAGE, "?", tuple(map(Candidate, texts)), None, task)
+        for i in range(len(rows))
     ]
     scores = Scores.from_lists(rows)
     if evidence is not None:
         scores = Scores(scores.values, scores.offsets, np.repeat(evidence, len(texts)))
-    return [(p.answers, p.weights, p.n_tied, p.n_candidates) for p in GivenAnswers().decide(scores, questions)]
+    return [
+        (p.answers, p.weights, p.n_tied, p.n_candidates)
+        for p in GivenAnswers().decide(scores, questions)
+    ]
 
 
 def test_one_option_has_the_whole_weight_and_samples_share_it():

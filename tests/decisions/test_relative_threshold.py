@@ -45,20 +45,30 @@ def test_spans_that_overlap_a_better_one_are_left_out():
 
 
 def test_there_are_no_more_spans_than_wanted():
-    assert answer(question("Ann", "Bob", "Carla"), 1.0, 3.0, 2.5, margin=9, max_spans=2) == ("Bob", "Carla")
+    assert answer(question("Ann", "Bob", "Carla"), 1.0, 3.0, 2.5, margin=9, max_spans=2) == (
+        "Bob",
+        "Carla",
+    )
 
 
 def test_a_text_is_answered_once_at_any_place():
     second = TEXT.rindex("Bob")
     query = question("Ann", "Bob")
     both = Question(
-        "q", query.passage, "", (*query.candidates, Candidate("Bob", second, second + 3)), (), Task.MULTI_SPAN
+        "q",
+        query.passage,
+        "",
+        (*query.candidates, Candidate("Bob", second, second + 3)),
+        (),
+        Task.MULTI_SPAN,
     )
     assert answer(both, 0.0, 1.0, 1.0, margin=5) == ("Bob", "Ann")
 
 
 def test_candidates_without_places_do_not_overlap():
-    query = Question("q", Passage("p", TEXT), "", (Candidate("Ann"), Candidate("Ann and")), (), Task.MULTI_SPAN)
+    query = Question(
+        "q", Passage("p", TEXT), "", (Candidate("Ann"), Candidate("Ann and")), (), Task.MULTI_SPAN
+    )
     assert answer(query, 1.0, 1.0) == ("Ann", "Ann and")
 
 
@@ -67,7 +77,9 @@ def test_a_question_without_candidates_has_no_answer():
     assert prediction.answers == ()
 
 
-@given(st.permutations(range(4)), st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=4, max_size=4))
+@given(
+    st.permutations(range(4)), st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=4, max_size=4)
+)
 def test_the_order_of_candidates_does_not_matter(order, scores):
     texts = ["Ann and Bob", "Bob", "Ann", "Carla"]
     shuffled = answer(question(*(texts[i] for i in order)), *(scores[i] for i in order), margin=0.5)

@@ -41,7 +41,13 @@ def test_an_untuned_threshold_is_an_error(answers, question):
 
 @pytest.mark.parametrize(
     ("metric", "threshold", "score"),
-    [("f1_a", 0.3, 4 / 5), ("f1_m", 0.3, 4 / 5), ("em0", 0.9, 0), ("em1", 0.3, 1), ("accuracy", 0.3, 4 / 5)],
+    [
+        ("f1_a", 0.3, 4 / 5),
+        ("f1_m", 0.3, 4 / 5),
+        ("em0", 0.9, 0),
+        ("em1", 0.3, 1),
+        ("accuracy", 0.3, 4 / 5),
+    ],
 )
 def test_the_best_threshold_for_each_metric(one_wrong_on_top, metric, threshold, score):
     tuned = TunedThreshold(metric=metric).fit(*one_wrong_on_top)
@@ -56,9 +62,9 @@ def test_of_equally_good_thresholds_the_highest_is_taken(question):
     # Nothing or everything selected: two or two labels of three wrong; one in between is no better.
     assert TunedThreshold(metric="accuracy").fit(scores, questions).best_threshold_ == 0.7
     # By the grid, every value of 0.7 and more selects as little.
-    assert TunedThreshold(metric="accuracy", cuts="multirc2018").fit(scores, questions).best_threshold_ == (
-        pytest.approx(0.98)
-    )
+    assert TunedThreshold(metric="accuracy", cuts="multirc2018").fit(
+        scores, questions
+    ).best_threshold_ == (pytest.approx(0.98))
 
 
 def test_the_released_grid_has_only_its_own_values(one_wrong_on_top, question):
@@ -80,7 +86,11 @@ def test_parameters_are_cloned_and_fits_are_not(one_wrong_on_top):
 def test_a_threshold_is_tuned_for_metrics_of_selections(one_wrong_on_top):
     for name in SELECTION_METRICS:
         TunedThreshold(metric=name).fit(*one_wrong_on_top)
-    facts = {"field": "multiple-answer metric", "found": "quoref_f1", "expected": re.compile("accuracy, em0")}
+    facts = {
+        "field": "multiple-answer metric",
+        "found": "quoref_f1",
+        "expected": re.compile("accuracy, em0"),
+    }
     with raises(UsageError, **facts):
         TunedThreshold(metric="quoref_f1").fit(*one_wrong_on_top)
 
@@ -95,7 +105,9 @@ def test_infinite_scores_have_nothing_halfway(question):
     scores = Scores.from_lists([[1.0, float("inf")]])
     with raises(UsageError, field="scores", found="inf"):
         TunedThreshold().fit(scores, questions)
-    assert TunedThreshold(cuts="multirc2018").fit(scores, questions).best_score_ == pytest.approx(2 / 3)
+    assert TunedThreshold(cuts="multirc2018").fit(scores, questions).best_score_ == pytest.approx(
+        2 / 3
+    )
 
 
 def test_gold_must_be_known_and_of_choices(question):

@@ -41,7 +41,9 @@ def pages(tmp_path_factory):
     return {file.stem: file.read_text(encoding="utf-8") for file in folder.iterdir()}
 
 
-@pytest.mark.parametrize(("page", "make"), [("api.md", make_api.index), ("packages.md", make_api.files)])
+@pytest.mark.parametrize(
+    ("page", "make"), [("api.md", make_api.index), ("packages.md", make_api.files)]
+)
 def test_the_pages_are_what_the_script_makes(page, make):
     text = (DOCS / page).read_text(encoding="utf-8")
     assert text == make(), "run python docs/make_api.py"
@@ -52,17 +54,27 @@ def test_every_file_says_what_it_has():
 
 
 def test_every_package_that_exports_names_is_in_it(modules):
-    found = {info.name for info in pkgutil.walk_packages(classic_rc.__path__, "classic_rc.") if info.ispkg}
+    found = {
+        info.name
+        for info in pkgutil.walk_packages(classic_rc.__path__, "classic_rc.")
+        if info.ispkg
+    }
     packages = [importlib.import_module(name) for name in ("classic_rc", *found)]
     exporting = {package.__name__ for package in packages if getattr(package, "__all__", None)}
-    values = [getattr(package, name) for package in packages for name in getattr(package, "__all__", ())]
-    assert set(modules) == exporting | {value.__name__ for value in values if isinstance(value, ModuleType)}
+    values = [
+        getattr(package, name) for package in packages for name in getattr(package, "__all__", ())
+    ]
+    assert set(modules) == exporting | {
+        value.__name__ for value in values if isinstance(value, ModuleType)
+    }
 
 
 def test_nothing_but_what_is_exported_is_promised(modules):
     index = make_api.index()
     for module in modules:
-        section = re.search(rf"^## {re.escape(module)}\n(.*?)(?=^## |\Z)", index, re.MULTILINE | re.DOTALL)
+        section = re.search(
+            rf"^## {re.escape(module)}\n(.*?)(?=^## |\Z)", index, re.MULTILINE | re.DOTALL
+        )
         promised = re.findall(r"^\| `(.*?)` \|", section.group(1), re.MULTILINE)
         names = getattr(importlib.import_module(module), "__all__", None)
         if names is None:  # a module of its own, which a package exports as a whole
@@ -80,7 +92,9 @@ def test_every_name_is_what_the_reference_says_it_is(exported):
 
 def test_every_name_is_documented(pages, exported):
     assert [name.name for _, name in exported if not name.summary.endswith((".", ":", "?"))] == []
-    assert [name.name for module, name in exported if f"\n## {name.name}\n" not in pages[module]] == []
+    assert [
+        name.name for module, name in exported if f"\n## {name.name}\n" not in pages[module]
+    ] == []
 
 
 def test_every_package_says_what_it_is_for(modules):
@@ -91,7 +105,9 @@ def test_every_package_says_what_it_is_for(modules):
 def test_a_package_has_a_page_with_its_signatures_and_docstrings(pages, modules):
     assert set(pages) == set(modules)
     page = pages["classic_rc.testing"]
-    assert page.startswith(f"# classic_rc.testing\n\n{modules['classic_rc.testing'].text.splitlines()[0]}")
+    assert page.startswith(
+        f"# classic_rc.testing\n\n{modules['classic_rc.testing'].text.splitlines()[0]}"
+    )
     assert "Defined in `classic_rc.testing.solver_check`.\n\n```text\n" in page
     assert "```text\ncheck_solver(solver: Solver, *, tasks: Sequence[Task] | None=None, " in page
     page = pages["classic_rc.solvers"]
@@ -99,7 +115,9 @@ def test_a_package_has_a_page_with_its_signatures_and_docstrings(pages, modules)
     assert "distance_weight : a finite number, default 11.0\n    The cost of a distance" in page
     assert "### SlidingWindowDistance.score_candidates" in page
     page = pages["classic_rc.kernels"]
-    assert re.search(r"## SCALE\n\n(Defined in .*\n\n)?The integer that represents a weight of 1\.", page)
+    assert re.search(
+        r"## SCALE\n\n(Defined in .*\n\n)?The integer that represents a weight of 1\.", page
+    )
 
 
 def test_a_module_that_a_package_exports_has_a_page(pages):

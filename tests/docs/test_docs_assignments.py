@@ -53,9 +53,9 @@ def test_the_help_is_short_enough(capsys):
 
 
 def test_the_solver_is_of_twenty_lines():
-    source = (GUIDES.parents[1] / "tests" / "commands" / "grade" / "solutions" / "solver.py").read_text(
-        encoding="utf-8"
-    )
+    source = (
+        GUIDES.parents[1] / "tests" / "commands" / "grade" / "solutions" / "solver.py"
+    ).read_text(encoding="utf-8")
     code = [line for line in source.splitlines() if line.strip() and '"""' not in line]
     assert len(code) <= 20
 
@@ -65,16 +65,23 @@ def test_the_bug_is_not_seen_in_accuracy_on_the_sample():
     buggy, mended = solver_of(bug.start().decode()), solver_of(bug.source())
     assert buggy.score(dataset) == mended.score(dataset)
     scores = zip(buggy.score_candidates(dataset), mended.score_candidates(dataset), strict=True)
-    differing = [q.id for q, (one, other) in zip(dataset, scores, strict=True) if abs(one - other).max() > 1e-9]
+    differing = [
+        q.id
+        for q, (one, other) in zip(dataset, scores, strict=True)
+        if abs(one - other).max() > 1e-9
+    ]
     assert len(differing) == 5
     assert differing[0] == "hedgehog.4"
 
 
-@pytest.mark.parametrize("name", thinned(["mc160.dev", "mc160.train", "mc500.train", "mc500.dev"], 4))
+@pytest.mark.parametrize(
+    "name", thinned(["mc160.dev", "mc160.train", "mc500.train", "mc500.dev"], 4)
+)
 def test_the_bug_costs_what_the_page_says(shared_data, name):
     page = (ASSIGNMENTS / "bug" / "README.md").read_text(encoding="utf-8")
     header, buggy, mended = (
-        [cell.strip() for cell in row.split("|")] for row in re.findall(r"^\|.*\d\d.*", page, re.M)[:3]
+        [cell.strip() for cell in row.split("|")]
+        for row in re.findall(r"^\|.*\d\d.*", page, re.M)[:3]
     )
     column = [cell.lower().replace(" ", ".") for cell in header].index(name)
     dataset = classic_rc.load(shared_data / "mctest" / f"{name}.tsv")

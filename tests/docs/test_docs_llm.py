@@ -13,7 +13,9 @@ PAGE = (Path(__file__).resolve().parents[2] / "docs" / "llm.md").read_text(encod
 def test_both_tables_are_printed(shared_golden, monkeypatch, capsys):
     (log,) = (shared_golden / "harness").glob("samples_race_*.jsonl")
     results, differences = (
-        block for block in re.findall(r"^```\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL) if "dummy" in block
+        block
+        for block in re.findall(r"^```\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+        if "dummy" in block
     )
     monkeypatch.setenv("COLUMNS", "100")
     assert main(["run", str(log), "--quiet"]) == 0

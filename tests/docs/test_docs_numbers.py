@@ -25,9 +25,12 @@ pytestmark = pytest.mark.ci  # real data
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 MARK = re.compile(
-    r"^<!-- tested(?:: (\w+))?(, slow)? -->\n```\n(.*?)^```\n(.*?)(?=^<!-- tested|\Z)", re.MULTILINE | re.DOTALL
+    r"^<!-- tested(?:: (\w+))?(, slow)? -->\n```\n(.*?)^```\n(.*?)(?=^<!-- tested|\Z)",
+    re.MULTILINE | re.DOTALL,
 )
-FILES = re.compile(r"(?<![\w/.-])(?:annotations|dream|mcscript|mctest|multirc|quoref|race|record)/[^\s,;:\]\"']+")
+FILES = re.compile(
+    r"(?<![\w/.-])(?:annotations|dream|mcscript|mctest|multirc|quoref|race|record)/[^\s,;:\]\"']+"
+)
 VALUE = re.compile(r"[+-]?\d[\d.]*( \[[\d., -]+\])?$")
 
 
@@ -45,7 +48,9 @@ def marked(text: str) -> list[Shown]:
     found = []
     for kind, slow, block, rest in MARK.findall(text):
         pattern = r"```\n(.*?)```" if kind == "output" else r"((?:^\|.*\n)+)"
-        (first, *_) = re.findall(pattern, rest, re.MULTILINE | re.DOTALL if kind == "output" else re.MULTILINE)
+        (first, *_) = re.findall(
+            pattern, rest, re.MULTILINE | re.DOTALL if kind == "output" else re.MULTILINE
+        )
         found.append(Shown(kind, bool(slow), block.replace("\\\n", " ").splitlines(), first))
     return found
 
@@ -63,36 +68,52 @@ def output(command: str, capsys: pytest.CaptureFixture[str], width: int = 10_000
 def printed_rows(text: str) -> dict[str, list[dict[str, str]]]:
     """The rows that ``run`` prints for each dataset, in order: column names to cells."""
     found = {}
-    for dataset, header, body in re.findall(r"^(\S+) \(.*\n(system .*)\n-+\n((?:\S.*\n)+)", text, re.MULTILINE):
+    for dataset, header, body in re.findall(
+        r"^(\S+) \(.*\n(system .*)\n-+\n((?:\S.*\n)+)", text, re.MULTILINE
+    ):
         names = re.split(r" {2,}", header)
-        rows = [re.split(r" {2,}", line) for line in body.splitlines() if not line.startswith("[")]  # no headings
+        rows = [
+            re.split(r" {2,}", line) for line in body.splitlines() if not line.startswith("[")
+        ]  # no headings
         assert all(len(row) in (len(names), len(names) - 1) for row in rows)
         found[dataset] = [dict(zip(names, row, strict=False)) for row in rows]
     return found
 
 
-def results(command: str, capsys: pytest.CaptureFixture[str]) -> dict[tuple[str, str], dict[str, str]]:
+def results(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> dict[tuple[str, str], dict[str, str]]:
     """Run a command: by dataset and ``-s`` value, what it prints."""
     arguments = shlex.split(command, comments=True)
     specs = [arguments[i + 1] for i, argument in enumerate(arguments) if argument == "-s"]
     found = {}
     for dataset, rows in printed_rows(output(command, capsys)).items():
-        remaining = list(rows)  # of one solver they are in the order of -s, of two they are in the order of blocks
+        remaining = list(
+            rows
+        )  # of one solver they are in the order of -s, of two they are in the order of blocks
         for spec in specs:
             solver = re.split("[:,]", spec)[0]
-            found[dataset, spec] = next(r for r in remaining if re.split("[:,]", r["system"])[0] == solver)
+            found[dataset, spec] = next(
+                r for r in remaining if re.split("[:,]", r["system"])[0] == solver
+            )
             remaining.remove(found[dataset, spec])
     return found
 
 
 def agrees(shown: str, printed: str) -> bool:
     """Return whether a value is the printed one; bounds of an interval may be shown with more decimals."""
-    (value, *bounds), (own, *own_bounds) = (re.findall(r"-?[\d.]+", text) for text in (shown, printed))
-    return value == own and all(abs(float(a) - float(b)) < 0.051 for a, b in zip(bounds, own_bounds, strict=False))
+    (value, *bounds), (own, *own_bounds) = (
+        re.findall(r"-?[\d.]+", text) for text in (shown, printed)
+    )
+    return value == own and all(
+        abs(float(a) - float(b)) < 0.051 for a, b in zip(bounds, own_bounds, strict=False)
+    )
 
 
 def check_rows(shown: Shown, capsys: pytest.CaptureFixture[str]) -> None:
-    header, _, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in shown.text.splitlines())
+    header, _, *rows = (
+        [cell.strip() for cell in line.strip("|").split("|")] for line in shown.text.splitlines()
+    )
     found: dict[tuple[str, str], dict[str, str]] = {}
     for command in shown.commands:
         found |= results(command, capsys)

@@ -15,7 +15,9 @@ from classic_rc.cli.main import build_parser, main
 from tests.running.test_runs import write_answers
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "paper.md").read_text(encoding="utf-8")
-COMMANDS, SHOWN, OTHERS, RUNS, RELEASE = re.findall(r"^```\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+COMMANDS, SHOWN, OTHERS, RUNS, RELEASE = re.findall(
+    r"^```\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL
+)
 
 
 @pytest.fixture(scope="module")

@@ -37,7 +37,11 @@ def test_the_example_suite_names_what_exists():
     suite = read_suite(str(DOCS / "examples" / "paper.toml"))
     assert len(suite.datasets) == 6
     assert len(suite.systems) >= 10
-    files = {name for name, of_dataset in suite.systems.items() if any(map(is_missing, of_dataset.values()))}
+    files = {
+        name
+        for name, of_dataset in suite.systems.items()
+        if any(map(is_missing, of_dataset.values()))
+    }
     assert files <= {"System A", "System B"}
 
 
@@ -45,7 +49,9 @@ def test_the_data_of_the_example_suite_is_read(shared_data, tmp_path):
     text = (DOCS / "examples" / "paper.toml").read_text(encoding="utf-8")
     assert text.count('\ndata = "data"\n') == 1
     suite = tmp_path / "paper.toml"
-    suite.write_text(text.replace('\ndata = "data"\n', f"\ndata = '{shared_data}'\n"), encoding="utf-8")
+    suite.write_text(
+        text.replace('\ndata = "data"\n', f"\ndata = '{shared_data}'\n"), encoding="utf-8"
+    )
     for dataset in read_suite(str(suite)).datasets:
         for path in (
             dataset.values["path"],
@@ -53,7 +59,9 @@ def test_the_data_of_the_example_suite_is_read(shared_data, tmp_path):
             dataset.values.get("tune", dataset.values["path"]),
         ):
             name = Path(path).relative_to(shared_data)
-            assert (shared_data / name).is_file()  # the fixture skips the test if it has not got the file
+            assert (
+                shared_data / name
+            ).is_file()  # the fixture skips the test if it has not got the file
 
 
 def is_missing(system):

@@ -36,7 +36,9 @@ def test_every_command_has_a_page_with_output_and_options():
     assert {page.stem for page in (DOCS / "commands").glob("*.md")} == set(COMMANDS)
     for name in COMMANDS:
         text = (DOCS / "commands" / f"{name}.md").read_text(encoding="utf-8")
-        runs = "".join(re.findall(r"^```\{run\}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)).splitlines()
+        runs = "".join(
+            re.findall(r"^```\{run\}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+        ).splitlines()
         assert f"classic-rc {name} --help" in runs
         assert len(runs) > 1
 
@@ -78,7 +80,9 @@ def test_links_lead_to_places_in_the_site(build, tmp_path):
 
 
 def test_the_tour_shows_what_its_notebook_shows(build, tmp_path):
-    text = build.with_outputs(build.relinked(DOCS / "tour.md", tmp_path), DOCS / "tour.ipynb", tmp_path)
+    text = build.with_outputs(
+        build.relinked(DOCS / "tour.md", tmp_path), DOCS / "tour.ipynb", tmp_path
+    )
     pictures = re.findall(r"plt.legend.*\n\n```\n\n```\{figure\} (\S+)|```\{figure\} (\S+)", text)
     files = ["".join(names) for names in pictures]
     assert [bool(first) for first, _ in pictures] == [True, False]
@@ -106,16 +110,20 @@ def test_files_that_commands_write_are_shown(build, tmp_path):
 
 def test_what_is_wrong_with_a_site_is_found(build, tmp_path):
     (tmp_path / "fine.html").write_text(
-        '<h1 id="top"></h1><a href="#top"></a><a href="bad.html#there"></a><a href="https://example.org"></a>'
-        '<img src="data:image/png;base64,AA=="><link rel="canonical" href="https://example.org/">',
+        '<h1 id="top"></h1><a href="#top"></a><a href="bad.html#there"></a><a '
+        'href="https://example.org"></a><img src="data:image/png;base64,AA=="><link '
+        'rel="canonical" href="https://example.org/">',
         encoding="utf-8",
     )
     (tmp_path / "bad.html").write_text(
         '<p id="there"></p><a href="gone.html"></a><a href="fine.html#gone"></a>'
-        '<script src="https://example.org/a.js"></script><style>@import "https://example.org/a.css";</style>',
+        '<script src="https://example.org/a.js"></script><style>@import '
+        '"https://example.org/a.css";</style>',
         encoding="utf-8",
     )
-    (tmp_path / "site.css").write_text("a { background: url(//example.org/a.png) }", encoding="utf-8")
+    (tmp_path / "site.css").write_text(
+        "a { background: url(//example.org/a.png) }", encoding="utf-8"
+    )
     assert build.links.problems(tmp_path) == [
         "bad.html: fine.html#gone leads to no anchor",
         "bad.html: gone.html leads to no file",

@@ -33,7 +33,9 @@ def plain(cell):
 
 def test_it_is_made_of_the_page():
     made = make_notebook.notebook(PAGE)["cells"]
-    assert list(map(plain, NOTEBOOK["cells"])) == list(map(plain, made)), "run python docs/make_notebook.py"
+    assert list(map(plain, NOTEBOOK["cells"])) == list(map(plain, made)), (
+        "run python docs/make_notebook.py"
+    )
 
 
 def test_it_is_a_notebook():
@@ -55,15 +57,24 @@ def test_its_cells_show_what_the_page_shows():
 def test_it_has_plots_a_table_and_exercises():
     outputs = [output for cell in NOTEBOOK["cells"] for output in cell.get("outputs", ())]
     assert sum("image/png" in output.get("data", ()) for output in outputs) == 2
-    assert any("<td>44.79</td>" in "".join(output.get("data", {}).get("text/html", ())) for output in outputs)
+    assert any(
+        "<td>44.79</td>" in "".join(output.get("data", {}).get("text/html", ()))
+        for output in outputs
+    )
     exercises = [source for source, _ in WANTED if source.startswith("def my_")]
-    assert len(exercises) == len([source for source, _ in WANTED if source.startswith("def solved_")]) == 3
+    assert (
+        len(exercises)
+        == len([source for source, _ in WANTED if source.startswith("def solved_")])
+        == 3
+    )
 
 
 def test_a_cell_that_differs_is_found():
     kept = json.loads(json.dumps(NOTEBOOK))
     assert make_notebook.differences(NOTEBOOK, kept) == []
-    number, changed = next((i, cell) for i, cell in enumerate(kept["cells"]) if make_notebook.shown(cell))
+    number, changed = next(
+        (i, cell) for i, cell in enumerate(kept["cells"]) if make_notebook.shown(cell)
+    )
     changed["outputs"] = []
     assert make_notebook.differences(NOTEBOOK, kept) == [NOTEBOOK["cells"][number]["id"]]
     kept["cells"].pop()
@@ -71,7 +82,9 @@ def test_a_cell_that_differs_is_found():
 
 
 def test_a_cell_ends_where_the_page_shows_an_output():
-    block = ">>> a = 1\n>>> a\n1\n>>> b = 2\n>>> for i in (a, b):\n...     print(i)\n1\n2\n>>> c = 3\n"
+    block = (
+        ">>> a = 1\n>>> a\n1\n>>> b = 2\n>>> for i in (a, b):\n...     print(i)\n1\n2\n>>> c = 3\n"
+    )
     assert make_notebook.sources(block) == [
         ("a = 1\na", "1"),
         ("b = 2\nfor i in (a, b):\n    print(i)", "1\n2"),

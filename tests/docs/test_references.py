@@ -35,9 +35,13 @@ PAGES = sorted(
 )
 LINKED = [*PAGES, ROOT / "CHANGELOG.md"]
 SOURCES = sorted(
-    path for folder in ("classic_rc", "docs", "benchmarks", "tools") for path in (ROOT / folder).rglob("*.py")
+    path
+    for folder in ("classic_rc", "docs", "benchmarks", "tools")
+    for path in (ROOT / folder).rglob("*.py")
 )
-RECORDER = ROOT / "tools" / "recorder_commands.py"  # its paths are those of the folders that it works in
+RECORDER = (
+    ROOT / "tools" / "recorder_commands.py"
+)  # its paths are those of the folders that it works in
 
 DOTTED = re.compile(r"(?<![\w./@-])classic_rc(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_]\w*)?")
 PATH = re.compile(rf"(?<![\w./-])(?:{'|'.join(FOLDERS)})/[\w./-]*\w")
@@ -106,7 +110,10 @@ def fields_of(cls: Any) -> set[str]:
         found |= set(inspect.get_annotations(base))
         codes = [value.__code__ for value in vars(base).values() if hasattr(value, "__code__")]
         found |= {
-            step.argval for code in codes for step in dis.get_instructions(code) if step.opname == "STORE_ATTR"
+            step.argval
+            for code in codes
+            for step in dis.get_instructions(code)
+            if step.opname == "STORE_ATTR"
         }
     return found
 
@@ -153,7 +160,9 @@ def unresolved_roles(source: str, module: str) -> list[str]:
                 continue
             else:
                 places = [name] if name.startswith("classic_rc.") else [f"{module}.{name}"]
-                places += [f"{module}.{'.'.join(classes[: n + 1])}.{name}" for n in range(len(classes))]
+                places += [
+                    f"{module}.{'.'.join(classes[: n + 1])}.{name}" for n in range(len(classes))
+                ]
             if not any(map(exists, places)):
                 missing.append(target)
     return missing
@@ -161,8 +170,12 @@ def unresolved_roles(source: str, module: str) -> list[str]:
 
 def slugs(page: Path) -> set[str]:
     """The anchors of a page's headings, as GitHub makes them."""
-    headings = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```", "", text_of(page), flags=re.M | re.S), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+    headings = re.findall(
+        r"^#+ (.*)$", re.sub(r"^```.*?^```", "", text_of(page), flags=re.M | re.S), re.MULTILINE
+    )
+    return {
+        re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings
+    }
 
 
 def broken_links(text: str, page: Path) -> list[str]:
@@ -170,20 +183,26 @@ def broken_links(text: str, page: Path) -> list[str]:
     for link in LINK.findall(text):
         file, _, anchor = link.partition("#")
         target = page.parent / file if file else page
-        if not target.exists() or (anchor and target.suffix == ".md" and anchor not in slugs(target)):
+        if not target.exists() or (
+            anchor and target.suffix == ".md" and anchor not in slugs(target)
+        ):
             broken.append(link)
     return broken
 
 
 def missing_names(text: str) -> list[str]:
     return [
-        name for name in dict.fromkeys(DOTTED.findall(text)) if name not in NO_PYTHON_NAMES and not exists(name)
+        name
+        for name in dict.fromkeys(DOTTED.findall(text))
+        if name not in NO_PYTHON_NAMES and not exists(name)
     ]
 
 
 def missing_paths(text: str) -> list[str]:
     """The paths from the repository's root, and of modules from the package, that no file or folder has."""
-    found = [ROOT / path for path in PATH.findall(text)] + [PACKAGE / path for path in MODULE_PATH.findall(text)]
+    found = [ROOT / path for path in PATH.findall(text)] + [
+        PACKAGE / path for path in MODULE_PATH.findall(text)
+    ]
     return [shown(path) for path in dict.fromkeys(found) if not path.exists()]
 
 
@@ -219,7 +238,12 @@ def test_every_script_that_is_named_exists():
 
 def test_every_cross_reference_leads_somewhere():
     paths = [path for path in SOURCES if PACKAGE in path.parents]
-    assert faults(paths, lambda path: unresolved_roles(path.read_text(encoding="utf-8"), module_of(path))) == {}
+    assert (
+        faults(
+            paths, lambda path: unresolved_roles(path.read_text(encoding="utf-8"), module_of(path))
+        )
+        == {}
+    )
 
 
 def test_every_relative_link_leads_somewhere():
@@ -230,19 +254,40 @@ def test_every_relative_link_leads_somewhere():
     ("find", "text", "missing"),
     [
         (missing_names, "`classic_rc.solvers.SlidingWindow` and classic_rc.folds.", []),
-        (missing_names, "classic_rc.questions.Question.passage, classic_rc.results.breakdown.Group.cells", []),
-        (missing_names, "`classic_rc.gone`, classic_rc.folds.gone", ["classic_rc.gone", "classic_rc.folds.gone"]),
-        (missing_names, "'classic_rc.folds:Overlap', 'classic_rc.folds:Gone'", ["classic_rc.folds:Gone"]),
+        (
+            missing_names,
+            "classic_rc.questions.Question.passage, classic_rc.results.breakdown.Group.cells",
+            [],
+        ),
+        (
+            missing_names,
+            "`classic_rc.gone`, classic_rc.folds.gone",
+            ["classic_rc.gone", "classic_rc.folds.gone"],
+        ),
+        (
+            missing_names,
+            "'classic_rc.folds:Overlap', 'classic_rc.folds:Gone'",
+            ["classic_rc.folds:Gone"],
+        ),
         (missing_names, "https://example.org/classic_rc.gone", []),
         (missing_paths, "docs/tour.md, `classic_rc/text/` and kernels/arrays.py", []),
-        (missing_paths, "docs/gone.md and `kernels/gone.py`", ["docs/gone.md", "classic_rc/kernels/gone.py"]),
+        (
+            missing_paths,
+            "docs/gone.md and `kernels/gone.py`",
+            ["docs/gone.md", "classic_rc/kernels/gone.py"],
+        ),
         (
             missing_scripts,
-            "`python -m benchmarks spans`, `python -m tools.recorder record X`, python -m benchmarks.\n",
+            "`python -m benchmarks spans`, `python -m tools.recorder record X`, python -m "
+            "benchmarks.\n",
             [],
         ),
         (missing_scripts, "`python -m\nbenchmarks.studies.NAME`, `python -m benchmarks` times", []),
-        (missing_scripts, "python -m benchmarks.gone and python -m tools", ["benchmarks.gone", "tools"]),
+        (
+            missing_scripts,
+            "python -m benchmarks.gone and python -m tools",
+            ["benchmarks.gone", "tools"],
+        ),
         (missing_scripts, "python -m benchmarks audit-nulls X", ["benchmarks audit-nulls"]),
     ],
 )

@@ -73,9 +73,12 @@ def superglue() -> Dataset:
 
 def cloze() -> Dataset:
     passage = Passage("harbour", LIGHTHOUSE)
-    mentions = tuple(Candidate(LIGHTHOUSE[a:b], a, b) for a, b in ((4, 7), (34, 38), (49, 52), (61, 65)))
+    mentions = tuple(
+        Candidate(LIGHTHOUSE[a:b], a, b) for a, b in ((4, 7), (34, 38), (49, 52), (61, 65))
+    )
     questions = [
-        Question(str(17 + i), passage, "@placeholder paints", mentions, ("Tam",), Task.CLOZE) for i in range(3)
+        Question(str(17 + i), passage, "@placeholder paints", mentions, ("Tam",), Task.CLOZE)
+        for i in range(3)
     ]
     return Dataset(questions, name="harbour", reader="record")
 
@@ -83,7 +86,9 @@ def cloze() -> Dataset:
 def spans(task: Task) -> Dataset:
     passage = Passage("market", MARKET)
     questions = [Question(f"s{i}", passage, "Who?", (), ("Ines", "Tam"), task) for i in range(3)]
-    return Dataset(questions, name="market", reader="quoref" if task is Task.MULTI_SPAN else "squad")
+    return Dataset(
+        questions, name="market", reader="quoref" if task is Task.MULTI_SPAN else "squad"
+    )
 
 
 @pytest.fixture(scope="session")
@@ -103,7 +108,9 @@ def made() -> dict[str, Dataset]:
 def refused(made) -> Callable[..., None]:
     """Read a text as a format; it must end with an error that has these facts, `expected` in part."""
 
-    def read(format: str, dataset: str, text: str, *, expected: str | None, **facts: str | None) -> None:
+    def read(
+        format: str, dataset: str, text: str, *, expected: str | None, **facts: str | None
+    ) -> None:
         part = None if expected is None else re.compile(re.escape(expected))
         with raises(DataError, source="answers.txt", expected=part, **facts):
             get_format(format).read(text, made[dataset], source="answers.txt")

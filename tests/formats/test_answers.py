@@ -33,7 +33,9 @@ def read(text, dataset, *, reading=None, tmp_path=None, **more):
 
 
 def jsonl(*values, names=("id", "answer")):
-    return "".join(json.dumps({names[0]: f"q{i}", names[1]: value}) + "\n" for i, value in enumerate(values))
+    return "".join(
+        json.dumps({names[0]: f"q{i}", names[1]: value}) + "\n" for i, value in enumerate(values)
+    )
 
 
 def of_one(value, dataset=SINGLE):
@@ -100,20 +102,26 @@ def test_several_options_are_joined_or_listed(value, selected):
     assert of_one(value, SEVERAL) == selected
 
 
-@pytest.mark.parametrize("value", ["", "A, E", ["A", "x"], [True, False], "Tam and the cat", "perhaps A"])
+@pytest.mark.parametrize(
+    "value", ["", "A, E", ["A", "x"], [True, False], "Tam and the cat", "perhaps A"]
+)
 def test_a_selection_with_an_unknown_part_says_nothing(value):
     assert of_one(value, SEVERAL) is None
 
 
 @pytest.mark.parametrize("id_name", ["id", "question_id", "qid", "ID", "example_id", "idx"])
-@pytest.mark.parametrize("answer_name", ["answer", "prediction", "pred", "output", "response", "Predicted"])
+@pytest.mark.parametrize(
+    "answer_name", ["answer", "prediction", "pred", "output", "response", "Predicted"]
+)
 def test_columns_are_known_by_name_in_every_layout(tmp_path, id_name, answer_name):
     rows = [{"model": "m", id_name: f"q{i}", answer_name: "ABCD"[i]} for i in range(4)]
     texts = [
         "".join(json.dumps(row) + "\n" for row in rows),
         json.dumps(rows, indent=1),
         "\n".join([f"model,{id_name},{answer_name}", *(f"m,q{i},{'ABCD'[i]}" for i in range(4))]),
-        "\r\n".join([f"{id_name}\t{answer_name}\tmodel", *(f"q{i}\t{'ABCD'[i]}\tm" for i in range(4)), ""]),
+        "\r\n".join(
+            [f"{id_name}\t{answer_name}\tmodel", *(f"q{i}\t{'ABCD'[i]}\tm" for i in range(4)), ""]
+        ),
     ]
     for text in texts:
         path = tmp_path / "answers"
@@ -127,7 +135,9 @@ def test_columns_are_known_by_name_in_every_layout(tmp_path, id_name, answer_nam
 def test_one_object_maps_ids_to_answers(tmp_path):
     for indent in (None, 1):
         path = tmp_path / "answers.json"
-        path.write_text(json.dumps({f"q{i}": "ABCD"[i] for i in range(4)}, indent=indent), encoding="utf-8")
+        path.write_text(
+            json.dumps({f"q{i}": "ABCD"[i] for i in range(4)}, indent=indent), encoding="utf-8"
+        )
         assert [set(p.answers[0]) for p in read_predictions(path, SINGLE)] == [{0}, {1}, {2}, {3}]
     path.write_text('{"q0": ["A", "C"], "q1": "B", "q2": [], "q3": null}', encoding="utf-8")
     notes: list[str] = []
@@ -145,13 +155,17 @@ def test_one_object_maps_ids_to_answers(tmp_path):
 
 def test_cells_may_have_line_ends_and_commas(tmp_path):
     path = tmp_path / "answers.csv"
-    path.write_text('id,response\nq0,"B"\nq1,"Answer:\nB"\nq2,"[""A"", ""C""]"\nq3,"A, C"\n', encoding="utf-8")
+    path.write_text(
+        'id,response\nq0,"B"\nq1,"Answer:\nB"\nq2,"[""A"", ""C""]"\nq3,"A, C"\n', encoding="utf-8"
+    )
     selected = [set(p.answers[0]) for p in read_predictions(path, SEVERAL)]
     assert selected == [{1}, {1}, {0, 2}, {0, 2}]
 
 
 def test_predictions_are_read_and_not_the_gold_next_to_them():
-    rows = [{"id": f"q{i}", "answer": "A", "prediction": "B", "output": "it is B"} for i in range(4)]
+    rows = [
+        {"id": f"q{i}", "answer": "A", "prediction": "B", "output": "it is B"} for i in range(4)
+    ]
     predictions, notes = read("\n".join(map(json.dumps, rows)), SINGLE)
     assert [set(p.answers[0]) for p in predictions] == [{1}] * 4
     (note,) = notes
@@ -178,17 +192,25 @@ def test_unparsed_answers_are_counted_and_count_as_wrong():
     assert [len(p.answers) for p in predictions] == [1, 0, 0, 0]
     assert METRICS["accuracy"](SINGLE, predictions) == 0.25
     assert notes == [
-        "a: 2 of 4 answers could not be parsed and count as wrong: first at id 'q1' (line 2): 'I think so'",
+        "a: 2 of 4 answers could not be parsed and count as wrong: first at id 'q1' (line 2): 'I "
+        "think so'",
         "a: 1 of 4 questions have no answer and score 0",
     ]
 
 
 def test_missing_and_unknown_questions_are_refused():
-    with raises(DataError, source="a", problem="2 of 4 questions have no row", found="none for 'q2'"):
+    with raises(
+        DataError, source="a", problem="2 of 4 questions have no row", found="none for 'q2'"
+    ):
         read(jsonl("A", "B"), SINGLE)
     extra = jsonl("A", "A", "A", "A", "A")
     with raises(
-        DataError, source="a", where="line 5", field="id", found="'q4'", expected=re.compile("4 ids .*'q0'")
+        DataError,
+        source="a",
+        where="line 5",
+        field="id",
+        found="'q4'",
+        expected=re.compile("4 ids .*'q0'"),
     ):
         read(extra, SINGLE)
     assert len(read(extra, SINGLE, partial=True)[0]) == 4
@@ -226,10 +248,14 @@ def test_indices_in_objects_count_from_where_the_file_shows():
 def test_indices_that_may_count_from_0_or_1_are_refused_unless_declared(values):
     with raises(DataError, field="answer", found=re.compile("index0: .*; index1: ")) as caught:
         read(jsonl(*values), SINGLE)
-    assert re.search(r"-s answers:\S+,reading=index0 or -s answers:\S+,reading=index1", caught.value.hint)
+    assert re.search(
+        r"-s answers:\S+,reading=index0 or -s answers:\S+,reading=index1", caught.value.hint
+    )
     for first in (0, 1):
         predictions, _ = read(jsonl(*values), SINGLE, reading=f"index{first}")
-        assert set(predictions[0].answers[0] if predictions[0].answers else ()) == ({values[0] - first} & {0, 1})
+        assert set(predictions[0].answers[0] if predictions[0].answers else ()) == (
+            {values[0] - first} & {0, 1}
+        )
 
 
 def test_numbers_that_are_texts_of_options_are_texts():
@@ -246,7 +272,11 @@ def test_several_indices(tmp_path):
     assert [set(p.answers[0]) for p in predictions] == [{0, 2}, {1}, set(), {1, 3}]
     predictions, _ = read(jsonl("1,3", "2", "4", "1 2"), SEVERAL)
     assert [set(p.answers[0]) for p in predictions] == [{0, 2}, {1}, {3}, {0, 1}]
-    with raises(DataError, field="answer", hint=re.compile(r"-s answers:\S+,reading=index0 or .*,reading=flags")):
+    with raises(
+        DataError,
+        field="answer",
+        hint=re.compile(r"-s answers:\S+,reading=index0 or .*,reading=flags"),
+    ):
         read(jsonl([1, 0, 1, 0], [0], [0], [0]), SEVERAL)
 
 
@@ -258,7 +288,16 @@ def test_a_letter_that_is_the_text_of_another_option_is_what_the_other_answers_a
 
 
 def test_several_rows_of_a_question_are_samples_whose_mean_counts():
-    rows = [("q0", "A"), ("q0", "B"), ("q0", "A"), ("q1", "A"), ("q1", "?"), ("q2", "A"), ("q2", "A"), ("q3", "x")]
+    rows = [
+        ("q0", "A"),
+        ("q0", "B"),
+        ("q0", "A"),
+        ("q1", "A"),
+        ("q1", "?"),
+        ("q2", "A"),
+        ("q2", "A"),
+        ("q3", "x"),
+    ]
     predictions, notes = read("id,answer\n" + "".join(f"{q},{a}\n" for q, a in rows), SINGLE)
     assert [p.answers for p in predictions] == [
         (frozenset({0}), frozenset({1})),
@@ -294,10 +333,21 @@ def test_texts_of_spans_and_cloze_are_read_as_they_are():
     spans = Dataset([Question(f"q{i}", PASSAGE, "Who?", (), ("Tam",), Task.SPAN) for i in range(3)])
     predictions, _ = read(jsonl("Old Tam", 1945, ["Wren"]), spans)
     assert [p.answers for p in predictions] == [(("Old Tam",),), (("1945",),), (("Wren",),)]
-    several = Dataset([Question(f"q{i}", PASSAGE, "Who?", (), ("Tam",), Task.MULTI_SPAN) for i in range(4)])
-    predictions, _ = read(jsonl("Tam, Wren", ["Tam", "Wren"], '["Tam", "Wren"]', ["Tam", " "]), several)
-    assert [p.answers for p in predictions] == [(("Tam, Wren",),), (("Tam", "Wren"),), (("Tam", "Wren"),), ()]
-    cloze = Dataset([Question("q0", PASSAGE, "@placeholder", (Candidate("Tam", 4, 7),), ("Tam",), Task.CLOZE)])
+    several = Dataset(
+        [Question(f"q{i}", PASSAGE, "Who?", (), ("Tam",), Task.MULTI_SPAN) for i in range(4)]
+    )
+    predictions, _ = read(
+        jsonl("Tam, Wren", ["Tam", "Wren"], '["Tam", "Wren"]', ["Tam", " "]), several
+    )
+    assert [p.answers for p in predictions] == [
+        (("Tam, Wren",),),
+        (("Tam", "Wren"),),
+        (("Tam", "Wren"),),
+        (),
+    ]
+    cloze = Dataset(
+        [Question("q0", PASSAGE, "@placeholder", (Candidate("Tam", 4, 7),), ("Tam",), Task.CLOZE)]
+    )
     assert read("id\tpred\nq0\tA\n", cloze)[0][0].answers == (("A",),)
 
 
@@ -317,7 +367,9 @@ def test_options_beyond_z_are_written_as_texts():
     from classic_rc.predictions import Prediction
 
     for option, written in ((25, "Z"), (26, "option 26")):
-        text = get_format("answers").write(many, predictions=[Prediction("q0", (frozenset({option}),))])
+        text = get_format("answers").write(
+            many, predictions=[Prediction("q0", (frozenset({option}),))]
+        )
         assert json.loads(text) == {"id": "q0", "answer": written}
         assert read(text, many)[0][0].answers == (frozenset({option}),)
 

@@ -11,12 +11,18 @@ from classic_rc.predictions import Prediction
 
 def test_a_missing_question_has_no_answer(made):
     predictions = get_format("record").read('{"19": "Wren"}', made["cloze"], source="a")
-    assert [(p.question_id, p.answers) for p in predictions] == [("17", ()), ("18", ()), ("19", (("Wren",),))]
+    assert [(p.question_id, p.answers) for p in predictions] == [
+        ("17", ()),
+        ("18", ()),
+        ("19", (("Wren",),)),
+    ]
 
 
 def test_a_question_without_an_answer_is_not_written(made):
     predictions = [Prediction("17", ()), Prediction("18", (("Tam",),)), Prediction("19", ())]
-    assert get_format("record").write(made["cloze"], predictions=predictions) == '{\n"18": "Tam"\n}\n'
+    assert (
+        get_format("record").write(made["cloze"], predictions=predictions) == '{\n"18": "Tam"\n}\n'
+    )
 
 
 def test_multi_span_answers_are_lists_and_may_be_read_from_a_text(made):
@@ -36,7 +42,15 @@ def test_single_span_answers_are_texts(made):
 @pytest.mark.parametrize(
     ("format", "shape", "text", "where", "field", "found", "expected"),
     [
-        ("record", "cloze", '{"5": "Tam"}', "$.5", None, "id '5'", "one of 3 entries such as id '17'"),
+        (
+            "record",
+            "cloze",
+            '{"5": "Tam"}',
+            "$.5",
+            None,
+            "id '5'",
+            "one of 3 entries such as id '17'",
+        ),
         ("record", "cloze", '{"17": "Tam", "17": "Wren"}', "$", None, "'17'", "each key once"),
         ("record", "cloze", '{"17": ["Tam"]}', "$.17", None, "a list of 1", "a string"),
         ("record", "cloze", '{"17": null}', "$.17", None, "null", "a string"),
@@ -53,12 +67,22 @@ def test_malformed_files(refused, format, shape, text, where, field, found, expe
 
 @pytest.mark.parametrize(
     ("name", "file", "format"),
-    [("record", "record/record_explorer_123.json", "record"), ("quoref", "quoref/quoref-dev-v0.1.json", "squad")],
+    [
+        ("record", "record/record_explorer_123.json", "record"),
+        ("quoref", "quoref/quoref-dev-v0.1.json", "squad"),
+    ],
 )
-def test_official_predictions_are_read_and_written_again(shared_data, shared_golden, name, file, format):
+def test_official_predictions_are_read_and_written_again(
+    shared_data, shared_golden, name, file, format
+):
     dataset = load(shared_data / file)
-    cases = json.loads((shared_golden / f"{name}_metrics.json").read_text(encoding="utf-8"))["cases"]
+    cases = json.loads((shared_golden / f"{name}_metrics.json").read_text(encoding="utf-8"))[
+        "cases"
+    ]
     for case in cases:
         predictions = get_format(format).read(json.dumps(case["predictions"]), dataset, source="a")
         assert sum(not p.answers for p in predictions) == len(dataset) - len(case["predictions"])
-        assert json.loads(get_format(format).write(dataset, predictions=predictions)) == case["predictions"]
+        assert (
+            json.loads(get_format(format).write(dataset, predictions=predictions))
+            == case["predictions"]
+        )

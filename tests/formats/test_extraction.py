@@ -21,7 +21,10 @@ def read(*texts, options=FOUR, task=Task.SINGLE_CHOICE, pattern=None):
     candidates = tuple(map(Candidate, options))
     rows = [*texts, "B"]
     dataset = Dataset(
-        [Question(f"q{i}", PASSAGE, "Who?", candidates, frozenset({0}), task) for i in range(len(rows))]
+        [
+            Question(f"q{i}", PASSAGE, "Who?", candidates, frozenset({0}), task)
+            for i in range(len(rows))
+        ]
     )
     lines = "\n".join(json.dumps({"id": f"q{i}", "text": text}) for i, text in enumerate(rows))
     form = get_format("answers").with_options({} if pattern is None else {"pattern": pattern})
@@ -76,14 +79,21 @@ def test_what_is_uncertain_states_none(text):
 
 def test_letters_that_are_words_and_options_that_are_articles():
     many = tuple(f"option {i}" for i in range(10))
-    assert read("The answer is I.", "I think that it rains", "The answer is I think B", options=many)[0] == [
+    assert read(
+        "The answer is I.", "I think that it rains", "The answer is I think B", options=many
+    )[0] == [
         {8},
         None,
         None,
     ]
-    assert read("The answer is A because he keeps it", "The answer is A, as it says")[0] == [{0}, {0}]
+    assert read("The answer is A because he keeps it", "The answer is A, as it says")[0] == [
+        {0},
+        {0},
+    ]
     assert read("The answer is A dog", "A dog.", options=("A dog", "a cat", "it"))[0] == [{0}, {0}]
-    assert read("Yes, he did.", "No, because he left", "The answer is no one", options=("yes", "no"))[0] == [
+    assert read(
+        "Yes, he did.", "No, because he left", "The answer is no one", options=("yes", "no")
+    )[0] == [
         {0},
         {1},
         None,
@@ -96,7 +106,10 @@ def test_numbers_in_texts_are_options_only_if_all_answers_are_numbers():
     assert read(*numbers, options=("red", "blue", "green"))[0] == [None] * 3  # the last row is B
     candidates = tuple(map(Candidate, ("red", "blue", "green")))
     dataset = Dataset(
-        [Question(f"q{i}", PASSAGE, "Which?", candidates, frozenset({0}), Task.SINGLE_CHOICE) for i in range(3)]
+        [
+            Question(f"q{i}", PASSAGE, "Which?", candidates, frozenset({0}), Task.SINGLE_CHOICE)
+            for i in range(3)
+        ]
     )
     lines = "\n".join(json.dumps({"id": f"q{i}", "text": text}) for i, text in enumerate(numbers))
     predictions = get_format("answers").read(lines, dataset, source="a")
@@ -120,7 +133,9 @@ def test_a_pattern_replaces_all_forms():
     ]
     pattern = r"vote for \(?([A-D])"
     assert read(*texts, pattern=pattern)[0] == [{1}, None, None, {2}]
-    assert read(*texts, pattern=r"v(?:)ote for \(?[A-D]")[0] == [None] * 4  # without a group the whole match counts
+    assert (
+        read(*texts, pattern=r"v(?:)ote for \(?[A-D]")[0] == [None] * 4
+    )  # without a group the whole match counts
     with raises(UsageError, field="pattern", found="("):
         get_format("answers").with_options({"pattern": "("})
     with raises(UsageError, field="reading", found="index", expected="index1, index0"):
@@ -140,11 +155,19 @@ def test_spans_are_the_text_after_the_reasoning_or_what_the_pattern_finds():
         ("It is Tam.", r"\[(.*?)\]", ()),
     ):
         form = get_format("answers").with_options({} if pattern is None else {"pattern": pattern})
-        assert form.read(json.dumps({"id": "q0", "text": text}), dataset, source="a")[0].answers == answers
+        assert (
+            form.read(json.dumps({"id": "q0", "text": text}), dataset, source="a")[0].answers
+            == answers
+        )
 
 
 def test_the_report_counts_each_way_and_shows_three_examples():
-    texts = [*["The answer is A."] * 2, *["So the answer is (B), yes"] * 5, "Hm. I cannot tell.", "\\boxed{C}"]
+    texts = [
+        *["The answer is A."] * 2,
+        *["So the answer is (B), yes"] * 5,
+        "Hm. I cannot tell.",
+        "\\boxed{C}",
+    ]
     counts = AnswerCounts.of(read(*texts)[1])
     assert (counts.answers, counts.unparsed, counts.empty) == (10, 1, 0)
     first, *ways = counts.report

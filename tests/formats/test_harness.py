@@ -42,7 +42,9 @@ VALUES = [
 def answers(path: Path, dataset: Dataset, format: str | None = None) -> list[Any]:
     predictions = read_predictions(path, dataset, format)
     assert not isinstance(predictions, Scores)
-    return [set(prediction.answers[0]) if prediction.answers else None for prediction in predictions]
+    return [
+        set(prediction.answers[0]) if prediction.answers else None for prediction in predictions
+    ]
 
 
 def accuracy(path: Path, dataset: Dataset, format: str | None = None) -> float:
@@ -54,11 +56,16 @@ def accuracy(path: Path, dataset: Dataset, format: str | None = None) -> float:
 def test_the_accuracy_is_that_of_the_harness(shared_golden, task):
     (path,) = (shared_golden / "harness").glob(f"samples_{task}_*.jsonl")
     (results,) = (shared_golden / "harness").glob("results_*.json")
-    expected = json.loads(results.read_text(encoding="utf-8"))["results"][f"{task}_local"]["acc,none"]
+    expected = json.loads(results.read_text(encoding="utf-8"))["results"][f"{task}_local"][
+        "acc,none"
+    ]
     dataset = load(path)
     assert accuracy(path, dataset) == expected
     logged = [json.loads(line)["acc"] for line in path.read_text(encoding="utf-8").splitlines()]
-    right = [answer <= question.gold for answer, question in zip(answers(path, dataset), dataset, strict=True)]
+    right = [
+        answer <= question.gold
+        for answer, question in zip(answers(path, dataset), dataset, strict=True)
+    ]
     assert right == [value == 1.0 for value in logged]
 
 
@@ -149,7 +156,9 @@ def test_a_log_that_disagrees_with_its_accuracies_is_noted(tmp_path):
     path = write_log(tmp_path, rows)
     notes: list[str] = []
     read_predictions(path, load(path), notes=notes)
-    assert notes == [f"{path}: on 1 of 4 questions the log's acc is not that of the best log-likelihood"]
+    assert notes == [
+        f"{path}: on 1 of 4 questions the log's acc is not that of the best log-likelihood"
+    ]
 
 
 def test_multirc_selects_what_the_harness_takes_for_label_1(tmp_path):
@@ -173,25 +182,36 @@ def test_labels_in_the_right_order_have_one_reading(tmp_path):
 
 def test_generated_labels_that_say_nothing_count_as_wrong(tmp_path):
     rows = []
-    for row, answer in zip(multirc_rows([[1, 0, 1]], [[0, 0, 0]]), ("Yes.", "well", "hmm"), strict=True):
+    for row, answer in zip(
+        multirc_rows([[1, 0, 1]], [[0, 0, 0]]), ("Yes.", "well", "hmm"), strict=True
+    ):
         rows.append(text_row(row["doc_id"], row["doc"], answer, str(row["doc"]["label"])))
     path = write_log(tmp_path, rows)
     notes: list[str] = []
     (prediction,) = read_predictions(path, load(path), notes=notes)
-    assert prediction.answers == (frozenset({0, 1}),)  # option 1 is wrong and selected, option 2 right and not
+    assert prediction.answers == (
+        frozenset({0, 1}),
+    )  # option 1 is wrong and selected, option 2 right and not
     assert len(notes) == 1
     assert "2 of 3 answers could not be parsed and count as wrong" in notes[0]
 
 
 def test_generated_letters_and_texts_are_answers(tmp_path):
     said = ("The answer is (A).", "on Sundays", "no idea", "D. the garden")
-    rows = [text_row(i, doc, said[i], f" {'ABCD'[GOLD[i]]}") for i, doc in enumerate(belebele_docs())]
+    rows = [
+        text_row(i, doc, said[i], f" {'ABCD'[GOLD[i]]}") for i, doc in enumerate(belebele_docs())
+    ]
     path = write_log(tmp_path, rows)
     dataset = load(path)
     assert [set(question.gold) for question in dataset] == [{i} for i in GOLD]
     notes: list[str] = []
     predictions = read_predictions(path, dataset, notes=notes)
-    assert [p.answers for p in predictions] == [(frozenset({0}),), (frozenset({1}),), (), (frozenset({3}),)]
+    assert [p.answers for p in predictions] == [
+        (frozenset({0}),),
+        (frozenset({1}),),
+        (),
+        (frozenset({3}),),
+    ]
     assert len(notes) == 2
     assert "1 of 4 answers could not be parsed and count as wrong" in notes[0]
     assert "on 3 of 4 questions the log's exact_match is not that of the option" in notes[1]
@@ -204,7 +224,10 @@ def test_generated_numbers_must_show_where_they_start(tmp_path):
     docs = belebele_docs()
     path = write_log(tmp_path, [text_row(i, docs[i], "2", "2") for i in range(2)])
     with raises(
-        DataError, source=str(path), field="target", hint=re.compile("--gold-as index0 or --gold-as index1")
+        DataError,
+        source=str(path),
+        field="target",
+        hint=re.compile("--gold-as index0 or --gold-as index1"),
     ):
         load(path)
     for first, option in (("index0", 2), ("index1", 1)):
@@ -224,7 +247,9 @@ def elsewhere(dataset: Dataset) -> Dataset:
         options = [f" {candidate.text.upper()} " for candidate in reversed(question.candidates)]
         (right,) = question.gold_texts
         gold = [candidate.text for candidate in question.candidates].index(right)
-        passage = replace(question.passage, id=f"p{i}", text=question.passage.text.replace(" ", "\n "))
+        passage = replace(
+            question.passage, id=f"p{i}", text=question.passage.text.replace(" ", "\n ")
+        )
         questions.append(
             replace(
                 question,
@@ -250,7 +275,9 @@ def test_part_of_the_questions_is_enough_and_others_are_not(tmp_path):
     dataset = load(path)
     assert answers(path, dataset[1:3]) == [{0}, {0}]
     one = dataset[0]
-    others = Dataset([*dataset[1:], replace(one, id="other", text="Who keeps bees?")], name="others")
+    others = Dataset(
+        [*dataset[1:], replace(one, id="other", text="Who keeps bees?")], name="others"
+    )
     with raises(DataError, source=str(path)) as caught:
         read_predictions(path, others)
     assert "'other'" in str(caught.value)
@@ -261,12 +288,15 @@ def test_other_passages_are_matched_by_question_and_options(tmp_path):
     path = write_log(tmp_path, belebele_rows(VALUES))
     dataset = load(path)
     passages = [replace(q.passage, text=f"Sent 1: {q.passage.text}") for q in dataset]
-    others = Dataset([replace(q, passage=p) for q, p in zip(dataset, passages, strict=True)], name="others")
+    others = Dataset(
+        [replace(q, passage=p) for q, p in zip(dataset, passages, strict=True)], name="others"
+    )
     notes: list[str] = []
     predictions = read_predictions(path, others, notes=notes)
     assert [set(p.answers[0]) for p in predictions] == [{0}, {0}, {0}, {3}]
     assert notes == [
-        f"{path}: 4 of 4 questions are matched by question and options alone, because their passages differ"
+        f"{path}: 4 of 4 questions are matched by question and options alone, because their "
+        "passages differ"
     ]
 
 
@@ -305,13 +335,17 @@ def test_the_results_file_names_the_model_and_its_settings(tmp_path):
     assert settings is not None
     assert settings.model == "org/tiny-1b"
     assert settings.facts["few-shot"] == 5
-    assert str(settings).startswith("5-shot, task version 2.0, lm-eval 0.4.3, model hf, model_args pretrained=")
+    assert str(settings).startswith(
+        "5-shot, task version 2.0, lm-eval 0.4.3, model hf, model_args pretrained="
+    )
     (row,) = evaluate(load(path), [str(path)]).rows
     assert row.name == "org/tiny-1b"
     assert row.params["settings"]["model_args"] == RESULTS["config"]["model_args"]
 
 
-@pytest.mark.parametrize("results", [None, [], {"config": 3, "n-shot": []}], ids=["none", "list", "odd"])
+@pytest.mark.parametrize(
+    "results", [None, [], {"config": 3, "n-shot": []}], ids=["none", "list", "odd"]
+)
 def test_a_log_without_a_usable_results_file_has_its_own_name(tmp_path, results):
     path = write_log(tmp_path, belebele_rows(VALUES), results=results)
     assert name_of_log(str(path)) == "samples_made"
@@ -334,7 +368,9 @@ def test_readings_of_one_log_have_their_own_signatures(tmp_path):
 
 def test_logs_are_not_written(tmp_path):
     dataset = load("sample:single-choice")
-    predictions = [Prediction(question.id, (frozenset({0}),), n_candidates=4) for question in dataset]
+    predictions = [
+        Prediction(question.id, (frozenset({0}),), n_candidates=4) for question in dataset
+    ]
     with raises(UsageError, field="format", found="harness", expected="jsonl"):
         write_predictions(tmp_path / "a", dataset, predictions=predictions, format="harness")
 

@@ -31,16 +31,46 @@ def cloze(made):
 @pytest.fixture
 def both(cloze):
     """The rows of scores and a decision."""
-    scores = Scores(np.array([0.5, -1, 0.25, 3]), np.array([0, 4]), np.array([True, False, True, True]))
+    scores = Scores(
+        np.array([0.5, -1, 0.25, 3]), np.array([0, 4]), np.array([True, False, True, True])
+    )
     return rows(jsonl.write(cloze, scores, [Prediction("17", (("Tam",),))]))
 
 
 def test_one_row_per_candidate(both):
     assert both == [
-        {"question_id": "17", "candidate": 0, "text": "Tam", "score": 0.5, "evidence": True, "selected": True},
-        {"question_id": "17", "candidate": 1, "text": "Wren", "score": -1.0, "evidence": False, "selected": False},
-        {"question_id": "17", "candidate": 2, "text": "Tam", "score": 0.25, "evidence": True, "selected": False},
-        {"question_id": "17", "candidate": 3, "text": "Wren", "score": 3.0, "evidence": True, "selected": False},
+        {
+            "question_id": "17",
+            "candidate": 0,
+            "text": "Tam",
+            "score": 0.5,
+            "evidence": True,
+            "selected": True,
+        },
+        {
+            "question_id": "17",
+            "candidate": 1,
+            "text": "Wren",
+            "score": -1.0,
+            "evidence": False,
+            "selected": False,
+        },
+        {
+            "question_id": "17",
+            "candidate": 2,
+            "text": "Tam",
+            "score": 0.25,
+            "evidence": True,
+            "selected": False,
+        },
+        {
+            "question_id": "17",
+            "candidate": 3,
+            "text": "Wren",
+            "score": 3.0,
+            "evidence": True,
+            "selected": False,
+        },
     ]
 
 
@@ -56,7 +86,9 @@ def test_a_file_with_scores_and_decisions_gives_either(cloze, both, tmp_path):
 
 
 def test_text_and_evidence_may_be_left_out(cloze):
-    scores = jsonl.read(lines({"question_id": 17, "candidate": i, "score": i} for i in range(4)), cloze, source="a")
+    scores = jsonl.read(
+        lines({"question_id": 17, "candidate": i, "score": i} for i in range(4)), cloze, source="a"
+    )
     assert (scores.values.tolist(), scores.evidence.all()) == ([0, 1, 2, 3], True)
 
 
@@ -82,9 +114,27 @@ def change(index, **fields):
 @pytest.mark.parametrize(
     ("apply", "where", "field", "found", "expected"),
     [
-        (lambda rows: rows.pop(), None, None, "none for question_id '17', candidate 3", "one for each"),
-        (lambda rows: rows.append(rows[1]), "line 5", None, "question_id '17', candidate 1", "one answer (the"),
-        (change(1, candidate=4), "line 2", None, "question_id '17', candidate 4", "one of 4 entries such as"),
+        (
+            lambda rows: rows.pop(),
+            None,
+            None,
+            "none for question_id '17', candidate 3",
+            "one for each",
+        ),
+        (
+            lambda rows: rows.append(rows[1]),
+            "line 5",
+            None,
+            "question_id '17', candidate 1",
+            "one answer (the",
+        ),
+        (
+            change(1, candidate=4),
+            "line 2",
+            None,
+            "question_id '17', candidate 4",
+            "one of 4 entries such as",
+        ),
         (change(1, candidate="1"), "line 2", "candidate", "'1'", "a whole number"),
         (change(1, text="Ines"), "line 2", "text", "'Ines'", "'Wren'"),
         (
@@ -116,7 +166,13 @@ def test_malformed_decisions(cloze, both, apply, where, field, found, expected):
         ),
         (change(2, score="1"), "line 3", "score", "'1'", "a finite number"),
         (change(2, evidence=0), "line 3", "evidence", "the number 0", "true or false"),
-        (change(2, score=float("inf")), "line 3, $.score", None, "Infinity", "a finite number or null"),
+        (
+            change(2, score=float("inf")),
+            "line 3, $.score",
+            None,
+            "Infinity",
+            "a finite number or null",
+        ),
     ],
 )
 def test_malformed_scores(cloze, both, apply, where, field, found, expected):
@@ -133,7 +189,11 @@ def test_rows_without_scores_or_decisions_are_an_error(cloze):
 
 def test_span_decisions_need_no_candidates(made):
     dataset = made["multi-span"]
-    predictions = [Prediction("s0", (("Tam", "Ines"),)), Prediction("s1", ()), Prediction("s2", (("Ines",),))]
+    predictions = [
+        Prediction("s0", (("Tam", "Ines"),)),
+        Prediction("s1", ()),
+        Prediction("s2", (("Ines",),)),
+    ]
     text = jsonl.write(dataset, predictions=predictions)
     assert rows(text) == [
         {"question_id": "s0", "text": "Tam", "selected": True},
@@ -165,5 +225,7 @@ def test_single_choice_has_one_selected_candidate(made):
         for q in made["single-choice"]
         for i in range(4)
     )
-    with raises(DataError, line=4, field="selected", found="2 for question 'm.0.0'", expected="at most 1"):
+    with raises(
+        DataError, line=4, field="selected", found="2 for question 'm.0.0'", expected="at most 1"
+    ):
         jsonl.read(text, made["single-choice"], source="a")

@@ -39,7 +39,12 @@ def openai_row(i, content, **body):
         "message": {"role": "assistant", "content": content, "refusal": None},
         "finish_reason": "stop",
     }
-    body = body or {"id": f"chatcmpl-{i}", "object": "chat.completion", "model": "gpt-4o", "choices": [choice]}
+    body = body or {
+        "id": f"chatcmpl-{i}",
+        "object": "chat.completion",
+        "model": "gpt-4o",
+        "choices": [choice],
+    }
     response = {"status_code": 200, "request_id": f"r{i}", "body": body}
     return {"id": f"batch_req_{i}", "custom_id": f"q{i}", "response": response, "error": None}
 
@@ -58,7 +63,8 @@ def anthropic_row(i, *content, type="succeeded"):
 
 def inspect_sample(i, *contents, epoch=1, choices=OPTIONS):
     answers = [
-        {"message": {"content": content, "role": "assistant"}, "stop_reason": "stop"} for content in contents
+        {"message": {"content": content, "role": "assistant"}, "stop_reason": "stop"}
+        for content in contents
     ]
     output = {"model": "mockllm/model", "choices": answers, "completion": "x"}
     return {"id": f"q{i}", "epoch": epoch, "input": "Which?", "choices": list(choices), "target": "A", "output": output,  # noqa: E501
@@ -71,15 +77,27 @@ def write(path, rows):
 
 
 def options_of(path, **more):
-    return [set(p.answers[0]) if p.answers else None for p in read_predictions(path, QUESTIONS, **more)]
+    return [
+        set(p.answers[0]) if p.answers else None for p in read_predictions(path, QUESTIONS, **more)
+    ]
 
 
 def test_the_output_of_openai_batches(tmp_path):
-    text, responses = {"type": "output_text", "text": "The answer is (C)."}, {"type": "reasoning", "summary": []}
+    text, responses = (
+        {"type": "output_text", "text": "The answer is (C)."},
+        {"type": "reasoning", "summary": []},
+    )
     rows = [
-        openai_row(2, None, model="gpt-5", output=[responses, {"type": "message", "content": [text]}]),
+        openai_row(
+            2, None, model="gpt-5", output=[responses, {"type": "message", "content": [text]}]
+        ),
         openai_row(0, "I think the answer is B, since it says so"),
-        {"id": "r", "custom_id": "q1", "response": None, "error": {"code": "batch_expired", "message": "late"}},
+        {
+            "id": "r",
+            "custom_id": "q1",
+            "response": None,
+            "error": {"code": "batch_expired", "message": "late"},
+        },
     ]
     path = write(tmp_path / "out.jsonl", rows)
     assert options_of(path) == [{1}, None, {2}]
@@ -94,17 +112,27 @@ def test_the_output_of_openai_batches(tmp_path):
 
 
 def test_several_choices_of_one_request_are_samples(tmp_path):
-    choices = [{"index": i, "message": {"content": text}} for i, text in enumerate(("A", "Answer: B", "A"))]
+    choices = [
+        {"index": i, "message": {"content": text}} for i, text in enumerate(("A", "Answer: B", "A"))
+    ]
     rows = [openai_row(0, None, choices=choices), openai_row(1, "B"), openai_row(2, "C")]
     first = read_predictions(write(tmp_path / "out.jsonl", rows), QUESTIONS)[0]
-    assert (first.answers, first.weights) == ((frozenset({0}), frozenset({1})), pytest.approx((2 / 3, 1 / 3)))
+    assert (first.answers, first.weights) == (
+        (frozenset({0}), frozenset({1})),
+        pytest.approx((2 / 3, 1 / 3)),
+    )
 
 
 def test_the_results_of_anthropic_batches(tmp_path):
     thinking = {"type": "thinking", "thinking": "The answer is A", "signature": "x"}
     rows = [
         anthropic_row(1, type="expired"),
-        anthropic_row(2, thinking, {"type": "text", "text": "The answer is "}, {"type": "text", "text": "(B)."}),
+        anthropic_row(
+            2,
+            thinking,
+            {"type": "text", "text": "The answer is "},
+            {"type": "text", "text": "(B)."},
+        ),
         anthropic_row(0, {"type": "text", "text": "**C**"}),
     ]
     assert options_of(write(tmp_path / "out.jsonl", rows)) == [{2}, None, {1}]
@@ -124,12 +152,25 @@ def eval_archive(path, samples, method):
         fields = (20, 0, method, 0, 33, zlib.crc32(data), len(packed), len(data), len(name), 0)
         central += (
             struct.pack(
-                "<4s6H3L5H2L", b"PK\x01\x02", 20, *fields[:5], *fields[5:8], len(name), 0, 0, 0, 0, 0, len(local)
+                "<4s6H3L5H2L",
+                b"PK\x01\x02",
+                20,
+                *fields[:5],
+                *fields[5:8],
+                len(name),
+                0,
+                0,
+                0,
+                0,
+                0,
+                len(local),
             )
             + name.encode()
         )
         local += struct.pack("<4s5H3L2H", b"PK\x03\x04", *fields) + name.encode() + packed
-    end = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, len(content), len(content), len(central), len(local), 0)
+    end = struct.pack(
+        "<4s4H2LH", b"PK\x05\x06", 0, 0, len(content), len(content), len(central), len(local), 0
+    )
     path.write_bytes(local + central + end)
     assert zipfile.ZipFile(path).testzip is not None
     return path
@@ -139,18 +180,32 @@ def eval_archive(path, samples, method):
 def test_logs_of_inspect_ai_in_both_forms(tmp_path, form):
     samples = [
         inspect_sample(1, "ANSWER: C"),
-        inspect_sample(0, [{"type": "reasoning", "reasoning": "A"}, {"type": "text", "text": "ANSWER: B"}]),
+        inspect_sample(
+            0, [{"type": "reasoning", "reasoning": "A"}, {"type": "text", "text": "ANSWER: B"}]
+        ),
         inspect_sample(2),  # an error
         inspect_sample(2, "ANSWER: A", epoch=2),
     ]
     if form == "json":
         path = tmp_path / "log.json"
-        document = {"version": 2, "status": "success", "eval": {"model": "mockllm/model"}, "samples": samples}
-        path.write_text(json.dumps(document, indent=2).replace('"scores": {}', '"scores": NaN'), encoding="utf-8")
+        document = {
+            "version": 2,
+            "status": "success",
+            "eval": {"model": "mockllm/model"},
+            "samples": samples,
+        }
+        path.write_text(
+            json.dumps(document, indent=2).replace('"scores": {}', '"scores": NaN'),
+            encoding="utf-8",
+        )
     else:
         path = eval_archive(tmp_path / "log.eval", samples, 93 if form == "zstandard" else 8)
     predictions = read_predictions(path, QUESTIONS)
-    assert [p.answers for p in predictions] == [(frozenset({1}),), (frozenset({2}),), (frozenset({0}),)]
+    assert [p.answers for p in predictions] == [
+        (frozenset({1}),),
+        (frozenset({2}),),
+        (frozenset({0}),),
+    ]
     assert [p.weights for p in predictions] == [None, None, (0.5,)]
     assert AnswerCounts.of(predictions).models == ("mockllm/model",)
 
@@ -158,7 +213,8 @@ def test_logs_of_inspect_ai_in_both_forms(tmp_path, form):
 def test_a_letter_means_the_option_that_the_model_saw_there(tmp_path):
     shuffled = ("green", "red", "blue")
     rows = [
-        inspect_sample(i, text, choices=shuffled) for i, text in enumerate(("ANSWER: A", "the answer is B", "blue"))
+        inspect_sample(i, text, choices=shuffled)
+        for i, text in enumerate(("ANSWER: A", "the answer is B", "blue"))
     ]
     assert options_of(write(tmp_path / "log.jsonl", rows)) == [{2}, {0}, {1}]
     rows[1]["choices"] = ["green", "red", "black"]
@@ -167,9 +223,15 @@ def test_a_letter_means_the_option_that_the_model_saw_there(tmp_path):
 
 
 def test_any_other_layout_has_paths(tmp_path):
-    rows = [{"meta": {"q": i}, "gen": [{"out": text}]} for i, text in enumerate(("A", "It is B. Answer: B", "?"))]
+    rows = [
+        {"meta": {"q": i}, "gen": [{"out": text}]}
+        for i, text in enumerate(("A", "It is B. Answer: B", "?"))
+    ]
     questions = Dataset(
-        [Question(str(i), q.passage, q.text, q.candidates, q.gold, q.task) for i, q in enumerate(QUESTIONS)]
+        [
+            Question(str(i), q.passage, q.text, q.candidates, q.gold, q.task)
+            for i, q in enumerate(QUESTIONS)
+        ]
     )
     path = write(tmp_path / "mine.jsonl", rows)
     for text in ("gen.0.out", "gen.out"):
@@ -180,7 +242,8 @@ def test_any_other_layout_has_paths(tmp_path):
     with raises(DataError, field="gen.x"):
         read_predictions(path, questions, options={"id": "meta.q", "text": "gen.x"})
     with raises(
-        DataError, hint="Name the paths of ids and answers: -s FILE,id=PATH,text=PATH; it has meta.q, gen.out"
+        DataError,
+        hint="Name the paths of ids and answers: -s FILE,id=PATH,text=PATH; it has meta.q, gen.out",
     ):
         read_predictions(path, questions)
 
@@ -199,7 +262,9 @@ def test_options_are_in_the_signature_and_in_the_record(tmp_path):
     rows = [{"custom": q.id, "reply": "first A then C"} for q in questions]
     path = write(tmp_path / "mine.jsonl", rows)
     spec = f"{path},id=custom,text=reply,pattern="
-    one, other = (classic_rc.evaluate(questions, [spec + end]).rows[0] for end in ("first (.)", "then (.)"))
+    one, other = (
+        classic_rc.evaluate(questions, [spec + end]).rows[0] for end in ("first (.)", "then (.)")
+    )
     assert one.signature != other.signature
     assert one.params["pattern"] == "first (.)"
     assert one.outcomes.answers[0] == [0]

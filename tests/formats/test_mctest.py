@@ -39,9 +39,13 @@ def test_numbers_are_printed_as_the_authors_do(made, score, printed):
     assert text == ("\t".join([row] * 4) + "\n") * 2
 
 
-@pytest.mark.parametrize("text", [f"{STORY}\n{STORY}", f"{STORY}\t\n{STORY}\t\n", f"{STORY}\n{STORY}\n\n"])
+@pytest.mark.parametrize(
+    "text", [f"{STORY}\n{STORY}", f"{STORY}\t\n{STORY}\t\n", f"{STORY}\n{STORY}\n\n"]
+)
 def test_trailing_tabs_and_blank_lines_are_read(made, text):
-    assert scores_format.read(text.replace(", ", ","), made["single-choice"], source="a")[7].tolist() == [
+    assert scores_format.read(text.replace(", ", ","), made["single-choice"], source="a")[
+        7
+    ].tolist() == [
         1,
         2,
         3,
@@ -55,9 +59,24 @@ def test_trailing_tabs_and_blank_lines_are_read(made, text):
         (STORY, None, "1", "2, one for each story"),
         ("", None, "0", "2, one for each story"),
         (f"{STORY}\n{ROW}\t{ROW}", "line 2", "2", "4, one for each question"),
-        (f"{STORY}\n{STORY}".replace("4\n", "\n"), "line 1, question 4, option 4", "''", "a finite number"),
-        (f"{STORY}\n" + STORY.replace("3, ", "", 1), "line 2, question 1", "3", "4, one for each option"),
-        (f"{STORY}\n" + STORY.replace("3", "NaN", 1), "line 2, question 1, option 3", "'NaN'", "a finite number"),
+        (
+            f"{STORY}\n{STORY}".replace("4\n", "\n"),
+            "line 1, question 4, option 4",
+            "''",
+            "a finite number",
+        ),
+        (
+            f"{STORY}\n" + STORY.replace("3, ", "", 1),
+            "line 2, question 1",
+            "3",
+            "4, one for each option",
+        ),
+        (
+            f"{STORY}\n" + STORY.replace("3", "NaN", 1),
+            "line 2, question 1, option 3",
+            "'NaN'",
+            "a finite number",
+        ),
         (
             f"{STORY}\n" + STORY.replace("3", "1e999", 1),
             "line 2, question 1, option 3",
@@ -132,9 +151,9 @@ def test_released_answers_are_gold_byte_for_byte(shared_data, split):
     file = shared_data / "mctest" / f"{split}.ans"
     predictions = read_predictions(file, dataset)
     assert get_metric("accuracy")(dataset, predictions) == 1
-    assert answers_format.write(dataset, predictions=predictions).encode() == file.read_bytes().replace(
-        b"\r\n", b"\n"
-    )
+    assert answers_format.write(
+        dataset, predictions=predictions
+    ).encode() == file.read_bytes().replace(b"\r\n", b"\n")
 
 
 def test_a_long_number_is_recognised_and_a_long_text_is_not():

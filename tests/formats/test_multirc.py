@@ -24,7 +24,11 @@ def changed(index, **fields):
 
 def test_zeros_and_ones_are_decisions_matched_by_id(made):
     predictions = multirc.read(json.dumps(ENTRIES), made["multiple-answer"], source="a")
-    assert [p.answers for p in predictions] == [(frozenset({0, 2}),), (frozenset({1}),), (frozenset({0}),)]
+    assert [p.answers for p in predictions] == [
+        (frozenset({0, 2}),),
+        (frozenset({1}),),
+        (frozenset({0}),),
+    ]
     assert [p.n_candidates for p in predictions] == [3, 2, 1]
 
 
@@ -45,7 +49,10 @@ def test_raw_scores_are_preferred_to_decisions(made):
 
 def test_other_datasets_questions_are_named_by_their_ids(made):
     plain = Dataset(
-        [type(q)(q.id, q.passage, q.text, q.candidates, q.gold, q.task) for q in made["multiple-answer"]]
+        [
+            type(q)(q.id, q.passage, q.text, q.candidates, q.gold, q.task)
+            for q in made["multiple-answer"]
+        ]
     )
     text = multirc.write(plain, predictions=[Prediction(q.id, (frozenset(),)) for q in plain])
     assert json.loads(text)[2] == {"pid": "news/two.txt", "qid": "news/two.txt==0", "scores": [0]}
@@ -54,9 +61,27 @@ def test_other_datasets_questions_are_named_by_their_ids(made):
 @pytest.mark.parametrize(
     ("text", "where", "field", "found", "expected"),
     [
-        (json.dumps(ENTRIES[1:]), None, None, "none for pid 'news/two.txt', qid '0'", "one for each"),
-        (json.dumps([*ENTRIES, ENTRIES[1]]), "$[3]", None, "pid 'news/one.txt', qid '1'", "one answer (the first"),
-        (changed(1, qid="9"), "$[1]", None, "pid 'news/one.txt', qid '9'", "one of 3 entries such as pid"),
+        (
+            json.dumps(ENTRIES[1:]),
+            None,
+            None,
+            "none for pid 'news/two.txt', qid '0'",
+            "one for each",
+        ),
+        (
+            json.dumps([*ENTRIES, ENTRIES[1]]),
+            "$[3]",
+            None,
+            "pid 'news/one.txt', qid '1'",
+            "one answer (the first",
+        ),
+        (
+            changed(1, qid="9"),
+            "$[1]",
+            None,
+            "pid 'news/one.txt', qid '9'",
+            "one of 3 entries such as pid",
+        ),
         (changed(1, scores=[1]), "$[1]", "scores", "1", "2, one for each option"),
         (changed(1, scores=[1, "1"]), "$[1].scores", "[1]", "'1'", "a finite number"),
         (
@@ -66,18 +91,31 @@ def test_other_datasets_questions_are_named_by_their_ids(made):
             "a number with over 18 digits",
             "a finite number",
         ),
-        (changed(1, scores=[0, float("nan")]), "$[1].scores[1]", None, "NaN", "a finite number or null"),
+        (
+            changed(1, scores=[0, float("nan")]),
+            "$[1].scores[1]",
+            None,
+            "NaN",
+            "a finite number or null",
+        ),
         (json.dumps([*ENTRIES[:2], 7]), "$[2]", None, "the number 7", "an object"),
         (json.dumps({"entries": ENTRIES}), "$", None, "an object with entries", "a list"),
     ],
 )
 def test_malformed_files(refused, text, where, field, found, expected):
-    refused("multirc", "multiple-answer", text, where=where, field=field, found=found, expected=expected)
+    refused(
+        "multirc", "multiple-answer", text, where=where, field=field, found=found, expected=expected
+    )
 
 
 def test_duplicate_ids_are_refused(made):
     one = made["multiple-answer"][0]
-    twins = Dataset([one, type(one)("other", one.passage, one.text, one.candidates, one.gold, one.task, one.meta)])
+    twins = Dataset(
+        [
+            one,
+            type(one)("other", one.passage, one.text, one.candidates, one.gold, one.task, one.meta),
+        ]
+    )
     with raises(UsageError, field="pid, qid", found="pid 'news/one.txt', qid '0'"):
         multirc.read("[]", twins, source="a")
 

@@ -59,7 +59,9 @@ def answers(question, format):
     if question.task is Task.SINGLE_CHOICE:
         one = st.tuples(st.integers(0, n - 1).map(lambda i: frozenset({i})))
     elif question.task is Task.MULTI_SPAN:
-        one = st.tuples(st.lists(spoken if format == "answers" else texts, min_size=1, max_size=3).map(tuple))
+        one = st.tuples(
+            st.lists(spoken if format == "answers" else texts, min_size=1, max_size=3).map(tuple)
+        )
     elif question.task is Task.CLOZE:
         one = st.tuples(st.sampled_from([(c.text,) for c in question.candidates]))
     else:
@@ -69,13 +71,18 @@ def answers(question, format):
 
 def finite_scores(dataset, numbers):
     return st.tuples(
-        *(st.lists(numbers, min_size=len(q.candidates), max_size=len(q.candidates)) for q in dataset)
+        *(
+            st.lists(numbers, min_size=len(q.candidates), max_size=len(q.candidates))
+            for q in dataset
+        )
     ).map(Scores.from_lists)
 
 
 def by_passage(dataset):
     """The places of consecutive questions about one passage."""
-    return [list(run) for _, run in groupby(range(len(dataset)), key=lambda i: dataset[i].passage.id)]
+    return [
+        list(run) for _, run in groupby(range(len(dataset)), key=lambda i: dataset[i].passage.id)
+    ]
 
 
 def facts(predictions):
@@ -88,10 +95,14 @@ def test_decisions_survive_a_round_trip(made, format, shape, data):
     dataset, layout = made[shape], get_format(format)
     drawn = [data.draw(answers(question, format)) for question in dataset]
     predictions = [
-        Prediction(q.id, answer, n_candidates=len(q.candidates)) for q, answer in zip(dataset, drawn, strict=True)
+        Prediction(q.id, answer, n_candidates=len(q.candidates))
+        for q, answer in zip(dataset, drawn, strict=True)
     ]
     text = layout.write(dataset, predictions=predictions)
-    blocks = [([dataset[i] for i in part], None, [predictions[i] for i in part]) for part in by_passage(dataset)]
+    blocks = [
+        ([dataset[i] for i in part], None, [predictions[i] for i in part])
+        for part in by_passage(dataset)
+    ]
     assert text == "".join(layout.write_blocks(blocks))
     assert layout.recognises(text)
     assert facts(layout.read(text, dataset, source="a")) == facts(predictions)
@@ -128,11 +139,15 @@ def test_a_file_has_the_first_of_tied_answers(made, format, shape):
     assert layout.write(dataset, predictions=tied) == layout.write(dataset, predictions=first)
 
 
-@pytest.mark.parametrize(("format", "shape"), [pair for pair in DECISIONS if pair[0] not in SKIPPING])
+@pytest.mark.parametrize(
+    ("format", "shape"), [pair for pair in DECISIONS if pair[0] not in SKIPPING]
+)
 def test_a_question_without_an_answer_is_named(made, format, shape):
     dataset = made[shape]
     answer = frozenset({0}) if dataset.task.has_choices else ("Wren",)
-    predictions = [Prediction(q.id, (answer,)) for q in dataset[:-1]] + [Prediction(dataset[-1].id, ())]
+    predictions = [Prediction(q.id, (answer,)) for q in dataset[:-1]] + [
+        Prediction(dataset[-1].id, ())
+    ]
     with raises(UsageError, field="predictions", found=f"no answer to {dataset[-1].id}") as caught:
         get_format(format).write(dataset, predictions=predictions)
     assert "--ties first" in str(caught.value)
@@ -142,7 +157,9 @@ def test_selection_probabilities_cannot_be_written(made):
     dataset = made["multiple-answer"]
     predictions = [Prediction(q.id, (), selection_probability=0.5) for q in dataset]
     for format in ("multirc", "answers", "jsonl"):
-        with raises(UsageError, field="predictions", found=f"a selection probability for {dataset[0].id}"):
+        with raises(
+            UsageError, field="predictions", found=f"a selection probability for {dataset[0].id}"
+        ):
             get_format(format).write(dataset, predictions=predictions)
 
 
@@ -154,7 +171,11 @@ def test_every_format_refuses_unsupported_tasks(made, format):
     assert layout.holds <= {"scores", "decisions"}
     for dataset in made.values():
         if dataset.task not in layout.tasks:
-            facts = {"field": "format", "found": dataset.task.value, "expected": " or ".join(sorted(layout.tasks))}
+            facts = {
+                "field": "format",
+                "found": dataset.task.value,
+                "expected": " or ".join(sorted(layout.tasks)),
+            }
             with raises(UsageError, **facts) as caught:
                 layout.write(dataset, predictions=[Prediction(q.id, ()) for q in dataset])
             assert format in str(caught.value)
@@ -190,7 +211,9 @@ def test_a_format_of_decisions_ignores_scores(made):
 
 
 def test_an_unknown_format_proposes_the_closest_name():
-    with raises(UsageError, field="format", found="mctest-score", expected=re.compile("^mctest-scores")):
+    with raises(
+        UsageError, field="format", found="mctest-score", expected=re.compile("^mctest-scores")
+    ):
         get_format("mctest-score")
 
 
@@ -209,9 +232,14 @@ def test_an_unknown_format_proposes_the_closest_name():
         ("span", "mctest", "answers", "jsonl"),
     ],
 )
-def test_the_default_format_is_the_official_one_of_the_reader(made, shape, reader, decisions, scores):
+def test_the_default_format_is_the_official_one_of_the_reader(
+    made, shape, reader, decisions, scores
+):
     dataset = replace(made[shape], reader=reader)
-    assert (default_format(dataset).name, default_format(dataset, "scores").name) == (decisions, scores)
+    assert (default_format(dataset).name, default_format(dataset, "scores").name) == (
+        decisions,
+        scores,
+    )
 
 
 def test_record_in_superglues_form_is_written_in_superglues_form(made):
@@ -223,7 +251,9 @@ def test_record_in_superglues_form_is_written_in_superglues_form(made):
 def test_files_are_recognised_from_their_content(made, tmp_path, format, shape):
     dataset, layout = made[shape], get_format(format)
     answer = frozenset({0}) if dataset.task.has_choices else ("Wren",)
-    decisions = [Prediction(q.id, (answer,)) for q in dataset] if "decisions" in layout.holds else None
+    decisions = (
+        [Prediction(q.id, (answer,)) for q in dataset] if "decisions" in layout.holds else None
+    )
     rows = [[0.25] * len(q.candidates) for q in dataset]
     scores = Scores.from_lists(rows) if decisions is None else None
     path = tmp_path / "answers"
@@ -238,8 +268,13 @@ def test_files_are_recognised_from_their_content(made, tmp_path, format, shape):
 
 def test_files_are_written_in_the_official_format_with_plain_line_ends(made, tmp_path):
     path = tmp_path / "spans.json"
-    write_predictions(path, made["multi-span"], predictions=[Prediction(f"s{i}", (("Inês",),)) for i in range(3)])
-    assert path.read_bytes() == b'{\n"s0": ["In\\u00eas"],\n"s1": ["In\\u00eas"],\n"s2": ["In\\u00eas"]\n}\n'
+    write_predictions(
+        path, made["multi-span"], predictions=[Prediction(f"s{i}", (("Inês",),)) for i in range(3)]
+    )
+    assert (
+        path.read_bytes()
+        == b'{\n"s0": ["In\\u00eas"],\n"s1": ["In\\u00eas"],\n"s2": ["In\\u00eas"]\n}\n'
+    )
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
@@ -258,7 +293,12 @@ def test_invalid_bytes_missing_files_and_unknown_content(made, tmp_path):
     with raises(DataError, source=str(path), where="byte offset 11 (line 1)"):
         read_predictions(path, made["cloze"])
     path.write_bytes(b"yes, maybe")
-    with raises(DataError, source=str(path), found="'yes, maybe'", expected=re.compile("mctest-scores.* jsonl")):
+    with raises(
+        DataError,
+        source=str(path),
+        found="'yes, maybe'",
+        expected=re.compile("mctest-scores.* jsonl"),
+    ):
         read_predictions(path, made["cloze"])
     path.write_bytes(b"\n")
     with raises(DataError, source=str(path), found="an empty file"):
@@ -275,7 +315,9 @@ def test_a_file_for_another_task_is_refused(made, tmp_path):
 
 def test_a_path_that_cannot_be_written_is_refused(made, tmp_path):
     with raises(UsageError, field="path", found=str(tmp_path / "no" / "a")):
-        write_predictions(tmp_path / "no" / "a", made["cloze"], predictions=[Prediction("17", ())] * 3)
+        write_predictions(
+            tmp_path / "no" / "a", made["cloze"], predictions=[Prediction("17", ())] * 3
+        )
 
 
 def test_missing_questions_are_counted(made, tmp_path):
@@ -297,7 +339,9 @@ def test_decisions_have_no_scores(made, tmp_path):
 
 def test_an_empty_dataset_has_empty_files():
     nothing = Dataset([])
-    written = [layout for name, layout in FORMATS.items() if not name.startswith("harness")]  # logs are only read
+    written = [
+        layout for name, layout in FORMATS.items() if not name.startswith("harness")
+    ]  # logs are only read
     for layout in written:
         text = layout.write(nothing, Scores.from_lists([]), [])
         assert len(layout.read(text, nothing, source="a")) == 0

@@ -27,14 +27,20 @@ ZERO, THREE = line(0, q0={0: 1, 1: 0, 2: 1}, q1={3: 0, 4: 0}), line(3, q7={20: 1
 
 def test_multirc_has_one_line_per_passage(made):
     chosen = [frozenset({0, 2}), frozenset(), frozenset({0})]
-    predictions = [Prediction(q.id, (answer,)) for q, answer in zip(made["superglue"], chosen, strict=True)]
+    predictions = [
+        Prediction(q.id, (answer,)) for q, answer in zip(made["superglue"], chosen, strict=True)
+    ]
     assert superglue.write(made["superglue"], predictions=predictions) == f"{ZERO}\n{THREE}\n"
 
 
 def test_lines_questions_and_options_are_matched_by_number(made):
     text = THREE + "\n" + line(0, q1={4: 0, 3: 0}, q0={2: 1, 0: 1, 1: 0})
     predictions = superglue.read(text, made["superglue"], source="a")
-    assert [p.answers for p in predictions] == [(frozenset({0, 2}),), (frozenset(),), (frozenset({0}),)]
+    assert [p.answers for p in predictions] == [
+        (frozenset({0, 2}),),
+        (frozenset(),),
+        (frozenset({0}),),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -56,17 +62,27 @@ def test_lines_questions_and_options_are_matched_by_number(made):
             "one answer (the first is at line 2, $.passage.questions[0].answers[0])",
         ),
         (f"{ZERO}\n{line(3, q7={20: 2})}", f"line 2, {ANSWER}", "label", "the number 2", "0 or 1"),
-        (f"{ZERO}\n{line(3, q7={20: True})}", f"line 2, {ANSWER}", "label", "true", "a whole number"),
+        (
+            f"{ZERO}\n{line(3, q7={20: True})}",
+            f"line 2, {ANSWER}",
+            "label",
+            "true",
+            "a whole number",
+        ),
         (f'{ZERO}\n{{"idx": 3}}', "line 2", "passage", "an object with idx", "an object or a list"),
         (f"{ZERO}\n{THREE[:-1]}", "line 2 column 88", None, "the end of the text", None),
     ],
 )
 def test_malformed_multirc_lines(refused, text, where, field, found, expected):
-    refused("superglue", "superglue", text, where=where, field=field, found=found, expected=expected)
+    refused(
+        "superglue", "superglue", text, where=where, field=field, found=found, expected=expected
+    )
 
 
 def test_record_has_one_line_per_query(made):
-    predictions = [Prediction(q.id, ((text,),)) for q, text in zip(made["cloze"], "abc", strict=True)]
+    predictions = [
+        Prediction(q.id, ((text,),)) for q, text in zip(made["cloze"], "abc", strict=True)
+    ]
     text = '{"idx": 17, "label": "a"}\n{"idx": 18, "label": "b"}\n{"idx": 19, "label": "c"}\n'
     assert superglue.write(made["cloze"], predictions=predictions) == text
     again = superglue.read("\n".join(reversed(text.split("\n"))), made["cloze"], source="a")
@@ -105,7 +121,9 @@ def test_the_released_validation_set_round_trips(shared_data):
     dataset = load(shared_data / "multirc" / "superglue" / "val.jsonl")
     gold = [Prediction(q.id, (q.gold,)) for q in dataset]
     text = default_format(dataset).write(dataset, predictions=gold)
-    assert [p.answers[0] for p in superglue.read(text, dataset, source="a")] == [q.gold for q in dataset]
+    assert [p.answers[0] for p in superglue.read(text, dataset, source="a")] == [
+        q.gold for q in dataset
+    ]
     with open(shared_data / "multirc" / "superglue" / "val.jsonl", encoding="utf-8") as lines:
         released = [json.loads(row) for row in lines]
     for row in released:

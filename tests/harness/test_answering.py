@@ -46,7 +46,15 @@ CHOICES = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=15, seed=4)
 
 
 @pytest.mark.parametrize(
-    "spec", ["sw+d", "sliding-window,window=3", "lexical", "ir:passage", "longest", "constant-position:last"]
+    "spec",
+    [
+        "sw+d",
+        "sliding-window,window=3",
+        "lexical",
+        "ir:passage",
+        "longest",
+        "constant-position:last",
+    ],
 )
 def test_the_first_best_continuation_is_the_answer_of_ties_first(spec):
     values = Answerer(spec).answer(requests_of(CHOICES))
@@ -72,7 +80,9 @@ def test_requests_may_come_in_any_order_with_repeats_and_of_several_tasks():
 
 def test_parameters_may_be_numbers_and_lists():
     asked = requests_of(CHOICES)
-    assert Answerer("sliding-window", window=3).answer(asked) == Answerer("sliding-window,window=3").answer(asked)
+    assert Answerer("sliding-window", window=3).answer(asked) == Answerer(
+        "sliding-window,window=3"
+    ).answer(asked)
     combined = Answerer("combination", solvers="[sw; longest]", weights=[1, 0.5]).answer(asked)
     assert combined == Answerer("combination,solvers=[sw; longest],weights=[1; 0.5]").answer(asked)
 
@@ -114,11 +124,16 @@ def label_requests(dataset: Dataset, labels: tuple[str, str]) -> list[Request]:
                 "label": int(option in (question.gold or ())),
                 "idx": {"paragraph": 0, "question": number, "answer": option},
             }
-            found += [Request("made", len(found) // 2, i, doc, "prompt", label) for i, label in enumerate(labels)]
+            found += [
+                Request("made", len(found) // 2, i, doc, "prompt", label)
+                for i, label in enumerate(labels)
+            ]
     return found
 
 
-@pytest.mark.parametrize(("labels", "right"), [((" no", " yes"), 1), ((" x\nRight? yes", " x\nRight? no"), 0)])
+@pytest.mark.parametrize(
+    ("labels", "right"), [((" no", " yes"), 1), ((" x\nRight? yes", " x\nRight? no"), 0)]
+)
 def test_options_with_labels_are_selected_by_the_threshold(labels, right):
     dataset = synthetic_dataset(Task.MULTIPLE_ANSWER, n_passages=12, seed=4)
     values = Answerer("sliding-window", threshold=2.5).answer(label_requests(dataset, labels))
@@ -132,7 +147,10 @@ def test_gold_of_labels_is_not_read():
     dataset = synthetic_dataset(Task.MULTIPLE_ANSWER, n_passages=12, seed=4)
     asked = label_requests(dataset, (" no", " yes"))
     other = [
-        Request(r.task, r.document_id, r.index, {**r.document, "label": 0}, r.prompt, r.continuation) for r in asked
+        Request(
+            r.task, r.document_id, r.index, {**r.document, "label": 0}, r.prompt, r.continuation
+        )
+        for r in asked
     ]
     answerer = Answerer("ir:passage", threshold=0.3)
     assert answerer.answer(asked) == answerer.answer(other)
@@ -154,7 +172,9 @@ def test_the_question_of_an_unknown_document_is_the_end_of_the_prompt(tmp_path):
 
     def answers(doc: dict[str, Any], prompt: str) -> list[float]:
         texts = [c.text for c in CHOICES[0].candidates]
-        return Answerer(path=path).answer([Request("made", 0, i, doc, prompt, t) for i, t in enumerate(texts)])
+        return Answerer(path=path).answer(
+            [Request("made", 0, i, doc, prompt, t) for i, t in enumerate(texts)]
+        )
 
     asked = CHOICES[0].text
     expected = answers({"passage": "", "question": asked}, "other")
@@ -164,7 +184,9 @@ def test_the_question_of_an_unknown_document_is_the_end_of_the_prompt(tmp_path):
 
 def test_mutual_information_subtracts_nothing():
     asked = requests_of(CHOICES)
-    blank = [Request(r.task, r.document_id, r.index + 10, r.document, "", r.continuation) for r in asked]
+    blank = [
+        Request(r.task, r.document_id, r.index + 10, r.document, "", r.continuation) for r in asked
+    ]
     values = Answerer("sw+d").answer([*asked, *blank])
     assert values[: len(asked)] == Answerer("sw+d").answer(asked)
     assert set(values[len(asked) :]) == {0.0}
@@ -176,7 +198,10 @@ def test_mutual_information_subtracts_nothing():
         ({"solver": "sw+e"}, {"field": "solver", "found": "sw+e"}),
         ({"solver": "sw+d", "windo": 3}, {"field": "parameter of sw+d", "found": "windo"}),
         ({"solver": "sw+d", "window": "x"}, {"field": "window"}),
-        ({"solver": "sw+d", "inputs": "passage"}, {"field": "parameter of sw+d", "found": "inputs"}),
+        (
+            {"solver": "sw+d", "inputs": "passage"},
+            {"field": "parameter of sw+d", "found": "inputs"},
+        ),
         ({"solver": "sw+d", "threshold": "x"}, {"field": "threshold", "found": "x"}),
     ],
 )
@@ -189,5 +214,7 @@ def test_one_continuation_and_missing_options_are_refused():
     asked = requests_of(CHOICES)
     with raises(DataError, source="task made", where="document 0", found="one continuation"):
         Answerer("sw+d").answer(asked[:1])
-    with raises(DataError, source="task made", where="document 0", expected="the requests of all options"):
+    with raises(
+        DataError, source="task made", where="document 0", expected="the requests of all options"
+    ):
         Answerer("sw+d").answer([r for r in asked if (r.document_id, r.index) != (0, 1)])

@@ -29,9 +29,13 @@ from classic_rc.systems import System
 from classic_rc.testing import synthetic_dataset
 from tests.errors import raises
 
-pytest.importorskip("lm_eval", reason="lm-evaluation-harness is not installed: pip install '.[harness]'")
+pytest.importorskip(
+    "lm_eval", reason="lm-evaluation-harness is not installed: pip install '.[harness]'"
+)
 
-CHOICES = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=15, seed=4).filter(lambda q: q.passage.id != "p2")
+CHOICES = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=15, seed=4).filter(
+    lambda q: q.passage.id != "p2"
+)
 """With two to five options, an empty passage and an empty question; without empty options, which have no length."""
 SELECTIONS = synthetic_dataset(Task.MULTIPLE_ANSWER, n_passages=12, seed=4)
 
@@ -82,16 +86,27 @@ def tasks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lists = [{**t, "options": o, "gold": g} for t, o, g in zip(texts, options, right, strict=True)]
     write_task(folder, "lists", lists, doc_to_choice="options", doc_to_target="gold")
     write_task(folder, "repeated", lists, doc_to_choice="options", doc_to_target="gold", repeats=2)
-    written = [{**t, "options": o, "gold": o[g]} for t, o, g in zip(texts, options, right, strict=True)]
+    written = [
+        {**t, "options": o, "gold": o[g]} for t, o, g in zip(texts, options, right, strict=True)
+    ]
     write_task(folder, "texts", written, doc_to_choice="options", doc_to_target="gold")
     yes = [{**text, "label": i % 2} for i, text in enumerate(texts)]
     write_task(folder, "boolean", yes, doc_to_choice=["no", "yes"], doc_to_target="label")
     letters = [
-        {"question": q.text, "choices": {"text": o[:2], "label": ["A", "B"]}, "answerKey": "AB"[i % 2]}
+        {
+            "question": q.text,
+            "choices": {"text": o[:2], "label": ["A", "B"]},
+            "answerKey": "AB"[i % 2],
+        }
         for i, (q, o) in enumerate(zip(CHOICES, options, strict=True))
     ]
     write_task(
-        folder, "letters", letters, doc_to_text="question", doc_to_choice=["A", "B"], doc_to_target="answerKey"
+        folder,
+        "letters",
+        letters,
+        doc_to_text="question",
+        doc_to_choice=["A", "B"],
+        doc_to_target="answerKey",
     )
     prompt = "{{paragraph}}\nQuestion: {{question}}\nAnswer: {{answer}}\nRight?"
     acc = [{"metric": "acc"}]
@@ -109,7 +124,9 @@ def tasks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run(tasks: Path, names: list[str], num_fewshot: int | None = None, **arguments: Any) -> dict[str, Any]:
+def run(
+    tasks: Path, names: list[str], num_fewshot: int | None = None, **arguments: Any
+) -> dict[str, Any]:
     """Return the harness's results, by task."""
     import lm_eval
     from lm_eval.tasks import TaskManager
@@ -146,7 +163,10 @@ def ours(dataset: Dataset, spec: str) -> float:
         ({"solver": "lexical"}, "lexical"),
         ({"solver": "ir:passage"}, "ir:passage"),
         ({"solver": "constant-position:last"}, "constant-position:last"),
-        ({"solver": "combination", "solvers": "[sw; longest]"}, "combination,solvers=[sw; longest]"),
+        (
+            {"solver": "combination", "solvers": "[sw; longest]"},
+            "combination,solvers=[sw; longest]",
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -159,14 +179,20 @@ def test_its_accuracy_is_that_of_ties_first(tasks, arguments, spec):
 
 def test_a_learned_solver_comes_with_its_file(tasks, tmp_path):
     path = str(tmp_path / "lr.solver")
-    save_solver(parse_solver("surface-lr").fit(synthetic_dataset(Task.SINGLE_CHOICE, 30, seed=5)), path)
-    assert run(tasks, ["lists"], path=path)["lists"]["acc,none"] == ours(CHOICES, f"saved,path={path}")
+    save_solver(
+        parse_solver("surface-lr").fit(synthetic_dataset(Task.SINGLE_CHOICE, 30, seed=5)), path
+    )
+    assert run(tasks, ["lists"], path=path)["lists"]["acc,none"] == ours(
+        CHOICES, f"saved,path={path}"
+    )
 
 
 def test_yes_and_no_are_options_of_one_task_and_letters_of_another(tasks):
     found = run(tasks, ["boolean", "letters"], solver="longest")
     assert found["boolean"]["acc,none"] == sum(i % 2 for i in range(len(CHOICES))) / len(CHOICES)
-    lengths = [[len(candidate.text) for candidate in question.candidates[:2]] for question in CHOICES]
+    lengths = [
+        [len(candidate.text) for candidate in question.candidates[:2]] for question in CHOICES
+    ]
     right = [int(one < two) == i % 2 for i, (one, two) in enumerate(lengths)]
     assert found["letters"]["acc,none"] == sum(right) / len(right)
 
@@ -210,7 +236,14 @@ def command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_command_line_is_the_harnesss_own_and_writes_logs(tasks, tmp_path):
-    arguments = ["--model", "classic-rc", "--model_args", "solver=sliding-window,window=3", "--tasks", "lists"]
+    arguments = [
+        "--model",
+        "classic-rc",
+        "--model_args",
+        "solver=sliding-window,window=3",
+        "--tasks",
+        "lists",
+    ]
     arguments += ["--include_path", str(tasks), "--log_samples", "--output_path", "out"]
     done = command(tmp_path, "run", *arguments)
     assert done.returncode == 0, done.stderr
@@ -230,15 +263,42 @@ def test_a_refusal_is_one_sentence(tasks, tmp_path):
 
 @pytest.mark.parametrize(
     ("dataset", "model", "arguments"),
-    [(CHOICES, "dummy", []), (SELECTIONS, "classic-rc", ["--model_args", "solver=sliding-window,threshold=2.5"])],
+    [
+        (CHOICES, "dummy", []),
+        (SELECTIONS, "classic-rc", ["--model_args", "solver=sliding-window,threshold=2.5"]),
+    ],
     ids=["single-choice", "multiple-answer"],
 )
 def test_what_perturb_writes_runs_with_any_model(dataset, model, arguments, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("data.jsonl").write_text(to_jsonl(dataset), encoding="utf-8")
-    assert main(["perturb", "data.jsonl", "--with", "no-question", "-o", "made.jsonl", "--format", "lm-eval"]) == 0
+    assert (
+        main(
+            [
+                "perturb",
+                "data.jsonl",
+                "--with",
+                "no-question",
+                "-o",
+                "made.jsonl",
+                "--format",
+                "lm-eval",
+            ]
+        )
+        == 0
+    )
     copy = perturb_dataset(dataset, "no-question")
-    options = ["--model", model, "--tasks", "made", "--include_path", ".", "--output_path", model, "--log_samples"]
+    options = [
+        "--model",
+        model,
+        "--tasks",
+        "made",
+        "--include_path",
+        ".",
+        "--output_path",
+        model,
+        "--log_samples",
+    ]
     done = command(tmp_path, "run", *options, *arguments)
     assert done.returncode == 0, done.stderr
     (path,) = tmp_path.glob(f"{model}/*/samples_made_*.jsonl")

@@ -43,7 +43,17 @@ def _arrays() -> bytes:
         b"\x28\xb5\x2f\xfd\0\0",
         b"BZh91AY&SY\0\xff",
     ],
-    ids=["Excel", "PyTorch", "pickle", "packed pickle", "PDF", "PNG", "NumPy", "zstd", "broken bzip2"],
+    ids=[
+        "Excel",
+        "PyTorch",
+        "pickle",
+        "packed pickle",
+        "PDF",
+        "PNG",
+        "NumPy",
+        "zstd",
+        "broken bzip2",
+    ],
 )
 def test_a_binary_file_is_refused(tmp_path, content):
     path = tmp_path / "data.bin"
@@ -66,8 +76,12 @@ def test_a_database_is_refused(tmp_path):
 
 def test_text_that_begins_like_a_format_is_text(tmp_path):
     path = tmp_path / "orc.csv"
-    path.write_text("ORC,question,candidate_0,candidate_1,gold\nOrcs ate.,Who ate?,orcs,elves,0\n", "utf-8")
-    dataset = load(path, fields="passage=ORC,question=question,candidates=candidate_0+candidate_1,gold=gold")
+    path.write_text(
+        "ORC,question,candidate_0,candidate_1,gold\nOrcs ate.,Who ate?,orcs,elves,0\n", "utf-8"
+    )
+    dataset = load(
+        path, fields="passage=ORC,question=question,candidates=candidate_0+candidate_1,gold=gold"
+    )
     assert dataset[0].passage.text == "Orcs ate."
 
 

@@ -19,13 +19,20 @@ from classic_rc.io.files import column_format
 from tests.datasets.conftest import BELEBELE, BOOLQ, QUAIL, ROW
 from tests.errors import raises
 
-needs_arrow = pytest.mark.skipif(find_spec("pyarrow") is None, reason="pyarrow is missing: pip install '.[hf]'")
+needs_arrow = pytest.mark.skipif(
+    find_spec("pyarrow") is None, reason="pyarrow is missing: pip install '.[hf]'"
+)
 FIELDS = "passage=ctx,question=ask.text,candidates=opts,gold=label"
 
 
 def _rows(n=6):
     return [
-        {"ctx": "Ann met Bob.", "ask": {"text": f"Who met {i}?"}, "opts": ["Ann", "Eve", "Bob"], "label": i % 3}
+        {
+            "ctx": "Ann met Bob.",
+            "ask": {"text": f"Who met {i}?"},
+            "opts": ["Ann", "Eve", "Bob"],
+            "label": i % 3,
+        }
         for i in range(n)
     ]
 
@@ -37,7 +44,9 @@ def _table(rows, names=None):
     if names is None:
         return table
     features = {"label": {"names": names, "_type": "ClassLabel"}}
-    return table.replace_schema_metadata({"huggingface": json.dumps({"info": {"features": features}})})
+    return table.replace_schema_metadata(
+        {"huggingface": json.dumps({"info": {"features": features}})}
+    )
 
 
 def _write(path, table):
@@ -88,7 +97,9 @@ def test_all_formats_have_the_same_questions(tmp_path, name):
 @needs_arrow
 def test_unknown_columns_get_a_command(tmp_path):
     path = _write(tmp_path / "x.parquet", _table(_rows()))
-    with raises(DataError, found=re.compile(r"^rows with ctx \(.*, ask\.text \(.*, opts \(.*, label \(")) as caught:
+    with raises(
+        DataError, found=re.compile(r"^rows with ctx \(.*, ask\.text \(.*, opts \(.*, label \(")
+    ) as caught:
         load(path)
     assert "--fields" in caught.value.hint
     assert "gold=label" in caught.value.hint
@@ -129,7 +140,9 @@ def test_values_are_plain(tmp_path):
     ],
 )
 def test_labels_are_names_unless_the_names_only_count(tmp_path, names, expected):
-    path = _write(tmp_path / "x.parquet", _table([{"label": 0}, {"label": 1}, {"label": -1}], names))
+    path = _write(
+        tmp_path / "x.parquet", _table([{"label": 0}, {"label": 1}, {"label": -1}], names)
+    )
     assert [row["label"] for row in _read(path)] == expected
 
 
@@ -196,19 +209,34 @@ def test_a_member_of_an_archive(tmp_path):
 def test_rows_of_squad_are_recognised(tmp_path):
     answers = [{"text": ["Ann"], "answer_start": [0]}, {"text": [], "answer_start": []}]
     rows = [
-        {"id": str(i), "title": "t", "context": "Ann met Bob.", "question": "Who?", "answers": answer}
+        {
+            "id": str(i),
+            "title": "t",
+            "context": "Ann met Bob.",
+            "question": "Who?",
+            "answers": answer,
+        }
         for i, answer in enumerate(answers)
     ]
     dataset = load(_write(tmp_path / "x.parquet", _table(rows)))
-    assert (dataset.reader, [question.gold for question in dataset]) == ("huggingface", [("Ann",), ("",)])
+    assert (dataset.reader, [question.gold for question in dataset]) == (
+        "huggingface",
+        [("Ann",), ("",)],
+    )
 
 
 @needs_arrow
-@pytest.mark.parametrize("row", [QUAIL, BOOLQ, BELEBELE, ROW], ids=["quail", "boolq", "belebele", "huggingface"])
+@pytest.mark.parametrize(
+    "row", [QUAIL, BOOLQ, BELEBELE, ROW], ids=["quail", "boolq", "belebele", "huggingface"]
+)
 def test_rows_of_readers_are_recognised(tmp_path, row):
     (tmp_path / "dev.jsonl").write_text(json.dumps(row), encoding="utf-8")
     one, other = load(tmp_path / "dev.jsonl"), load(_write(tmp_path / "x.parquet", _table([row])))
     assert other.reader == one.reader
     (found,), (expected,) = other, one  # rows without ids are named after their place
-    assert (found.passage.text, found.text, found.gold) == (expected.passage.text, expected.text, expected.gold)
+    assert (found.passage.text, found.text, found.gold) == (
+        expected.passage.text,
+        expected.text,
+        expected.gold,
+    )
     assert [c.text for c in found.candidates] == [c.text for c in expected.candidates]

@@ -33,11 +33,15 @@ def test_a_file_is_unpacked_by_its_first_bytes(tmp_path, pack):
 
 @pytest.mark.parametrize("pack", PACKERS)
 def test_truncated_data_are_an_error(pack):
-    with raises(DataError, source="f", problem=re.compile(r"damaged .*\(.+\)$"), hint=re.compile("complete")):
+    with raises(
+        DataError, source="f", problem=re.compile(r"damaged .*\(.+\)$"), hint=re.compile("complete")
+    ):
         unpack(pack(b"text" * 99)[:-9], "f")
 
 
-@pytest.mark.parametrize("broken", [b"\x1f\x8bnone", gzip.compress(b"text", mtime=0) + b"more", b"BZhnone"])
+@pytest.mark.parametrize(
+    "broken", [b"\x1f\x8bnone", gzip.compress(b"text", mtime=0) + b"more", b"BZhnone"]
+)
 def test_broken_data_are_an_error(broken):
     with raises(DataError, source="f", problem=re.compile(r"damaged .*\(.+\)$")):
         unpack(broken, "f")
@@ -67,7 +71,9 @@ def test_a_member_of_a_zip_archive(tmp_path):
 _MORE = gzip.compress(b" more", mtime=0)
 
 
-@pytest.mark.parametrize("tail", [b"", bytes(3), _MORE, bytes(3) + _MORE], ids=["none", "zeros", "part", "both"])
+@pytest.mark.parametrize(
+    "tail", [b"", bytes(3), _MORE, bytes(3) + _MORE], ids=["none", "zeros", "part", "both"]
+)
 def test_what_follows_the_first_part_of_gzip_data_counts(tail):
     packed = gzip.compress(b"text", mtime=0) + tail
     assert unpack(packed, "f") == gzip.decompress(packed)

@@ -62,7 +62,9 @@ def test_a_file_is_downloaded_in_one_request(server, part):
 
 def test_an_interrupted_download_is_continued(server, interrupted):
     steps = []
-    assert download(f"{server.address}/a", interrupted, EXPECTED, advance=steps.append) == sha256(CONTENT)
+    assert download(f"{server.address}/a", interrupted, EXPECTED, advance=steps.append) == sha256(
+        CONTENT
+    )
     assert server.headers("Range") == ["bytes=100000-"]
     assert steps[0] == 100_000
     assert sum(steps) == len(CONTENT)
@@ -80,7 +82,9 @@ def test_without_a_known_sum_a_download_starts_again(server, interrupted):
     """Nothing could tell whether old and new bytes belong together."""
     server.resources["/a"].cuts = [70_000]
     steps = []
-    assert download(f"{server.address}/a", interrupted, UNKNOWN, advance=steps.append) == sha256(CONTENT)
+    assert download(f"{server.address}/a", interrupted, UNKNOWN, advance=steps.append) == sha256(
+        CONTENT
+    )
     assert sum(steps) == len(CONTENT)
     assert server.headers("Range") == [None, None]
 
@@ -88,7 +92,9 @@ def test_without_a_known_sum_a_download_starts_again(server, interrupted):
 def test_a_file_that_changed_is_downloaded_from_its_start(server, interrupted):
     interrupted.write_bytes(OTHER[:100_000])
     steps = []
-    assert download(f"{server.address}/a", interrupted, EXPECTED, advance=steps.append) == sha256(CONTENT)
+    assert download(f"{server.address}/a", interrupted, EXPECTED, advance=steps.append) == sha256(
+        CONTENT
+    )
     assert sum(steps) == len(CONTENT)
     assert server.headers("Range") == ["bytes=100000-", None]
 
@@ -115,7 +121,10 @@ def test_a_part_that_was_not_asked_for_is_not_appended(server, interrupted):
 def test_a_wrong_sum_names_both_and_leaves_nothing(server, part):
     server.resources["/a"].content = OTHER
     facts = {"source": f"{server.address}/a", "field": "sha256", "hint": "ask"}
-    found, expected = re.compile(sha256(OTHER)), re.compile(f"300,000 bytes with sha256 {sha256(CONTENT)}")
+    found, expected = (
+        re.compile(sha256(OTHER)),
+        re.compile(f"300,000 bytes with sha256 {sha256(CONTENT)}"),
+    )
     with raises(DataError, found=found, expected=expected, **facts):
         download(f"{server.address}/a", part, EXPECTED, hint="ask")
     assert list(part.parent.iterdir()) == []
@@ -131,7 +140,9 @@ def test_a_file_that_is_too_large_is_not_read_to_its_end(server, part):
 @pytest.mark.parametrize(("status", "n_requests"), [(403, 1), (404, 1), (410, 1), (503, 3)])
 def test_a_server_without_the_file(server, part, status, n_requests):
     server.resources["/a"].status = status
-    with raises(DataError, source=f"{server.address}/a", found=re.compile(f"HTTP {status}"), hint="ask"):
+    with raises(
+        DataError, source=f"{server.address}/a", found=re.compile(f"HTTP {status}"), hint="ask"
+    ):
         download(f"{server.address}/a", part, EXPECTED, hint="ask")
     assert len(server.requests) == n_requests
     assert list(part.parent.iterdir()) == []
@@ -150,7 +161,9 @@ def test_a_server_that_always_truncates(server, part):
 @pytest.mark.parametrize("expected", [EXPECTED, UNKNOWN])
 def test_a_length_that_is_none_is_a_broken_connection(server, part, length, expected):
     server.resources["/a"] = Resource(CONTENT, length=False, headers={"Content-Length": length})
-    with raises(DataError, source=f"{server.address}/a", found=re.compile("Content-Length"), hint="ask"):
+    with raises(
+        DataError, source=f"{server.address}/a", found=re.compile("Content-Length"), hint="ask"
+    ):
         download(f"{server.address}/a", part, expected, hint="ask")
     assert len(server.requests) == 3
 
@@ -168,7 +181,12 @@ def test_a_server_that_stops_sending(server, part, monkeypatch):
 def test_no_server(server, part):
     with http_server() as gone:
         pass
-    with raises(DataError, source=f"{gone.address}/a", found=re.compile("refused", re.IGNORECASE), hint="ask"):
+    with raises(
+        DataError,
+        source=f"{gone.address}/a",
+        found=re.compile("refused", re.IGNORECASE),
+        hint="ask",
+    ):
         download(f"{gone.address}/a", part, EXPECTED, hint="ask")
 
 
@@ -189,14 +207,18 @@ def test_bad_redirects(server, part, target):
 
 @pytest.mark.parametrize("expected", [EXPECTED, UNKNOWN])
 def test_a_content_coding_that_was_not_asked_for_is_undone(server, part, expected):
-    server.resources["/a"] = Resource(gzip.compress(CONTENT), headers={"Content-Encoding": "gzip"}, cuts=[70_000])
+    server.resources["/a"] = Resource(
+        gzip.compress(CONTENT), headers={"Content-Encoding": "gzip"}, cuts=[70_000]
+    )
     assert download(f"{server.address}/a", part, expected) == sha256(CONTENT)
     assert part.read_bytes() == CONTENT
 
 
 @pytest.mark.parametrize("expected", [EXPECTED, UNKNOWN])
 def test_a_part_without_being_asked_for_one_is_not_the_file(server, part, expected):
-    server.resources["/a"] = Resource(CONTENT[:100], status=206, headers={"Content-Range": "bytes 0-99/300000"})
+    server.resources["/a"] = Resource(
+        CONTENT[:100], status=206, headers={"Content-Range": "bytes 0-99/300000"}
+    )
     with raises(DataError, found=re.compile("not requested")):
         download(f"{server.address}/a", part, expected)
     assert list(part.parent.iterdir()) == []
@@ -218,7 +240,8 @@ def test_what_is_no_file_is_not_recorded_as_one(server, part, resource, facts):
 
 
 @pytest.mark.parametrize(
-    ("length", "expected", "n_notes"), [(True, UNKNOWN, 0), (False, UNKNOWN, 1), (False, EXPECTED, 0)]
+    ("length", "expected", "n_notes"),
+    [(True, UNKNOWN, 0), (False, UNKNOWN, 1), (False, EXPECTED, 0)],
 )
 def test_a_file_whose_end_nobody_knows_is_noted(server, part, length, expected, n_notes):
     server.resources["/a"] = Resource(CONTENT, length=length)

@@ -30,7 +30,13 @@ from classic_rc.text.annotations import read_annotations
 from classic_rc.text.wordnet import WordNet
 from tests.errors import raises
 
-ROW = {"id": "a", "passage": "Ann sang.", "question": "Who?", "candidates": ["Ann", "Bob"], "gold": 0}
+ROW = {
+    "id": "a",
+    "passage": "Ann sang.",
+    "question": "Who?",
+    "candidates": ["Ann", "Bob"],
+    "gold": 0,
+}
 UNIX = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
 DATA = load("sample:single-choice")
 
@@ -62,7 +68,9 @@ def place(tmp_path):
 def test_a_pipe_is_refused_and_never_waited_for(kind, place):
     path = place(kind)
     os.mkfifo(path)
-    with raises(DataError, source=str(path), found="a named pipe", expected=re.compile("regular file")) as caught:
+    with raises(
+        DataError, source=str(path), found="a named pipe", expected=re.compile("regular file")
+    ) as caught:
         READ[kind](path)
     assert caught.value.exit_code == 3
 
@@ -95,7 +103,9 @@ def test_every_kind_of_input_has_the_limit(kind, place, monkeypatch):
             archive.writestr("wordnet/index.noun", bytes(1001))
     else:
         path.write_bytes(bytes(1001))
-    with raises(DataError, problem=re.compile("^too large"), expected="at most 1,000 bytes") as caught:
+    with raises(
+        DataError, problem=re.compile("^too large"), expected="at most 1,000 bytes"
+    ) as caught:
         READ[kind](path)
     assert str(caught.value.source).startswith(str(path))
 
@@ -108,7 +118,9 @@ def test_the_limit_itself_is_read(tmp_path, monkeypatch):
     assert read_input(tmp_path / "empty") == b""
 
 
-@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="there is no file of unknown size")
+@pytest.mark.skipif(
+    not os.path.exists("/proc/self/status"), reason="there is no file of unknown size"
+)
 def test_a_file_that_is_larger_than_its_size_says(monkeypatch):
     assert os.stat("/proc/self/status").st_size == 0
     assert b"VmRSS" in read_input("/proc/self/status")
@@ -121,13 +133,20 @@ def test_a_file_that_is_larger_than_its_size_says(monkeypatch):
 @UNIX
 @pytest.mark.parametrize("path", ["/dev/stdin", "/dev/fd/0"])
 def test_standard_input_is_read_under_its_own_path(path):
-    code = f"from classic_rc.datasets import load; data = load({path!r}); print(len(data), *data.sources)"
+    code = (
+        f"from classic_rc.datasets import load; data = load({path!r}); print(len(data), "
+        "*data.sources)"
+    )
     row = json.dumps(ROW).encode()
-    done = subprocess.run([sys.executable, "-c", code], input=row, capture_output=True, check=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-c", code], input=row, capture_output=True, check=True, timeout=120
+    )
     assert done.stdout.decode().startswith("1 ")
     code = "from classic_rc.io.files import *; from classic_rc.io.files import *; "
     code += f"print(read_input({path!r}) == read_input({path!r}), sha256_of({path!r}))"
-    done = subprocess.run([sys.executable, "-c", code], input=row, capture_output=True, check=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-c", code], input=row, capture_output=True, check=True, timeout=120
+    )
     assert done.stdout.decode().split() == ["True", hashlib.sha256(row).hexdigest()]
 
 
@@ -139,9 +158,14 @@ def test_members_of_a_tar_archive_are_counted(tmp_path, monkeypatch):
             folder = tarfile.TarInfo(f"RACE/{number}")
             folder.type = tarfile.DIRTYPE
             tar.addfile(folder)
-    for name, data in (("a.tar", stream.getvalue()), ("a.tar.gz", gzip.compress(stream.getvalue()))):
+    for name, data in (
+        ("a.tar", stream.getvalue()),
+        ("a.tar.gz", gzip.compress(stream.getvalue())),
+    ):
         (tmp_path / name).write_bytes(data)
-        with raises(DataError, source=str(tmp_path / name), found="more than 3", expected="at most 3"):
+        with raises(
+            DataError, source=str(tmp_path / name), found="more than 3", expected="at most 3"
+        ):
             load(tmp_path / name)
 
 

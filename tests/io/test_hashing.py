@@ -7,7 +7,13 @@ import io
 import re
 
 from classic_rc.errors import DataError
-from classic_rc.io.files import sha256_of, sha256_of_bytes, sha256_of_listing, sha256_of_stream, sha256_of_text
+from classic_rc.io.files import (
+    sha256_of,
+    sha256_of_bytes,
+    sha256_of_listing,
+    sha256_of_stream,
+    sha256_of_text,
+)
 from tests.errors import raises
 
 _DATA = bytes(range(256)) * 5000
@@ -17,7 +23,9 @@ _KNOWN = hashlib.sha256(_DATA).hexdigest()
 def test_bytes_streams_and_files_hash_alike(tmp_path):
     path = tmp_path / "file"
     path.write_bytes(_DATA)
-    assert [sha256_of_bytes(_DATA), sha256_of_stream(io.BytesIO(_DATA)), sha256_of(path)] == [_KNOWN] * 3
+    assert [sha256_of_bytes(_DATA), sha256_of_stream(io.BytesIO(_DATA)), sha256_of(path)] == [
+        _KNOWN
+    ] * 3
     assert sha256_of(str(path)) == _KNOWN
 
 
@@ -30,9 +38,13 @@ def test_a_folder_hashes_as_sha256sum_lists_it(tmp_path):
     (tmp_path / "inner").mkdir()
     for name in ("b", "a", "inner/c"):
         (tmp_path / name).write_text(name, encoding="utf-8")
-    listing = "".join(f"{hashlib.sha256(n.encode()).hexdigest()}  {n}\n" for n in ("a", "b", "inner/c"))
+    listing = "".join(
+        f"{hashlib.sha256(n.encode()).hexdigest()}  {n}\n" for n in ("a", "b", "inner/c")
+    )
     assert sha256_of(tmp_path) == hashlib.sha256(listing.encode()).hexdigest()
-    assert sha256_of(tmp_path) == sha256_of_listing((n, sha256_of_text(n)) for n in ("a", "b", "inner/c"))
+    assert sha256_of(tmp_path) == sha256_of_listing(
+        (n, sha256_of_text(n)) for n in ("a", "b", "inner/c")
+    )
     (tmp_path / "inner" / ".DS_Store").touch()
     (tmp_path / "lock").touch()
     assert sha256_of(tmp_path) == hashlib.sha256(listing.encode()).hexdigest()

@@ -14,7 +14,11 @@ from classic_rc.io.json import Node, describe_value, parse_json
 from tests.errors import raises
 
 _VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
     max_leaves=20,
 )
@@ -84,17 +88,53 @@ _ROOT = {"data": [{"id": "x", "n": 3, "yes": True, "texts": ["a", 1], "none": No
     ("take", "where", "field", "found", "expected"),
     [
         (lambda node: node.text("n"), "$.data[0]", "n", "the number 3", "a string"),
-        (lambda node: node.text("gone"), "$.data[0]", "gone", "an object with id, n, yes, texts, none", "a string"),
+        (
+            lambda node: node.text("gone"),
+            "$.data[0]",
+            "gone",
+            "an object with id, n, yes, texts, none",
+            "a string",
+        ),
         (lambda node: node.integer("yes"), "$.data[0]", "yes", "true", "a whole number"),
         (lambda node: node.flag("n"), "$.data[0]", "n", "the number 3", "true or false"),
-        (lambda node: node.name("none"), "$.data[0]", "none", "null", "a non-empty string or a whole number"),
+        (
+            lambda node: node.name("none"),
+            "$.data[0]",
+            "none",
+            "null",
+            "a non-empty string or a whole number",
+        ),
         (lambda node: node.texts("texts"), "$.data[0].texts", "[1]", "the number 1", "a string"),
         (lambda node: node.texts("id"), "$.data[0]", "id", "'x'", "a list"),
         (lambda node: node.child("id"), "$.data[0]", "id", "'x'", "an object or a list"),
-        (lambda node: node.child("texts").text("a"), "$.data[0].texts", None, "a list of 2", "an object"),
-        (lambda node: node.child("texts").text(2), "$.data[0].texts", "[2]", "a list of 2", "a string"),
-        (lambda node: node.text(0), "$.data[0]", None, "an object with id, n, yes, texts, none", "a list"),
-        (lambda node: list(node.elements()), "$.data[0]", None, "an object with id, n, yes, texts, none", "a list"),
+        (
+            lambda node: node.child("texts").text("a"),
+            "$.data[0].texts",
+            None,
+            "a list of 2",
+            "an object",
+        ),
+        (
+            lambda node: node.child("texts").text(2),
+            "$.data[0].texts",
+            "[2]",
+            "a list of 2",
+            "a string",
+        ),
+        (
+            lambda node: node.text(0),
+            "$.data[0]",
+            None,
+            "an object with id, n, yes, texts, none",
+            "a list",
+        ),
+        (
+            lambda node: list(node.elements()),
+            "$.data[0]",
+            None,
+            "an object with id, n, yes, texts, none",
+            "a list",
+        ),
     ],
 )
 def test_a_node_refuses_other_types(take, where, field, found, expected):

@@ -16,10 +16,23 @@ from tests.depth import examples
 from tests.errors import raises
 
 _NAMES = st.sampled_from(
-    ["a", "b/c.txt", "./b/d", "b//e", "RACE/dev/1.txt", "x" * 100, "x" * 101, "é", "a:b", "..", "a b"]
+    [
+        "a",
+        "b/c.txt",
+        "./b/d",
+        "b//e",
+        "RACE/dev/1.txt",
+        "x" * 100,
+        "x" * 101,
+        "é",
+        "a:b",
+        "..",
+        "a b",
+    ]
 )
 _MEMBERS = st.lists(
-    st.tuples(_NAMES, st.binary(max_size=600), st.sampled_from([tarfile.REGTYPE, tarfile.DIRTYPE])), max_size=5
+    st.tuples(_NAMES, st.binary(max_size=600), st.sampled_from([tarfile.REGTYPE, tarfile.DIRTYPE])),
+    max_size=5,
 )
 
 
@@ -44,28 +57,45 @@ def read_with_tarfile(content):
     """What tarfile finds, which is slow."""
     with tarfile.open(fileobj=io.BytesIO(content), mode="r:") as archive:
         return [
-            (tuple(part for part in member.name.split("/") if part != "."), archive.extractfile(member).read())
+            (
+                tuple(part for part in member.name.split("/") if part != "."),
+                archive.extractfile(member).read(),
+            )
             for member in archive
             if member.isreg()
         ]
 
 
-@given(_MEMBERS, st.sampled_from([tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT]), st.data())
+@given(
+    _MEMBERS,
+    st.sampled_from([tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT]),
+    st.data(),
+)
 @settings(max_examples=examples(50, 300))
 def test_the_members_are_those_that_tarfile_finds(members, form, data):
     """Also in damaged archives: what is read at all is read as tarfile reads it."""
-    content = bytearray(pack([m for m in members if form != tarfile.USTAR_FORMAT or len(m[0]) < 100], form))
-    for position, value in data.draw(st.lists(st.tuples(st.integers(0, 4096), st.integers(0, 255)), max_size=2)):
+    content = bytearray(
+        pack([m for m in members if form != tarfile.USTAR_FORMAT or len(m[0]) < 100], form)
+    )
+    for position, value in data.draw(
+        st.lists(st.tuples(st.integers(0, 4096), st.integers(0, 255)), max_size=2)
+    ):
         content[position % len(content)] = value
-    if len(content) >= 512 and data.draw(st.booleans()):  # so that the change is not found by the checksum
+    if len(content) >= 512 and data.draw(
+        st.booleans()
+    ):  # so that the change is not found by the checksum
         content[148:156] = b" " * 8
         content[148:156] = b"%06o\0 " % sum(content[:512])
-    content = bytes(content[: data.draw(st.one_of(st.just(len(content)), st.integers(0, len(content))))])
+    content = bytes(
+        content[: data.draw(st.one_of(st.just(len(content)), st.integers(0, len(content))))]
+    )
     try:
         found = read(content)
     except DataError:
         return
-    assert found == [(tuple(part for part in path if part), text) for path, text in read_with_tarfile(content)]
+    assert found == [
+        (tuple(part for part in path if part), text) for path, text in read_with_tarfile(content)
+    ]
 
 
 @pytest.mark.parametrize("form", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
@@ -76,7 +106,9 @@ def test_plain_archives(form, monkeypatch):
         ("a/2.txt", b"x" * 513, tarfile.REGTYPE),
     ]
     content = pack(members, form, mode=0o644, uid=1000, uname="someone")
-    monkeypatch.setattr(tarfile, "open", lambda *args, **kwargs: pytest.fail("tarfile, which is slow, is asked"))
+    monkeypatch.setattr(
+        tarfile, "open", lambda *args, **kwargs: pytest.fail("tarfile, which is slow, is asked")
+    )
     assert read(content) == [(("a", "1.txt"), b"one"), (("a", "2.txt"), b"x" * 513)]
 
 

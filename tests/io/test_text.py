@@ -35,8 +35,18 @@ def test_every_encoding_and_line_end_gives_the_same_text(text, end):
         (b"\xef\xbb\xbfa\n\xff", "byte offset 5 (line 2)", "the byte 0xff", "UTF-8 text"),
         (b"\xff\xfea\0\n\0\x00\xd8", "byte offset 6 (line 2)", "the byte 0x00", "UTF-16-LE text"),
         (b"\xff\xfea\0b", "byte offset 4 (line 1)", "the byte 0x62", "UTF-16-LE text"),
-        ("ab".encode("utf-16-le"), "byte offset 1 (line 1)", "a NUL character", re.compile("UTF-16")),
-        ("\ufeffab".encode("utf-32-le"), "byte offset 2 (line 1)", "a NUL character", re.compile("UTF-16")),
+        (
+            "ab".encode("utf-16-le"),
+            "byte offset 1 (line 1)",
+            "a NUL character",
+            re.compile("UTF-16"),
+        ),
+        (
+            "\ufeffab".encode("utf-32-le"),
+            "byte offset 2 (line 1)",
+            "a NUL character",
+            re.compile("UTF-16"),
+        ),
         (b"\x80\x04\x95", "byte offset 0 (line 1)", "the byte 0x80", "UTF-8 text"),
     ],
 )

@@ -16,7 +16,9 @@ from classic_rc.kernels.arrays import offsets_of
 def ragged(texts: Sequence[Sequence[int]]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Tokens and offsets of texts, one after the other."""
     flat = [token for text in texts for token in text]
-    return np.array(flat, dtype=np.int32), offsets_of(np.array([len(text) for text in texts], dtype=np.int64))
+    return np.array(flat, dtype=np.int32), offsets_of(
+        np.array([len(text) for text in texts], dtype=np.int64)
+    )
 
 
 class Problem(NamedTuple):
@@ -69,7 +71,9 @@ def problems(draw, n_words=8, n_passages=4, passage=40, question=5, candidate=5)
 
 def problems_with_stop_words():
     """Problems, each with a set of words."""
-    return problems().flatmap(lambda p: st.tuples(st.just(p), st.sets(st.integers(0, p.n_words - 1))))
+    return problems().flatmap(
+        lambda p: st.tuples(st.just(p), st.sets(st.integers(0, p.n_words - 1)))
+    )
 
 
 def flags_of(n_words, words):
@@ -88,5 +92,6 @@ def texts_of(arrays):
     candidates = lists(arrays.candidate_tokens, arrays.candidate_offsets)
     owners = arrays.candidate_question.tolist()
     return [
-        (passages[arrays.question_passage[q]], questions[q], c) for q, c in zip(owners, candidates, strict=True)
+        (passages[arrays.question_passage[q]], questions[q], c)
+        for q, c in zip(owners, candidates, strict=True)
     ]

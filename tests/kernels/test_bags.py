@@ -79,7 +79,11 @@ def test_all_bags_that_are_parts_of_others_are_found(seed):
             part = shared == smaller >= 0.5 * larger
             if (part or shared >= 0.75 * larger) and (shared >= 2 or smaller == larger == 1):
                 expected[i, j] = shared
-    flagged = {(i, j): n for (i, j), n in expected.items() if (here[i] and there[j]) or (here[j] and there[i])}
+    flagged = {
+        (i, j): n
+        for (i, j), n in expected.items()
+        if (here[i] and there[j]) or (here[j] and there[i])
+    }
     assert {(i, j): n for i, j, n in found} == flagged
     assert len(found) == len(flagged)
     assert sum(n < 0.75 * max(len(bags[i]), len(bags[j])) for (i, j), n in flagged.items()) >= 20
@@ -89,7 +93,9 @@ def test_fixed_numbers_of_shared_words():
     bags, every = random_bags(random.Random(5), 60), np.ones(120, dtype=bool)
     one, two, _ = overlapping_bags(*ragged(bags), np.full(120, 4), here=every, there=every)
     expected = {(i, j) for j in range(120) for i in range(j) if common(bags[i], bags[j]) >= 4}
-    usual = {(i, j) for i, j in expected if max(len(bags[i]), len(bags[j])) <= 14}  # 12 rarest words make keys
+    usual = {
+        (i, j) for i, j in expected if max(len(bags[i]), len(bags[j])) <= 14
+    }  # 12 rarest words make keys
     assert usual <= {*zip(one.tolist(), two.tolist(), strict=True)} <= expected
     assert len(usual) >= 8
 
@@ -97,7 +103,9 @@ def test_fixed_numbers_of_shared_words():
 def test_many_equal_bags_take_linear_time_and_stay_bounded():
     bags = [[1, 2, 3, 4, 5]] * 5000
     every = np.ones(len(bags), dtype=bool)
-    one, two, shared = overlapping_bags(*ragged(bags), least_of(bags, 0.75), here=every, there=every, neighbours=8)
+    one, two, shared = overlapping_bags(
+        *ragged(bags), least_of(bags, 0.75), here=every, there=every, neighbours=8
+    )
     assert len(one) < 8 * len(bags)
     assert set(shared.tolist()) == {5}
     assert (one < two).all()
@@ -110,7 +118,9 @@ def test_blocks_change_nothing():
     whole = overlapping_bags(*ragged(bags), least_of(bags, 0.6), **options)
     with small_blocks(20):
         parts = overlapping_bags(*ragged(bags), least_of(bags, 0.6), **options)
-    assert {*zip(*(a.tolist() for a in parts), strict=True)} == {*zip(*(a.tolist() for a in whole), strict=True)}
+    assert {*zip(*(a.tolist() for a in parts), strict=True)} == {
+        *zip(*(a.tolist() for a in whole), strict=True)
+    }
 
 
 def test_shared_words_and_weights():
@@ -118,14 +128,22 @@ def test_shared_words_and_weights():
     bags = random_bags(rng, 40)
     one, two = (np.array([rng.randrange(len(bags)) for _ in range(200)]) for _ in range(2))
     weights = np.round(np.random.default_rng(0).random(200), 2) * (np.arange(200) % 3 > 0)
-    counts, sums = shared_words(*ragged(bags), one, two), shared_weight(*ragged(bags), one, two, weights)
-    for i, j, count, total in zip(one.tolist(), two.tolist(), counts.tolist(), sums.tolist(), strict=True):
+    counts, sums = (
+        shared_words(*ragged(bags), one, two),
+        shared_weight(*ragged(bags), one, two, weights),
+    )
+    for i, j, count, total in zip(
+        one.tolist(), two.tolist(), counts.tolist(), sums.tolist(), strict=True
+    ):
         assert count == common(bags[i], bags[j])
         assert total == pytest.approx(sum(weights[word] for word in {*bags[i]} & {*bags[j]}))
 
 
 def test_pairs_share_keys_with_neighbours_only():
-    rows, keys = np.array([0, 0, 1, 2, 2, 3], dtype=np.int32), np.array([7, 8, 7, 7, 8, 7], dtype=np.uint64)
+    rows, keys = (
+        np.array([0, 0, 1, 2, 2, 3], dtype=np.int32),
+        np.array([7, 8, 7, 7, 8, 7], dtype=np.uint64),
+    )
 
     def found(neighbours):
         parts = pairs_with_equal_keys(rows, keys, 4, neighbours, lambda one, two: one != 1)
@@ -138,5 +156,7 @@ def test_pairs_share_keys_with_neighbours_only():
 @pytest.mark.parametrize("bags", [[], [[], []], [[3], [4]]])
 def test_no_pairs(bags):
     flags = np.ones(len(bags), dtype=bool)
-    found = overlapping_bags(*ragged(bags), least_of(bags, 0.5), here=flags, there=flags, part_share=0.5)
+    found = overlapping_bags(
+        *ragged(bags), least_of(bags, 0.5), here=flags, there=flags, part_share=0.5
+    )
     assert [len(a) for a in found] == [0, 0, 0]

@@ -53,7 +53,9 @@ def test_idf_as_in_the_reference(n, share):
 )
 def test_term_scores_as_in_the_reference(weight, count, length, mean, k1, b):
     with np.errstate(divide="ignore"):
-        expected = reference.bm25.term_score(np.float32(weight), count, length, np.float32(mean), k1, b)
+        expected = reference.bm25.term_score(
+            np.float32(weight), count, length, np.float32(mean), k1, b
+        )
     factors = bm25.length_factors(np.array([length]), np.float32(mean), k1, b)
     counts, weights = np.array([count], dtype=np.float32), np.array([weight], dtype=np.float32)
     assert bm25.term_scores(weights, counts, factors).tolist() == [expected]

@@ -44,7 +44,10 @@ def test_pieces_are_those_of_a_plain_loop(text):
     expected += [piece] if piece else []
     buffer = encoded(text)
     starts, lengths = find_pieces(buffer, class_table(" -", ".,"))
-    found = [buffer[start : start + n] for start, n in zip(starts.tolist(), lengths.tolist(), strict=True)]
+    found = [
+        buffer[start : start + n]
+        for start, n in zip(starts.tolist(), lengths.tolist(), strict=True)
+    ]
     assert [piece.decode("utf-8", "surrogatepass") for piece in found] == expected
     places = character_places(buffer)
     assert places[starts].tolist() == [
@@ -58,7 +61,9 @@ def keys_of(pieces):
     return piece_keys(buffer, np.cumsum(lengths + 1) - lengths, lengths)
 
 
-PIECES = st.lists(st.binary(min_size=1, max_size=SHORT + 3) | st.sampled_from([b"a", b"a\0", b"ab", b"a" * SHORT]))
+PIECES = st.lists(
+    st.binary(min_size=1, max_size=SHORT + 3) | st.sampled_from([b"a", b"a\0", b"ab", b"a" * SHORT])
+)
 
 
 @given(pieces=PIECES)
@@ -73,13 +78,17 @@ def test_short_pieces_have_equal_keys_only_if_they_are_equal(pieces):
 
 def little_endian(piece):
     padded = piece.ljust(SHORT, b"\0")
-    return int.from_bytes(padded[:8], "little"), int.from_bytes(padded[8:] + bytes([len(piece)]), "little")
+    return int.from_bytes(padded[:8], "little"), int.from_bytes(
+        padded[8:] + bytes([len(piece)]), "little"
+    )
 
 
 @given(pieces=st.lists(st.binary(min_size=1, max_size=SHORT)))
 def test_a_key_is_the_bytes_and_the_length(pieces):
     first, second = keys_of(pieces)
-    assert list(zip(first.tolist(), second.tolist(), strict=True)) == [little_endian(piece) for piece in pieces]
+    assert list(zip(first.tolist(), second.tolist(), strict=True)) == [
+        little_endian(piece) for piece in pieces
+    ]
 
 
 @pytest.mark.parametrize("n_slots", [1, 2, 64, None])
@@ -88,13 +97,20 @@ def test_a_key_is_the_bytes_and_the_length(pieces):
 def test_the_cache_is_right_or_does_not_know(n_slots, room, batches):
     with pytest.MonkeyPatch.context() as patch:
         if n_slots is not None:  # all keys share a few slots
-            patch.setattr(KeyCache, "_hash", lambda _, keys: (keys.first % n_slots).astype(np.int64))
+            patch.setattr(
+                KeyCache, "_hash", lambda _, keys: (keys.first % n_slots).astype(np.int64)
+            )
         patch.setattr(byte_pieces, "_MAX_NUMBERS", room)
         cache, numbers = KeyCache(), {}
         for batch in batches:
             known, found = dict(numbers), cache.find(keys_of(batch)).tolist()
-            assert all(got == -1 or got == known.get(piece) for piece, got in zip(batch, found, strict=True))
-            own = np.array([numbers.setdefault(piece, len(numbers)) for piece in batch], dtype=np.int32)
+            assert all(
+                got == -1 or got == known.get(piece)
+                for piece, got in zip(batch, found, strict=True)
+            )
+            own = np.array(
+                [numbers.setdefault(piece, len(numbers)) for piece in batch], dtype=np.int32
+            )
             cache.add(keys_of(batch), own, len(numbers))
             if n_slots is not None:
                 occupied = set(cache._slots[cache._slots >= 0].tolist())

@@ -6,7 +6,13 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from classic_rc.kernels import cloze_distance, cloze_window, inverse_count_weights, phrase_counts, reference
+from classic_rc.kernels import (
+    cloze_distance,
+    cloze_window,
+    inverse_count_weights,
+    phrase_counts,
+    reference,
+)
 from classic_rc.kernels.arrays import passage_postings, small_blocks
 from classic_rc.kernels.cloze import phrase_places
 from classic_rc.kernels.reference.phrases import phrase_starts
@@ -46,7 +52,11 @@ def test_cloze_distance_equals_reference(case, max_distance, pairs):
     texts = list(each(problem, placeholders))
     assert distances.tolist() == [reference.cloze_distance(*t, **options) for t in texts]
     matched = [
-        any(word.place is not None for _, words in reference.cloze.alignments(*t, **options) for word in words)
+        any(
+            word.place is not None
+            for _, words in reference.cloze.alignments(*t, **options)
+            for word in words
+        )
         for t in texts
     ]
     assert found.tolist() == matched
@@ -65,7 +75,9 @@ def test_cloze_window_equals_reference(case, idf, cells):
     with small_blocks(cells):
         got = cloze_window(problem.arrays, places(*placeholders), weights)
     weigh = (lambda word: int(weights[word])) if idf else None
-    assert got.tolist() == [reference.cloze_window(*texts, weigh=weigh) for texts in each(problem, placeholders)]
+    assert got.tolist() == [
+        reference.cloze_window(*texts, weigh=weigh) for texts in each(problem, placeholders)
+    ]
 
 
 @settings(max_examples=examples(33, 200))
@@ -87,7 +99,9 @@ def test_phrases_are_where_the_reference_finds_them(case):
 @settings(max_examples=examples(33, 200))
 @given(problem=problems())
 def test_phrase_counts_equal_reference(problem):
-    expected = [reference.phrase_count(passage, candidate) for passage, _, candidate in problem.texts]
+    expected = [
+        reference.phrase_count(passage, candidate) for passage, _, candidate in problem.texts
+    ]
     assert phrase_counts(problem.arrays).tolist() == expected
 
 

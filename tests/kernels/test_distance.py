@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from classic_rc.kernels import phrase_counts, reference, sliding_window, window_and_distance, word_distance
+from classic_rc.kernels import (
+    phrase_counts,
+    reference,
+    sliding_window,
+    window_and_distance,
+    word_distance,
+)
 from classic_rc.kernels.arrays import small_blocks
 from classic_rc.kernels.weights import SCALE
 from tests.depth import examples
@@ -48,18 +54,24 @@ def test_many_candidates_of_one_question_equal_reference(rule):
     passage = rng.integers(0, 30, 200).tolist()
     questions = [(0, rng.integers(0, 40, size).tolist()) for size in (7, 3, 5)]
     candidates = [
-        (q, rng.integers(0, 40, rng.integers(0, 5)).tolist()) for q, n in enumerate((100, 4, 300)) for _ in range(n)
+        (q, rng.integers(0, 40, rng.integers(0, 5)).tolist())
+        for q, n in enumerate((100, 4, 300))
+        for _ in range(n)
     ]
     flags = np.arange(40) % 5 == 0
     stop = set(np.flatnonzero(flags).tolist())
     problem = Problem(40, [passage], questions, candidates)
     windows, distances, _ = window_and_distance(problem.arrays, flags, rule=rule)
     assert windows.tolist() == [reference.sliding_window(*texts) for texts in problem.texts]
-    assert distances.tolist() == [reference.word_distance(*texts, stop, rule) for texts in problem.texts]
+    assert distances.tolist() == [
+        reference.word_distance(*texts, stop, rule) for texts in problem.texts
+    ]
 
 
 @settings(max_examples=examples(16, 100))
-@given(case=problems_with_stop_words(), rule=st.sampled_from(RULES), window=st.sampled_from(["set", 3]))
+@given(
+    case=problems_with_stop_words(), rule=st.sampled_from(RULES), window=st.sampled_from(["set", 3])
+)
 def test_both_at_once_are_each_by_itself(case, rule, window):
     problem, stop = case
     flags, arrays = flags_of(problem.n_words, stop), problem.arrays

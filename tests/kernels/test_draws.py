@@ -9,7 +9,9 @@ def test_draws_belong_to_the_key_not_to_the_order():
     ids = [f"q{i}" for i in range(50)]
     counts = np.arange(50) % 5
     forward = np.split(uniform_draws(text_keys(ids), counts, 7), np.cumsum(counts)[:-1])
-    backward = np.split(uniform_draws(text_keys(ids[::-1]), counts[::-1], 7), np.cumsum(counts[::-1])[:-1])
+    backward = np.split(
+        uniform_draws(text_keys(ids[::-1]), counts[::-1], 7), np.cumsum(counts[::-1])[:-1]
+    )
     for one, other in zip(forward, backward[::-1], strict=True):
         assert one.tolist() == other.tolist()
 

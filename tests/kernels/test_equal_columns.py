@@ -12,7 +12,9 @@ from classic_rc.kernels.blocked_matrix import find_equal_columns
 
 MATRICES = st.tuples(st.integers(1, 6), st.integers(1, 7)).flatmap(
     lambda shape: st.lists(
-        st.lists(st.integers(0, 1), min_size=shape[1], max_size=shape[1]), min_size=shape[0], max_size=shape[0]
+        st.lists(st.integers(0, 1), min_size=shape[1], max_size=shape[1]),
+        min_size=shape[0],
+        max_size=shape[0],
     )
 )
 

@@ -51,8 +51,12 @@ def test_counts_are_those_of_a_counter_whatever_the_chunk(texts, order, chunk):
         tables = count_ngrams(*ragged(texts), N_WORDS, order)
     assert len(tables) == order
     for k, (table, words) in enumerate(zip(tables, spelled(tables), strict=True), start=1):
-        expected = Counter(tuple(text[i : i + k]) for text in texts for i in range(len(text) - k + 1))
-        found = {ngram: count for ngram, count in zip(words, table.counts.tolist(), strict=True) if count}
+        expected = Counter(
+            tuple(text[i : i + k]) for text in texts for i in range(len(text) - k + 1)
+        )
+        found = {
+            ngram: count for ngram, count in zip(words, table.counts.tolist(), strict=True) if count
+        }
         assert found == expected
         assert words == sorted(words)
         if k > 1:
@@ -108,19 +112,25 @@ def zipfian_texts(n_texts: int, seed: int = 0) -> list[list[str]]:
     rng = np.random.default_rng(seed)
     words = [f"w{i}" for i in range(200)]
     shares = 1 / np.arange(1, 201)
-    return [list(rng.choice(words, rng.integers(1, 9), p=shares / shares.sum())) for _ in range(n_texts)]
+    return [
+        list(rng.choice(words, rng.integers(1, 9), p=shares / shares.sum())) for _ in range(n_texts)
+    ]
 
 
 class Fast:
     """The kernel behind the reference's interface."""
 
     def __init__(self, texts, order, discounts=None):
-        self.ids = {word: i for i, word in enumerate(dict.fromkeys(itertools.chain(*texts)), len(MARKS))}
+        self.ids = {
+            word: i for i, word in enumerate(dict.fromkeys(itertools.chain(*texts)), len(MARKS))
+        }
         self.tables = count_ngrams(*self.arrays(texts), len(self.ids) + len(MARKS), order)
         self.model = kneser_ney(self.tables, None if discounts is None else np.array(discounts))
 
     def arrays(self, texts):
-        return ragged([[START, *(self.ids.get(word, UNKNOWN) for word in text), END] for text in texts])
+        return ragged(
+            [[START, *(self.ids.get(word, UNKNOWN) for word in text), END] for text in texts]
+        )
 
     def of_texts(self, texts):
         return token_probabilities(self.model, *self.arrays(texts)).values
@@ -138,7 +148,10 @@ def of_reference(reference, texts):
     values = []
     for text in texts:
         marked = ["<s>", *text, "</s>"]
-        values += [0.0, *(reference.probability(marked[i], tuple(marked[:i])) for i in range(1, len(marked)))]
+        values += [
+            0.0,
+            *(reference.probability(marked[i], tuple(marked[:i])) for i in range(1, len(marked))),
+        ]
     return values
 
 
@@ -158,7 +171,13 @@ def test_probabilities_are_those_of_plain_python_where_discounts_are_estimated(o
     assert np.allclose(fast.of_texts(queries), of_reference(reference, queries), rtol=1e-10, atol=0)
 
 
-@given(TEXTS, ORDERS, st.text(WORDS, max_size=6), st.booleans(), st.sampled_from([None, 0.1, 0.75, 1.0]))
+@given(
+    TEXTS,
+    ORDERS,
+    st.text(WORDS, max_size=6),
+    st.booleans(),
+    st.sampled_from([None, 0.1, 0.75, 1.0]),
+)
 def test_probabilities_sum_to_one_after_any_context(texts, order, context, begins, discount):
     fast = Fast(texts, order, None if discount is None else np.full((order, 3), discount))
     values = fast.distribution(["<s>"] * begins + list(context))
@@ -192,7 +211,9 @@ def nltk_model(texts, order, discount):
     from nltk.util import everygrams
 
     marked = [["<s>", *text, "</s>"] for text in texts]
-    model = KneserNeyInterpolated(order, discount, vocabulary=Vocabulary(itertools.chain(*marked), unk_cutoff=1))
+    model = KneserNeyInterpolated(
+        order, discount, vocabulary=Vocabulary(itertools.chain(*marked), unk_cutoff=1)
+    )
     model.fit([everygrams(text, max_len=order) for text in marked])
     return model
 
@@ -209,7 +230,9 @@ def test_one_discount_is_the_model_of_nltk(order, discount):
     if order == 2:
         seen.add(("<s>",))
     for context in sorted(seen)[:40]:
-        ours = dict(zip(["</s>", "<unk>", *fast.ids], fast.distribution(context).tolist(), strict=True))
+        ours = dict(
+            zip(["</s>", "<unk>", *fast.ids], fast.distribution(context).tolist(), strict=True)
+        )
         assert ours.pop("<unk>") == 0
         for word in [*list(ours)[:30], "</s>"]:
             assert ours[word] == pytest.approx(theirs.score(word, context), rel=1e-12)
@@ -218,7 +241,9 @@ def test_one_discount_is_the_model_of_nltk(order, discount):
 def test_discounts_are_those_of_the_formula():
     counts = np.repeat([1, 2, 3, 4, 9], [60, 20, 10, 5, 7])
     y = 60 / (60 + 2 * 20)
-    assert modified_discounts(counts).tolist() == pytest.approx([1 - 2 * y / 3, 2 - 3 * y / 2, 3 - 4 * y / 2])
+    assert modified_discounts(counts).tolist() == pytest.approx(
+        [1 - 2 * y / 3, 2 - 3 * y / 2, 3 - 4 * y / 2]
+    )
 
 
 @pytest.mark.parametrize(
@@ -240,11 +265,17 @@ def test_shorter_ngrams_count_the_words_before_them():
     texts = ["ab", "ab", "cb", "b"]
     fast = Fast(texts, 2)
     words, pairs = adjusted_counts(fast.tables, suffix_ranks(fast.tables, fast.model.n_words))
-    assert dict(zip(fast.ids, words[len(MARKS) :].tolist(), strict=True)) == {"a": 1, "b": 3, "c": 1}
+    assert dict(zip(fast.ids, words[len(MARKS) :].tolist(), strict=True)) == {
+        "a": 1,
+        "b": 3,
+        "c": 1,
+    }
     assert words[: len(MARKS)].tolist() == [0, 1, 0]
     assert sorted(pairs.tolist()) == [1, 1, 1, 2, 2, 4]
     triples = Fast(texts, 3)
-    _, pairs, _ = adjusted_counts(triples.tables, suffix_ranks(triples.tables, triples.model.n_words))
+    _, pairs, _ = adjusted_counts(
+        triples.tables, suffix_ranks(triples.tables, triples.model.n_words)
+    )
     from_start = triples.tables[1].keys < triples.model.n_words
     assert pairs[from_start].tolist() == [2, 1, 1], (
         "nothing stands before a text: its first words keep their counts"
@@ -255,11 +286,19 @@ def test_an_order_of_one_has_the_counts_themselves():
     fast = Fast(["aab"], 1, [[0.5, 0.5, 0.5]])
     total, uniform = 4, 1 / 4  # a, a, b and END; a, b, END and UNKNOWN
     left = 3 * 0.5 / total
-    expected = [0, *([(2 - 0.5) / total + left * uniform] * 2), *([(1 - 0.5) / total + left * uniform] * 2)]
+    expected = [
+        0,
+        *([(2 - 0.5) / total + left * uniform] * 2),
+        *([(1 - 0.5) / total + left * uniform] * 2),
+    ]
     assert fast.of_texts(["aab"]).tolist() == pytest.approx(expected)
 
 
 def test_each_token_has_the_length_of_its_known_context():
     fast = Fast(["abc", "abd"], 3)
     found = token_probabilities(fast.model, *fast.arrays(["abc", "bca", "xab"]))
-    assert found.orders.reshape(3, 5).tolist() == [[1, 2, 3, 3, 3], [1, 1, 2, 1, 1], [1, 1, 1, 2, 1]]
+    assert found.orders.reshape(3, 5).tolist() == [
+        [1, 2, 3, 3, 3],
+        [1, 1, 2, 1, 1],
+        [1, 1, 1, 2, 1],
+    ]

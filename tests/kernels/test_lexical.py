@@ -26,11 +26,16 @@ def each(problem):
 
 
 @settings(max_examples=examples(25, 150))
-@given(problem=PROBLEMS, last=st.booleans(), widths=st.sampled_from([[1], [1, 2], range(2, 30), [3, 39, 40, 41]]))
+@given(
+    problem=PROBLEMS,
+    last=st.booleans(),
+    widths=st.sampled_from([[1], [1, 2], range(2, 30), [3, 39, 40, 41]]),
+)
 def test_all_window_widths(problem, last, widths):
     got = window_sweep(problem.arrays, widths, smoothing=1, last_window=last).sum(axis=1)
     assert got.tolist() == [
-        reference.lexical.window_sum(*texts, widths, last_window=last) for _, *texts in each(problem)
+        reference.lexical.window_sum(*texts, widths, last_window=last)
+        for _, *texts in each(problem)
     ]
 
 
@@ -38,8 +43,14 @@ def test_all_window_widths(problem, last, widths):
 @given(problem=PROBLEMS, data=st.data())
 def test_sums_over_passages_and_sentences(problem, data):
     passages = problem.passages
-    weights = [data.draw(st.lists(st.integers(0, 2**26), min_size=len(p), max_size=len(p))) for p in passages]
-    sentences = [sorted(data.draw(st.lists(st.integers(0, 9), min_size=len(p), max_size=len(p)))) for p in passages]
+    weights = [
+        data.draw(st.lists(st.integers(0, 2**26), min_size=len(p), max_size=len(p)))
+        for p in passages
+    ]
+    sentences = [
+        sorted(data.draw(st.lists(st.integers(0, 9), min_size=len(p), max_size=len(p))))
+        for p in passages
+    ]
     arrays = problem.arrays
     token_weights = np.array([w for own in weights for w in own], dtype=np.int32)
     token_sentences = np.array([s for own in sentences for s in own], dtype=np.int64)
@@ -66,7 +77,9 @@ def test_distance_by_occurrences(problem):
 @given(problem=PROBLEMS)
 def test_counts_and_texts_without_questions(problem):
     arrays = problem.arrays
-    assert token_counts(arrays).tolist() == [p.count(token) for p in problem.passages for token in p]
+    assert token_counts(arrays).tolist() == [
+        p.count(token) for p in problem.passages for token in p
+    ]
     ones = np.ones(len(arrays.passage_tokens), dtype=np.int32)
     own = bag_of_words(arrays.without_questions(), ones)
     assert own.tolist() == [sum(token in c for token in p) for _, p, _, c in each(problem)]

@@ -42,7 +42,12 @@ def conditional_problems(draw):
     x = draw(matrices(sum(sizes)))
     offsets = np.concatenate(([0], np.cumsum(sizes)))
     right = np.zeros(len(x), dtype=int)
-    right[[start + draw(st.integers(0, size - 1)) for start, size in zip(offsets, sizes, strict=False)]] = 1
+    right[
+        [
+            start + draw(st.integers(0, size - 1))
+            for start, size in zip(offsets, sizes, strict=False)
+        ]
+    ] = 1
     return x, right, offsets, draw(st.integers(0, x.shape[1]))
 
 
@@ -55,7 +60,9 @@ def check(fit: LogisticFit, objective: float, gradient: list[float], C: float) -
     assert fit.converged
     assert fit.objective == pytest.approx(objective, rel=1e-9)
     assert fit.gradient_norm <= np.sqrt(2e-12 * fit.objective / C) * 1.01
-    assert np.linalg.norm(gradient) <= np.sqrt(2e-12 * fit.objective / C) * 1.01 + 1e-9 * (1 + objective)
+    assert np.linalg.norm(gradient) <= np.sqrt(2e-12 * fit.objective / C) * 1.01 + 1e-9 * (
+        1 + objective
+    )
 
 
 @given(problem=binary_problems(), C=STRENGTHS)
@@ -70,7 +77,8 @@ def test_conditional_fits_have_the_reference_objective_and_no_gradient(problem, 
     x, right, offsets, n_dense = problem
     fit = fit_logistic(blocks(x, n_dense), right, C, offsets=offsets, tolerance=1e-12)
     questions = [
-        (x[a:b].tolist(), int(right[a:b].argmax())) for a, b in zip(offsets[:-1], offsets[1:], strict=True)
+        (x[a:b].tolist(), int(right[a:b].argmax()))
+        for a, b in zip(offsets[:-1], offsets[1:], strict=True)
     ]
     check(fit, *conditional_objective(fit.weights.tolist(), questions, C), C)
 
@@ -95,7 +103,9 @@ def test_the_reference_gradient_is_that_of_its_objective(problem, weights):
     assert error < 1e-4
 
 
-def sparse_problem(n: int = 3000, n_columns: int = 900, seed: int = 0) -> tuple[csr_matrix, np.ndarray]:
+def sparse_problem(
+    n: int = 3000, n_columns: int = 900, seed: int = 0
+) -> tuple[csr_matrix, np.ndarray]:
     """Columns from rare to frequent, among them many of one row."""
     rng = np.random.default_rng(seed)
     share = 0.3 / np.arange(1, n_columns + 1)
@@ -109,7 +119,9 @@ def test_the_objective_is_scikit_learns_to_1e_9(C):
     x, right = sparse_problem(1500)
     assert (np.bincount(x.indices, minlength=x.shape[1]) == 1).sum() > 30
     fit = fit_logistic(x, right, C, tolerance=1e-12)
-    learner = LogisticRegression(C=C, solver="newton-cg", fit_intercept=False, tol=1e-12, max_iter=5000)
+    learner = LogisticRegression(
+        C=C, solver="newton-cg", fit_intercept=False, tol=1e-12, max_iter=5000
+    )
     weights = learner.fit(x, right).coef_[0]
 
     def objective(w: np.ndarray) -> float:
@@ -136,11 +148,15 @@ def test_questions_are_scored_as_by_a_general_optimiser():
         return totals.sum() - margins[right > 0].sum() + w @ w / 4
 
     fit = fit_logistic(x, right, 2.0, offsets=offsets, tolerance=1e-13)
-    found = minimize(objective, np.zeros(8), method="L-BFGS-B", options={"maxiter": 10_000, "ftol": 1e-15})
+    found = minimize(
+        objective, np.zeros(8), method="L-BFGS-B", options={"maxiter": 10_000, "ftol": 1e-15}
+    )
     assert fit.objective <= found.fun * (1 + 1e-12)
     assert fit.objective == pytest.approx(found.fun, rel=1e-7)
     assert fit.weights[4] == pytest.approx(0, abs=1e-6)
-    sparse = fit_logistic(Features(x[:, :3], csr_matrix(x[:, 3:])), right, 2.0, offsets=offsets, tolerance=1e-13)
+    sparse = fit_logistic(
+        Features(x[:, :3], csr_matrix(x[:, 3:])), right, 2.0, offsets=offsets, tolerance=1e-13
+    )
     assert np.allclose(sparse.weights, fit.weights, atol=1e-7)
 
 
@@ -218,8 +234,14 @@ def test_any_kind_of_matrix(dtype):
     x = np.random.default_rng(0).integers(0, 3, (50, 4))
     right = (x[:, 0] > 1).astype(int)
     expected = fit_logistic(x.astype(float), right, 1.0, tolerance=1e-12).weights
-    for features in (x.astype(dtype), csr_matrix(x.astype(dtype)), csr_matrix(x.astype(dtype)).tocsc()):
-        assert np.allclose(fit_logistic(features, right, 1.0, tolerance=1e-12).weights, expected, atol=1e-6)
+    for features in (
+        x.astype(dtype),
+        csr_matrix(x.astype(dtype)),
+        csr_matrix(x.astype(dtype)).tocsc(),
+    ):
+        assert np.allclose(
+            fit_logistic(features, right, 1.0, tolerance=1e-12).weights, expected, atol=1e-6
+        )
 
 
 def test_no_rows_and_one_row():
@@ -230,7 +252,10 @@ def test_no_rows_and_one_row():
 
 @settings(max_examples=examples(8, 40))
 @given(
-    seed=st.integers(0, 999), ones=st.booleans(), n_dense=st.integers(0, 3), block=st.sampled_from([1, 7, 2**17])
+    seed=st.integers(0, 999),
+    ones=st.booleans(),
+    n_dense=st.integers(0, 3),
+    block=st.sampled_from([1, 7, 2**17]),
 )
 def test_blocked_products_are_those_of_the_whole_matrix(seed, ones, n_dense, block):
     rng = np.random.default_rng(seed)
@@ -252,7 +277,10 @@ def test_blocked_products_are_those_of_the_whole_matrix(seed, ones, n_dense, blo
     assert np.allclose(matrix.take(rows, columns).toarray(), scaled[np.ix_(rows, columns)])
 
 
-@given(rows=st.lists(st.lists(st.integers(0, 5), max_size=4), min_size=1, max_size=6), seed=st.integers(0, 99))
+@given(
+    rows=st.lists(st.lists(st.integers(0, 5), max_size=4), min_size=1, max_size=6),
+    seed=st.integers(0, 99),
+)
 def test_columns_are_renumbered_or_dropped(rows, seed):
     place = np.random.default_rng(seed).permutation(6).astype(np.int32) - 2
     offsets = np.concatenate(([0], np.cumsum([len(row) for row in rows])))
@@ -269,7 +297,12 @@ def test_columns_are_renumbered_or_dropped(rows, seed):
         {"C": 1, "right": np.array([1, 2, 0])},
         {"C": 1, "offsets": np.array([0, 2, 3])},
         {"C": 1, "offsets": np.array([0, 1, 1, 3])},
-        {"C": 1, "offsets": np.array([0, 3]), "right": np.array([0, 1, 0]), "importance": np.ones(3)},
+        {
+            "C": 1,
+            "offsets": np.array([0, 3]),
+            "right": np.array([0, 1, 0]),
+            "importance": np.ones(3),
+        },
     ],
 )
 def test_what_has_no_likelihood_is_refused(options):

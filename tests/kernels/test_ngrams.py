@@ -16,7 +16,9 @@ from tests.kernels.builders import problems, ragged
 @given(problem=problems(n_words=5, candidate=8), data=st.data())
 def test_ngrams_of_candidates(problem, data):
     weights = np.array(
-        data.draw(st.lists(st.integers(0, 2**24), min_size=problem.n_words, max_size=problem.n_words))
+        data.draw(
+            st.lists(st.integers(0, 2**24), min_size=problem.n_words, max_size=problem.n_words)
+        )
     )
     arrays = problem.arrays
     passages = arrays.question_passage[arrays.candidate_question]
@@ -30,7 +32,9 @@ def test_ngrams_of_candidates(problem, data):
             for passage, _, candidate in problem.texts
         ]
         assert list(zip(shares.tolist(), own.found.tolist(), strict=True)) == expected
-    runs = [min(reference.longest_run(passage, candidate), 5) for passage, _, candidate in problem.texts]
+    runs = [
+        min(reference.longest_run(passage, candidate), 5) for passage, _, candidate in problem.texts
+    ]
     assert longest_found(counts).tolist() == runs
 
 
@@ -38,17 +42,26 @@ def texts_of(most, size):
     return st.lists(st.lists(st.integers(0, 4), max_size=size), min_size=most, max_size=most)
 
 
-@given(st.integers(0, 12).flatmap(lambda n: st.tuples(texts_of(n, 25), texts_of(n, 15))), st.integers(1, 99))
+@given(
+    st.integers(0, 12).flatmap(lambda n: st.tuples(texts_of(n, 25), texts_of(n, 15))),
+    st.integers(1, 99),
+)
 def test_common_subsequences(sides, cells):
     (tokens, offsets), (others, other_offsets) = map(ragged, sides)
     with small_blocks(cells):
-        got = common_subsequences(tokens, offsets, others, other_offsets[:-1], np.diff(other_offsets))
-    expected = [reference.ngrams.common_subsequence(left, right) for left, right in zip(*sides, strict=True)]
+        got = common_subsequences(
+            tokens, offsets, others, other_offsets[:-1], np.diff(other_offsets)
+        )
+    expected = [
+        reference.ngrams.common_subsequence(left, right) for left, right in zip(*sides, strict=True)
+    ]
     assert got.tolist() == expected
 
 
 def test_a_subsequence_of_long_texts():
     rng = np.random.default_rng(0)
     left, right = rng.integers(0, 5, 700).astype(np.int32), rng.integers(0, 5, 300).astype(np.int32)
-    got = common_subsequences(left, offsets_of(np.array([700])), right, np.array([0]), np.array([300]))
+    got = common_subsequences(
+        left, offsets_of(np.array([700])), right, np.array([0]), np.array([300])
+    )
     assert got.tolist() == [reference.ngrams.common_subsequence(left.tolist(), right.tolist())]

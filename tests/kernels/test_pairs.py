@@ -22,18 +22,28 @@ def counted(texts: list[list[int]]):
 @given(texts=TEXTS)
 def test_each_distinct_word_of_a_text_is_counted_once(texts):
     counts = counted(texts)
-    found = list(zip(counts.texts.tolist(), counts.words.tolist(), counts.counts.tolist(), strict=True))
-    assert found == [(i, word, n) for i, text in enumerate(texts) for word, n in sorted(Counter(text).items())]
+    found = list(
+        zip(counts.texts.tolist(), counts.words.tolist(), counts.counts.tolist(), strict=True)
+    )
+    assert found == [
+        (i, word, n) for i, text in enumerate(texts) for word, n in sorted(Counter(text).items())
+    ]
     assert np.diff(counts.offsets).tolist() == [len(set(text)) for text in texts]
 
 
 @given(texts=TEXTS, data=st.data())
 def test_occurrences_are_those_of_the_text_that_is_asked_for(texts, data):
-    queries = data.draw(st.lists(st.tuples(st.integers(0, len(texts) - 1), st.integers(0, N_WORDS - 1))))
-    of_text, word = (
-        (np.array(column, dtype=np.int64) for column in zip(*queries, strict=True)) if queries else ([], [])
+    queries = data.draw(
+        st.lists(st.tuples(st.integers(0, len(texts) - 1), st.integers(0, N_WORDS - 1)))
     )
-    found = occurrences(counted(texts), np.array(of_text, dtype=np.int64), np.array(word, dtype=np.int64))
+    of_text, word = (
+        (np.array(column, dtype=np.int64) for column in zip(*queries, strict=True))
+        if queries
+        else ([], [])
+    )
+    found = occurrences(
+        counted(texts), np.array(of_text, dtype=np.int64), np.array(word, dtype=np.int64)
+    )
     assert found.tolist() == [texts[i].count(w) for i, w in queries]
 
 

@@ -24,8 +24,12 @@ TEXT = st.lists(st.integers(0, 3), max_size=9)
 def test_it_is_the_longest_run_of_a_plain_search(content):
     """One question a passage; empty passages and candidates, and repeated tokens, come by themselves."""
     candidates = [(q, text) for q, (_, own) in enumerate(content) for text in own]
-    problem = Problem(4, [p for p, _ in content], [(i, []) for i in range(len(content))], candidates)
-    expected = [reference.longest_run(passage, candidate) for passage, _, candidate in problem.texts]
+    problem = Problem(
+        4, [p for p, _ in content], [(i, []) for i in range(len(content))], candidates
+    )
+    expected = [
+        reference.longest_run(passage, candidate) for passage, _, candidate in problem.texts
+    ]
     assert longest_runs(problem.arrays).tolist() == expected
 
 
@@ -38,7 +42,9 @@ def test_blocks_of_whole_questions(problem, tokens):
     stops = [0]
     for block in whole:
         assert block.where.start == stops[-1]
-        assert (block.arrays.candidate_question + question[block.where.start] == question[block.where]).all()
+        assert (
+            block.arrays.candidate_question + question[block.where.start] == question[block.where]
+        ).all()
         stops.append(block.where.stop)
     assert stops[-1] == len(question)
     assert all(question[stop - 1] < question[stop] for stop in stops[1:-1])
@@ -53,11 +59,15 @@ def test_a_large_key_needs_no_large_table():
     assert not place[:100].any()
 
 
-@given(st.lists(st.tuples(TEXT, TEXT, st.lists(TEXT, min_size=1, max_size=3)), min_size=1, max_size=4))
+@given(
+    st.lists(st.tuples(TEXT, TEXT, st.lists(TEXT, min_size=1, max_size=3)), min_size=1, max_size=4)
+)
 def test_matches_are_the_same_for_a_vocabulary_of_any_size(content):
     """With a large vocabulary words are found by binary search, with a small one in a table."""
     candidates = [(q, text) for q, (_, _, own) in enumerate(content) for text in own]
-    problem = Problem(4, [p for p, _, _ in content], [(i, q) for i, (_, q, _) in enumerate(content)], candidates)
+    problem = Problem(
+        4, [p for p, _, _ in content], [(i, q) for i, (_, q, _) in enumerate(content)], candidates
+    )
     small = problem.arrays
     spread = 10**6
     large = small._replace(

@@ -59,12 +59,19 @@ def test_regions_of_words(drawn, size, data):
     problem, _ = drawn
     arrays, postings = problem.arrays, passage_postings(problem.arrays)
     sentences = [
-        sorted(data.draw(st.lists(st.integers(0, 6), min_size=len(p), max_size=len(p)))) for p in problem.passages
+        sorted(data.draw(st.lists(st.integers(0, 6), min_size=len(p), max_size=len(p))))
+        for p in problem.passages
     ]
-    got = word_regions(arrays, postings, np.array([s for own in sentences for s in own], dtype=np.int64), size)
+    got = word_regions(
+        arrays, postings, np.array([s for own in sentences for s in own], dtype=np.int64), size
+    )
     for run, key in enumerate(postings.keys.tolist()):
         passage, word = divmod(key, arrays.n_words)
-        own = [s for s, token in zip(sentences[passage], problem.passages[passage], strict=True) if token == word]
+        own = [
+            s
+            for s, token in zip(sentences[passage], problem.passages[passage], strict=True)
+            if token == word
+        ]
         expected = [start for start in range(7) if any(start <= s < start + size for s in own)]
         assert got.regions[got.offsets[run] : got.offsets[run + 1]].tolist() == expected
 
@@ -74,7 +81,9 @@ def test_distances(drawn, places, data):
     problem, stop = drawn
     if not problem.candidates:
         return
-    weights = data.draw(st.lists(st.integers(1, 2**24), min_size=problem.n_words, max_size=problem.n_words))
+    weights = data.draw(
+        st.lists(st.integers(1, 2**24), min_size=problem.n_words, max_size=problem.n_words)
+    )
     block = whole_block(problem)
     words = content_words(block, flags_of(problem.n_words, stop), np.array(weights))
     with small_blocks(places):
@@ -92,18 +101,25 @@ def test_contrasts(drawn, pairs):
     if not problem.candidates:
         return
     block = whole_block(problem)
-    words = content_words(block, flags_of(problem.n_words, stop), np.ones(problem.n_words, dtype=np.int64))
+    words = content_words(
+        block, flags_of(problem.n_words, stop), np.ones(problem.n_words, dtype=np.int64)
+    )
     question = block.arrays.candidate_question
     sets = [a for _, _, a, _ in plain_sets(problem, stop)]
     others = [
-        [sets[j] for j in np.flatnonzero(question == question[i]).tolist() if j != i] for i in range(len(sets))
+        [sets[j] for j in np.flatnonzero(question == question[i]).tolist() if j != i]
+        for i in range(len(sets))
     ]
     with small_blocks(pairs):
         got = mean_jaccard(words.candidates, question, problem.n_words)
-    assert got.tolist() == [reference.evidence.mean_jaccard(*own) for own in zip(sets, others, strict=True)]
+    assert got.tolist() == [
+        reference.evidence.mean_jaccard(*own) for own in zip(sets, others, strict=True)
+    ]
     shared = words_of_others(words.candidates, question, problem.n_words)
     assert shared.tolist() == [
-        any(word in other for other in others[i]) for i in range(len(sets)) for word in sorted(sets[i])
+        any(word in other for other in others[i])
+        for i in range(len(sets))
+        for word in sorted(sets[i])
     ]
 
 
@@ -123,7 +139,9 @@ def test_windows_of_pairs(drawn, cells):
     if not problem.candidates:
         return
     block = whole_block(problem)
-    words = content_words(block, flags_of(problem.n_words, stop), np.ones(problem.n_words, dtype=np.int64))
+    words = content_words(
+        block, flags_of(problem.n_words, stop), np.ones(problem.n_words, dtype=np.int64)
+    )
     sizes = [1, 3, 10, 45]
     with small_blocks(cells):
         got = pair_windows(block, words.questions.matches(), words.new.matches(), sizes, sizes)
@@ -131,7 +149,9 @@ def test_windows_of_pairs(drawn, cells):
         [reference.proximity.pair_window(p, q, n, size) for size in sizes]
         for p, q, _, n in plain_sets(problem, stop)
     ]
-    assert np.stack((got.product, got.least), axis=2).tolist() == [[list(pair) for pair in row] for row in expected]
+    assert np.stack((got.product, got.least), axis=2).tolist() == [
+        [list(pair) for pair in row] for row in expected
+    ]
     assert got.both.tolist() == [
         [reference.sliding_window(p, list(q), list(n), size) for size in sizes]
         for p, q, _, n in plain_sets(problem, stop)
@@ -146,5 +166,9 @@ def test_a_window_of_pairs_of_many_distinct_words_does_not_overflow():
     got = pair_windows(block, sets.questions.matches(), sets.new.matches(), [900], [900])
     product, least = reference.proximity.pair_window(words, set(words[:500]), set(words[500:]), 900)
     both = reference.sliding_window(words, words[:500], words[500:], 900)
-    assert (got.product.tolist(), got.least.tolist(), got.both.tolist()) == ([[product]], [[least]], [[both]])
+    assert (got.product.tolist(), got.least.tolist(), got.both.tolist()) == (
+        [[product]],
+        [[least]],
+        [[both]],
+    )
     assert least > 2**31

@@ -17,7 +17,11 @@ from classic_rc.solvers import SlidingWindowDistance, parse_solver
 from classic_rc.text.encode import encode
 from tests.kernels.builders import texts_of
 
-SPECS = ("sw+d", *(f"sw+d:{name}" for name in SlidingWindowDistance.variants), "sw+d,window=7,distance=min")
+SPECS = (
+    "sw+d",
+    *(f"sw+d:{name}" for name in SlidingWindowDistance.variants),
+    "sw+d,window=7,distance=min",
+)
 
 
 def test_the_index_names_every_lesson_once_in_order():
@@ -63,7 +67,8 @@ def assert_scores_are_the_lessons(spec, dataset):
     encoded = encode(dataset, solver.analyzer)
     scores = np.array(plain_scores(solver, encoded))
     assert (
-        solver.score_candidates(dataset).values.tolist() == encoded.scores(scores, scores == scores).values.tolist()
+        solver.score_candidates(dataset).values.tolist()
+        == encoded.scores(scores, scores == scores).values.tolist()
     )
 
 

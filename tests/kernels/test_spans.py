@@ -39,7 +39,9 @@ def test_every_span_equals_reference(passage, question, max_tokens, cells, corpu
     with small_blocks(cells):
         got = score_spans(tokens, question_tokens, max_tokens, weights)
     assert got.shape == (len(passage), max_tokens)
-    assert got.tolist() == expected(passage, question, max_tokens, (lambda w: w + 1) if corpus else None)
+    assert got.tolist() == expected(
+        passage, question, max_tokens, (lambda w: w + 1) if corpus else None
+    )
 
 
 def test_long_spans_of_distinct_words_do_not_overflow():
@@ -57,21 +59,27 @@ def sentences_with_questions(draw):
     """Sentences, each with questions, each with spans of the sentence."""
     spans = st.tuples(st.integers(0, 12), st.integers(0, 12)).map(sorted)
     return draw(
-        st.lists(st.tuples(TEXT, st.lists(st.tuples(TEXT, st.lists(spans, max_size=4)), max_size=3)), max_size=3)
+        st.lists(
+            st.tuples(TEXT, st.lists(st.tuples(TEXT, st.lists(spans, max_size=4)), max_size=3)),
+            max_size=3,
+        )
     )
 
 
 @given(sentences_with_questions())
 def test_overlap_equals_reference(drawn):
     sentences = [sentence for sentence, _ in drawn]
-    questions = [(s, question, spans) for s, (_, own) in enumerate(drawn) for question, spans in own]
+    questions = [
+        (s, question, spans) for s, (_, own) in enumerate(drawn) for question, spans in own
+    ]
     cases = [
         (q, min(first, len(sentences[s])), min(last, len(sentences[s])))
         for q, (s, _, spans) in enumerate(questions)
         for first, last in spans
     ]
     expected = [
-        reference.span_overlap(sentences[questions[q][0]], questions[q][1], first, last) for q, first, last in cases
+        reference.span_overlap(sentences[questions[q][0]], questions[q][1], first, last)
+        for q, first, last in cases
     ]
     candidates = [(q, sentences[questions[q][0]][first:last]) for q, first, last in cases]
     problem = Problem(6, sentences, [(s, question) for s, question, _ in questions], candidates)

@@ -44,4 +44,6 @@ def test_decays_are_rounded_exponentials_down_to_the_first_zero(reach):
     assert weights[0] == DECAY_SCALE
     assert 0 in weights
     assert weights.index(0) == len(weights) - 1
-    assert all(abs(w - DECAY_SCALE * math.exp(-d / reach)) < 0.500001 for d, w in enumerate(weights))
+    assert all(
+        abs(w - DECAY_SCALE * math.exp(-d / reach)) < 0.500001 for d, w in enumerate(weights)
+    )

@@ -32,7 +32,9 @@ def test_sliding_window_equals_reference(problem, window, cells):
 def test_sliding_window_takes_corpus_counts(problem, counts):
     weights = inverse_count_weights(np.array(counts[: problem.n_words]))
     got = sliding_window(problem.arrays, "set", weights)
-    expected = [reference.sliding_window(*texts, "set", counts.__getitem__) for texts in problem.texts]
+    expected = [
+        reference.sliding_window(*texts, "set", counts.__getitem__) for texts in problem.texts
+    ]
     assert got.tolist() == expected
 
 
@@ -53,7 +55,11 @@ def test_the_sweep_equals_every_size_by_itself(problem, sizes, cells, corpus):
 
 
 @settings(max_examples=examples(25, 150))
-@given(problem=problems(), sizes=st.sets(st.integers(1, 45), min_size=1).map(sorted), corpus=st.booleans())
+@given(
+    problem=problems(),
+    sizes=st.sets(st.integers(1, 45), min_size=1).map(sorted),
+    corpus=st.booleans(),
+)
 def test_the_sweep_equals_reference(problem, sizes, corpus):
     weights = inverse_count_weights(np.arange(1, problem.n_words + 1)) if corpus else None
     counts = (lambda word: word + 1) if corpus else None

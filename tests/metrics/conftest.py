@@ -30,7 +30,9 @@ def golden(shared_golden) -> Callable[[str], list[dict[str, Any]]]:
     """The recorded cases of an official scorer."""
 
     def cases(name: str) -> list[dict[str, Any]]:
-        return json.loads((shared_golden / f"{name}_metrics.json").read_text(encoding="utf-8"))["cases"]
+        return json.loads((shared_golden / f"{name}_metrics.json").read_text(encoding="utf-8"))[
+            "cases"
+        ]
 
     return cases
 
@@ -39,10 +41,14 @@ def golden(shared_golden) -> Callable[[str], list[dict[str, Any]]]:
 def text_predictions() -> Callable[..., list[Prediction]]:
     """Predictions from a mapping of question ids to texts; none where an id is missing."""
 
-    def make(questions: Sequence[Question], answers: dict[str, str | list[str]]) -> list[Prediction]:
+    def make(
+        questions: Sequence[Question], answers: dict[str, str | list[str]]
+    ) -> list[Prediction]:
         texts = ((q.id, answers.get(q.id)) for q in questions)
         return [
-            Prediction(id, () if text is None else ((text,) if isinstance(text, str) else tuple(text),))
+            Prediction(
+                id, () if text is None else ((text,) if isinstance(text, str) else tuple(text),)
+            )
             for id, text in texts
         ]
 

@@ -33,7 +33,11 @@ def test_a_tie_without_the_right_option_is_worth_nothing(question):
 
 def test_where_several_options_are_right_any_of_them_will_do(ask):
     question = ask(Task.SINGLE_CHOICE, frozenset({0, 2}), 4)
-    assert accuracy.statistics([question] * 3, [choose(0), choose(2), choose(3)]).tolist() == [[1], [1], [0]]
+    assert accuracy.statistics([question] * 3, [choose(0), choose(2), choose(3)]).tolist() == [
+        [1],
+        [1],
+        [0],
+    ]
     assert accuracy([question], [choose(0, 1, 2, 3)]) == 0.5
 
 

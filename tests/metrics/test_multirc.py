@@ -44,7 +44,9 @@ def score(ask):
 
     def run(name, triples):
         questions = [ask(Task.MULTIPLE_ANSWER, gold, n) for n, gold, _ in triples]
-        return get_metric(name)(questions, [Prediction("q", (selected,)) for *_, selected in triples])
+        return get_metric(name)(
+            questions, [Prediction("q", (selected,)) for *_, selected in triples]
+        )
 
     return run
 
@@ -59,7 +61,10 @@ def test_precision_and_recall_are_averaged_before_their_harmonic_mean(score):
 
 def test_nothing_selected_has_precision_one_and_nothing_right_recall_one(ask):
     f1_m = get_metric("f1_m")
-    some, none = ask(Task.MULTIPLE_ANSWER, frozenset({0}), 2), ask(Task.MULTIPLE_ANSWER, frozenset(), 2)
+    some, none = (
+        ask(Task.MULTIPLE_ANSWER, frozenset({0}), 2),
+        ask(Task.MULTIPLE_ANSWER, frozenset(), 2),
+    )
     rows = f1_m.statistics([some, none, none], [select(), select(0), select()])
     assert rows.tolist() == [[1, 0], [0, 1], [1, 1]]
 
@@ -81,16 +86,22 @@ def test_the_metrics_follow_their_definitions(ask, triples):
     recall = np.mean([len(g & s) / len(g) if g else 1 for _, g, s in triples])
     assert got["em0"] == pytest.approx(np.mean([w == 0 for w in wrong]))
     assert got["em1"] == pytest.approx(np.mean([w <= 1 for w in wrong]))
-    assert got["f1_m"] == pytest.approx(2 * precision * recall / (precision + recall) if precision + recall else 0)
+    assert got["f1_m"] == pytest.approx(
+        2 * precision * recall / (precision + recall) if precision + recall else 0
+    )
     missed_or_extra, hits = sum(wrong), sum(len(g & s) for _, g, s in triples)
-    assert got["f1_a"] == pytest.approx(2 * hits / (2 * hits + missed_or_extra) if hits + missed_or_extra else 1)
+    assert got["f1_a"] == pytest.approx(
+        2 * hits / (2 * hits + missed_or_extra) if hits + missed_or_extra else 1
+    )
     assert all(0 <= value <= 1 for value in got.values())
 
 
 @given(selections())
 def test_the_accuracy_of_options_is_scikit_learns(ask, triples):
     questions = [ask(Task.MULTIPLE_ANSWER, gold, n) for n, gold, _ in triples]
-    got = selection_metric("accuracy")(questions, [Prediction("q", (selected,)) for *_, selected in triples])
+    got = selection_metric("accuracy")(
+        questions, [Prediction("q", (selected,)) for *_, selected in triples]
+    )
     gold, selected = ([int(i in row[k]) for row in triples for i in range(row[0])] for k in (1, 2))
     assert got == pytest.approx(accuracy_score(gold, selected) if gold else 1)
 
@@ -99,7 +110,9 @@ def test_the_accuracy_of_options_is_scikit_learns(ask, triples):
 def test_superglue_f1_m_is_scikit_learns_macro_f1_whatever_zero_division_is(ask, triples):
     for n, gold, selected in triples:
         if n:
-            value = get_metric("superglue_f1_m")([ask(Task.MULTIPLE_ANSWER, gold, n)], [select(*selected)])
+            value = get_metric("superglue_f1_m")(
+                [ask(Task.MULTIPLE_ANSWER, gold, n)], [select(*selected)]
+            )
             labels = [[int(i in chosen) for i in range(n)] for chosen in (gold, selected)]
             for zero_division in (0.0, 1.0):
                 expected = f1_score(*labels, average="macro", zero_division=zero_division)
@@ -123,7 +136,8 @@ def test_selection_by_chance_is_the_mean_over_every_selection(ask, triples, prob
         for question, row in zip(questions, rows, strict=True):
             masks = list(product([0, 1], repeat=len(question.candidates)))
             weights = tuple(
-                probability ** sum(mask) * (1 - probability) ** (len(mask) - sum(mask)) for mask in masks
+                probability ** sum(mask) * (1 - probability) ** (len(mask) - sum(mask))
+                for mask in masks
             )
             answers = tuple(frozenset(i for i, bit in enumerate(mask) if bit) for mask in masks)
             expected = metric.statistics([question], [Prediction("q", answers, weights)])[0]
@@ -158,7 +172,9 @@ def test_recorded_outputs_of_the_official_script(multirc_dev, golden, case):
     means = get_metric("f1_m").statistics(multirc_dev, predictions).mean(axis=0)
     assert means == pytest.approx([expected["precision_m"], expected["recall_m"]], abs=1e-12)
     tp, selected, right = get_metric("f1_a").statistics(multirc_dev, predictions).sum(axis=0)
-    assert [tp / selected, tp / right] == pytest.approx([expected["precision_a"], expected["recall_a"]], abs=1e-12)
+    assert [tp / selected, tp / right] == pytest.approx(
+        [expected["precision_a"], expected["recall_a"]], abs=1e-12
+    )
 
 
 @pytest.mark.parametrize("name", RELEASED)

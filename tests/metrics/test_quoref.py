@@ -11,7 +11,9 @@ from classic_rc.metrics.quoref import normalise_quoref_answer
 from classic_rc.predictions import Prediction
 
 em, f1 = get_metric("quoref_em"), get_metric("quoref_f1")
-texts = st.lists(st.sampled_from(["owl", "Owls", "the", "7", "7.0", "8", "nest", "nan"]), max_size=4).map(" ".join)
+texts = st.lists(
+    st.sampled_from(["owl", "Owls", "the", "7", "7.0", "8", "nest", "nan"]), max_size=4
+).map(" ".join)
 spans = st.lists(texts, min_size=1, max_size=4).map(tuple)
 
 
@@ -72,13 +74,18 @@ def test_f1_pairs_each_span_once(gold, answer, expected):
 
 def test_an_f1_on_the_edge_is_rounded_as_numpy_does():
     gold = " ".join(f"w{i}" for i in range(200))
-    answer = " ".join(f"w{i}" for i in range(197, 397))  # 3 of 200 words in common: 0.015, a little less in binary
+    answer = " ".join(
+        f"w{i}" for i in range(197, 397)
+    )  # 3 of 200 words in common: 0.015, a little less in binary
     assert f1.value((gold,), (answer,)) == np.round(0.015, 2) == 0.02
 
 
 def pair_f1(right, text):
     """The F1 of one gold text and one predicted text, from its definition."""
-    gold, predicted = set(normalise_quoref_answer(right).split()), set(normalise_quoref_answer(text).split())
+    gold, predicted = (
+        set(normalise_quoref_answer(right).split()),
+        set(normalise_quoref_answer(text).split()),
+    )
     if not gold and not predicted:
         return 1.0
     numbers = gold & {"7.0", "8.0", "nan"}

@@ -29,7 +29,12 @@ def test_the_metrics_of_tables_measure_their_task(task):
 
 def test_only_data_with_questions_without_an_answer_have_metrics_for_both_kinds():
     added = set(metrics_for(Task.SPAN, unanswerable=True)) - set(metrics_for(Task.SPAN))
-    assert {metric.name for metric in added} == {"has_ans_em", "has_ans_f1", "no_ans_em", "no_ans_f1"}
+    assert {metric.name for metric in added} == {
+        "has_ans_em",
+        "has_ans_f1",
+        "no_ans_em",
+        "no_ans_f1",
+    }
     assert metrics_for(Task.CLOZE, unanswerable=True) == metrics_for(Task.CLOZE)
 
 

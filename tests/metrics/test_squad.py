@@ -11,9 +11,9 @@ from classic_rc.questions import Task
 from classic_rc.text.squad import normalise_squad_answer
 
 em, f1 = get_metric("em"), get_metric("f1")
-words = st.lists(st.sampled_from(["owl", "Owl,", "the", "nest", "a", "1.50", "-", "bob's"]), max_size=6).map(
-    " ".join
-)
+words = st.lists(
+    st.sampled_from(["owl", "Owl,", "the", "nest", "a", "1.50", "-", "bob's"]), max_size=6
+).map(" ".join)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,10 @@ def test_an_answer_is_one_text():
 @given(st.lists(words, min_size=1, max_size=3).map(tuple), words)
 def test_f1_follows_its_definition(gold, answer):
     def of(text):
-        predicted, right = normalise_squad_answer(answer).split(), normalise_squad_answer(text).split()
+        predicted, right = (
+            normalise_squad_answer(answer).split(),
+            normalise_squad_answer(text).split(),
+        )
         if "" in gold and not predicted:
             return 1.0
         shared = sum(min(predicted.count(word), right.count(word)) for word in set(predicted))
@@ -110,7 +113,8 @@ def test_a_missing_prediction_is_not_the_empty_answer():
 
 @given(
     st.lists(
-        st.tuples(st.just(("",)) | words.filter(normalise_squad_answer).map(lambda w: (w,)), words), min_size=1
+        st.tuples(st.just(("",)) | words.filter(normalise_squad_answer).map(lambda w: (w,)), words),
+        min_size=1,
     )
 )
 def test_the_parts_make_up_the_whole_as_in_version_2(ask, cases):
@@ -134,8 +138,12 @@ def test_recorded_outputs_of_the_official_script(record_dev, golden, text_predic
     predictions = text_predictions(record_dev, recorded["predictions"])
     for metric, official in ((em, "exact_match"), (f1, "f1")):
         rows = metric.statistics(record_dev, predictions)
-        assert 100 * metric.aggregate(rows) == pytest.approx(recorded["expected"][official], abs=1e-10)
-        expected = [recorded["per_question"].get(q.id, {metric.name: 0.0})[metric.name] for q in record_dev]
+        assert 100 * metric.aggregate(rows) == pytest.approx(
+            recorded["expected"][official], abs=1e-10
+        )
+        expected = [
+            recorded["per_question"].get(q.id, {metric.name: 0.0})[metric.name] for q in record_dev
+        ]
         assert rows[:, 0].tolist() == expected
 
 
@@ -148,8 +156,13 @@ def official_2(golds, answer):
     """Exact match and F1 of version 2.0's script, from its definition."""
     accepted = [words for gold in golds if (words := normalise_squad_answer(gold).split())] or [[]]
     said = normalise_squad_answer(answer).split()
-    shared = [(sum(min(said.count(w), gold.count(w)) for w in set(said)), gold) for gold in accepted]
-    f1s = [2 * n / (len(said) + len(gold)) if said and gold else float(said == gold) for n, gold in shared]
+    shared = [
+        (sum(min(said.count(w), gold.count(w)) for w in set(said)), gold) for gold in accepted
+    ]
+    f1s = [
+        2 * n / (len(said) + len(gold)) if said and gold else float(said == gold)
+        for n, gold in shared
+    ]
     return float(said in accepted), max(f1s)
 
 
@@ -167,11 +180,16 @@ def test_golds_that_normalise_to_nothing_count_as_in_version_2(tmp_path_factory,
         for i, accepted in enumerate(golds)
     ]
     path = tmp_path_factory.getbasetemp() / "squad2.json"
-    content = {"version": "v2.0", "data": [{"paragraphs": [{"context": context or "-", "qas": asked}]}]}
+    content = {
+        "version": "v2.0",
+        "data": [{"paragraphs": [{"context": context or "-", "qas": asked}]}],
+    }
     path.write_text(json.dumps(content), "utf-8")
     dataset = load(path)
     predictions = [Prediction(q.id, ((a,),)) for q, a in zip(dataset, answers, strict=True)]
-    expected = [official_2(accepted, answer) for accepted, answer in zip(golds, answers, strict=True)]
+    expected = [
+        official_2(accepted, answer) for accepted, answer in zip(golds, answers, strict=True)
+    ]
     for metric, values in zip((em, f1), zip(*expected, strict=True), strict=True):
         assert metric.statistics(dataset, predictions)[:, 0].tolist() == pytest.approx(values)
 

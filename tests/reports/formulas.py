@@ -29,7 +29,9 @@ def assert_formulas_add_up(explanation: Explanation) -> None:
     assert len(explained) >= min(len(explanation.candidates), 100)
     for candidate in explained:
         assert candidate["formula"]["value"] == candidate["score"]
-        assert math.isclose(compute(candidate["formula"]), candidate["score"], rel_tol=1e-5, abs_tol=1e-5)
+        assert math.isclose(
+            compute(candidate["formula"]), candidate["score"], rel_tol=1e-5, abs_tol=1e-5
+        )
     for digits, every in ((5, False), (2, True)):
         n_checked = _check_text(explanation_text(explanation, digits=digits, every=every), digits)
         assert n_checked == min(len(explanation.candidates), 20)
@@ -68,7 +70,11 @@ def _check_text(text: str, digits: int) -> int:
     lines, n_checked = text.splitlines(), 0
     for number, line in enumerate(lines):
         heading = re.search(r"\)  ?.*  \|  score (-?[\d.]+)(?=  |$)", line)
-        if not heading or number + 1 == len(lines) or not (first := _LINE.fullmatch(lines[number + 1])):
+        if (
+            not heading
+            or number + 1 == len(lines)
+            or not (first := _LINE.fullmatch(lines[number + 1]))
+        ):
             continue
         assert first["value"] == heading[1]
         n_checked += 1
@@ -86,9 +92,9 @@ def _check_text(text: str, digits: int) -> int:
                     below.append(other_value)
             computed = _evaluate(rest, below)
             unit = 10.0**-digits
-            assert computed is None or abs(computed - value) <= unit * (min(abs(value), 1) or 1) * 1.01 + (
-                unit if i == 0 else 0
-            ), (rest, computed, value)
+            assert computed is None or abs(computed - value) <= unit * (
+                min(abs(value), 1) or 1
+            ) * 1.01 + (unit if i == 0 else 0), (rest, computed, value)
     return n_checked
 
 

@@ -20,12 +20,14 @@ pytestmark = pytest.mark.ci  # .ci/chromium runs them
 
 TAB, ENTER = ("Tab", 9), ("Enter", 13, "\r")
 ROWS = (
-    '[...document.querySelectorAll(".browse li > details > summary")].filter((row) => row.offsetHeight)'
+    '[...document.querySelectorAll(".browse li > details > summary")].filter((row) => '
+    "row.offsetHeight)"
     ".map((row) => row.textContent)"
 )
 
 HOSTILE = (
-    "</script><script>document.title='run'</script><!-- <img src=x onerror=\"document.title='run'\"> "
+    "</script><script>document.title='run'</script><!-- <img src=x "
+    "onerror=\"document.title='run'\"> "
     '\' onmouseover="alert(1)" \\frac{1}{2} $&% \u2028 \u202eeverse \x00\x1b[31m \N{GRINNING FACE} '
     "\u05e9\u05dc\u05d5\u05dd"
 )
@@ -54,7 +56,8 @@ def page(dataset: Dataset, *specs: str, explained: tuple[int, ...] = (0,)) -> st
     explanations = {row: Explainer(solvers[row], dataset) for row in explained}
     results = SharedResults.of(evaluation)
     breakdowns = [
-        break_down(results, group_questions(dataset, key), n=100) for key in default_breakdown_keys(dataset)
+        break_down(results, group_questions(dataset, key), n=100)
+        for key in default_breakdown_keys(dataset)
     ]
     return page_html(PageContent(evaluation, explanations=explanations, breakdowns=breakdowns))
 
@@ -63,7 +66,9 @@ def page(dataset: Dataset, *specs: str, explained: tuple[int, ...] = (0,)) -> st
 def fences(tmp_path_factory) -> str:
     """The address of a report on 60 questions."""
     file = tmp_path_factory.mktemp("pages") / "fences.html"
-    file.write_text(page(choices(60), "sw+d", "longest", "random", explained=(0, 1)), encoding="utf-8")
+    file.write_text(
+        page(choices(60), "sw+d", "longest", "random", explained=(0, 1)), encoding="utf-8"
+    )
     return file.as_uri()
 
 
@@ -78,8 +83,8 @@ def hostile(tmp_path_factory) -> str:
 def choose(chromium, label: str, value: str) -> int:
     """Choose a value of a field as a reader does; return how many questions are left."""
     chromium.run(
-        f'[...document.querySelectorAll(".filters label")].find((of) => of.textContent.startsWith("{label}"))'
-        f'.querySelector("select").value = "{value}"'
+        '[...document.querySelectorAll(".filters label")].find((of) => '
+        f'of.textContent.startsWith("{label}")).querySelector("select").value = "{value}"'
     )
     return len(chromium.run(ROWS))
 
@@ -100,7 +105,8 @@ def test_answers_are_filtered_by_system_and_group(chromium, fences):
         chromium.run('document.querySelector(".filters select").length') == 2
     )  # random answers nothing in particular
     counts = {
-        value: choose(chromium, "Answers", value) for value in ("right", "partly right", "wrong", "chosen in a tie")
+        value: choose(chromium, "Answers", value)
+        for value in ("right", "partly right", "wrong", "chosen in a tie")
     }
     assert counts["right"] + counts["partly right"] + counts["wrong"] == 60
     assert counts["right"] == counts["wrong"] == 30
@@ -121,20 +127,28 @@ def test_a_question_is_explained(chromium, fences):
     chromium.open(f"{fences}#q1")
     marked = (
         '[...document.querySelectorAll("#q1 .passage .pair-candidate")]'
-        '.filter((mark) => getComputedStyle(mark).outlineStyle === "solid").map((mark) => mark.textContent)'
+        '.filter((mark) => getComputedStyle(mark).outlineStyle === "solid").map((mark) => '
+        "mark.textContent)"
     )
     panels = '[...document.querySelectorAll("#q1 .panel")].filter((one) => one.offsetHeight)'
     panel = f"{panels}.map((one) => one.textContent)"
     assert chromium.run(marked) == ["Nora"]
     assert len(chromium.run(panel)) == 1
     assert "sliding window" in chromium.run(panel)[0]
-    assert "longestDwrong" in "".join(chromium.run('document.querySelector("#q1 .outcomes").textContent').split())
+    assert "longestDwrong" in "".join(
+        chromium.run('document.querySelector("#q1 .outcomes").textContent').split()
+    )
     # Another candidate, then another system.
-    chromium.run('[...document.querySelectorAll("#q1 .option")].find((of) => /Omar/.test(of.textContent)).click()')
+    chromium.run(
+        '[...document.querySelectorAll("#q1 .option")].find((of) => '
+        "/Omar/.test(of.textContent)).click()"
+    )
     assert chromium.run(marked) == ["Omar"]
     chromium.run('document.querySelectorAll("#q1 fieldset")[1].querySelector("input").click()')
     assert chromium.run(marked) == []
-    assert "length of the candidate" in chromium.run('document.querySelectorAll("#q1 .verdict")[1].textContent')
+    assert "length of the candidate" in chromium.run(
+        'document.querySelectorAll("#q1 .verdict")[1].textContent'
+    )
 
 
 @pytest.mark.parametrize("width", [320, 390])
@@ -149,7 +163,9 @@ def test_a_phone_scrolls_down_only(chromium, fences, hostile, width):
 def test_print_leaves_out_what_cannot_be_used_on_paper(chromium, fences):
     chromium.open(fences, 750, 1000)
     chromium.emulate("print")
-    hidden = [f'getComputedStyle(document.querySelector("{of}")).display' for of in ("nav", ".filters")]
+    hidden = [
+        f'getComputedStyle(document.querySelector("{of}")).display' for of in ("nav", ".filters")
+    ]
     assert [chromium.run(script) for script in hidden] == ["none"] * 2
     assert chromium.run("document.documentElement.scrollWidth") <= 750
     assert chromium.pdf().startswith(b"%PDF")
@@ -170,18 +186,39 @@ def test_a_screen_reader_finds_its_way(chromium, fences):
     chromium.open(f"{fences}#q1")
     nodes = chromium.accessibility()
     roles = {node["role"] for node in nodes}
-    assert {"banner", "navigation", "main", "contentinfo", "search", "table", "columnheader"} <= roles
+    assert {
+        "banner",
+        "navigation",
+        "main",
+        "contentinfo",
+        "search",
+        "table",
+        "columnheader",
+    } <= roles
     levels = [node["level"] for node in nodes if node["role"] == "heading"]
     assert levels[0] == 1
     assert levels.count(1) == 1
     assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
-    named = ("table", "textbox", "searchbox", "combobox", "radio", "button", "link", "navigation", "region")
+    named = (
+        "table",
+        "textbox",
+        "searchbox",
+        "combobox",
+        "radio",
+        "button",
+        "link",
+        "navigation",
+        "region",
+    )
     assert [node for node in nodes if node["role"] in named and not node["name"]] == []
 
 
 def test_the_keyboard_reaches_everything_in_order(chromium, hostile):
     chromium.open(hostile)
-    focused = "(document.activeElement.labels?.[0] || document.activeElement).textContent.trim().slice(0, 30)"
+    focused = (
+        "(document.activeElement.labels?.[0] || "
+        "document.activeElement).textContent.trim().slice(0, 30)"
+    )
     chromium.press(*TAB)
     assert chromium.run(focused) == "Skip to the results"
     seen = []
@@ -207,19 +244,29 @@ def test_hostile_data_is_shown_and_does_nothing(chromium, hostile):
     assert chromium.complaints == []
     assert chromium.run("document.title").startswith("fences</script>")
     assert chromium.run('document.querySelectorAll("script").length') == 0
-    assert chromium.run('document.querySelectorAll("img, [onerror], [onmouseover], iframe").length') == 0
+    assert (
+        chromium.run('document.querySelectorAll("img, [onerror], [onmouseover], iframe").length')
+        == 0
+    )
     shown = chromium.run('document.querySelector(".browse .passage").textContent')
-    expected = HOSTILE.replace("\u2028", r"\u2028").replace("\u202e", r"\u202e").replace("\x00", r"\x00")
-    assert shown.startswith(expected.replace("\x1b", r"\x1b") + " In town 0 \N{GRINNING FACE} Nora built")
+    expected = (
+        HOSTILE.replace("\u2028", r"\u2028").replace("\u202e", r"\u202e").replace("\x00", r"\x00")
+    )
+    assert shown.startswith(
+        expected.replace("\x1b", r"\x1b") + " In town 0 \N{GRINNING FACE} Nora built"
+    )
     # Marks count code points, of which emoji are one.
-    assert "Nora" in chromium.run('[...document.querySelectorAll(".browse .mark")].map((mark) => mark.textContent)')
+    assert "Nora" in chromium.run(
+        '[...document.querySelectorAll(".browse .mark")].map((mark) => mark.textContent)'
+    )
 
 
 def test_a_script_that_got_in_would_not_run(chromium, fences):
     chromium.open(fences)
     chromium.run(
-        '{const script = document.createElement("script"); script.textContent = "document.title = 1";'
-        'document.body.append(script); document.body.insertAdjacentHTML("beforeend", "<img src=x>")}'
+        '{const script = document.createElement("script"); script.textContent = "document.title = '
+        '1";document.body.append(script); document.body.insertAdjacentHTML("beforeend", "<img '
+        'src=x>")}'
     )
     chromium.run("new Promise((done) => setTimeout(done, 200))")
     assert chromium.run("document.title") == "fences: classical baselines"
@@ -232,7 +279,9 @@ def test_a_report_of_only_expectations_has_questions_and_no_verdicts(chromium, t
     chromium.open(f"{file.as_uri()}#q2")
     assert chromium.complaints == []
     assert len(chromium.run(ROWS)) == 6
-    assert "Nora built a fence" in chromium.run('document.querySelector("#q2 .passage").textContent')
+    assert "Nora built a fence" in chromium.run(
+        'document.querySelector("#q2 .passage").textContent'
+    )
 
 
 @pytest.mark.parametrize("sample", ["multiple-answer", "cloze", "multi-span"])
@@ -270,12 +319,18 @@ def test_the_page_of_floors_sorts_by_a_heading(chromium, tmp_path):
     chromium.open(file.as_uri())
     assert chromium.complaints == []
     shown = '[...document.querySelectorAll("#floors tbody th")].map((cell) => cell.textContent)'
-    chromium.run('[...document.querySelectorAll(".sort")].find((of) => of.textContent === "floor").click()')
+    chromium.run(
+        '[...document.querySelectorAll(".sort")].find((of) => of.textContent === "floor").click()'
+    )
     by_floor = sorted(floors, key=lambda of: -of.value(of.floor))
     assert chromium.run(shown) == [of.name for of in by_floor]
-    chromium.run('[...document.querySelectorAll(".sort")].find((of) => of.textContent === "dataset").click()')
+    chromium.run(
+        '[...document.querySelectorAll(".sort")].find((of) => of.textContent === "dataset").click()'
+    )
     assert chromium.run(shown) == sorted(of.name for of in floors)
-    human = '[...document.querySelectorAll(".sort")].find((of) => of.textContent === "human").click()'
+    human = (
+        '[...document.querySelectorAll(".sort")].find((of) => of.textContent === "human").click()'
+    )
     chromium.run(human)
     known = [of.name for of in floors if of.best_published("human")]
     assert set(chromium.run(shown)[: len(known)]) == set(known)  # what is missing stays last

@@ -22,7 +22,12 @@ from classic_rc.testing import synthetic_dataset
 from classic_rc.text.spans import SpanGenerator
 from tests.reports.formulas import assert_formulas_add_up
 
-SYMBOLS = {"window": ("[", "]"), "question": ("<", ">"), "candidate": ("*", "*"), "pair": ("{", "}")}
+SYMBOLS = {
+    "window": ("[", "]"),
+    "question": ("<", ">"),
+    "candidate": ("*", "*"),
+    "pair": ("{", "}"),
+}
 
 
 def marked(text: str, *marks: tuple[int, int, str]) -> str:
@@ -58,7 +63,9 @@ def test_escapes_do_not_move_the_marks():
 
 OPTIONS = ("the garden", "a hole\nin the fence", "\x1b[31mred")
 PASSAGE = Passage("p", "Nora went to the garden.\n\nShe found \x1b[31ma hole.")
-QUESTION = Question("q1", PASSAGE, "Where?", tuple(map(Candidate, OPTIONS)), frozenset({0}), Task.SINGLE_CHOICE)
+QUESTION = Question(
+    "q1", PASSAGE, "Where?", tuple(map(Candidate, OPTIONS)), frozenset({0}), Task.SINGLE_CHOICE
+)
 EXPLANATION = Explanation(
     "sw+d",
     QUESTION,
@@ -111,7 +118,9 @@ def test_many_candidates_are_cut_to_the_best():
     assert text.endswith("\nand 30 candidates with lower scores\n")
 
 
-@pytest.mark.parametrize(("task", "gold"), [(Task.CLOZE, ("Bob",)), (Task.SPAN, ("Bob",)), (Task.CLOZE, None)])
+@pytest.mark.parametrize(
+    ("task", "gold"), [(Task.CLOZE, ("Bob",)), (Task.SPAN, ("Bob",)), (Task.CLOZE, None)]
+)
 def test_texts_are_right_by_their_text(task, gold):
     question = Question("q", PASSAGE, "?", (Candidate("Ann"), Candidate("Bob")), gold, task)
     candidates = (CandidateExplanation("Ann", 1.0, True), CandidateExplanation("Bob", 0.0, True))
@@ -158,7 +167,9 @@ def fitted(name: str, dataset: Dataset, folder) -> Solver:
             for q in dataset
             for i in range(len(q.candidates))
         ]
-        (folder / "scores.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        (folder / "scores.jsonl").write_text(
+            "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8"
+        )
         solver = parse_solver(f"score-file,path={folder / 'scores.jsonl'}")
     elif name == "saved":
         member = "span-ranker" if dataset[0].task.has_spans else "surface-lr"
@@ -175,11 +186,18 @@ def hard_questions(dataset: Dataset, name: str) -> Iterator[Question]:
     """Yield an ordinary question, one with an empty passage, one with a tie, and one that shares no word."""
     yield dataset[9]
     yield dataset[3]
-    if dataset[9].task is Task.SINGLE_CHOICE and name != "score-file":  # a file has no scores of other questions
+    if (
+        dataset[9].task is Task.SINGLE_CHOICE and name != "score-file"
+    ):  # a file has no scores of other questions
         twice = dataset[9].candidates[0]
-        yield replace(dataset[9], candidates=(twice, twice, *dataset[9].candidates[1:]), gold=frozenset({0}))
         yield replace(
-            dataset[9], text="Xyzzy?", candidates=(Candidate("plugh"), Candidate("")), gold=frozenset({1})
+            dataset[9], candidates=(twice, twice, *dataset[9].candidates[1:]), gold=frozenset({0})
+        )
+        yield replace(
+            dataset[9],
+            text="Xyzzy?",
+            candidates=(Candidate("plugh"), Candidate("")),
+            gold=frozenset({1}),
         )
 
 
@@ -227,12 +245,16 @@ def test_every_solver_explains_every_task_in_every_form(name, task, tmp_path):
             assert candidate.text in body
 
 
-@pytest.mark.parametrize("name", ["ir", "lexical", "surface-lr", "span-ranker", "alignment-ilp", "ngram-lm"])
+@pytest.mark.parametrize(
+    "name", ["ir", "lexical", "surface-lr", "span-ranker", "alignment-ilp", "ngram-lm"]
+)
 def test_terms_of_these_are_shares_of_the_score(name, tmp_path):
     task = Task.SPAN if name == "span-ranker" else Task.SINGLE_CHOICE
     dataset = questions(task)
     solver = fitted(name, dataset, tmp_path)
-    candidates = [c for q in dataset[::3] for c in solver.explain(q).candidates if c.numbers and c.evidence]
+    candidates = [
+        c for q in dataset[::3] for c in solver.explain(q).candidates if c.numbers and c.evidence
+    ]
     assert candidates
     assert all(map(parts_sum_to_score, candidates))
     assert 'class="bar"' in explanation_html(solver.explain(dataset[9])) or task.has_spans
@@ -254,7 +276,9 @@ def test_marks_of_several_candidates_may_nest_and_cross():
 def test_hostile_texts_are_shown_and_do_nothing():
     evil = "</section><script>alert(1)</script> \" onload='x' \u202e \x00"
     question = Question(evil, EMOJI, evil, (Candidate(evil),), frozenset({0}), Task.SINGLE_CHOICE)
-    candidate = CandidateExplanation(evil, float("-inf"), False, (Mark(0, 3, "window"),), {evil: 1.0}, evil, evil)
+    candidate = CandidateExplanation(
+        evil, float("-inf"), False, (Mark(0, 3, "window"),), {evil: 1.0}, evil, evil
+    )
     html = explanation_html(Explanation("s", question, (candidate,)))
     assert "<script" not in html
     assert "−∞" in html

@@ -27,7 +27,10 @@ POINT = PrecisionRecallCurve("people", "macro", np.array([0.9]), np.array([0.8])
 
 
 def named(*names):
-    return [PrecisionRecallCurve(name, "macro", CURVE.precision, CURVE.recall, CURVE.thresholds) for name in names]
+    return [
+        PrecisionRecallCurve(name, "macro", CURVE.precision, CURVE.recall, CURVE.thresholds)
+        for name in names
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +50,10 @@ BEGINNINGS = {"pdf": b"%PDF-", "png": b"\x89PNG\r\n\x1a\n", "svg": b"<?xml"}
 
 @pytest.mark.parametrize("form", figures.FIGURE_FORMATS)
 def test_every_format_is_the_same_each_time(matplotlib, form):
-    first, second = (figures.figure_bytes(figures.precision_recall_figure([CURVE, POINT]), form) for _ in range(2))
+    first, second = (
+        figures.figure_bytes(figures.precision_recall_figure([CURVE, POINT]), form)
+        for _ in range(2)
+    )
     assert first == second
     assert first.startswith(BEGINNINGS[form])
     assert b"CreationDate" not in first
@@ -83,7 +89,10 @@ def test_grey_lines_join_equal_f1(figure):
         assert 2 * precision * recall / (precision + recall) == pytest.approx(level)
         assert (precision[0], recall[-1]) == pytest.approx((1, 1))
     right = axes.child_axes[0]
-    assert [label.get_text() for label in right.get_yticklabels()] == [*(f"0.{i}" for i in range(1, 10)), "F1m"]
+    assert [label.get_text() for label in right.get_yticklabels()] == [
+        *(f"0.{i}" for i in range(1, 10)),
+        "F1m",
+    ]
     assert right.get_yticks() == pytest.approx([line.get_ydata()[-1] for line in grey])
 
 
@@ -98,7 +107,10 @@ def test_the_legend_names_all_and_covers_nothing(figure):
 
 
 def test_long_names_are_broken_within_the_figure(matplotlib):
-    names = ["sw+d,analyzer=mctest,stop_words=mctest,distance=min,distance_weight=1,inverse_counts=corpus", "b"]
+    names = [
+        "sw+d,analyzer=mctest,stop_words=mctest,distance=min,distance_weight=1,inverse_counts=corpus",
+        "b",
+    ]
     figure = figures.precision_recall_figure(named(*names))
     figure.canvas.draw()
     (legend,) = figure.legends
@@ -116,7 +128,9 @@ def test_names_are_text_and_nothing_else(matplotlib):
 
 
 def test_the_area_follows_the_name_if_there_is_one(matplotlib):
-    micro = PrecisionRecallCurve("a", "micro", np.array([1, 1, 0.5]), np.array([0, 0.5, 1]), np.arange(3.0)[::-1])
+    micro = PrecisionRecallCurve(
+        "a", "micro", np.array([1, 1, 0.5]), np.array([0, 0.5, 1]), np.arange(3.0)[::-1]
+    )
     point = PrecisionRecallCurve("b", "micro", np.array([0.5]), np.array([0.5]))
     figure = figures.precision_recall_figure([micro, point])
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["a (AP 0.75)", "b"]
@@ -127,7 +141,9 @@ def test_the_area_follows_the_name_if_there_is_one(matplotlib):
 def test_many_systems_all_look_different_in_colour_and_without(matplotlib):
     with figures.styled_figure() as (_, axes):
         lines = figures.draw_precision_recall(named(*map(str, range(40))), axes)
-    looks = [(line.get_color(), line.get_marker(), str(line._unscaled_dash_pattern)) for line in lines]
+    looks = [
+        (line.get_color(), line.get_marker(), str(line._unscaled_dash_pattern)) for line in lines
+    ]
     assert len(set(looks)) == 40
     assert len({look[1:] for look in looks}) == 40
     assert len({look[0] for look in looks[:7]}) == 7
@@ -137,7 +153,9 @@ def test_markers_of_two_curves_do_not_overlap(matplotlib):
     recall = np.linspace(0, 1, 1000)
     curves = [PrecisionRecallCurve(name, "macro", 1 - recall / 2, recall, -recall) for name in "ab"]
     with figures.styled_figure() as (_, axes):
-        marked = [recall[line.get_markevery()] for line in figures.draw_precision_recall(curves, axes)]
+        marked = [
+            recall[line.get_markevery()] for line in figures.draw_precision_recall(curves, axes)
+        ]
     assert np.abs(np.subtract.outer(*marked)).min() > 0.02
 
 
@@ -164,8 +182,8 @@ def test_no_display_and_no_pyplot_are_needed(matplotlib):
         "from classic_rc.results.curves import PrecisionRecallCurve as Curve\n"
         "from classic_rc.reports.figures import figure_bytes, precision_recall_figure\n"
         "assert 'matplotlib' not in sys.modules\n"
-        "figure = precision_recall_figure([Curve('a', 'macro', np.ones(2), np.ones(2), np.ones(2))])\n"
-        "figure_bytes(figure, 'png')\n"
+        "figure = precision_recall_figure([Curve('a', 'macro', np.ones(2), np.ones(2), "
+        "np.ones(2))])\nfigure_bytes(figure, 'png')\n"
         "assert 'matplotlib.pyplot' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -197,7 +215,9 @@ def test_csv_holds_every_point_in_full_precision():
 def breakdowns(matplotlib):
     data = load("sample:single-choice")
     results = SharedResults.of(evaluate(data, [parse_solver("longest"), parse_solver("sw+d")]))
-    return [break_down(results, group_questions(data, key), n=50) for key in ("type", "question-type")]
+    return [
+        break_down(results, group_questions(data, key), n=50) for key in ("type", "question-type")
+    ]
 
 
 def test_a_panel_a_key_and_a_bar_a_cell(breakdowns):
@@ -206,10 +226,14 @@ def test_a_panel_a_key_and_a_bar_a_cell(breakdowns):
     for axes, breakdown in zip(figure.axes, breakdowns, strict=True):
         groups = (breakdown.total, *breakdown.groups)
         widths = sorted(bar.get_width() for bar in axes.patches)
-        assert widths == pytest.approx(sorted(100 * cell.value for group in groups for cell in group.cells))
+        assert widths == pytest.approx(
+            sorted(100 * cell.value for group in groups for cell in group.cells)
+        )
         names = [label.get_text() for label in axes.get_yticklabels()]
         assert names == [f"{group.name} ({group.questions})" for group in groups]
-        assert len(axes.lines) == 1 + sum(cell.interval is not None for group in groups for cell in group.cells)
+        assert len(axes.lines) == 1 + sum(
+            cell.interval is not None for group in groups for cell in group.cells
+        )
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["longest", "sw+d"]
 
 
@@ -224,7 +248,9 @@ def test_small_groups_are_pale(breakdowns):
 
 def test_without_systems_bars_are_shares(matplotlib):
     data = load("sample:single-choice")
-    results = SharedResults(data.name, data.fingerprint, data.task, SharedResults.of(evaluate(data, [])).groups, ())
+    results = SharedResults(
+        data.name, data.fingerprint, data.task, SharedResults.of(evaluate(data, [])).groups, ()
+    )
     made = break_down(results, group_questions(data, "verbatim"), n=10)
     (axes,) = figures.breakdown_figure([made]).axes
     assert [bar.get_width() for bar in axes.patches] == [100, 50, 50]
@@ -242,7 +268,9 @@ def test_names_are_no_mathematics_and_no_commands(dataset_of_names):
 @pytest.fixture
 def dataset_of_names(matplotlib):
     data = load("sample:single-choice")
-    labels = Labels("$k$_", {q.id: frozenset({"$x^{$" if i % 2 else "\x1b[31m"}) for i, q in enumerate(data)})
+    labels = Labels(
+        "$k$_", {q.id: frozenset({"$x^{$" if i % 2 else "\x1b[31m"}) for i, q in enumerate(data)}
+    )
     results = SharedResults.of(evaluate(data, [parse_solver("longest"), parse_solver("shortest")]))
     return break_down(results, group_questions(data, "$k$_", [labels]), n=10)
 

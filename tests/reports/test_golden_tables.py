@@ -59,7 +59,9 @@ def dataset() -> Dataset:
     )
 
 
-def row(name: str, right: np.ndarray, **more: Any) -> Row:  # the other fields of Row, each of its own type
+def row(
+    name: str, right: np.ndarray, **more: Any
+) -> Row:  # the other fields of Row, each of its own type
     outcomes = Outcomes(
         {"accuracy": right.reshape(-1, 1)},
         np.where((right > 0) & (right < 1), 2, 1),
@@ -75,13 +77,26 @@ def row(name: str, right: np.ndarray, **more: Any) -> Row:  # the other fields o
 
 def evaluation(learner: bool = True) -> Evaluation:
     data, i = dataset(), np.arange(N)
-    learned = row("learner", np.where(i % 2, 1.0, 0.0), ties="partial", block=Block.TRAINED, trained_on="train")
+    learned = row(
+        "learner",
+        np.where(i % 2, 1.0, 0.0),
+        ties="partial",
+        block=Block.TRAINED,
+        trained_on="train",
+    )
     rows = (
         *([learned] if learner else []),
         row("random", np.full(N, 0.25), expected=True),
         row("longest", np.where(i % 3 == 0, 1.0, 0.0), ties="partial"),
         row("sw+d", np.where(i % 8 == 7, 0.5, np.where(i % 3 == 0, 0.0, 1.0)), ties="partial"),
-        row("tuned:50%", np.ones(N), ties="partial", tuned_on="mini", tuned_here=True, tuned_params={"window": 7}),
+        row(
+            "tuned:50%",
+            np.ones(N),
+            ties="partial",
+            tuned_on="mini",
+            tuned_here=True,
+            tuned_params={"window": 7},
+        ),
     )
     made = Evaluation(data, rows, group_questions(data, "type").masks, "type")
     return with_significance(with_intervals(made, 200), "longest", 200)
@@ -91,7 +106,10 @@ def results() -> dict[str, str]:
     made = evaluation()
     plain = json.dumps(made.to_dict(), indent=1, allow_nan=False) + "\n"
     forms = ("table", "markdown", "latex", "csv")
-    return {**{form: render(results_table(made), form, signatures=True) for form in forms}, "json": plain}
+    return {
+        **{form: render(results_table(made), form, signatures=True) for form in forms},
+        "json": plain,
+    }
 
 
 def breakdown() -> dict[str, str]:
@@ -103,12 +121,18 @@ def breakdown() -> dict[str, str]:
     }
     labels = [Labels("skills", of, names, "skills.csv")]
     results = SharedResults.of(made)
-    groupings = [group_questions(made.dataset, key, labels) for key in ("skills", "skills:alone", "skills:count")]
+    groupings = [
+        group_questions(made.dataset, key, labels)
+        for key in ("skills", "skills:alone", "skills:count")
+    ]
     found = [break_down(results, grouping, n=200) for grouping in groupings]
     cross = cross_tabulate(groupings[0], groupings[0])
     tables = [*breakdown_tables(found), cross_table(cross)]
     plain = {"breakdowns": [b.to_dict() for b in found], "cross": [cross.to_dict()]}
-    forms = {form: render(tables, form, signatures=True) for form in ("table", "markdown", "latex", "csv")}
+    forms = {
+        form: render(tables, form, signatures=True)
+        for form in ("table", "markdown", "latex", "csv")
+    }
     return {**forms, "json": json.dumps(plain, indent=1, allow_nan=False) + "\n"}
 
 
@@ -136,20 +160,34 @@ def shown(form: str, text: str, system: str) -> list[str]:
 @pytest.mark.parametrize("system", ["random", "longest", "sw+d", "tuned:50%", "learner"])
 def test_all_forms_show_the_same_numbers(system):
     forms = results()
-    (record,) = (r for r in csv.DictReader(io.StringIO(forms["csv"])) if r["signature"] == f"solver:{system}|n:{N}")
-    (plain,) = (r for r in json.loads(forms["json"])["rows"] if r["signature"] == record["signature"])
+    (record,) = (
+        r
+        for r in csv.DictReader(io.StringIO(forms["csv"]))
+        if r["signature"] == f"solver:{system}|n:{N}"
+    )
+    (plain,) = (
+        r for r in json.loads(forms["json"])["rows"] if r["signature"] == record["signature"]
+    )
     groups = plain["groups"]
     assert float(record["accuracy"]) == plain["metrics"]["accuracy"]
-    assert [float(record[f"accuracy_{end}"]) for end in ("low", "high")] == plain["intervals"]["accuracy"]
+    assert [float(record[f"accuracy_{end}"]) for end in ("low", "high")] == plain["intervals"][
+        "accuracy"
+    ]
     for name, group in groups.items():
         assert float(record[f"accuracy[type={name}]"]) == group["metrics"]["accuracy"]
         assert float(record[f"accuracy[type={name}]_low"]) == group["intervals"]["accuracy"][0]
     assert record["accuracy_p"] == (str(plain["p_values"]["accuracy"]) if plain["p_values"] else "")
-    values = [(plain["metrics"], plain["intervals"]), *((g["metrics"], g["intervals"]) for g in groups.values())]
+    values = [
+        (plain["metrics"], plain["intervals"]),
+        *((g["metrics"], g["intervals"]) for g in groups.values()),
+    ]
     wanted = [
         text
         for metrics, intervals in values
-        for text in (f"{100 * metrics['accuracy']:.2f}", *(f"{100 * bound:.1f}" for bound in intervals["accuracy"]))
+        for text in (
+            f"{100 * metrics['accuracy']:.2f}",
+            *(f"{100 * bound:.1f}" for bound in intervals["accuracy"]),
+        )
     ]
     wanted += [] if plain["tie_rate"] is None else [f"{100 * plain['tie_rate']:.1f}"]
     for form in ("table", "markdown", "latex"):
@@ -187,21 +225,31 @@ def test_one_block_has_no_heading():
 def test_the_best_of_the_comparable_rows_is_bold():
     markdown, latex = results()["markdown"], results()["latex"]
     assert re.findall(r"^\| (\S+) \|.*\*\*", markdown, re.MULTILINE) == ["sw+d"]
-    assert [line.partition(" &")[0] for line in latex.splitlines() if r"\textbf" in line] == ["sw+d"]
+    assert [line.partition(" &")[0] for line in latex.splitlines() if r"\textbf" in line] == [
+        "sw+d"
+    ]
 
 
 def test_marks_are_of_rows_that_differ():
     made = evaluation()
     marked = {name for name, cell in results_table(made)["Acc."].items() if cell.mark == "*"}
-    assert marked == {row.name for row in made.rows if row.p_values.get("accuracy", 1) < 0.05} != set()
+    assert (
+        marked == {row.name for row in made.rows if row.p_values.get("accuracy", 1) < 0.05} != set()
+    )
 
 
 def test_small_groups_are_marked_in_every_form():
     forms = breakdown()
-    assert re.search(r"^causal relation +\(8\) +\(20\.0\) +\(25\.00\) \[", forms["table"], re.MULTILINE)
+    assert re.search(
+        r"^causal relation +\(8\) +\(20\.0\) +\(25\.00\) \[", forms["table"], re.MULTILINE
+    )
     assert "| causal relation | (8) | (20.0) | (25.00) [" in forms["markdown"]
     assert r"causal relation & (8) & (20.0) & (25.00) &" in forms["latex"]
-    small = {(r["key"], r["group"]): r["small"] for r in csv.DictReader(io.StringIO(forms["csv"])) if r["small"]}
+    small = {
+        (r["key"], r["group"]): r["small"]
+        for r in csv.DictReader(io.StringIO(forms["csv"]))
+        if r["small"]
+    }
     assert (small["skills", "causal relation"], small["skills", "coreference"]) == ("True", "False")
     (skills, *_) = json.loads(forms["json"])["breakdowns"]
     assert [group["small"] for group in skills["groups"]] == [False, True, True, False]

@@ -49,7 +49,8 @@ HOSTILE = {
     "markdown": "**b** [a](javascript:x) `c` | d __e__ # f",
     "right to left": "שלום 12 مرحبا",
     "emoji": "👩\u200d🔬🏳️\u200d🌈 ﷽ e\u0301",
-    "document": "</script><!-- </style></title> ]]> ' onload=alert(1) x=\" onerror='alert(2)' {{ 7 * 7 }}",
+    "document": "</script><!-- </style></title> ]]> ' onload=alert(1) x=\" onerror='alert(2)' {{ 7 "
+    "* 7 }}",
     "control": "\x1b[31mred\x07\r\n\t\x00\x85\u2028\u202e\u2066x",
     "table": 'a,b;"c"\td',
 }
@@ -108,13 +109,20 @@ def made(text):
     results = SharedResults.of(evaluation)
     comparison = compare(results, n=50)
     label = Labels(
-        f"{text} kind", {q.id: frozenset({f"{text} label", f"{i % 3}"}) for i, q in enumerate(data)}, (), text
+        f"{text} kind",
+        {q.id: frozenset({f"{text} label", f"{i % 3}"}) for i, q in enumerate(data)},
+        (),
+        text,
     )
     grouping = group_questions(data, f"{text} kind", [label])
     breakdown, cross = break_down(results, grouping, n=50), cross_tabulate(grouping, grouping)
     counted = describe_datasets([data])
     return {
-        "results": ([results_table(evaluation)], render(results_table(evaluation), "csv"), evaluation.to_dict()),
+        "results": (
+            [results_table(evaluation)],
+            render(results_table(evaluation), "csv"),
+            evaluation.to_dict(),
+        ),
         "comparison": (
             comparison_tables(comparison),
             render(comparison_tables(comparison), "csv"),
@@ -125,13 +133,21 @@ def made(text):
             render([*breakdown_tables([breakdown]), cross_table(cross)], "csv"),
             {"breakdown": breakdown.to_dict(), "cross": cross.to_dict()},
         ),
-        "statistics": ([statistics_table(counted)], render(statistics_table(counted), "csv"), counted.to_dict()),
+        "statistics": (
+            [statistics_table(counted)],
+            render(statistics_table(counted), "csv"),
+            counted.to_dict(),
+        ),
     }
 
 
 REPORTS = ("results", "comparison", "breakdown", "statistics")
 
-ESCAPES: dict[str, Callable[[str], str]] = {"table": str, "markdown": markdown_escape, "latex": latex_text}
+ESCAPES: dict[str, Callable[[str], str]] = {
+    "table": str,
+    "markdown": markdown_escape,
+    "latex": latex_text,
+}
 
 
 def harmless(table: Table) -> Table:
@@ -167,14 +183,25 @@ def test_tables_are_intact_and_harmless(made, text, report, form):
             plain = rendered_as(harmless(table), form)
             assert rendered.count("\n") == plain.count("\n") + remarks  # no text makes a line
     shown_texts = "".join(visible(rendered_as(table, form)) for table in made[report][0])
-    assert ESCAPES[form](printable(text)) in shown_texts or markdown_block(printable(text)) in shown_texts
+    assert (
+        ESCAPES[form](printable(text)) in shown_texts
+        or markdown_block(printable(text)) in shown_texts
+    )
 
 
 def assert_no_control(rendered: str) -> None:
     """No character that controls a terminal or reorders its neighbours, except line ends and closed isolates."""
     for character in set(rendered) - {"\n"}:
         assert unicodedata.category(character) not in ("Cc", "Cs", "Zl", "Zp")
-        assert unicodedata.bidirectional(character) not in ("LRO", "RLO", "LRE", "RLE", "PDF", "LRI", "RLI")
+        assert unicodedata.bidirectional(character) not in (
+            "LRO",
+            "RLO",
+            "LRE",
+            "RLE",
+            "PDF",
+            "LRI",
+            "RLI",
+        )
     for line in rendered.split("\n"):
         isolates = "".join(re.findall("[\u2068\u2069]", line))
         assert isolates == "\u2068\u2069" * (len(isolates) // 2)
@@ -183,8 +210,27 @@ def assert_no_control(rendered: str) -> None:
 @pytest.mark.parametrize("report", REPORTS)
 def test_latex_has_no_command_but_the_tables_own(made, report):
     own = {
-        *("begin", "end", "centering", "caption", "toprule", "midrule", "bottomrule", "textbf", "multicolumn"),
-        *("hspace", "tabcolsep", "rlap", "scriptsize", "small", "linewidth", "raggedright", "arraybackslash"),
+        *(
+            "begin",
+            "end",
+            "centering",
+            "caption",
+            "toprule",
+            "midrule",
+            "bottomrule",
+            "textbf",
+            "multicolumn",
+        ),
+        *(
+            "hspace",
+            "tabcolsep",
+            "rlap",
+            "scriptsize",
+            "small",
+            "linewidth",
+            "raggedright",
+            "arraybackslash",
+        ),
         *(
             "textbackslash",
             "textasciitilde",
@@ -198,14 +244,18 @@ def test_latex_has_no_command_but_the_tables_own(made, report):
     for table in made[report][0]:
         body = [line for line in render(table, "latex").split("\n") if not line.startswith("% ")]
         for line in body:
-            line = line.removeprefix(r"\begin{tabularx}").replace(r">{\raggedright\arraybackslash}X", "")
+            line = line.removeprefix(r"\begin{tabularx}").replace(
+                r">{\raggedright\arraybackslash}X", ""
+            )
             # Marks and p-values are mathematics of the table's own.
             own_signs = r"\\\\(\[1pt\])?$|\$\^\{(\*|\\S)+\}\$|\$p < 0\.05\$"
             unescaped = re.sub(r"\\[&%$#_{}]", "", re.sub(own_signs, "", line))
             assert set(re.findall(r"\\([a-zA-Z]+|.)", unescaped)) <= own
             assert not set(re.sub(r"\\[a-z]+", "", unescaped)) & set("%$#_^~\\|<>`")
             assert unescaped.count("{") == unescaped.count("}")
-        assert not [line for line in body if re.match(r"\s*[\[*]", line)]  # nothing is a line end's option
+        assert not [
+            line for line in body if re.match(r"\s*[\[*]", line)
+        ]  # nothing is a line end's option
 
 
 @pytest.mark.parametrize("report", REPORTS)
@@ -225,7 +275,10 @@ def test_csv_is_intact_and_harmless(made, text, report):
     assert_no_control(content)
     header, *records = csv.reader(io.StringIO(content, newline=""))
     assert {len(record) for record in records} == {len(header)}
-    assert any(printable(text) in cell for cell in (*header, *(cell for record in records for cell in record)))
+    assert any(
+        printable(text) in cell
+        for cell in (*header, *(cell for record in records for cell in record))
+    )
 
 
 @pytest.mark.parametrize("report", REPORTS)
@@ -268,7 +321,9 @@ def explanation_page(text: str) -> str:
     question = dataset(text)[0]
     marks = (Mark(0, 14, "window"), Mark(11, 13, "question", -0.5), Mark(12, 15, "candidate", 2.0))
     candidates = [
-        CandidateExplanation(c.text, float(i), bool(i), marks[i:], {text: i + 0.5}, text if i else None, text)
+        CandidateExplanation(
+            c.text, float(i), bool(i), marks[i:], {text: i + 0.5}, text if i else None, text
+        )
         for i, c in enumerate(question.candidates)
     ]
     return explanation_html(Explanation(text, question, tuple(candidates)))
@@ -294,7 +349,12 @@ def test_pages_are_intact_and_harmless(text, name, outline):
         assert character in "\t\n" or printable(character) == character
     found, plain = outline(page), outline(harmless_page(name))
     # Only the hostile options are so much alike that there are duplicates.
-    assert markup(found) <= markup(plain) | {("th", "colspan"), ("br", ""), ("del", ""), ("ins", "")}
+    assert markup(found) <= markup(plain) | {
+        ("th", "colspan"),
+        ("br", ""),
+        ("del", ""),
+        ("ins", ""),
+    }
     scripts = [attributes for tag, attributes in found.elements if tag == "script"]
     assert scripts == [attributes for tag, attributes in plain.elements if tag == "script"]
     shown = printable(text, keep="\t\n")

@@ -34,7 +34,9 @@ def test_escaped_text_comes_back_and_brings_no_markup(outline, text):
         assert found.text == text
 
 
-@given(st.recursive(st.text() | st.integers() | st.none(), lambda values: st.lists(values, max_size=3)))
+@given(
+    st.recursive(st.text() | st.integers() | st.none(), lambda values: st.lists(values, max_size=3))
+)
 def test_embedded_json_comes_back_and_cannot_end_its_element(outline, value):
     text = json_for_script(value)
     assert json.loads(text) == value
@@ -46,18 +48,28 @@ def test_embedded_json_comes_back_and_cannot_end_its_element(outline, value):
 
 @given(st.text())
 def test_whatever_a_template_writes_is_escaped(text):
-    source = '<p title="{{ text }}">{{ text }}{% for c in [text] %}{{ c }}{% endfor %}{{ [text] | join }}</p>'
+    source = (
+        '<p title="{{ text }}">{{ text }}{% for c in [text] %}{{ c }}{% endfor %}{{ [text] | join '
+        "}}</p>"
+    )
     shown = escape_html(text)
-    assert template_environment().from_string(source).render(text=text) == f'<p title="{shown}">{3 * shown}</p>'
+    assert (
+        template_environment().from_string(source).render(text=text)
+        == f'<p title="{shown}">{3 * shown}</p>'
+    )
 
 
-@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("templates/*.html")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", sorted(PACKAGE.rglob("templates/*.html")), ids=lambda path: path.stem
+)
 def test_no_template_turns_escaping_off(path):
     source = path.read_text(encoding="utf-8")
     assert re.findall(r"\b(safe|autoescape|escape|e)\b(?=[^{}]*[%}]\})", source) == []
 
 
-@pytest.mark.parametrize("source", ["{{ table.no_such }}", "{% if no_such %}{% endif %}", "{{ no_such | join }}"])
+@pytest.mark.parametrize(
+    "source", ["{{ table.no_such }}", "{% if no_such %}{% endif %}", "{{ no_such | join }}"]
+)
 def test_what_is_not_there_is_an_error(source):
     with pytest.raises(jinja2.UndefinedError, match="no_such"):
         template_environment().from_string(source).render(table=Table("t", [Column("a")], []))
@@ -85,7 +97,10 @@ def test_numbers_that_json_lacks_are_refused():
 
 
 def test_a_table_has_a_caption_and_headed_rows_and_columns(part, outline):
-    rows = [["<a>", Cell(0.01, (0.005, 0.015), bold=True), "note"], ["b", Cell(0.02, faint=True), ""]]
+    rows = [
+        ["<a>", Cell(0.01, (0.005, 0.015), bold=True), "note"],
+        ["b", Cell(0.02, faint=True), ""],
+    ]
     columns = [Column("system"), Column("Acc.", "percent"), Column("notes", "note")]
     table = Table("T & U", columns, [RowGroup(rows)], ["n < 3"])
     html = part("table", table, "here")
@@ -93,7 +108,11 @@ def test_a_table_has_a_caption_and_headed_rows_and_columns(part, outline):
     assert [a.get("scope") for tag, a in found.elements if tag == "th"] == ["col"] * 3 + ["row"] * 2
     assert ("caption", {"id": "here"}) in found.elements
     region = found.elements[0][1]
-    assert (region["role"], region["aria-labelledby"], region["tabindex"]) == ("region", "here", "0")
+    assert (region["role"], region["aria-labelledby"], region["tabindex"]) == (
+        "region",
+        "here",
+        "0",
+    )
     assert "<strong>1.00</strong><wbr><small> [0.5, 1.5]</small>" in html
     assert '<td class="grey">(2.00)</td>' in html
     assert found.text.split("\n")[-1] == "n < 3"
@@ -121,16 +140,25 @@ def document(title, **values):
     """A document with a title and a line."""
     title_block = "{% block title %}{{ title }}{% endblock %}"
     body_block = "{% block body %}<p>body</p>\n{% endblock %}"
-    template = template_environment().from_string(f'{{% extends "document.html" %}}{title_block}{body_block}')
+    template = template_environment().from_string(
+        f'{{% extends "document.html" %}}{title_block}{body_block}'
+    )
     return template.render(title=title, **values)
 
 
 def test_a_document_allows_only_its_own_style_and_script(outline):
     html = document(
-        "a</title><script>", data={"text": "</script>"}, script=Markup("'use strict'"), own_style=Markup("p {}")
+        "a</title><script>",
+        data={"text": "</script>"},
+        script=Markup("'use strict'"),
+        own_style=Markup("p {}"),
     )
     found = outline(html)
-    (policy,) = (a["content"] for tag, a in found.elements if a.get("http-equiv") == "Content-Security-Policy")
+    (policy,) = (
+        a["content"]
+        for tag, a in found.elements
+        if a.get("http-equiv") == "Content-Security-Policy"
+    )
     rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
     assert rules.pop("default-src") == rules.pop("base-uri") == rules.pop("form-action") == "'none'"
     for name, tag in (("style-src", "style"), ("script-src", "script")):
@@ -140,7 +168,8 @@ def test_a_document_allows_only_its_own_style_and_script(outline):
     assert rules == {}
     assert len([tag for tag, _ in found.elements if tag == "script"]) == 2
     assert not re.search(
-        r"""(?:src|href)\s*=|url\(|@import|https?:""", html.replace("http://www.w3.org/2000/svg", "")
+        r"""(?:src|href)\s*=|url\(|@import|https?:""",
+        html.replace("http://www.w3.org/2000/svg", ""),
     )
 
 
@@ -153,7 +182,9 @@ def test_a_document_may_have_no_script():
 def _luminance(colour: str) -> float:
     digits = colour[1:] if len(colour) == 7 else "".join(2 * digit for digit in colour[1:])
     parts = [int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4)]
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    linear = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    ]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
@@ -162,7 +193,13 @@ def _contrast(one: str, other: str) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
-TEXTS = [("ink", "ground"), ("ink", "window"), ("pale", "ground"), ("pale", "raised"), ("link", "ground")]
+TEXTS = [
+    ("ink", "ground"),
+    ("ink", "window"),
+    ("pale", "ground"),
+    ("pale", "raised"),
+    ("link", "ground"),
+]
 TEXTS += [(word, ground) for word in ("question", "candidate") for ground in ("ground", "window")]
 TEXTS += [(verdict, f"{verdict}-ground") for verdict in ("right", "wrong", "partly")]
 
@@ -170,7 +207,11 @@ TEXTS += [(verdict, f"{verdict}-ground") for verdict in ("right", "wrong", "part
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
 def test_colours_can_be_read(scheme):
     """WCAG 2, level AA: 4.5 to 1 for text, 3 to 1 for what else has a meaning."""
-    style = files("classic_rc.reports").joinpath("templates", "explained.css").read_text(encoding="utf-8")
+    style = (
+        files("classic_rc.reports")
+        .joinpath("templates", "explained.css")
+        .read_text(encoding="utf-8")
+    )
     found = re.findall(r"--([a-z-]+): light-dark\((#[0-9a-f]+), (#[0-9a-f]+)\);", style)
     colours = {name: pair[scheme] for name, *pair in found}
     assert [pair for pair in TEXTS if _contrast(*(colours[name] for name in pair)) < 4.5] == []

@@ -15,7 +15,9 @@ from tests.errors import raises
 _FIELD = re.compile(r"^  (\w+) += \{(.*)\},?$")
 
 
-@pytest.mark.parametrize("citable", [c for c in citables() if c.cites != ("classic_rc",)], ids=lambda c: c.name)
+@pytest.mark.parametrize(
+    "citable", [c for c in citables() if c.cites != ("classic_rc",)], ids=lambda c: c.name
+)
 def test_everything_that_follows_somebody_cites_entries_that_are_there(citable):
     assert citable.citation
     assert citable.cites
@@ -50,7 +52,12 @@ def test_entries_are_bibtex_with_what_each_kind_must_have(key):
         {
             "inproceedings": {"title", "author", "booktitle", "year"},
             "article": {"title", "author", "journal", "year"},
-            "misc": {"title", "author", "year", *(["doi"] if "doi" in fields else ["eprint", "archiveprefix"])},
+            "misc": {
+                "title",
+                "author",
+                "year",
+                *(["doi"] if "doi" in fields else ["eprint", "archiveprefix"]),
+            },
             "techreport": {"title", "author", "institution", "year"},
         }[kind[1]]
         if key != "classic_rc"
@@ -83,15 +90,27 @@ def test_names_may_be_of_solvers_variants_datasets_metrics_and_keys():
     assert find_citable("mctest")[0].kind == "dataset"
     assert find_citable("f1_a")[0].kind == "metric"
     assert find_citable("hill2015")[0].kind == "reference"
-    assert {c.name for c in citables() if c.kind == "variant"} >= {"ir:clark2016", "lexical:smith2015"}
-    with raises(UsageError, field="solver, dataset or metric", found="mctestt", expected=re.compile(r"\bmctest\b")):
+    assert {c.name for c in citables() if c.kind == "variant"} >= {
+        "ir:clark2016",
+        "lexical:smith2015",
+    }
+    with raises(
+        UsageError,
+        field="solver, dataset or metric",
+        found="mctestt",
+        expected=re.compile(r"\bmctest\b"),
+    ):
         find_citable("mctestt")
 
 
 def test_a_reference_of_several_things_is_printed_once_behind_a_line_for_each():
     text = bibliography(("mctest", "accuracy", "sw+d"))
     comments = [line for line in text.splitlines() if line.startswith("%")]
-    assert [line.split(":")[0] for line in comments] == ["% dataset mctest", "% metric accuracy", "% solver sw+d"]
+    assert [line.split(":")[0] for line in comments] == [
+        "% dataset mctest",
+        "% metric accuracy",
+        "% solver sw+d",
+    ]
     assert text.count("@") == 1
     everything = bibliography()
     assert everything.startswith("@misc{classic_rc,")

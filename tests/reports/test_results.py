@@ -23,7 +23,10 @@ PASSAGE = Passage("p", "Text.")
 def dataset(task: Task, gold: list) -> Dataset:
     options = (Candidate("a"), Candidate("b"))
     return Dataset(
-        [Question(f"q{i}", PASSAGE, "?", options, g, task) for i, g in enumerate(gold)], "mini", "dev", "own"
+        [Question(f"q{i}", PASSAGE, "?", options, g, task) for i, g in enumerate(gold)],
+        "mini",
+        "dev",
+        "own",
     )
 
 
@@ -71,12 +74,16 @@ SINGLE = Evaluation(
 
 
 def records(*evaluations):
-    return list(csv.DictReader(io.StringIO(render([results_table(made) for made in evaluations], "csv"))))
+    return list(
+        csv.DictReader(io.StringIO(render([results_table(made) for made in evaluations], "csv")))
+    )
 
 
 def several(**row) -> Evaluation:
     names = {"f1_m": 2, "f1_a": 3, "em0": 1, "em1": 1, "superglue_f1_m": 1}
-    statistics = {name: [[1.0] * width, [0.0] + [1.0] * (width - 1)] for name, width in names.items()}
+    statistics = {
+        name: [[1.0] * width, [0.0] + [1.0] * (width - 1)] for name, width in names.items()
+    }
     made = Row("ir", None, {}, "ir", "ir", outcomes(statistics, n_selected=(2.0, 1.0)), **row)
     return Evaluation(dataset(Task.MULTIPLE_ANSWER, [frozenset({0}), frozenset()]), (made,))
 
@@ -92,7 +99,16 @@ def several(**row) -> Evaluation:
 )
 def test_several_answers_show_the_share_of_options_selected(row, notes):
     table = results_table(several(**row))
-    assert header(table) == ["system", "F1m", "F1a", "EM0", "EM1", "F1m (SuperGLUE)", "selected", "notes"]
+    assert header(table) == [
+        "system",
+        "F1m",
+        "F1a",
+        "EM0",
+        "EM1",
+        "F1m (SuperGLUE)",
+        "selected",
+        "notes",
+    ]
     (cells,) = texts(table)
     assert cells == ["ir", "66.67", "50.00", "50.00", "50.00", "50.00", "75.0", notes]
 

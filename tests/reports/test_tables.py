@@ -16,7 +16,13 @@ from classic_rc.io.text import printable
 from classic_rc.tables import TABLE_FORMATS, Cell, Column, RowGroup, Table, records_csv, render
 from classic_rc.tables.latex import latex_escape, latex_preamble
 from classic_rc.tables.markup import markdown_block, markdown_escape
-from classic_rc.tables.text import column_width, isolate_direction, render_text, terminal_width, wrap
+from classic_rc.tables.text import (
+    column_width,
+    isolate_direction,
+    render_text,
+    terminal_width,
+    wrap,
+)
 from tests.tables import texts
 
 PLAIN = Table(
@@ -51,7 +57,18 @@ EVERY = Table(
     ],
     [
         RowGroup(
-            [["a", Cell(0.5, (0.25, 0.75), "*", bold=True), Cell(-0.1, (-0.2, 0.0)), 1234, 2.25, 0.00001, 7]], "A"
+            [
+                [
+                    "a",
+                    Cell(0.5, (0.25, 0.75), "*", bold=True),
+                    Cell(-0.1, (-0.2, 0.0)),
+                    1234,
+                    2.25,
+                    0.00001,
+                    7,
+                ]
+            ],
+            "A",
         ),
         RowGroup([["b", Cell(Decimal("0.579"), faint=True), None, float("nan"), "?", 0.5, 8]], "B"),
     ],
@@ -135,7 +152,11 @@ def test_notes_are_numbered_below_a_table_that_is_too_wide():
     table = Table(
         "t",
         [Column("system"), Column("x", "count"), Column("notes", "note")],
-        [RowGroup([["a", 1, "tuned " * 8], ["b", 2, "other"], ["c", 3, "tuned " * 8], ["d", 4, ""]])],
+        [
+            RowGroup(
+                [["a", 1, "tuned " * 8], ["b", 2, "other"], ["c", 3, "tuned " * 8], ["d", 4, ""]]
+            )
+        ],
     )
     lines = render_text(table, width=30).splitlines()
     assert lines[3:7] == ["a [1]   1", "b [2]   2", "c [1]   3", "d       4"]
@@ -170,7 +191,11 @@ def cell(text: str, form: str) -> str:
     """A cell's text in the only row of a table."""
     lines = render(table_of(["x"], [text]), form).splitlines()
     return (
-        lines[-6].removesuffix(r" \\") if form == "latex" else lines[-1][2:-2] if form == "markdown" else lines[-1]
+        lines[-6].removesuffix(r" \\")
+        if form == "latex"
+        else lines[-1][2:-2]
+        if form == "markdown"
+        else lines[-1]
     )
 
 
@@ -192,7 +217,13 @@ def test_latex_specials(text, shown):
 
 @pytest.mark.parametrize(
     ("text", "shown"),
-    [("a|b", r"a\|b"), ("a\\|b", r"a\\\|b"), ("*x* `y`", r"\*x\* \`y\`"), ("<b>", r"\<b>"), ("f1_a", "f1_a")],
+    [
+        ("a|b", r"a\|b"),
+        ("a\\|b", r"a\\\|b"),
+        ("*x* `y`", r"\*x\* \`y\`"),
+        ("<b>", r"\<b>"),
+        ("f1_a", "f1_a"),
+    ],
 )
 def test_markdown_specials(text, shown):
     assert cell(text, "markdown") == shown
@@ -237,7 +268,9 @@ NAMED = {
 def latex_read(escaped: str) -> str:
     """What LaTeX would set: fails on any command, group or active character that is no escape of a letter."""
     shown, at = [], 0
-    token = re.compile(r"\\([a-z]+)\{\}|\\([&%$#_{}])|\{([\[*])\}|([-,'])\{\}|([^\\{}$&#^_~%`<>|\[*])")
+    token = re.compile(
+        r"\\([a-z]+)\{\}|\\([&%$#_{}])|\{([\[*])\}|([-,'])\{\}|([^\\{}$&#^_~%`<>|\[*])"
+    )
     while at < len(escaped):
         found = token.match(escaped, at)
         assert found, escaped[at:]

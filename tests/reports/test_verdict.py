@@ -39,16 +39,23 @@ def check_verdicts(dataset: Dataset, spec: str, **settings) -> None:
         answer = row.outcomes.answers[i]
         if answer is not None and row.outcomes.n_tied[i] == 1:
             chosen = sorted(verdict.chosen)
-            assert (chosen if question.task.has_choices else {question.candidates[k].text for k in chosen}) == (
-                answer if question.task.has_choices else set(answer)
-            )
+            assert (
+                chosen
+                if question.task.has_choices
+                else {question.candidates[k].text for k in chosen}
+            ) == (answer if question.task.has_choices else set(answer))
         if verdict.margin is not None:
             assert verdict.rival is not None
-            own, other = explanation.candidates[min(verdict.chosen)], explanation.candidates[verdict.rival]
+            own, other = (
+                explanation.candidates[min(verdict.chosen)],
+                explanation.candidates[verdict.rival],
+            )
             assert verdict.margin == pytest.approx(own.score - other.score)
             assert verdict.margin > 0
             if question.task.has_choices and (rows := compare_terms(own, other)):
-                assert math.fsum(one.gain for one in rows) == pytest.approx(verdict.margin, abs=1e-5)
+                assert math.fsum(one.gain for one in rows) == pytest.approx(
+                    verdict.margin, abs=1e-5
+                )
             if math.isfinite(verdict.margin):
                 assert f" wins by {verdict.margin:.3g} over " in verdict.sentence
         elif row.outcomes.n_tied[i] > 1:
@@ -94,7 +101,9 @@ def say(scores, task=Task.SINGLE_CHOICE, gold=frozenset({0}), texts="ABCDE", dec
     candidates = tuple(Candidate(text) for text in list(texts)[: len(scores)])
     solver = Given(scores=tuple(scores))
     solver.decision = decision
-    return verdict_of(solver.explain(Question("q", PASSAGE, "Who?", candidates, gold, task))).sentence
+    return verdict_of(
+        solver.explain(Question("q", PASSAGE, "Who?", candidates, gold, task))
+    ).sentence
 
 
 MANY, NONE = Task.MULTIPLE_ANSWER, frozenset[int]()
@@ -111,9 +120,13 @@ SAID = [
     (say([], gold=NONE), "There are no candidates; no candidate is right."),
     (
         say([2, 2, 1]),
-        "A and B tie for the best score, 2: each has 1/2 of the credit; the credit is 0.5; right: A “A”.",
+        "A and B tie for the best score, 2: each has 1/2 of the credit; the credit is 0.5; right: "
+        "A “A”.",
     ),
-    (say([2, 2, 1], decision=Argmax(ties="first")), "A and B tie for the best score, 2, and A “A” is taken."),
+    (
+        say([2, 2, 1], decision=Argmax(ties="first")),
+        "A and B tie for the best score, 2, and A “A” is taken.",
+    ),
     (
         say([2, 2, 1], decision=Argmax(ties="strict")),
         "A and B tie for the best score, 2: that counts as no answer; right: A “A”.",
@@ -128,7 +141,10 @@ SAID = [
         "No candidate is above the threshold; the best is A “A”.",
     ),
     (say([3, 3], MANY, NONE, decision=Threshold(value=9)), "No candidate is above the threshold."),
-    (say([3, 2], MANY), "No threshold is tuned, so nothing is chosen: A “A” has the best score, 3, before B “B”."),
+    (
+        say([3, 2], MANY),
+        "No threshold is tuned, so nothing is chosen: A “A” has the best score, 3, before B “B”.",
+    ),
     (
         say([3, 2, 1], Task.CLOZE, ("rome",), ["Bob", "Rome", "Bob"]),
         "“Bob” wins by 1 over “Rome”, which is right.",
@@ -138,7 +154,10 @@ SAID = [
         say([3, 1], Task.SPAN, ("Eve",), ["Bob", "Ann"]),
         "“Bob” wins by 2 over “Ann”; right: “Eve”, which no candidate is.",
     ),
-    (say([3, 1], Task.SPAN, ("",), ["Bob", "Ann"]), "“Bob” wins by 2 over “Ann”; the passage has no answer."),
+    (
+        say([3, 1], Task.SPAN, ("",), ["Bob", "Ann"]),
+        "“Bob” wins by 2 over “Ann”; the passage has no answer.",
+    ),
     (
         say([0.7, 0.3, 0], decision=GivenAnswers()),
         "Several answers are possible: A “A” 70 %, B “B” 30 %; the credit is 0.7; right: A “A”.",
@@ -160,9 +179,12 @@ def test_a_chosen_text_is_right_as_the_metric_counts():
 def test_a_guess_and_what_reads_no_passage():
     dataset = classic_rc.load("sample:single-choice")
     guess, longest = (
-        verdict_of(classic_rc.parse_solver(s).explain(dataset[0])).sentence for s in ("random", "longest")
+        verdict_of(classic_rc.parse_solver(s).explain(dataset[0])).sentence
+        for s in ("random", "longest")
     )
-    assert guess.startswith("A guess: each of the 4 candidates has the probability 1/4; the credit is 0.25")
+    assert guess.startswith(
+        "A guess: each of the 4 candidates has the probability 1/4; the credit is 0.25"
+    )
     assert "(a score is the length of the candidate)" in longest
 
 
@@ -171,6 +193,6 @@ def test_reasons_name_the_nearest_pair_and_the_words():
     verdict = verdict_of(classic_rc.parse_solver("sw+d").explain(question))
     assert (verdict.outcome, verdict.chosen, verdict.rival) == ("wrong", {0}, 3)
     assert verdict.sentence == (
-        "A “his grandmother” wins by 1.51 over D “a dog”, which is right: 1.1 from distance (“grandmother” 5 words "
-        "from “passenger”), 0.405 from sliding window (“grandmother”)."
+        "A “his grandmother” wins by 1.51 over D “a dog”, which is right: 1.1 from distance "
+        "(“grandmother” 5 words from “passenger”), 0.405 from sliding window (“grandmother”)."
     )

@@ -14,7 +14,13 @@ from classic_rc.datasets import load
 from classic_rc.datasets.labels import Labels
 from classic_rc.errors import UsageError
 from classic_rc.questions import Task
-from classic_rc.results import SharedResults, break_down, cross_tabulate, group_questions, with_intervals
+from classic_rc.results import (
+    SharedResults,
+    break_down,
+    cross_tabulate,
+    group_questions,
+    with_intervals,
+)
 from classic_rc.solvers import parse_solver
 from tests.errors import raises
 
@@ -37,15 +43,23 @@ def labels(data):
     names = "abcd"
     return Labels(
         "skills",
-        {q.id: frozenset(n for j, n in enumerate(names) if i % (j + 2) == 0) for i, q in enumerate(data[:-3])},
+        {
+            q.id: frozenset(n for j, n in enumerate(names) if i % (j + 2) == 0)
+            for i, q in enumerate(data[:-3])
+        },
     )
 
 
 def test_a_group_that_a_system_defines_is_marked_alone_and_in_pairs(data, results):
     solved = results.systems[2].statistics["accuracy"][:, 0] == 1
-    names = {q.id: frozenset({"solved, by it" if own else "left"}) for q, own in zip(data, solved, strict=True)}
+    names = {
+        q.id: frozenset({"solved, by it" if own else "left"})
+        for q, own in zip(data, solved, strict=True)
+    }
     for key in ("own", "own,question-type", "question-type,own"):
-        for group in break_down(results, group_questions(data, key, [Labels("own", names)]), n=20).groups:
+        for group in break_down(
+            results, group_questions(data, key, [Labels("own", names)]), n=20
+        ).groups:
             assert ["§" in cell.mark for cell in group.cells] == [False, False, True]
     others = break_down(results, group_questions(data, "question-type,verbatim"), n=20)
     assert not any("§" in cell.mark for group in others.groups for cell in group.cells)
@@ -59,7 +73,11 @@ def test_a_cell_is_the_evaluation_of_its_questions_alone(data, results, labels):
         for group, mask in zip(made.groups, grouping.masks.values(), strict=True):
             ids = {q.id for q, own in zip(data, mask, strict=True) if own}
             alone = with_intervals(
-                evaluate(data.filter(lambda q, ids=ids: q.id in ids), list(map(parse_solver, SOLVERS))), 300, seed=2
+                evaluate(
+                    data.filter(lambda q, ids=ids: q.id in ids), list(map(parse_solver, SOLVERS))
+                ),
+                300,
+                seed=2,
             )
             assert (group.questions, group.passages) == (len(ids), len(alone.dataset.passages))
             assert group.is_small is (len(ids) < 10)
@@ -72,12 +90,18 @@ def test_a_cell_is_the_evaluation_of_its_questions_alone(data, results, labels):
 def test_the_total_is_of_what_is_covered(data, results, labels):
     made = break_down(results, group_questions(data, "skills", [labels]), n=10)
     assert made.total.questions == len(data) - 3
-    expected = np.mean([rows[:-3] for c in results.systems for rows in c.statistics.values()], axis=1)[:, 0]
+    expected = np.mean(
+        [rows[:-3] for c in results.systems for rows in c.statistics.values()], axis=1
+    )[:, 0]
     assert [cell.value for cell in made.total.cells] == pytest.approx(expected.tolist())
 
 
 def test_groups_of_all_metrics_and_tasks(dataset, says):
-    rows = [("A.", ["1", "2"], frozenset({0})), ("A.", ["2", "1"], frozenset({0})), ("B.", ["1", "0"], frozenset())]
+    rows = [
+        ("A.", ["1", "2"], frozenset({0})),
+        ("A.", ["2", "1"], frozenset({0})),
+        ("B.", ["1", "0"], frozenset()),
+    ]
     made = dataset(Task.MULTIPLE_ANSWER, rows, kind=["x", "y", "y"])
     results = SharedResults.of(evaluate(made, [says], threshold=0.5))
     for metric in ("f1_a", "em0", None):
@@ -113,7 +137,9 @@ def test_cross_tabulations_count_questions_in_both(data, labels):
     for label, row in cross["counts"].items():
         for kind, count in row.items():
             ids = [
-                i for i, own in labels.of_question.items() if (label in own or (label == "no label" and not own))
+                i
+                for i, own in labels.of_question.items()
+                if (label in own or (label == "no label" and not own))
             ]
             assert count == sum(data.by_id[i].meta_value("type") == kind for i in ids)
     own = cross_tabulate(skills, skills)
@@ -126,7 +152,9 @@ def test_groups_of_a_run_have_the_same_intervals(data, results):
     breakdown = break_down(results, group_questions(data, "type"), n=200, seed=1)
     for i, row in enumerate(made.rows):
         found = {g.name: g.cells[i].interval for g in breakdown.groups if g.cells[i].interval}
-        assert {name: of["accuracy"] for name, of in row.group_intervals.items() if name and of} == found
+        assert {
+            name: of["accuracy"] for name, of in row.group_intervals.items() if name and of
+        } == found
 
 
 def test_groups_of_hidden_gold_are_none_to_count(data):

@@ -32,7 +32,9 @@ def system(name, credits, *, expected=False):
 
 def results(*systems, groups=None, task=Task.SINGLE_CHOICE):
     n = len(systems[0].statistics["accuracy"])
-    return SharedResults("made", "f" * 64, task, np.arange(n) if groups is None else np.array(groups), systems)
+    return SharedResults(
+        "made", "f" * 64, task, np.arange(n) if groups is None else np.array(groups), systems
+    )
 
 
 A = system("a", [1, 1, 1, 0, 0.5, 1])
@@ -55,7 +57,13 @@ def test_all_pairs_are_tested_and_adjusted_together():
     found = compare(made, n=100, seed=5)
     assert [(p.first, p.second) for p in found.pairs] == [("a", "b"), ("a", "c"), ("b", "c")]
     expected = [
-        permutation_test(METRICS["accuracy"], *(c.statistics["accuracy"] for c in two), made.groups, n=100, seed=5)
+        permutation_test(
+            METRICS["accuracy"],
+            *(c.statistics["accuracy"] for c in two),
+            made.groups,
+            n=100,
+            seed=5,
+        )
         for two in ((A, B), (A, C), (B, C))
     ]
     assert [(p.p, p.exact) for p in found.pairs] == expected
@@ -73,11 +81,15 @@ def test_gains_are_over_chance_absolute_and_relative():
 
 
 def test_chance_may_be_given_and_may_be_unknown_or_nothing():
-    assert compare(results(A, B), chance=CHANCE, n=10).estimates[1].relative_gain == pytest.approx(1)
+    assert compare(results(A, B), chance=CHANCE, n=10).estimates[1].relative_gain == pytest.approx(
+        1
+    )
     unknown = compare(results(A, B), n=10)
     assert unknown.chance is None
     assert [s.gain for s in unknown.estimates] == [None, None]
-    nothing = compare(results(A, B), chance=system("random", [0] * 6, expected=True), n=10).estimates[0]
+    nothing = compare(
+        results(A, B), chance=system("random", [0] * 6, expected=True), n=10
+    ).estimates[0]
     assert (nothing.gain, nothing.relative_gain) == (0.75, None)
 
 
@@ -118,19 +130,28 @@ def test_four_sets_are_shown_and_two_needed():
 )
 def test_every_task_has_its_metric_and_its_sets(sample, metric, solved_by):
     dataset = load(f"sample:{sample}")
-    solvers = {"multiple-answer": ["all-positive", "all-negative"], "multi-span": ["span-sw", "random"]}
+    solvers = {
+        "multiple-answer": ["all-positive", "all-negative"],
+        "multi-span": ["span-sw", "random"],
+    }
     names = solvers.get(sample, ["sw+d", "word-distance"])
     evaluation = evaluate(dataset, list(map(parse_solver, names)), ties="first")
     found = compare(SharedResults.of(evaluation), n=50)
     assert (found.metric.name, found.solved_by.name) == (metric, solved_by)
-    assert sum(region.questions for region in found.regions) == (len(dataset) if "random" not in names else 0)
+    assert sum(region.questions for region in found.regions) == (
+        len(dataset) if "random" not in names else 0
+    )
     resampled = with_intervals(evaluation, 50)
-    assert [s.interval for s in found.estimates] == [row.intervals[metric] for row in resampled.rows]
+    assert [s.interval for s in found.estimates] == [
+        row.intervals[metric] for row in resampled.rows
+    ]
     assert [s.value for s in found.estimates] == [row.metrics()[metric] for row in resampled.rows]
 
 
 def test_another_metric_can_be_compared():
-    evaluation = evaluate(load("sample:cloze"), [parse_solver("sw+d"), parse_solver("max-frequency")])
+    evaluation = evaluate(
+        load("sample:cloze"), [parse_solver("sw+d"), parse_solver("max-frequency")]
+    )
     found = compare(SharedResults.of(evaluation), metric="em", n=10)
     assert found.estimates[0].value == evaluation.rows[0].metrics()["em"]
     with raises(UsageError, field="metric", found="accuracy", expected="em, f1"):
@@ -155,7 +176,11 @@ def test_other_tests_can_be_asked_for():
 def test_one_passage_leaves_no_interval():
     alone = results(A, B, groups=[0] * 6)
     found = compare(alone, n=10)
-    assert (found.estimates[0].interval, found.pairs[0].interval, found.pairs[0].p) == (None, None, 1)
+    assert (found.estimates[0].interval, found.pairs[0].interval, found.pairs[0].p) == (
+        None,
+        None,
+        1,
+    )
 
 
 def test_questions_of_a_passage_stay_together():
@@ -178,14 +203,21 @@ def test_one_system_is_nothing_to_compare():
 
 
 def test_the_same_seed_gives_the_same_digits():
-    many = results(*(system(n, np.random.default_rng(i).random(80) > 0.5) for i, n in enumerate("abc")))
+    many = results(
+        *(system(n, np.random.default_rng(i).random(80) > 0.5) for i, n in enumerate("abc"))
+    )
     assert compare(many, seed=0).to_dict() == compare(many, seed=0).to_dict()
     assert compare(many, seed=0).to_dict() != compare(many, seed=1).to_dict()
 
 
 def test_plain_data_is_json():
     plain = json.loads(json.dumps(compare(results(A, B, CHANCE), n=50).to_dict(), allow_nan=False))
-    assert plain["dataset"] == {"name": "made", "task": "single-choice", "fingerprint": "f" * 64, "questions": 6}
+    assert plain["dataset"] == {
+        "name": "made",
+        "task": "single-choice",
+        "fingerprint": "f" * 64,
+        "questions": 6,
+    }
     assert plain["test"]["adjusted"] == "holm"
     assert len(plain["pairs"][0]["interval"]) == 2
     assert plain["overlap"]["regions"][0]["systems"] == ["a", "b"]
@@ -224,7 +256,9 @@ def test_metrics_that_only_some_systems_have_are_not_shared():
 
 
 def test_a_fact_that_differs_between_runs_is_none_of_their_mean():
-    one, other = (replace(of, threshold=0.25, tuned_params={"window": n}) for of, n in ((A, 3), (B, 4)))
+    one, other = (
+        replace(of, threshold=0.25, tuned_params={"window": n}) for of, n in ((A, 3), (B, 4))
+    )
     joined = Row.join("runs", [one, other])
     assert (joined.threshold, joined.tuned_params, joined.seed) == (0.25, {}, None)
     assert Row.join("runs", [one, replace(other, threshold=0.5)]).threshold is None

@@ -54,8 +54,12 @@ def rejections(n_draws, n_groups):
     rejected = 0
     for draw in range(n_draws):
         groups = np.repeat(np.arange(n_groups), rng.integers(1, 8, size=n_groups))
-        answers = (rng.random((2, len(groups))) < rng.beta(0.5, 0.5, size=(2, n_groups))[:, groups]) * 1.0
-        rejected += permutation_test(ACCURACY, *answers[:, :, None], groups, n=500, seed=draw).p <= 0.05
+        answers = (
+            rng.random((2, len(groups))) < rng.beta(0.5, 0.5, size=(2, n_groups))[:, groups]
+        ) * 1.0
+        rejected += (
+            permutation_test(ACCURACY, *answers[:, :, None], groups, n=500, seed=draw).p <= 0.05
+        )
     return rejected / n_draws
 
 

@@ -31,8 +31,12 @@ def ask(n, gold, task=Task.MULTIPLE_ANSWER):
 @st.composite
 def scored(draw):
     rows = draw(st.lists(st.lists(st.integers(-3, 3), max_size=5), min_size=1, max_size=6))
-    gold = [draw(st.frozensets(st.integers(0, len(row) - 1))) if row else frozenset() for row in rows]
-    return Scores.from_lists(rows), [ask(len(row), right) for row, right in zip(rows, gold, strict=True)]
+    gold = [
+        draw(st.frozensets(st.integers(0, len(row) - 1))) if row else frozenset() for row in rows
+    ]
+    return Scores.from_lists(rows), [
+        ask(len(row), right) for row, right in zip(rows, gold, strict=True)
+    ]
 
 
 def flat_gold(questions):
@@ -93,8 +97,13 @@ def test_macro_averages_follow_multircs_conventions():
 
 def test_there_is_no_area_where_none_is_defined():
     questions, scores = [ask(2, frozenset({1}))], Scores.from_lists([[2.0, 1.0]])
-    assert PrecisionRecallCurve.from_scores(scores, questions, average="macro").average_precision is None
-    point = PrecisionRecallCurve.from_predictions([Prediction("q", (frozenset({1}),))], questions, average="micro")
+    assert (
+        PrecisionRecallCurve.from_scores(scores, questions, average="macro").average_precision
+        is None
+    )
+    point = PrecisionRecallCurve.from_predictions(
+        [Prediction("q", (frozenset({1}),))], questions, average="micro"
+    )
     assert point.average_precision is None
 
 
@@ -122,7 +131,9 @@ def test_what_has_no_precision_is_refused():
     with raises(UsageError, field="questions", found="cloze"):
         PrecisionRecallCurve.from_scores(scores, [ask(2, ("1",), Task.CLOZE)])
     with raises(UsageError, field="questions", found="span"):
-        PrecisionRecallCurve.from_predictions([Prediction("q", (("1",),))], [ask(2, ("1",), Task.SPAN)])
+        PrecisionRecallCurve.from_predictions(
+            [Prediction("q", (("1",),))], [ask(2, ("1",), Task.SPAN)]
+        )
     with raises(DataError, where="question q"):
         PrecisionRecallCurve.from_scores(scores, [ask(2, None)])
     with raises(DataError, where="question q"):
@@ -130,7 +141,9 @@ def test_what_has_no_precision_is_refused():
     with raises(UsageError, field="questions", found="0"):
         PrecisionRecallCurve.from_predictions([], [])
     with raises(UsageError) as refused:
-        PrecisionRecallCurve.from_scores(Scores.from_lists([[1.0, float("inf")]]), [ask(2, frozenset())])
+        PrecisionRecallCurve.from_scores(
+            Scores.from_lists([[1.0, float("inf")]]), [ask(2, frozenset())]
+        )
     assert "infinite" in str(refused.value)
     with raises(UsageError, field="average", found="makro", expected=re.compile("macro")):
         PrecisionRecallCurve.from_scores(scores, [ask(2, frozenset())], average="makro")

@@ -19,11 +19,18 @@ from tests.errors import raises
 
 
 def questions(
-    *texts: str, passage="Ann met Bob in the old town.", task=Task.SINGLE_CHOICE, gold=frozenset({0}), **more
+    *texts: str,
+    passage="Ann met Bob in the old town.",
+    task=Task.SINGLE_CHOICE,
+    gold=frozenset({0}),
+    **more,
 ):
     passages = Passage("p", passage)
     options = tuple(map(Candidate, more.get("options", ["Bob", "Eve"])))
-    return Dataset([Question(f"q{i}", passages, text, options, gold, task) for i, text in enumerate(texts)], "made")
+    return Dataset(
+        [Question(f"q{i}", passages, text, options, gold, task) for i, text in enumerate(texts)],
+        "made",
+    )
 
 
 def members(grouping) -> dict[str, list[int]]:
@@ -50,7 +57,12 @@ def test_labels_overlap_in_their_own_order_and_cover_what_is_labelled():
 
 def test_each_label_alone_and_with_others():
     made = group_questions(FIVE, "skills:alone", [SKILLS])
-    assert members(made) == {"z, alone": [4], "b, alone": [1], "b, with others": [0], "a, with others": [0]}
+    assert members(made) == {
+        "z, alone": [4],
+        "b, alone": [1],
+        "b, with others": [0],
+        "a, with others": [0],
+    }
 
 
 def test_the_number_of_labels():
@@ -67,7 +79,9 @@ def test_one_label_each_is_never_with_others(dataset):
 
 def test_lists_in_meta_are_labels_and_missing_values_a_group(dataset):
     rows = [("A.", ["1"], frozenset())] * 4
-    made = dataset(Task.SINGLE_CHOICE, rows, sentences=[(3, 10), [3], (), {2}], level=[10, 9, "b", None])
+    made = dataset(
+        Task.SINGLE_CHOICE, rows, sentences=[(3, 10), [3], (), {2}], level=[10, 9, "b", None]
+    )
     assert list(members(group_questions(made, "sentences")).items()) == [
         ("2", [3]),
         ("3", [0, 1]),
@@ -76,7 +90,8 @@ def test_lists_in_meta_are_labels_and_missing_values_a_group(dataset):
     ]
     assert members(group_questions(made, "sentences:count")) == {"0": [2], "1": [1, 3], "2": [0]}
     lonely = Dataset(
-        [*made, Question("more", Passage("p9", "?"), "?", (), frozenset(), Task.SINGLE_CHOICE)], "made"
+        [*made, Question("more", Passage("p9", "?"), "?", (), frozenset(), Task.SINGLE_CHOICE)],
+        "made",
     )
     assert members(group_questions(lonely, "level"))["?"] == [4]
 
@@ -96,7 +111,9 @@ def test_unknown_keys_are_answered_with_the_known(dataset):
         ("first-wrod", "first-word"),
         ("level:alnoe", "level"),
     ):
-        with raises(UsageError, field="key of made", found=wrong, expected=re.compile(rf"^{right}\b")):
+        with raises(
+            UsageError, field="key of made", found=wrong, expected=re.compile(rf"^{right}\b")
+        ):
             group_questions(made, wrong, [SKILLS])
 
 
@@ -173,7 +190,9 @@ def test_every_question_is_in_one_group_of_each_derived_key(texts):
     made = questions(*texts)
     for key, derived in DERIVED_KEYS.items():
         grouping = group_questions(made, key)
-        assert sum(mask.astype(int) for mask in grouping.masks.values()).tolist() == [1] * len(texts)
+        assert sum(mask.astype(int) for mask in grouping.masks.values()).tolist() == [1] * len(
+            texts
+        )
         assert not grouping.overlapping
         if derived.order:
             assert set(grouping.masks) <= set(derived.order)
@@ -181,6 +200,8 @@ def test_every_question_is_in_one_group_of_each_derived_key(texts):
 
 @pytest.mark.parametrize("key", ["alone", "count"])
 def test_a_key_may_be_called_as_a_view_is(key):
-    marked = replace(FIVE, questions=[replace(q, meta={key: str(i % 2)}) for i, q in enumerate(FIVE)])
+    marked = replace(
+        FIVE, questions=[replace(q, meta={key: str(i % 2)}) for i, q in enumerate(FIVE)]
+    )
     assert members(group_questions(marked, key)) == {"0": [0, 2, 4], "1": [1, 3]}
     assert members(group_questions(marked, f"{key}:count")) == {"1": [0, 1, 2, 3, 4]}

@@ -24,7 +24,9 @@ from tests.errors import raises
 @pytest.fixture(scope="module")
 def evaluation():
     solvers = ["random", "all-positive", "longest"]
-    return evaluate(load("sample:multiple-answer"), list(map(parse_solver, solvers)), threshold=10.0)
+    return evaluate(
+        load("sample:multiple-answer"), list(map(parse_solver, solvers)), threshold=10.0
+    )
 
 
 def test_every_metric_of_every_row_has_the_interval_that_it_has_alone(evaluation):
@@ -43,7 +45,9 @@ def test_an_expectation_has_the_interval_of_the_expectation(dataset, says):
     rows = [(f"passage {i}", texts, frozenset({0})) for i, texts in enumerate(options)]
     found = evaluate(dataset(Task.SINGLE_CHOICE, rows), [parse_solver("random")])
     low, high = with_intervals(found, 2000).rows[0].intervals["accuracy"]
-    assert 0.25 < low < 0.375 < high < 0.5  # only which passages are there is uncertain: 1/2 or 1/4 each
+    assert (
+        0.25 < low < 0.375 < high < 0.5
+    )  # only which passages are there is uncertain: 1/2 or 1/4 each
 
 
 def test_seeds_are_seeds_and_zero_is_one(evaluation):
@@ -66,7 +70,10 @@ def test_few_passages_are_warned_about(evaluation):
 
 
 def test_one_passage_has_no_interval_but_a_reason(dataset, says):
-    rows = [("the passage", ["1", "2"], frozenset({0})), ("the passage", ["1", "2"], frozenset({1}))]
+    rows = [
+        ("the passage", ["1", "2"], frozenset({0})),
+        ("the passage", ["1", "2"], frozenset({1})),
+    ]
     made = with_intervals(evaluate(dataset(Task.SINGLE_CHOICE, rows), [says]))
     assert made.rows[0].intervals == {}
     assert len(made.warnings) == 1
@@ -83,7 +90,13 @@ def test_what_makes_no_sense_is_refused(evaluation, field, value):
 def test_json_and_the_record_hold_them(evaluation):
     made = with_intervals(evaluation, 50, seed=4)
     (plain,) = runs_to_dict([made])["runs"]
-    assert plain["resampling"] == {"level": 0.95, "resamples": 50, "seed": 4, "groups": 5, "group": None}
+    assert plain["resampling"] == {
+        "level": 0.95,
+        "resamples": 50,
+        "seed": 4,
+        "groups": 5,
+        "group": None,
+    }
     assert plain["rows"][1]["intervals"]["f1_a"] == list(made.rows[1].intervals["f1_a"])
     assert run_record([made])["runs"][0]["rows"][1]["intervals"] == plain["rows"][1]["intervals"]
     (without,) = runs_to_dict([evaluation])["runs"]
@@ -97,7 +110,9 @@ def test_scipy_finds_the_same_interval_of_a_paired_difference():
     groups = np.concatenate([np.arange(60), rng.integers(60, size=140)])
     right = rng.integers(1, 4, size=200)
     first, second = (
-        np.column_stack([rng.binomial(right, share), rng.integers(1, 4, size=200) + right, right]).astype(float)
+        np.column_stack(
+            [rng.binomial(right, share), rng.integers(1, 4, size=200) + right, right]
+        ).astype(float)
         for share in (0.8, 0.5)
     )
     metric = get_metric("f1_a")
@@ -120,7 +135,13 @@ def test_scipy_finds_the_same_interval_of_a_paired_difference():
 
 def test_questions_without_passages_are_drawn_by_themselves():
     rows = [
-        {"id": f"q{i}", "passage": "", "question": f"What is {i}?", "candidates": ["a", "b"], "gold": i % 2}
+        {
+            "id": f"q{i}",
+            "passage": "",
+            "question": f"What is {i}?",
+            "candidates": ["a", "b"],
+            "gold": i % 2,
+        }
         for i in range(12)
     ]
     found = with_intervals(evaluate(from_rows(rows, name="bare"), ["longest"]), 100)

@@ -22,7 +22,9 @@ ACCURACY, F1A = get_metric("accuracy"), get_metric("f1_a")
 def two_systems(n_questions, n_groups, seed=0, gap=0.2):
     """Accuracies with ties of two and three, of questions that are alike within a group."""
     rng = np.random.default_rng(seed)
-    groups = np.concatenate([np.arange(n_groups), rng.integers(n_groups, size=n_questions - n_groups)])
+    groups = np.concatenate(
+        [np.arange(n_groups), rng.integers(n_groups, size=n_questions - n_groups)]
+    )
     ease = rng.random(n_groups)[groups]
     first = (rng.random(n_questions) < ease) / rng.integers(1, 4, size=n_questions)
     second = (rng.random(n_questions) < ease - gap) / rng.integers(1, 4, size=n_questions)
@@ -32,7 +34,9 @@ def two_systems(n_questions, n_groups, seed=0, gap=0.2):
 def two_selections(n_questions, n_groups, seed=0):
     """Options selected and right, selected, and right: what F1a follows from."""
     rng = np.random.default_rng(seed)
-    groups = np.concatenate([np.arange(n_groups), rng.integers(n_groups, size=n_questions - n_groups)])
+    groups = np.concatenate(
+        [np.arange(n_groups), rng.integers(n_groups, size=n_questions - n_groups)]
+    )
     right, wrong = rng.integers(1, 4, size=n_questions), rng.integers(0, 3, size=(2, n_questions))
     first, second = (
         np.column_stack([rng.binomial(right, share), right + more, right]).astype(np.float64)
@@ -74,8 +78,12 @@ def test_scipy_counts_the_same(seed):
         return np.subtract(*map(F1A.from_means, totals))
 
     data = (np.arange(9), np.arange(9, 18))
-    expected = stats.permutation_test(data, difference, permutation_type="samples", n_resamples=np.inf, axis=-1)
-    assert permutation_test(F1A, first, second, groups).p == pytest.approx(expected.pvalue, abs=1e-12)
+    expected = stats.permutation_test(
+        data, difference, permutation_type="samples", n_resamples=np.inf, axis=-1
+    )
+    assert permutation_test(F1A, first, second, groups).p == pytest.approx(
+        expected.pvalue, abs=1e-12
+    )
 
 
 def test_with_many_groups_it_draws_what_scipy_draws_on_average():
@@ -109,7 +117,9 @@ def test_bits_depend_on_the_seed_and_on_nothing_else():
     p = permutation_test(ACCURACY, first, second, groups, n=501, seed=0).p
     assert permutation_test(ACCURACY, second, first, groups, n=501, seed=0).p == p
     order = np.random.default_rng(1).permutation(300)
-    assert permutation_test(ACCURACY, first[order], second[order], groups[order], n=501, seed=0).p == p
+    assert (
+        permutation_test(ACCURACY, first[order], second[order], groups[order], n=501, seed=0).p == p
+    )
     assert permutation_test(ACCURACY, first, second, groups, n=501, seed=1).p != p
     with small_blocks(200):  # a few permutations at a time
         assert permutation_test(ACCURACY, first, second, groups, n=501, seed=0).p == p
@@ -122,7 +132,9 @@ def test_parts_of_the_count_are_all_of_it():
         assert permutation_test(F1A, first, second, groups) == whole
 
 
-@given(st.lists(st.tuples(st.booleans(), st.booleans(), st.integers(0, 4)), min_size=1, max_size=12))
+@given(
+    st.lists(st.tuples(st.booleans(), st.booleans(), st.integers(0, 4)), min_size=1, max_size=12)
+)
 def test_p_is_a_probability_and_of_equals_one(rows):
     answers = np.array([row[:2] for row in rows], dtype=float)
     groups = np.unique([row[2] for row in rows], return_inverse=True)[1].reshape(-1)
@@ -156,7 +168,11 @@ def test_mcnemar_is_the_binomial_test_of_the_questions_that_one_alone_has_right(
 
 @pytest.mark.parametrize(
     ("metric", "rows"),
-    [(ACCURACY, np.full((3, 1), 0.5)), (F1A, np.ones((3, 3))), (get_metric("f1"), np.array([[0.9]]))],
+    [
+        (ACCURACY, np.full((3, 1), 0.5)),
+        (F1A, np.ones((3, 3))),
+        (get_metric("f1"), np.array([[0.9]])),
+    ],
 )
 def test_mcnemar_is_refused_where_credit_is_partial(metric, rows):
     with raises(UsageError, field="metric", found=metric.name):

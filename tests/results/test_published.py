@@ -25,13 +25,38 @@ from classic_rc.results.published import (
 )
 from classic_rc.solvers import parse_solver
 
-PLAIN = json.loads(files("classic_rc.results").joinpath("published.json").read_text(encoding="utf-8"))
+PLAIN = json.loads(
+    files("classic_rc.results").joinpath("published.json").read_text(encoding="utf-8")
+)
 KEYS = [
-    *("system", "dataset", "split", "subset", "n", "metric", "value", "ties", "tuned_on", "source", "status"),
+    *(
+        "system",
+        "dataset",
+        "split",
+        "subset",
+        "n",
+        "metric",
+        "value",
+        "ties",
+        "tuned_on",
+        "source",
+        "status",
+    ),
     *("note", "reproduction"),
 ]
 DATASETS = {
-    *("MC160", "MC500", "MC160+MC500", "RACE", "MultiRC", "ReCoRD", "Quoref", "DREAM", "MCScript", "SQuAD"),
+    *(
+        "MC160",
+        "MC500",
+        "MC160+MC500",
+        "RACE",
+        "MultiRC",
+        "ReCoRD",
+        "Quoref",
+        "DREAM",
+        "MCScript",
+        "SQuAD",
+    ),
     *("ARC Challenge", "ARC Easy", "CNN", "Daily Mail", "CBT", "Who-did-What"),
 }
 
@@ -60,7 +85,11 @@ def test_no_figure_is_there_twice_and_contradictory_ones_are_both_there():
         for row in PLAIN["rows"]
     ]
     assert len(set(keys)) == len(keys)
-    race = [r.value for r in load_published().rows if (r.system, r.dataset, r.subset) == ("SW", "RACE", None)]
+    race = [
+        r.value
+        for r in load_published().rows
+        if (r.system, r.dataset, r.subset) == ("SW", "RACE", None)
+    ]
     assert race == [Decimal("32.2"), Decimal("37.3")]  # the table, and the text of the same paper
 
 
@@ -69,15 +98,29 @@ def test_reproductions_name_solvers_and_have_figures(name):
     how = load_published().reproductions[name]
     assert any(row.reproduction == name for row in load_published().rows)
     assert how.reason
-    assert parse_solver(re.sub(r"\{(rte|annotations|categories)\}", '"file"', how.solver)) is not None
+    assert (
+        parse_solver(re.sub(r"\{(rte|annotations|categories)\}", '"file"', how.solver)) is not None
+    )
 
 
 TRAINED_SYSTEMS = [  # published figures that a trained system is compared with
-    *(("Smith et al. 2015", name, "test", value) for name, value in (("MC160", "74.27"), ("MC500", "65.96"))),
-    *(("Narasimhan and Barzilay 2015", name, "test", v) for name, v in (("MC160", "73.23"), ("MC500", "63.75"))),
+    *(
+        ("Smith et al. 2015", name, "test", value)
+        for name, value in (("MC160", "74.27"), ("MC500", "65.96"))
+    ),
+    *(
+        ("Narasimhan and Barzilay 2015", name, "test", v)
+        for name, v in (("MC160", "73.23"), ("MC500", "63.75"))
+    ),
     ("Sachan et al. 2015", "MC500", "test", "67.83"),
-    *(("Wang et al. 2015", name, "test", value) for name, value in (("MC160", "75.27"), ("MC500", "69.94"))),
-    *(("Trischler et al. 2016", name, "test", v) for name, v in (("MC160", "74.58"), ("MC500", "71.00"))),
+    *(
+        ("Wang et al. 2015", name, "test", value)
+        for name, value in (("MC160", "75.27"), ("MC500", "69.94"))
+    ),
+    *(
+        ("Trischler et al. 2016", name, "test", v)
+        for name, v in (("MC160", "74.58"), ("MC500", "71.00"))
+    ),
     *(("GBDT++", "DREAM", split, value) for split, value in (("dev", "53.3"), ("test", "52.8"))),
 ]
 
@@ -99,7 +142,11 @@ def test_figures_of_trained_systems(system, dataset, split, value):
     ],
 )
 def test_the_table_of_race(system, values):
-    of_paper = [r for r in load_published().rows if r.system == system and r.source.endswith("results table")]
+    of_paper = [
+        r
+        for r in load_published().rows
+        if r.system == system and r.source.endswith("results table")
+    ]
     rows = {r.subset: r for r in of_paper if r.dataset == "RACE"}
     assert {subset: str(row.value) for subset, row in rows.items()} == dict(
         zip(("middle", "high", None), values, strict=True)
@@ -109,12 +156,19 @@ def test_the_table_of_race(system, values):
 
 def test_bert_on_multirc_has_no_macro_average():
     rows = [r for r in load_published().rows if (r.system, r.dataset) == ("BERT-large", "MultiRC")]
-    assert {(r.metric, r.split, str(r.value)) for r in rows} == {("f1_a", "test", "70.0"), ("em0", "test", "24.1")}
+    assert {(r.metric, r.split, str(r.value)) for r in rows} == {
+        ("f1_a", "test", "70.0"),
+        ("em0", "test", "24.1"),
+    }
     assert {r.status for r in rows} == {"secondary"}
 
 
 def row_of(**facts) -> PublishedRow:
-    (row,) = (r for r in load_published().rows if all(getattr(r, key) == value for key, value in facts.items()))
+    (row,) = (
+        r
+        for r in load_published().rows
+        if all(getattr(r, key) == value for key, value in facts.items())
+    )
     return row
 
 
@@ -136,7 +190,9 @@ def race(split: str, *levels: str) -> Dataset:
     options = tuple(map(Candidate, "abcd"))
     passage = Passage("p", "Text.")
     questions = [
-        Question(f"q{i}", passage, "?", options, frozenset({0}), Task.SINGLE_CHOICE, {"level": level})
+        Question(
+            f"q{i}", passage, "?", options, frozenset({0}), Task.SINGLE_CHOICE, {"level": level}
+        )
         for i, level in enumerate(levels)
     ]
     return Dataset(questions, f"race.{split}", split, "race")

@@ -14,7 +14,13 @@ from classic_rc.errors import DataError
 from classic_rc.io.json import Node
 from classic_rc.results import SharedResults, compare
 from classic_rc.results.evaluation import row_notes
-from classic_rc.results.record import read_results, read_rows, record_file, rows_to_plain, run_record
+from classic_rc.results.record import (
+    read_results,
+    read_rows,
+    record_file,
+    rows_to_plain,
+    run_record,
+)
 from classic_rc.solvers import DEFAULT_SOLVERS, parse_solver
 from tests.errors import raises
 
@@ -49,7 +55,11 @@ def record(tmp_path, whole):
 def test_outcomes_are_those_that_were_kept(record, evaluations):
     for read, evaluation in zip(read_results(record()), evaluations, strict=True):
         kept = SharedResults.of(evaluation)
-        assert (read.dataset, read.fingerprint, read.task) == (kept.dataset, kept.fingerprint, kept.task)
+        assert (read.dataset, read.fingerprint, read.task) == (
+            kept.dataset,
+            kept.fingerprint,
+            kept.task,
+        )
         assert np.array_equal(read.groups, kept.groups)
         for one, other in zip(read.systems, kept.systems, strict=True):
             assert (one.name, one.solver, one.signature, one.expected) == (
@@ -80,7 +90,9 @@ def test_a_row_that_is_read_has_the_notes_of_the_row():
     data = load("sample:single-choice")
     solver = parse_solver("combination,solvers=[sliding-window; word-distance],weights=tuned")
     made = evaluate(data, [solver], tune=data)
-    _, rows = read_rows(Node({"rows": json.loads(json.dumps(rows_to_plain(made)))}, "made"), data.task, len(data))
+    _, rows = read_rows(
+        Node({"rows": json.loads(json.dumps(rows_to_plain(made)))}, "made"), data.task, len(data)
+    )
     assert [*map(row_notes, rows)] == [*map(row_notes, made.rows)]
     assert any(note.startswith("weights ") for note in row_notes(rows[0]))
 
@@ -129,7 +141,9 @@ def _huge_group(record):
 
 
 def _huge_statistics(record):
-    next(iter(record["runs"][0]["rows"][0]["outcomes"].values()))["statistics"]["accuracy"] = [10**400]
+    next(iter(record["runs"][0]["rows"][0]["outcomes"].values()))["statistics"]["accuracy"] = [
+        10**400
+    ]
 
 
 def _true_statistics(record):
@@ -145,7 +159,9 @@ def _select(**values):
 
 
 def _tied(count):
-    return lambda record: next(iter(record["runs"][0]["rows"][0]["outcomes"].values())).update(tied=count)
+    return lambda record: next(iter(record["runs"][0]["rows"][0]["outcomes"].values())).update(
+        tied=count
+    )
 
 
 def _listed_outcomes(record):
@@ -178,12 +194,24 @@ def _listed_outcomes(record):
         (_no_questions, r"dataset$", "questions", "^0$", "^1 or more$"),
         (_of_row("variant", ["race"]), r"rows\[0\]$", "variant", "^a list of 1$", "^a string$"),
         (_of_row("params", "window"), r"rows\[0\]$", "params", "^'window'$", "^an object$"),
-        (_of_row("threshold", [0.5, "?"]), r"rows\[0\]$", "threshold", "^a list of 2$", "^a number, or one "),
+        (
+            _of_row("threshold", [0.5, "?"]),
+            r"rows\[0\]$",
+            "threshold",
+            "^a list of 2$",
+            "^a number, or one ",
+        ),
     ],
 )
-def test_a_malformed_record_is_refused_with_its_place(record, change, where, field, found, expected):
+def test_a_malformed_record_is_refused_with_its_place(
+    record, change, where, field, found, expected
+):
     path = record(change)
-    patterns = {"where": re.compile(where), "found": re.compile(found), "expected": re.compile(expected)}
+    patterns = {
+        "where": re.compile(where),
+        "found": re.compile(found),
+        "expected": re.compile(expected),
+    }
     with raises(DataError, source=str(path), field=field, **patterns):
         read_results(path)
 
@@ -224,13 +252,24 @@ def _all_right(record):
         (_set(_row(), solver="sw"), "solver", "^sw$", "^random,"),
         (_set(_row(2), ties="first"), "ties", "^first$", "^partial,"),
         (_set(_row(2), variant="race"), "variant", "^race$", "^None,"),
-        (_set(lambda record: record["runs"][0]["dataset"], fingerprint="0" * 64), "fingerprint", "^000", ""),
+        (
+            _set(lambda record: record["runs"][0]["dataset"], fingerprint="0" * 64),
+            "fingerprint",
+            "^000",
+            "",
+        ),
     ],
 )
-def test_a_record_that_contradicts_itself_is_refused_with_both_values(record, change, field, found, expected):
+def test_a_record_that_contradicts_itself_is_refused_with_both_values(
+    record, change, field, found, expected
+):
     path = record(change)
-    patterns = {name: re.compile(text) for name, text in (("found", found), ("expected", expected)) if text}
-    with raises(DataError, source=str(path), field=field, where=re.compile(r"\$\.runs\[0\]"), **patterns):
+    patterns = {
+        name: re.compile(text) for name, text in (("found", found), ("expected", expected)) if text
+    }
+    with raises(
+        DataError, source=str(path), field=field, where=re.compile(r"\$\.runs\[0\]"), **patterns
+    ):
         read_results(path)
 
 

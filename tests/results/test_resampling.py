@@ -16,7 +16,9 @@ from tests.errors import raises
 
 def rows_and_groups(n_questions, n_groups, n_statistics=2, seed=0):
     rng = np.random.default_rng(seed)
-    groups = np.concatenate([np.arange(n_groups), rng.integers(n_groups, size=n_questions - n_groups)])
+    groups = np.concatenate(
+        [np.arange(n_groups), rng.integers(n_groups, size=n_questions - n_groups)]
+    )
     return rng.random((n_questions, n_statistics)), groups
 
 
@@ -35,14 +37,18 @@ def plain(statistics, groups, n, seed):
 
 def test_it_is_a_plain_loop_over_resamples():
     statistics, groups = rows_and_groups(30, 7)
-    assert resample_means(statistics, groups, n=40, seed=3) == pytest.approx(plain(statistics, groups, 40, 3))
+    assert resample_means(statistics, groups, n=40, seed=3) == pytest.approx(
+        plain(statistics, groups, 40, 3)
+    )
 
 
 def test_an_interval_is_that_of_the_loop():
     statistics, groups = rows_and_groups(40, 9, n_statistics=3)
     metric = get_metric("f1_a")
     expected = metric.from_means(plain(statistics, groups, 400, 0))
-    found = percentile_interval(metric.from_means(resample_means(statistics, groups, n=400, seed=0)))
+    found = percentile_interval(
+        metric.from_means(resample_means(statistics, groups, n=400, seed=0))
+    )
     assert found == pytest.approx((np.quantile(expected, 0.025), np.quantile(expected, 0.975)))
 
 

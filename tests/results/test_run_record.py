@@ -39,8 +39,12 @@ def test_the_record_is_json_and_holds_what_the_results_hold(evaluations):
         assert len(kept.pop("protocol")["systems"]) == len(evaluation.rows)
         assert all(row.pop("outcomes") and row.pop("selections") for row in kept["rows"])
         grouping = kept.pop("grouping")
-        positions = {value: np.flatnonzero(mask).tolist() for value, mask in evaluation.groups.items()}
-        assert grouping == (evaluation.group_by and {"key": evaluation.group_by, "groups": positions})
+        positions = {
+            value: np.flatnonzero(mask).tolist() for value, mask in evaluation.groups.items()
+        }
+        assert grouping == (
+            evaluation.group_by and {"key": evaluation.group_by, "groups": positions}
+        )
         assert kept.pop("passage_groups") == passage_groups(evaluation.dataset).tolist()
         assert kept == shown
         assert kept["dataset"]["fingerprint"] == evaluation.dataset.fingerprint
@@ -83,7 +87,9 @@ def test_groups_add_up(evaluations):
     for run in runs_to_dict(evaluations)["runs"]:
         for row in run["rows"]:
             assert sum(group["questions"] for group in row["groups"].values()) == row["questions"]
-            assert all(set(group["metrics"]) == set(row["metrics"]) for group in row["groups"].values())
+            assert all(
+                set(group["metrics"]) == set(row["metrics"]) for group in row["groups"].values()
+            )
 
 
 def test_data_that_begin_with_a_version_are_no_record(tmp_path):

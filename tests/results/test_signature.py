@@ -13,8 +13,21 @@ from classic_rc import __version__, evaluate
 from classic_rc.decisions import Argmax
 from classic_rc.predictions import Scores
 from classic_rc.questions import Task
-from classic_rc.results.signature import Signature, changed_params, file_digest, file_signature, plain_params
-from classic_rc.solvers import LongestCandidate, Random, SavedSolver, SlidingWindow, Solver, parse_solver
+from classic_rc.results.signature import (
+    Signature,
+    changed_params,
+    file_digest,
+    file_signature,
+    plain_params,
+)
+from classic_rc.solvers import (
+    LongestCandidate,
+    Random,
+    SavedSolver,
+    SlidingWindow,
+    Solver,
+    parse_solver,
+)
 from classic_rc.testing import synthetic_dataset
 from classic_rc.text.spans import SpanGenerator
 
@@ -35,7 +48,9 @@ def test_it_says_what_it_takes_to_get_the_number_again():
         f"solver:sw+d|variant:mctest160|analyzer:mctest|ties:first|data:{DATASET.fingerprint}|questions:24|"
         f"version:{__version__}"
     )
-    assert row.short_signature == f"sw+d|v:mctest160|a:mctest|t:first|d:{SHORT}|n:24|rc:{__version__}"
+    assert (
+        row.short_signature == f"sw+d|v:mctest160|a:mctest|t:first|d:{SHORT}|n:24|rc:{__version__}"
+    )
 
 
 @pytest.mark.parametrize(
@@ -73,7 +88,9 @@ def test_tuning_and_training_data_go_by_their_content():
 
 def test_spans_and_split_are_parts():
     spans = synthetic_dataset(Task.SPAN)
-    short, long = (row_of(spans, "sw+d", spans=SpanGenerator(max_tokens=k)).signature for k in (2, 3))
+    short, long = (
+        row_of(spans, "sw+d", spans=SpanGenerator(max_tokens=k)).signature for k in (2, 3)
+    )
     assert short != long
     assert "max_tokens=2" in short
 
@@ -87,14 +104,20 @@ def test_the_same_number_on_another_machine_has_the_same_signature(tmp_path):
     for name in ("here", "there"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "stop.txt").write_text("the\nof\n", encoding="utf-8")
-    here, there = (row_of(DATASET, f"sw+d,stop_words={tmp_path / name / 'stop.txt'}") for name in ("here", "there"))
+    here, there = (
+        row_of(DATASET, f"sw+d,stop_words={tmp_path / name / 'stop.txt'}")
+        for name in ("here", "there")
+    )
     assert here.signature == there.signature
     assert "stop_words:stop.txt@" in here.signature
     (tmp_path / "there" / "stop.txt").write_text("the\n", encoding="utf-8")
     from classic_rc.text.analyzers import stop_words
 
     stop_words.cache_clear()
-    assert row_of(DATASET, f"sw+d,stop_words={tmp_path / 'there' / 'stop.txt'}").signature != here.signature
+    assert (
+        row_of(DATASET, f"sw+d,stop_words={tmp_path / 'there' / 'stop.txt'}").signature
+        != here.signature
+    )
 
 
 def test_a_files_scores_go_by_their_content(tmp_path):
@@ -179,7 +202,9 @@ def test_a_signature_is_read_back(spec, options):
     signature = Signature.parse(row.signature)
     assert str(signature) == row.signature
     assert signature.short == row.short_signature
-    assert str(Signature.parse(row.short_signature)) == row.signature.replace(DATASET.fingerprint, SHORT)
+    assert str(Signature.parse(row.short_signature)) == row.signature.replace(
+        DATASET.fingerprint, SHORT
+    )
     assert signature.parts["data"] == DATASET.fingerprint
 
 

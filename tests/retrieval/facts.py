@@ -23,7 +23,9 @@ def check_index(folder: str | os.PathLike[str]) -> Manifest:
     return read_folder(Path(folder), thoroughly=True)[0]
 
 
-def edit_manifest(folder: Path, change: Callable[[dict[str, Any]], Any], *, signed: bool = True) -> None:
+def edit_manifest(
+    folder: Path, change: Callable[[dict[str, Any]], Any], *, signed: bool = True
+) -> None:
     """Change the JSON of a manifest, with a new checksum or the old one."""
     path = folder / MANIFEST
     content = json.loads(path.read_text(encoding="utf-8"))

@@ -41,13 +41,17 @@ SENTENCES = st.lists(
 def corpus(tmp_path):
     """A text file of 40 lines, three of them blank, and JSON lines with ids and several sentences each."""
     text, rows = tmp_path / "fables.txt", tmp_path / "more.jsonl"
-    lines = [f"{WORDS[i % 13]} {WORDS[i * 5 % 13]} number {i}." if i % 13 else "" for i in range(40)]
+    lines = [
+        f"{WORDS[i % 13]} {WORDS[i * 5 % 13]} number {i}." if i % 13 else "" for i in range(40)
+    ]
     text.write_text("\n".join(lines), encoding="utf-8")
     texts = [
-        " ".join(f"The {word} number {i}-{j} ran." for j, word in enumerate(WORDS[: i % 4])) for i in range(15)
+        " ".join(f"The {word} number {i}-{j} ran." for j, word in enumerate(WORDS[: i % 4]))
+        for i in range(15)
     ]
     rows.write_text(
-        "".join(json.dumps({"id": f"r{i}", "text": text}) + "\n" for i, text in enumerate(texts)), encoding="utf-8"
+        "".join(json.dumps({"id": f"r{i}", "text": text}) + "\n" for i, text in enumerate(texts)),
+        encoding="utf-8",
     )
     return text, rows
 
@@ -72,7 +76,10 @@ def answers_of(engine):
 
 
 def files_of(folder):
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.glob("segment-*")}
+    return {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.glob("segment-*")
+    }
 
 
 class _CrashError(BaseException):
@@ -82,9 +89,13 @@ class _CrashError(BaseException):
 @settings(max_examples=examples(8, 40))
 @given(SENTENCES, st.integers(1, 15))
 @pytest.mark.parametrize("similarity", ["bm25", "classic"])
-def test_any_division_into_segments_gives_the_same_bits(tmp_path_factory, similarity, sentences, size):
+def test_any_division_into_segments_gives_the_same_bits(
+    tmp_path_factory, similarity, sentences, size
+):
     folder = tmp_path_factory.mktemp("split")
-    built = build_index([PassageInput("p", [_passage(sentences)])], folder / "index", segment_sentences=size)
+    built = build_index(
+        [PassageInput("p", [_passage(sentences)])], folder / "index", segment_sentences=size
+    )
     assert len(built.manifest.segments) == -(-len(sentences) // size)
     assert built.manifest.fingerprint == fingerprint(sentences)
     whole = Sparse(similarity=similarity).index(sentences)
@@ -93,7 +104,9 @@ def test_any_division_into_segments_gives_the_same_bits(tmp_path_factory, simila
 
 def _passage(sentences):
     ends = np.cumsum([len(sentence) + 1 for sentence in sentences]).tolist()
-    marks = tuple((end - 1 - len(sentence), end - 1) for end, sentence in zip(ends, sentences, strict=True))
+    marks = tuple(
+        (end - 1 - len(sentence), end - 1) for end, sentence in zip(ends, sentences, strict=True)
+    )
     return Passage("p", " ".join(sentences), marks)
 
 
@@ -114,7 +127,10 @@ def test_the_manifest_counts(corpus, tmp_path):
 
 
 def test_passages_give_the_index_that_is_made_of_them_in_memory(tmp_path):
-    passages = [Passage("a", "Foxes ran. Grapes are sour!"), Passage("b", "The vine.", ((0, 3), (4, 9)))]
+    passages = [
+        Passage("a", "Foxes ran. Grapes are sour!"),
+        Passage("b", "The vine.", ((0, 3), (4, 9))),
+    ]
     build_index([PassageInput("p", passages)], tmp_path / "index")
     stored, made = open_corpus(tmp_path / "index"), passage_corpus(passages, Sparse())
     assert stored.fingerprint == made.fingerprint
@@ -161,7 +177,11 @@ def test_a_build_killed_at_any_step_resumes_with_the_same_index(corpus, tmp_path
         if (index / MANIFEST).exists():
             assert answers(index) == expected
         else:
-            with raises(DataError, source=str(index), problem=re.compile("unfinished|no index|no such folder")):
+            with raises(
+                DataError,
+                source=str(index),
+                problem=re.compile("unfinished|no index|no such folder"),
+            ):
                 open_corpus(index)
         kept.add(build_index(inputs_of(corpus), index, segment_sentences=20).kept)
         assert check_index(index) == whole
@@ -179,7 +199,9 @@ def test_a_build_killed_repeatedly_finishes(corpus, tmp_path, monkeypatch):
     build_index(inputs_of(corpus), tmp_path / "whole", segment_sentences=9)
     assert runs > 3
     assert files_of(tmp_path / "index") == files_of(tmp_path / "whole")
-    assert sorted(os.listdir(tmp_path / "index")) == sorted(["lock", MANIFEST, *files_of(tmp_path / "whole")])
+    assert sorted(os.listdir(tmp_path / "index")) == sorted(
+        ["lock", MANIFEST, *files_of(tmp_path / "whole")]
+    )
 
 
 def test_a_finished_build_is_not_done_again(corpus, tmp_path):
@@ -208,14 +230,20 @@ def test_finished_segments_are_not_written_again(unfinished, corpus):
 
 def test_an_unfinished_index_is_not_searched(unfinished):
     for look in (open_corpus, check_index):
-        with raises(DataError, source=str(unfinished), problem=re.compile("unfinished"), found=None):
+        with raises(
+            DataError, source=str(unfinished), problem=re.compile("unfinished"), found=None
+        ):
             look(unfinished)
 
 
 @pytest.mark.parametrize(
-    "options", [{"segment_sentences": 14}, {"segment_sentences": 15, "analyzer": "word"}], ids=["size", "analyzer"]
+    "options",
+    [{"segment_sentences": 14}, {"segment_sentences": 15, "analyzer": "word"}],
+    ids=["size", "analyzer"],
 )
-def test_a_build_with_other_options_replaces_an_unfinished_one(unfinished, corpus, tmp_path, options):
+def test_a_build_with_other_options_replaces_an_unfinished_one(
+    unfinished, corpus, tmp_path, options
+):
     assert build_index(inputs_of(corpus), unfinished, **options).kept == 0
     build_index(inputs_of(corpus), tmp_path / "whole", **options)
     assert files_of(unfinished) == files_of(tmp_path / "whole")
@@ -226,7 +254,9 @@ def test_what_changed_in_an_input_is_built_again(corpus, tmp_path):
     text, _ = corpus
     build_index(inputs_of(corpus), tmp_path / "index", segment_sentences=15)
     (tmp_path / "index" / MANIFEST).unlink()
-    text.write_text(text.read_text(encoding="utf-8").replace("number 38", "numeral 38"), encoding="utf-8")
+    text.write_text(
+        text.read_text(encoding="utf-8").replace("number 38", "numeral 38"), encoding="utf-8"
+    )
     assert build_index(inputs_of(corpus), tmp_path / "index", segment_sentences=15).kept == 3
     build_index(inputs_of(corpus), tmp_path / "whole", segment_sentences=15)
     assert check_index(tmp_path / "index") == Manifest.read(tmp_path / "whole")
@@ -267,15 +297,21 @@ def test_a_truncated_file_keeps_segments_and_the_complete_one_finishes(tmp_path)
     path = tmp_path / "corpus.txt.gz"
     whole = gzip.compress(text.encode())
     path.write_bytes(whole[: len(whole) * 2 // 3])
-    with raises(DataError, source=str(path), problem=re.compile("damaged"), hint=re.compile("complete file")):
+    with raises(
+        DataError, source=str(path), problem=re.compile("damaged"), hint=re.compile("complete file")
+    ):
         build_index([TextFile(str(path))], tmp_path / "index", segment_sentences=500)
     kept = files_of(tmp_path / "index")
     assert kept
     path.write_bytes(whole)
-    assert build_index([TextFile(str(path))], tmp_path / "index", segment_sentences=500).kept == len(kept)
+    assert build_index(
+        [TextFile(str(path))], tmp_path / "index", segment_sentences=500
+    ).kept == len(kept)
     (tmp_path / "corpus.txt").write_text(text, encoding="utf-8")
     build_index([TextFile(str(tmp_path / "corpus.txt"))], tmp_path / "plain", segment_sentences=500)
-    assert check_index(tmp_path / "index").fingerprint == Manifest.read(tmp_path / "plain").fingerprint
+    assert (
+        check_index(tmp_path / "index").fingerprint == Manifest.read(tmp_path / "plain").fingerprint
+    )
     assert answers(tmp_path / "index") == answers(tmp_path / "plain")
 
 
@@ -325,7 +361,10 @@ def test_indexes_that_cannot_be_added_to(corpus, tmp_path):
 def test_an_empty_corpus_is_one_error_and_leaves_the_folder_free(tmp_path, corpus):
     empty = tmp_path / "empty.txt"
     empty.write_text("\n \n", encoding="utf-8")
-    for inputs, source in (([TextFile(str(empty))], str(empty)), ([PassageInput("none", [])], "none")):
+    for inputs, source in (
+        ([TextFile(str(empty))], str(empty)),
+        ([PassageInput("none", [])], "none"),
+    ):
         with raises(DataError, source=source, line=None):
             build_index(inputs, tmp_path / "index")
     build_index(inputs_of(corpus), tmp_path / "index")
@@ -346,7 +385,9 @@ def test_sentences_without_terms_are_kept(tmp_path):
 def test_nuls_broken_bytes_and_long_lines(tmp_path):
     path = tmp_path / "a.txt"
     path.write_bytes(b"A fox\0ran.\n\xff\xfe grapes\n" + b"fox " * 250_000 + b"\nsour\n")
-    counts = build_index([TextFile(str(path))], tmp_path / "index", segment_sentences=3).manifest.counts
+    counts = build_index(
+        [TextFile(str(path))], tmp_path / "index", segment_sentences=3
+    ).manifest.counts
     assert (counts.sentences, counts.with_nul, counts.with_replacement) == (4, 1, 1)
     corpus = open_corpus(tmp_path / "index")
     assert corpus.engine.sentence(0) == "A fox\0ran."
@@ -357,7 +398,9 @@ def test_nuls_broken_bytes_and_long_lines(tmp_path):
 
 @pytest.mark.parametrize("size", [0, 500_001])
 def test_segment_sentences_is_limited(size, tmp_path, corpus):
-    with raises(UsageError, field="segment_sentences", found=str(size), expected="from 1 to 500,000"):
+    with raises(
+        UsageError, field="segment_sentences", found=str(size), expected="from 1 to 500,000"
+    ):
         build_index(inputs_of(corpus), tmp_path / "index", segment_sentences=size)
 
 
@@ -388,11 +431,17 @@ def test_two_builds_of_one_folder_at_once_are_refused(corpus, tmp_path):
 
     def advance(n_bytes):
         if not done:
-            done.append(subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False))
+            done.append(
+                subprocess.run(
+                    command, capture_output=True, text=True, encoding="utf-8", check=False
+                )
+            )
 
     build_index(inputs_of(corpus), tmp_path / "index", advance=advance)
     assert done[0].returncode == 1
-    assert re.search(rf"UsageError: another build .*{re.escape(str(tmp_path / 'index'))}", done[0].stderr)
+    assert re.search(
+        rf"UsageError: another build .*{re.escape(str(tmp_path / 'index'))}", done[0].stderr
+    )
     check_index(tmp_path / "index")
 
 

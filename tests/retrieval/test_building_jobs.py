@@ -56,8 +56,18 @@ def corpora(tmp_path):
         "ids": lambda: [file("rows.jsonl")],
         "passages": lambda: [PassageInput("set", passages), PassageInput("none", [])],
         "all": lambda: [
-            *(file("empty.txt"), file("ascii.txt"), file("rows.jsonl", paragraphs=True), file("empty.txt")),
-            *(PassageInput("set", passages), file("other.txt.gz"), file("broken.txt"), file("other.txt")),
+            *(
+                file("empty.txt"),
+                file("ascii.txt"),
+                file("rows.jsonl", paragraphs=True),
+                file("empty.txt"),
+            ),
+            *(
+                PassageInput("set", passages),
+                file("other.txt.gz"),
+                file("broken.txt"),
+                file("other.txt"),
+            ),
         ],
     }
 
@@ -104,7 +114,9 @@ def test_dask_workers_give_the_files_of_one_process(corpora, tmp_path):
     distributed = pytest.importorskip("distributed", reason="the extra `dask` is not installed")
     build_index(corpora["all"](), tmp_path / "one", segment_sentences=40)
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=2, dashboard_address=None) as cluster,
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=2, dashboard_address=None
+        ) as cluster,
         distributed.Client(cluster),
         parallel_config(backend="dask"),
     ):
@@ -126,7 +138,9 @@ def test_progress_is_that_of_one_process(corpora, tmp_path):
     for jobs in (1, 2):
         read = []
         inputs = corpora["all"]()
-        build_index(inputs, tmp_path / str(jobs), segment_sentences=25, jobs=jobs, advance=read.append)
+        build_index(
+            inputs, tmp_path / str(jobs), segment_sentences=25, jobs=jobs, advance=read.append
+        )
         assert sum(read) == sum(source.size for source in inputs)
 
 
@@ -152,7 +166,9 @@ def test_an_error_is_that_of_one_process_and_keeps_as_much(bad_rows, tmp_path, s
     mend()
     build_index([TextFile(str(path))], tmp_path / "whole", segment_sentences=size)
     for name, jobs in (("one", 2), ("several", 1)):  # each goes on with the other's number
-        built = build_index([TextFile(str(path))], tmp_path / name, segment_sentences=size, jobs=jobs)
+        built = build_index(
+            [TextFile(str(path))], tmp_path / name, segment_sentences=size, jobs=jobs
+        )
         assert built.kept == n_kept
     whole = files_of(tmp_path / "whole")
     assert files_of(tmp_path / "one") == files_of(tmp_path / "several") == whole
@@ -178,7 +194,10 @@ def test_a_killed_worker_is_one_error_and_loses_no_finished_segment(corpora, tmp
             build_index(corpora["one file"](), tmp_path / "index", segment_sentences=20, jobs=2)
     assert "run the same command again" in str(caught.value)
     finished = len(list((tmp_path / "index").glob("segment-*.bin")))
-    assert build_index(corpora["one file"](), tmp_path / "index", segment_sentences=20, jobs=2).kept == finished
+    assert (
+        build_index(corpora["one file"](), tmp_path / "index", segment_sentences=20, jobs=2).kept
+        == finished
+    )
     build_index(corpora["one file"](), tmp_path / "whole", segment_sentences=20)
     assert files_of(tmp_path / "index") == files_of(tmp_path / "whole")
 

@@ -47,10 +47,14 @@ def test_fingerprints_can_be_continued(first, then):
     assert digest.hexdigest() == fingerprint(first + then)
 
 
-@given(TEXTS, st.slices(12), st.sampled_from(["\0", "a", "é", "\ufffd", "東", "\ud800", "\U0001f600"]))
+@given(
+    TEXTS, st.slices(12), st.sampled_from(["\0", "a", "é", "\ufffd", "東", "\ud800", "\U0001f600"])
+)
 def test_texts_with_a_character_are_counted(texts, where, character):
     texts = [*texts, f"a{character}{character}", character]
-    assert StoredTexts.of(texts)[where].count_with(character) == sum(character in text for text in texts[where])
+    assert StoredTexts.of(texts)[where].count_with(character) == sum(
+        character in text for text in texts[where]
+    )
 
 
 def test_many_texts_of_all_lengths_come_back_and_hash_as_one_by_one():

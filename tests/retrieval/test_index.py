@@ -42,7 +42,11 @@ def index(tmp_path):
     text = tmp_path / "fables.txt"
     text.write_text("\n\n".join(SENTENCES[:3]), encoding="utf-8")
     passages = [Passage("p-1", " ".join(SENTENCES[3:5])), Passage("p-2", SENTENCES[5])]
-    build_index([TextFile(str(text)), PassageInput("set", passages)], tmp_path / "fables", segment_sentences=2)
+    build_index(
+        [TextFile(str(text)), PassageInput("set", passages)],
+        tmp_path / "fables",
+        segment_sentences=2,
+    )
     return tmp_path / "fables"
 
 
@@ -149,7 +153,9 @@ def test_an_open_index_is_read_only(index):
     assert quote_argument(str(index))[0] == quote_argument(str(index))[-1] in "'\""
     with raises(UsageError) as caught:
         open_corpus(index).engine.index(["A fox."])
-    assert f"`classic-rc index CORPUS -o {quote_argument(str(index))} --append`" in str(caught.value)
+    assert f"`classic-rc index CORPUS -o {quote_argument(str(index))} --append`" in str(
+        caught.value
+    )
 
 
 def test_folders_without_an_index_are_refused(tmp_path, index):
@@ -171,7 +177,9 @@ def test_folders_without_an_index_are_refused(tmp_path, index):
 def test_the_analyzer_of_an_index_decides_which_words_hits_must_share(tmp_path):
     text = tmp_path / "text.txt"
     text.write_text("Foxes ran.", encoding="utf-8")
-    question = Question("q", Passage("p", "x."), "fox", (Candidate("ran"),), None, Task.SINGLE_CHOICE)
+    question = Question(
+        "q", Passage("p", "x."), "fox", (Candidate("ran"),), None, Task.SINGLE_CHOICE
+    )
     evidence = []
     for analyzer in ("word", "lucene-english"):
         build_index([TextFile(str(text))], tmp_path / analyzer, analyzer=analyzer)
@@ -190,7 +198,9 @@ def test_a_missing_or_short_segment_is_refused_when_opened(index):
             look(index)
     path.unlink()
     for look in (open_corpus, check_index):
-        with raises(DataError, source=str(path), problem=re.compile(os.strerror(ENOENT)), hint=REPAIR_HINT):
+        with raises(
+            DataError, source=str(path), problem=re.compile(os.strerror(ENOENT)), hint=REPAIR_HINT
+        ):
             look(index)
 
 
@@ -245,6 +255,10 @@ def test_a_check_finds_a_changed_analyzer(index):
     edit_manifest(index, lambda m: m.update(analyzer_sample="0"))
     open_corpus(index)
     with raises(
-        DataError, source=str(index), field="analyzer", problem=re.compile("lucene-english"), hint=REBUILD_HINT
+        DataError,
+        source=str(index),
+        field="analyzer",
+        problem=re.compile("lucene-english"),
+        hint=REBUILD_HINT,
     ):
         check_index(index)

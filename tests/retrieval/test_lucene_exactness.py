@@ -72,7 +72,9 @@ def of_datasets(datasets: list[Dataset]) -> Corpus:
     passages = [passage for dataset in datasets for passage in dataset.passages]
     sentences = [p.text[start:end] for p in passages for start, end in passage_sentences(p)]
     questions = [question for dataset in datasets for question in dataset]
-    return Corpus(sentences, [q.text for q in questions], [[c.text for c in q.candidates] for q in questions])
+    return Corpus(
+        sentences, [q.text for q in questions], [[c.text for c in q.candidates] for q in questions]
+    )
 
 
 def invented() -> Corpus:
@@ -84,7 +86,9 @@ def invented() -> Corpus:
         for _ in range(900)
     ]
     endings = ["", "", "", "s", "ed", "ing", "'s", "ly", "ness", "ational", "ies", "es"]
-    words = np.array([stem + ending for stem in stems for ending in endings] + ["the", "of", "a", "not"] * 300)
+    words = np.array(
+        [stem + ending for stem in stems for ending in endings] + ["the", "of", "a", "not"] * 300
+    )
     rng.shuffle(words)
     shares = 1 / np.arange(1, len(words) + 1)
 
@@ -93,7 +97,9 @@ def invented() -> Corpus:
 
     sentences = [text(int(n)) for n in np.minimum(rng.geometric(0.07, 6000) - 1, 400)]
     questions = [text(int(n)) for n in rng.integers(1, 12, N_QUERIES // 4)]
-    return Corpus(sentences, questions, [[text(int(n)) for n in rng.integers(1, 9, 4)] for _ in questions])
+    return Corpus(
+        sentences, questions, [[text(int(n)) for n in rng.integers(1, 9, 4)] for _ in questions]
+    )
 
 
 @pytest.fixture(scope="module", params=["invented", "real"])
@@ -174,7 +180,10 @@ CONSTANTS = st.sampled_from(["bm25", "bm25-lucene", "bm25+k1=0", "bm25+b=0", "bm
 )
 def test_small_corpora_of_few_words(sentences, questions, k, similarity):
     """Ties, words in half of the sentences and more, repeated and unknown words, nothing at all."""
-    lucene, sparse = Lucene(similarity=similarity).index(sentences), Sparse(similarity=similarity).index(sentences)
+    lucene, sparse = (
+        Lucene(similarity=similarity).index(sentences),
+        Sparse(similarity=similarity).index(sentences),
+    )
     texts, options = [text for text, _ in questions], [own for _, own in questions]
     assert_same(sparse.top(texts, k), lucene.top(texts, k))
     assert_same(sparse.best_constrained(texts, options), lucene.best_constrained(texts, options))

@@ -37,9 +37,12 @@ SENTENCES = [
 @pytest.fixture(scope="session")
 def server():
     pytest.importorskip(
-        "opensearchpy", reason="opensearch-py is not installed: pip install 'classic_rc[opensearch]'"
+        "opensearchpy",
+        reason="opensearch-py is not installed: pip install 'classic_rc[opensearch]'",
     )
-    osmem = pytest.importorskip("osmem_server", reason="the test server is not installed: pip install osmem-server")
+    osmem = pytest.importorskip(
+        "osmem_server", reason="the test server is not installed: pip install osmem-server"
+    )
     try:
         started = osmem.OsmemServer.start(japanese=False)
     except (OSError, osmem.OsmemError) as error:
@@ -80,7 +83,9 @@ def test_every_sentence_is_indexed_under_its_number(url, client, shards):
     assert engine.n_sentences == len(SENTENCES)
     assert [engine.sentence(i) for i in range(len(SENTENCES))] == SENTENCES
     assert client.count(index="fox")["count"] == len(SENTENCES)
-    assert client.indices.get_settings(index="fox")["fox"]["settings"]["index"]["number_of_shards"] == str(shards)
+    assert client.indices.get_settings(index="fox")["fox"]["settings"]["index"][
+        "number_of_shards"
+    ] == str(shards)
 
 
 def test_several_requests_lose_nothing(proxy):
@@ -99,7 +104,9 @@ def test_a_finished_index_is_write_protected_and_has_its_replicas(url, client):
 
 
 @pytest.mark.parametrize(
-    "text", ["nul\0nul", "two\nlines", "日本 🦊 ß", "word " * 100_000], ids=["nul", "n", "u", "long"]
+    "text",
+    ["nul\0nul", "two\nlines", "日本 🦊 ß", "word " * 100_000],
+    ids=["nul", "n", "u", "long"],
 )
 def test_any_sentence_is_returned_unchanged(url, text):
     assert OpenSearch("any").index(["first", text]).sentence(1) == text
@@ -138,7 +145,9 @@ def test_batches_keep_the_order_of_questions_and_options(url):
 def test_texts_of_the_top_are_not_fetched_one_by_one(proxy):
     engine = OpenSearch("fox").index(SENTENCES)
     proxy.seen.clear()
-    best = engine.best_among_top(["Who dug under the oak?"], [["the fox", "the bear"]], 200, "word+stop=lucene")
+    best = engine.best_among_top(
+        ["Who dug under the oak?"], [["the fox", "the bear"]], 200, "word+stop=lucene"
+    )
     assert best.sentences.tolist() == [0, -1]
     assert proxy.seen == ["/fox/_msearch"]
 
@@ -160,7 +169,10 @@ def test_the_signature_has_the_release_and_no_address(url, client):
     engine = OpenSearch("fox", similarity="bm25-lucene")
     assert engine.signature == "opensearch:bm25+k1=1.2+b=0.75:lucene-english"
     unconnected = engine.signature
-    assert engine.index(SENTENCES).signature == f"{unconnected}:opensearch-{client.info()['version']['number']}"
+    assert (
+        engine.index(SENTENCES).signature
+        == f"{unconnected}:opensearch-{client.info()['version']['number']}"
+    )
 
 
 def test_an_opened_index_is_read_only(url):
@@ -174,7 +186,10 @@ def test_another_process_connects_by_itself(url, monkeypatch):
     engine = OpenSearch("fox").index(SENTENCES)
     state = pickle.dumps(engine)
     assert url.encode() not in state
-    assert pickle.loads(state).top(["leaves"]).sentences.tolist() == engine.top(["leaves"]).sentences.tolist()
+    assert (
+        pickle.loads(state).top(["leaves"]).sentences.tolist()
+        == engine.top(["leaves"]).sentences.tolist()
+    )
     assert pickle.loads(state).signature == engine.signature
 
 
@@ -213,7 +228,12 @@ def test_an_interrupted_build_is_refused_and_replaced(url):
 
     with pytest.raises(KeyboardInterrupt):
         OpenSearch("fox").index(interrupted())
-    with raises(DataError, source=re.compile("/fox$"), problem=re.compile("unfinished"), hint="Build it again"):
+    with raises(
+        DataError,
+        source=re.compile("/fox$"),
+        problem=re.compile("unfinished"),
+        hint="Build it again",
+    ):
         OpenSearch.open("fox")
     assert OpenSearch("fox").index(SENTENCES).top(["den"]).sentences.tolist() == [0, 5]
 
@@ -236,7 +256,11 @@ def test_a_sentence_deleted_after_opening_is_an_error(url, client):
 
 def test_nothing_is_searched_before_it_is_indexed():
     engine = OpenSearch("fox")
-    for use in (lambda: engine.n_sentences, lambda: engine.top(["fox"]), lambda: engine.sentence(0)):
+    for use in (
+        lambda: engine.n_sentences,
+        lambda: engine.top(["fox"]),
+        lambda: engine.sentence(0),
+    ):
         with raises(NotFittedError, field=None) as caught:
             use()
         for fact in ("opensearch", "index(sentences)", "OpenSearch.open"):
@@ -244,7 +268,24 @@ def test_nothing_is_searched_before_it_is_indexed():
 
 
 @pytest.mark.parametrize(
-    "name", ["", "*", "a*", "a,b", "_all", "-a", "Fox", "a b", "a/b", "..", "a#", "a:b", "é", "a" * 256, "a\n"]
+    "name",
+    [
+        "",
+        "*",
+        "a*",
+        "a,b",
+        "_all",
+        "-a",
+        "Fox",
+        "a b",
+        "a/b",
+        "..",
+        "a#",
+        "a:b",
+        "é",
+        "a" * 256,
+        "a\n",
+    ],
 )
 def test_a_name_that_could_mean_other_indexes_is_refused(name):
     with raises(UsageError, field="place", found=name):
@@ -306,15 +347,22 @@ class Forwarding(BaseHTTPRequestHandler):
         if fault == "lose":
             return
         if isinstance(fault, int):
-            self.answer(fault, json.dumps({"error": {"type": "trouble", "reason": "made up"}, "status": fault}))
+            self.answer(
+                fault,
+                json.dumps({"error": {"type": "trouble", "reason": "made up"}, "status": fault}),
+            )
             return
         upstream = http.client.HTTPConnection(self.server.upstream)
-        upstream.request(self.command, self.path, body, {"content-type": self.headers.get("content-type", "")})
+        upstream.request(
+            self.command, self.path, body, {"content-type": self.headers.get("content-type", "")}
+        )
         reply = upstream.getresponse()
         content = reply.read().decode()
         upstream.close()
         if fault != "cut":
-            self.answer(reply.status, json.dumps(fault(json.loads(content))) if callable(fault) else content)
+            self.answer(
+                reply.status, json.dumps(fault(json.loads(content))) if callable(fault) else content
+            )
 
     do_POST = do_PUT = do_DELETE = do_GET  # noqa: N815
 
@@ -353,8 +401,19 @@ def changed(path: str, value: object) -> Callable[[dict], dict]:
     return change
 
 
-BUSY = {"create": {"status": 429, "error": {"type": "rejected_execution", "reason": "queue is full"}}}
-REQUESTS = ["PUT /fox", "/_bulk", "/_refresh", "/_count", "/_settings", "/_mapping", "/_msearch", "GET /fox/_doc"]
+BUSY = {
+    "create": {"status": 429, "error": {"type": "rejected_execution", "reason": "queue is full"}}
+}
+REQUESTS = [
+    "PUT /fox",
+    "/_bulk",
+    "/_refresh",
+    "/_count",
+    "/_settings",
+    "/_mapping",
+    "/_msearch",
+    "GET /fox/_doc",
+]
 
 
 @pytest.mark.parametrize("what", [429, 503, "lose", "cut"])
@@ -376,19 +435,29 @@ def test_only_rejected_sentences_are_sent_again(proxy):
         sizes.append(len(answer["items"]))
         return answer
 
-    proxy.faults += [("/_bulk", lambda answer: changed("items.2", BUSY)(rejected(answer))), ("/_bulk", rejected)]
+    proxy.faults += [
+        ("/_bulk", lambda answer: changed("items.2", BUSY)(rejected(answer))),
+        ("/_bulk", rejected),
+    ]
     engine = OpenSearch("fox").index(SENTENCES)
     assert sizes == [7, 1]
     assert engine.n_sentences == 7
 
 
 def test_a_sentence_that_is_refused_ends_the_build(proxy):
-    refusal = {"create": {"status": 403, "error": {"type": "cluster_block", "reason": "disk is full"}}}
+    refusal = {
+        "create": {"status": 403, "error": {"type": "cluster_block", "reason": "disk is full"}}
+    }
     proxy.faults.append(("/_bulk", changed("items.2", refusal)))
     facts = {"problem": re.compile("^sentence 2 "), "found": "cluster_block: disk is full"}
     with raises(DataError, source=re.compile("/fox$"), **facts):
         OpenSearch("fox").index(SENTENCES)
-    with raises(DataError, source=re.compile("/fox$"), problem=re.compile("unfinished"), hint="Build it again"):
+    with raises(
+        DataError,
+        source=re.compile("/fox$"),
+        problem=re.compile("unfinished"),
+        hint="Build it again",
+    ):
         OpenSearch.open("fox")
 
 
@@ -400,7 +469,9 @@ def test_a_sentence_that_the_cluster_has_lost_ends_the_build(proxy):
 
 def test_a_shard_that_does_not_count_ends_the_build(proxy):
     proxy.faults.append(("/_count", changed("_shards.failed", 1)))
-    with raises(DataError, source=re.compile("/fox$"), found="7, and 1 failed shards", expected="7"):
+    with raises(
+        DataError, source=re.compile("/fox$"), found="7, and 1 failed shards", expected="7"
+    ):
         OpenSearch("fox").index(SENTENCES)
 
 
@@ -416,7 +487,9 @@ def test_a_build_that_is_overtaken_fails_and_spoils_nothing(url):
 
 def test_an_index_that_others_make_at_the_same_moment_is_left_to_them(proxy, client):
     proxy.faults.append(("GET /fox", lambda answer: client.indices.create(index="fox") and answer))
-    with raises(DataError, source=re.compile("/fox$"), problem=re.compile("another client"), found=None):
+    with raises(
+        DataError, source=re.compile("/fox$"), problem=re.compile("another client"), found=None
+    ):
         OpenSearch("fox").index(SENTENCES)
     assert client.count(index="fox")["count"] == 0
 
@@ -425,7 +498,9 @@ TROUBLES = {
     "a part of the shards": (changed("responses.1._shards.failed", 1), "1 of 1 shards failed"),
     "a timeout": (changed("responses.1.timed_out", True), "a timeout on the cluster"),
     "too busy": (
-        changed("responses.1", {"error": {"type": "rejected", "reason": "queue is full"}, "status": 429}),
+        changed(
+            "responses.1", {"error": {"type": "rejected", "reason": "queue is full"}, "status": 429}
+        ),
         "rejected: queue is full",
     ),
 }

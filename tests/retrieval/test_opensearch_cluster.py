@@ -71,11 +71,31 @@ def test_a_secret_is_not_shown():
         ({"URL": "http://host:99999"}, "URL", None, [EXAMPLE]),
         ({"URL": "http://host/?pretty"}, "URL", None, [EXAMPLE]),
         ({"URL": "http://a,b"}, "URL", None, [EXAMPLE, "address 2 of 2"]),
-        ({"URL": f"https://u:{SECRET}@host"}, "URL", None, [*map(variable, ("URL", "USER", "PASSWORD"))]),
-        ({"URL": "http://a", "USER": "u"}, "PASSWORD", None, [variable("USER"), variable("PASSWORD")]),
-        ({"URL": "http://a", "PASSWORD": SECRET}, "USER", None, [variable("PASSWORD"), variable("USER")]),
+        (
+            {"URL": f"https://u:{SECRET}@host"},
+            "URL",
+            None,
+            [*map(variable, ("URL", "USER", "PASSWORD"))],
+        ),
+        (
+            {"URL": "http://a", "USER": "u"},
+            "PASSWORD",
+            None,
+            [variable("USER"), variable("PASSWORD")],
+        ),
+        (
+            {"URL": "http://a", "PASSWORD": SECRET},
+            "USER",
+            None,
+            [variable("PASSWORD"), variable("USER")],
+        ),
         ({"URL": "https://a", "CLIENT_KEY": "k"}, "CLIENT_CERT", None, [variable("CLIENT_KEY")]),
-        ({"URL": "https://a", "CA_CERTS": "no/such.pem"}, "CA_CERTS", "no/such.pem", ["no/such.pem"]),
+        (
+            {"URL": "https://a", "CA_CERTS": "no/such.pem"},
+            "CA_CERTS",
+            "no/such.pem",
+            ["no/such.pem"],
+        ),
     ],
 )
 def test_what_cannot_be_used_is_one_error_without_secrets(environment, field, found, facts):
@@ -123,7 +143,9 @@ class Scripted(BaseHTTPRequestHandler):
         status, body = answer
         content = json.dumps(body) if isinstance(body, dict) else body
         self.send_response(status)
-        self.send_header("content-type", "application/json" if isinstance(body, dict) else "text/html")
+        self.send_header(
+            "content-type", "application/json" if isinstance(body, dict) else "text/html"
+        )
         self.send_header("content-length", str(len(content.encode())))
         self.end_headers()
         self.wfile.write(content.encode())
@@ -158,7 +180,8 @@ def serve():
 def client_package():
     """Skips without the client's package."""
     pytest.importorskip(
-        "opensearchpy", reason="opensearch-py is not installed: pip install 'classic_rc[opensearch]'"
+        "opensearchpy",
+        reason="opensearch-py is not installed: pip install 'classic_rc[opensearch]'",
     )
 
 
@@ -181,21 +204,26 @@ def test_the_release_is_asked_for_with_the_credentials(serve, client_package):
 
 def test_a_user_who_may_not_know_the_release_may_still_search(serve, client_package):
     server = serve(
-        (403, {"error": {"type": "security_exception", "reason": "no"}, "status": 403}), (200, {"ok": 1})
+        (403, {"error": {"type": "security_exception", "reason": "no"}, "status": 403}),
+        (200, {"ok": 1}),
     )
     cluster = connect(server.port)
     assert cluster.release is None
     assert ask(cluster, lambda client: client.cat.health(format="json")) == {"ok": 1}
 
 
-@pytest.mark.parametrize("refusal", [(429, {"error": "busy"}), (503, "<html>"), (500, {"error": {}}), None])
+@pytest.mark.parametrize(
+    "refusal", [(429, {"error": "busy"}), (503, "<html>"), (500, {"error": {}}), None]
+)
 def test_temporary_refusals_are_repeated(serve, client_package, refusal):
     server = serve((200, INFO), refusal, refusal, refusal, (200, {"count": 3}))
     assert ask(connect(server.port), lambda client: client.count()) == {"count": 3}
 
 
 def test_a_refusal_after_the_last_attempt_is_an_error(serve, client_package):
-    server = serve((200, INFO), *[(503, {"error": {"type": "busy", "reason": "not now"}})] * 3, (200, {}))
+    server = serve(
+        (200, INFO), *[(503, {"error": {"type": "busy", "reason": "not now"}})] * 3, (200, {})
+    )
     cluster = connect(server.port, retries=2)
     with raises(DataError, problem="status 503", found="busy: not now"):
         ask(cluster, lambda client: client.count())
@@ -203,7 +231,9 @@ def test_a_refusal_after_the_last_attempt_is_an_error(serve, client_package):
 
 
 def test_a_permanent_refusal_is_not_repeated(serve, client_package):
-    server = serve((200, INFO), (400, {"error": {"type": "parsing", "reason": "unknown query"}, "status": 400}))
+    server = serve(
+        (200, INFO), (400, {"error": {"type": "parsing", "reason": "unknown query"}, "status": 400})
+    )
     cluster = connect(server.port)
     facts = {"problem": "status 400", "found": "parsing: unknown query"}
     with raises(DataError, source=f"http://localhost:{server.port}", **facts):
@@ -216,7 +246,12 @@ def ask(cluster, request):
 
 
 def fail_to_connect(
-    kind: type[ClassicRCError], port: int, *, scheme: str = "http", ca_certs: str | None = None, **facts: object
+    kind: type[ClassicRCError],
+    port: int,
+    *,
+    scheme: str = "http",
+    ca_certs: str | None = None,
+    **facts: object,
 ) -> None:
     """Expect an error of one line, in which there is no secret and behind which no traceback hides one."""
     with raises(kind, **facts) as caught:
@@ -231,7 +266,11 @@ def test_no_server_at_the_address(client_package, caplog, capfd):
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
-    facts = {"problem": "no connection", "found": re.compile("."), "hint": re.compile(variable("URL"))}
+    facts = {
+        "problem": "no connection",
+        "found": re.compile("."),
+        "hint": re.compile(variable("URL")),
+    }
     fail_to_connect(DataError, port, source=f"http://localhost:{port}", **facts)
     assert capfd.readouterr().err == ""
     assert SECRET not in caplog.text
@@ -248,7 +287,9 @@ def test_no_credentials_where_they_are_needed(serve, client_package):
 
 
 def test_too_few_rights(serve, client_package):
-    denial = {"error": {"type": "security_exception", "reason": "no permissions for [indices:data/read]"}}
+    denial = {
+        "error": {"type": "security_exception", "reason": "no permissions for [indices:data/read]"}
+    }
     cluster = connect(serve((200, INFO), (403, denial)).port)
     denied = "security_exception: no permissions for [indices:data/read]"
     with raises(UsageError, field=variable("USER"), found=denied):
@@ -256,7 +297,9 @@ def test_too_few_rights(serve, client_package):
 
 
 @pytest.mark.parametrize(
-    "answer", [(200, "<html>"), (404, "<html>"), (404, {"detail": "?"}), (200, {"detail": "?"})], ids=str
+    "answer",
+    [(200, "<html>"), (404, "<html>"), (404, {"detail": "?"}), (200, {"detail": "?"})],
+    ids=str,
 )
 def test_another_kind_of_server(serve, client_package, answer):
     fail_to_connect(DataError, serve(answer).port, problem=re.compile("not OpenSearch"))
@@ -278,7 +321,10 @@ def certificate(tmp_path_factory):
     if not shutil.which("openssl"):
         pytest.skip("the openssl command, which makes the certificate, is not installed")
     folder = tmp_path_factory.mktemp("tls")
-    command = "openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost"
+    command = (
+        "openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj "
+        "/CN=localhost"
+    )
     names = ["-addext", "subjectAltName=DNS:localhost"]
     subprocess.run([*command.split(), *names], cwd=folder, check=True, capture_output=True)
     return folder / "cert.pem", folder / "key.pem"
@@ -293,7 +339,9 @@ def tls(certificate):
 
 def test_a_private_authority_is_trusted_when_it_is_named(serve, client_package, tls, certificate):
     server = serve((200, INFO), tls=tls)
-    cluster = connect(server.port, scheme="https", ca_certs=str(certificate[0]), user="u", password=SECRET)
+    cluster = connect(
+        server.port, scheme="https", ca_certs=str(certificate[0]), user="u", password=SECRET
+    )
     assert cluster.release == "opensearch-9.8.7"
 
 
@@ -309,7 +357,9 @@ def test_a_file_that_is_no_certificate(serve, client_package, tls, tmp_path):
     fail_to_connect(UsageError, serve(tls=tls).port, scheme="https", **certificates)
 
 
-def test_a_certificate_is_shown_to_a_cluster_that_asks_for_it(serve, client_package, tls, certificate):
+def test_a_certificate_is_shown_to_a_cluster_that_asks_for_it(
+    serve, client_package, tls, certificate
+):
     certificate, key = map(str, certificate)
     tls.verify_mode = ssl.CERT_REQUIRED
     tls.load_verify_locations(certificate)

@@ -21,7 +21,9 @@ def test_ranks_are_those_of_the_sorted_sentences(depth):
     expected = []
     for question in dataset:
         found: list[str] = []
-        for number in corpus.engine.top([question.query], corpus.engine.n_sentences).sentences.tolist():
+        for number in corpus.engine.top(
+            [question.query], corpus.engine.n_sentences
+        ).sentences.tolist():
             if (source := corpus.source(number)) not in found:
                 found.append(source)
         own = f"passage {question.passage.id}"
@@ -33,9 +35,13 @@ def test_ranks_are_those_of_the_sorted_sentences(depth):
 
 def test_passages_with_many_sentences_do_not_hide_others():
     long = Passage("long", "The mill stood there. " * 3000)
-    short = Passage("short", "The mill stood there for a hundred years or so, as people of the valley say.")
+    short = Passage(
+        "short", "The mill stood there for a hundred years or so, as people of the valley say."
+    )
     questions = [
-        Question(f"q{i}", passage, "mill", TextCandidates(["a", "b"]), frozenset({0}), Task.SINGLE_CHOICE)
+        Question(
+            f"q{i}", passage, "mill", TextCandidates(["a", "b"]), frozenset({0}), Task.SINGLE_CHOICE
+        )
         for i, passage in enumerate((long, short))
     ]
     assert passage_ranks(questions, get_engine("sparse"), depth=2).tolist() == [1, 2]
@@ -53,7 +59,12 @@ def test_the_key_has_recall_and_leaves_data_without_passages_out():
 def test_data_without_any_passage_have_no_passage_to_find():
     questions = [
         Question(
-            "q", Passage("p", " "), "Which mill?", TextCandidates(["a", "b"]), frozenset({0}), Task.SINGLE_CHOICE
+            "q",
+            Passage("p", " "),
+            "Which mill?",
+            TextCandidates(["a", "b"]),
+            frozenset({0}),
+            Task.SINGLE_CHOICE,
         )
     ]
     with pytest.raises(DataError):

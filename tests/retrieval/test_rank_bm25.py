@@ -12,10 +12,14 @@ from tests.reports.formulas import assert_formulas_add_up
 
 def test_scores_follow_from_the_counts_also_with_the_mean_idf():
     solver = IRSolver(
-        corpus=[passage_corpus([Passage("p", "Foxes eat grapes. Foxes eat hens. Foxes.")], RankBM25())]
+        corpus=[
+            passage_corpus([Passage("p", "Foxes eat grapes. Foxes eat hens. Foxes.")], RankBM25())
+        ]
     )
     candidates = Candidate("grapes"), Candidate("hens hens")
-    question = Question("q", Passage("p", "x."), "What do foxes eat?", candidates, None, Task.SINGLE_CHOICE)
+    question = Question(
+        "q", Passage("p", "x."), "What do foxes eat?", candidates, None, Task.SINGLE_CHOICE
+    )
     explanation = solver.fit([question]).explain(question)
     assert_formulas_add_up(explanation)
     text = explanation_text(explanation)
@@ -27,8 +31,13 @@ def test_a_negative_score_is_not_hidden_by_a_corpus_without_such_a_sentence():
     texts = "Foxes eat grapes. Foxes eat grapes. Foxes eat hens.", "It rains."
     corpora = [passage_corpus([Passage("p", text)], RankBM25()) for text in texts]
     candidates = Candidate("grapes"), Candidate("snow")
-    question = Question("q", Passage("p", "x."), "What do foxes eat?", candidates, None, Task.SINGLE_CHOICE)
-    scores = [IRSolver(corpus=own).fit([question]).score_candidates([question]) for own in (corpora[:1], corpora)]
+    question = Question(
+        "q", Passage("p", "x."), "What do foxes eat?", candidates, None, Task.SINGLE_CHOICE
+    )
+    scores = [
+        IRSolver(corpus=own).fit([question]).score_candidates([question])
+        for own in (corpora[:1], corpora)
+    ]
     assert scores[0].values[0] < 0
     assert [own.values.tolist() for own in scores] == [[scores[0].values[0], 0.0]] * 2
     assert scores[1].evidence.tolist() == [True, False]

@@ -65,17 +65,30 @@ def rows(*objects):
 
 def test_a_line_is_a_sentence_unless_it_is_blank(write):
     path = write("a.txt", "One.\n\n \t\u3000\n  Two. Three. \n\0\n")
-    assert records_of(TextFile(path)) == [(1, None, ["One."]), (4, None, ["Two. Three."]), (5, None, ["\0"])]
+    assert records_of(TextFile(path)) == [
+        (1, None, ["One."]),
+        (4, None, ["Two. Three."]),
+        (5, None, ["\0"]),
+    ]
 
 
 def test_paragraphs_are_divided_into_sentences(write):
     path = write("a.txt", f"\n{PARAGRAPH}\nOne.")
-    assert records_of(TextFile(path, paragraphs=True)) == [(2, None, SENTENCES), (3, None, ["One."])]
+    assert records_of(TextFile(path, paragraphs=True)) == [
+        (2, None, SENTENCES),
+        (3, None, ["One."]),
+    ]
 
 
 def test_json_lines_give_a_field_and_an_id(write):
     path = write(
-        "a", rows({"id": "n1", "body": PARAGRAPH}, {"id": 7, "body": " "}, {"body": "One."}, {"id": 9, "body": "T"})
+        "a",
+        rows(
+            {"id": "n1", "body": PARAGRAPH},
+            {"id": 7, "body": " "},
+            {"body": "One."},
+            {"id": 9, "body": "T"},
+        ),
     )
     source = TextFile(path, paragraphs=True, field="body")
     assert records_of(source) == [(1, "n1", SENTENCES), (3, None, ["One."]), (4, "9", ["T"])]
@@ -86,8 +99,12 @@ def test_json_lines_are_recognised_by_name_or_first_line(write):
     for name in ("a.jsonl", "A.NDJSON", "a.jsonl.gz"):
         with raises(DataError, source=write(name, "No JSON.\n"), line=1):
             records_of(TextFile(write(name, "No JSON.\n")))
-    assert records_of(TextFile(write("a.txt", '{"text": "One."'))) == [(1, None, ['{"text": "One."'])]
-    assert records_of(TextFile(write("a.txt", "One.\n" + rows({"text": "Two."}))))[1][2] == ['{"text": "Two."}']
+    assert records_of(TextFile(write("a.txt", '{"text": "One."'))) == [
+        (1, None, ['{"text": "One."'])
+    ]
+    assert records_of(TextFile(write("a.txt", "One.\n" + rows({"text": "Two."}))))[1][2] == [
+        '{"text": "Two."}'
+    ]
 
 
 @pytest.mark.parametrize(
@@ -106,7 +123,9 @@ def test_a_malformed_row_is_one_error_with_its_place(write, row, facts):
 
 
 def test_passages_have_their_ids_and_the_sentence_marks_of_their_dataset():
-    source = PassageInput("p", [Passage("a", PARAGRAPH), Passage("b", "One two.", ((0, 3), (4, 8)))])
+    source = PassageInput(
+        "p", [Passage("a", PARAGRAPH), Passage("b", "One two.", ((0, 3), (4, 8)))]
+    )
     assert records_of(source) == [(1, "a", SENTENCES), (2, "b", ["One", "two."])]
     read = []
     list(source.blocks(read.append))
@@ -126,7 +145,10 @@ def test_passages_have_their_ids_and_the_sentence_marks_of_their_dataset():
     ],
 )
 def test_auto_looks_at_the_first_texts(write, texts, paragraphs):
-    for path in (write("a.txt", "\n\n".join(texts)), write("a.jsonl", rows(*({"text": text} for text in texts)))):
+    for path in (
+        write("a.txt", "\n\n".join(texts)),
+        write("a.jsonl", rows(*({"text": text} for text in texts))),
+    ):
         (source,) = read_texts(path)
         assert source.paragraphs is paragraphs
         assert read_texts(path, lines="paragraphs")[0].paragraphs
@@ -141,7 +163,12 @@ def test_auto_looks_at_all_of_a_folder_together(write, tmp_path):
 
 
 def test_an_unknown_kind_of_lines(write):
-    with raises(UsageError, field="lines", found="words", expected=f"one of {', '.join(map(repr, LINE_KINDS))}"):
+    with raises(
+        UsageError,
+        field="lines",
+        found="words",
+        expected=f"one of {', '.join(map(repr, LINE_KINDS))}",
+    ):
         read_texts(write("a.txt", "One."), lines="words")
 
 
@@ -153,7 +180,16 @@ def test_standard_input_is_sampled_and_read_from_its_start(monkeypatch):
 
 
 def test_folders_are_walked_in_a_fixed_order_without_hidden_files(write, tmp_path):
-    for name in ("b/2.txt", "b/10.txt", "a.txt", "c.txt", ".hidden", ".git/x", "__MACOSX/y", "a/z/1.txt"):
+    for name in (
+        "b/2.txt",
+        "b/10.txt",
+        "a.txt",
+        "c.txt",
+        ".hidden",
+        ".git/x",
+        "__MACOSX/y",
+        "a/z/1.txt",
+    ):
         write(f"f/{name}", "One.")
     folder = tmp_path / "f"
     expected = ["a.txt", "c.txt", "a/z/1.txt", "b/10.txt", "b/2.txt"]
@@ -170,7 +206,13 @@ def test_missing_inputs_are_refused(write, tmp_path):
 
 @pytest.mark.parametrize(
     ("content", "value"),
-    [("\n\nOne.\nTwo.", "One."), ('{"a": 1}\n', {"a": 1}), ("[1] One.", "[1] One."), ("[1]", [1]), ("\n", None)],
+    [
+        ("\n\nOne.\nTwo.", "One."),
+        ('{"a": 1}\n', {"a": 1}),
+        ("[1] One.", "[1] One."),
+        ("[1]", [1]),
+        ("\n", None),
+    ],
 )
 def test_the_first_line_and_its_json(write, content, value):
     assert read_first_line(write("a", content)) == value
@@ -180,7 +222,11 @@ PACKERS = {"plain": bytes, "gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.
 
 
 def lines_of(path, **limits):
-    return [line for lines in read_line_blocks(str(path), lambda n_bytes: None, **limits) for line in lines]
+    return [
+        line
+        for lines in read_line_blocks(str(path), lambda n_bytes: None, **limits)
+        for line in lines
+    ]
 
 
 @pytest.mark.parametrize("packer", PACKERS.values(), ids=PACKERS)
@@ -235,7 +281,9 @@ def test_a_truncated_file_gives_its_lines_and_then_one_error(packer, kept, tmp_p
     data = packer("".join(f"{number * number}\n" for number in range(30_000)).encode())
     path.write_bytes(data[: int(len(data) * kept)])
     read = []
-    with raises(DataError, source=str(path), problem=re.compile("damaged"), hint=re.compile("complete file")):
+    with raises(
+        DataError, source=str(path), problem=re.compile("damaged"), hint=re.compile("complete file")
+    ):
         for lines in read_line_blocks(str(path), lambda n_bytes: None):
             read += lines
 
@@ -245,7 +293,9 @@ def test_altered_bytes_give_one_error(tmp_path):
     data = bytearray(gzip.compress(b"A line of text.\n" * 1000, mtime=0))
     data[-8] ^= 1  # its checksum
     path.write_bytes(data)
-    with raises(DataError, source=str(path), problem=re.compile("damaged"), hint=re.compile("complete file")):
+    with raises(
+        DataError, source=str(path), problem=re.compile("damaged"), hint=re.compile("complete file")
+    ):
         lines_of(path)
 
 
@@ -255,7 +305,10 @@ def test_altered_bytes_give_one_error(tmp_path):
         (b"PK\x03\x04rest", "a zip archive"),
         (b"\x28\xb5\x2f\xfd\x20\x9f\xe5\xc8", "bytes that are not UTF-8"),
         ("Кто пел?".encode("cp1251"), "bytes that are not UTF-8"),
-        (gzip.compress(b"name".ljust(257, b"\0") + b"ustar".ljust(255, b"\0"), mtime=0), "a tar archive"),
+        (
+            gzip.compress(b"name".ljust(257, b"\0") + b"ustar".ljust(255, b"\0"), mtime=0),
+            "a tar archive",
+        ),
     ],
 )
 def test_formats_other_than_text_are_refused(content, found, tmp_path):
@@ -270,13 +323,18 @@ def test_long_lines_are_complete_and_endless_ones_refused(tmp_path):
     path.write_bytes(b"x" * 1_000_000 + b"\n" + b"y" * 1_000_000)
     assert [len(line) for line in lines_of(path)] == [1_000_000, 1_000_000]
     with raises(
-        DataError, source=str(path), found="at least 1,000,000 characters", expected="fewer than 1,000,000"
+        DataError,
+        source=str(path),
+        found="at least 1,000,000 characters",
+        expected="fewer than 1,000,000",
     ):
         lines_of(path, longest=1_000_000)
 
 
 def test_a_missing_file_is_an_error(tmp_path):
-    with raises(DataError, source=str(tmp_path / "nothing"), problem=re.compile(os.strerror(ENOENT))):
+    with raises(
+        DataError, source=str(tmp_path / "nothing"), problem=re.compile(os.strerror(ENOENT))
+    ):
         lines_of(tmp_path / "nothing")
 
 
@@ -322,7 +380,9 @@ def test_records_with_and_without_labels_come_in_one_block():
     writer.add("a", np.array([1, 1, 2, 3, 5]), {1: "one", 3: "three", 4: "no sentence"})
     writer.add("a", np.array([5, 7]), {5: "five", 7: "seven"})
     arrays = writer.arrays()
-    assert [sentence_place(arrays, i) for i in range(7)] == "a#one a#one a:2 a#three a:5 a#five a#seven".split()
+    assert [
+        sentence_place(arrays, i) for i in range(7)
+    ] == "a#one a#one a:2 a#three a:5 a#five a#seven".split()
     assert len(arrays["label_offsets"]) - 1 == 4
 
 

@@ -138,5 +138,7 @@ def test_a_plugin_keeps_the_contract(plugin, tmp_path):
     """
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(plugin)}
     command = [sys.executable, "-c", textwrap.dedent(code), str(tmp_path)]
-    done = subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", check=False)
+    done = subprocess.run(
+        command, env=environment, capture_output=True, encoding="utf-8", check=False
+    )
     assert done.returncode == 0, done.stderr

@@ -42,7 +42,13 @@ def test_no_flipped_bit_changes_an_answer(index):
 
 def _places(value, path=()):
     """Yield the path of everything in a JSON value."""
-    keys = list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else []
+    keys = (
+        list(value)
+        if isinstance(value, dict)
+        else range(len(value))
+        if isinstance(value, list)
+        else []
+    )
     for key in keys:
         yield (*path, key)
         yield from _places(value[key], (*path, key))
@@ -73,7 +79,10 @@ STRANGE: list[Any] = [
 
 
 def test_a_changed_manifest_is_one_error_or_changes_no_answer(index):
-    whole, expected = json.loads((index / MANIFEST).read_text(encoding="utf-8")), read_answers(index)[:-1]
+    whole, expected = (
+        json.loads((index / MANIFEST).read_text(encoding="utf-8")),
+        read_answers(index)[:-1],
+    )
     places = [path for path in _places(whole) if "segments" not in path or path[1:2] in ((), (1,))]
     messages = []
     for number, path in enumerate(places):
@@ -162,7 +171,14 @@ def test_a_verified_file_is_verified_again_when_it_has_changed(index):
     assert read_answers(index) == expected
 
     note = json.loads((index / VERIFIED).read_text(encoding="utf-8"))
-    for damaged in ("", "{", "[]", "\0", json.dumps({path.name: 1}), json.dumps(dict.fromkeys(note, "0"))):
+    for damaged in (
+        "",
+        "{",
+        "[]",
+        "\0",
+        json.dumps({path.name: 1}),
+        json.dumps(dict.fromkeys(note, "0")),
+    ):
         (index / VERIFIED).write_text(damaged, encoding="utf-8")
         assert read_answers(index) == expected
     assert build_index([TextFile(str(index.parent / "lines.txt"))], index, append=True).kept == 3

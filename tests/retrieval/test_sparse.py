@@ -27,7 +27,9 @@ WORDS = [*"abcdef", "fox", "a" * 9, "a" * 8 + "b"]
 
 texts = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join)
 corpora = st.lists(texts, max_size=25)
-similarities = st.sampled_from([BM25(), BM25(k1=1.2, b=0.75), BM25(k1=0.0, b=0.0), BM25(k1=2.0, b=1.0), Classic()])
+similarities = st.sampled_from(
+    [BM25(), BM25(k1=1.2, b=0.75), BM25(k1=0.0, b=0.0), BM25(k1=2.0, b=1.0), Classic()]
+)
 
 
 def sparse(sentences, similarity, size=10**6):
@@ -69,7 +71,9 @@ def test_the_best_sentence_equals_the_reference(sentences, similarity, size, que
     terms = [sentence.split() for sentence in sentences]
     for question, own, (numbers, scores) in zip(questions, options, best, strict=True):
         expected = [
-            reference_bm25.best_constrained(question.split(), option.split(), terms, reference(similarity))
+            reference_bm25.best_constrained(
+                question.split(), option.split(), terms, reference(similarity)
+            )
             for option in own
         ]
         assert list(zip(numbers.tolist(), scores, strict=True)) == expected
@@ -82,7 +86,9 @@ def test_shares_of_terms_sum_to_the_score(sentences, similarity, query, data):
     engine = sparse(sentences, similarity, 6)
     number = data.draw(st.integers(0, len(sentences) - 1))
     shares = shares_of(engine, query, number)
-    assert list(shares) == [t for t in dict.fromkeys(query.split()) if t in sentences[number].split()]
+    assert list(shares) == [
+        t for t in dict.fromkeys(query.split()) if t in sentences[number].split()
+    ]
     numbers, scores = engine.top([query], len(sentences))[0]
     expected = dict(zip(numbers.tolist(), scores.tolist(), strict=True)).get(number, 0.0)
     assert sum(shares.values()) == pytest.approx(expected, rel=1e-6)
@@ -101,7 +107,9 @@ def test_the_best_are_the_first_of_all_in_a_larger_collection(k):
     for size in (1, 10_000, 2**30):
         with small_blocks(size):
             best = engine.top(queries, k)
-        for (numbers, scores), (all_numbers, all_scores) in zip(best, engine.top(queries, 3000), strict=True):
+        for (numbers, scores), (all_numbers, all_scores) in zip(
+            best, engine.top(queries, 3000), strict=True
+        ):
             assert numbers.tolist() == all_numbers[:k].tolist()
             assert scores.tolist() == all_scores[:k].tolist()
 
@@ -141,7 +149,9 @@ def test_a_question_of_hundreds_of_terms_is_bounded_in_larger_units():
     best = engine.best_constrained([question, "w1"], [["w2 w3", "w5"], ["w1"]])
     (numbers, scores), terms = best[0], [sentence.split() for sentence in sentences]
     assert len(set(question.split())) > 12
-    assert (numbers[0], scores[0]) == reference_bm25.best_constrained(question.split(), ["w2", "w3"], terms)
+    assert (numbers[0], scores[0]) == reference_bm25.best_constrained(
+        question.split(), ["w2", "w3"], terms
+    )
 
 
 def test_many_options_of_one_question_are_processed_in_blocks():
@@ -230,7 +240,10 @@ def test_stop_words_do_not_satisfy_the_constraint():
 def test_a_word_of_question_and_option_satisfies_both_constraints():
     engine = Sparse(analyzer="whitespace").index(["x y", "fox y", "fox fox z"])
     best = engine.best_constrained(["fox"], [["fox"]])
-    assert (best.sentences.tolist(), best.scores.tolist()) == ([2], engine.top(["fox fox"], 1).scores.tolist())
+    assert (best.sentences.tolist(), best.scores.tolist()) == (
+        [2],
+        engine.top(["fox fox"], 1).scores.tolist(),
+    )
 
 
 def test_the_first_of_equal_sentences_wins():
@@ -245,14 +258,25 @@ def test_a_very_long_sentence_and_a_word_in_half_of_the_sentences():
     engine = Sparse(analyzer="whitespace").index(sentences)
     terms = [sentence.split() for sentence in sentences]
     numbers, scores = engine.top(["fox den"])[0]
-    assert list(zip(numbers.tolist(), scores, strict=True)) == reference_bm25.top(["fox", "den"], terms, 10)
+    assert list(zip(numbers.tolist(), scores, strict=True)) == reference_bm25.top(
+        ["fox", "den"], terms, 10
+    )
 
 
 def test_odd_characters_are_found_and_returned():
-    sentences = ["nul\0in fox", "half \ud83d surrogate fox", "\ufffd fox", "名前 ни один", "ﬁn İstanbul"]
+    sentences = [
+        "nul\0in fox",
+        "half \ud83d surrogate fox",
+        "\ufffd fox",
+        "名前 ни один",
+        "ﬁn İstanbul",
+    ]
     engine = Sparse().index(sentences)
     assert [engine.sentence(i) for i in range(5)] == sentences
-    assert engine.top(["fox"]).sentences.tolist() == [1, 0, 2] or len(engine.top(["fox"]).sentences) == 3
+    assert (
+        engine.top(["fox"]).sentences.tolist() == [1, 0, 2]
+        or len(engine.top(["fox"]).sentences) == 3
+    )
     assert engine.top(["ОДИН", "名", "\ud83d surrogate"]).sentences.tolist() == [3, 3, 1]
     lone = Sparse(analyzer="whitespace").index(["\ud83d x", "\0 x"])
     assert lone.top(["\ud83d", "\0", "\0\0"]).sentences.tolist() == [0, 1]
@@ -295,16 +319,25 @@ def test_indexing_again_replaces_the_sentences():
 
 def test_sentences_without_a_term_count_in_the_idf_of_classic_alone():
     full, padded = ["fox", "dog"], ["fox", "", "dog", "the of"]
-    scores = [Sparse(similarity="classic").index(texts).top(["fox"]).scores.tolist() for texts in (full, padded)]
+    scores = [
+        Sparse(similarity="classic").index(texts).top(["fox"]).scores.tolist()
+        for texts in (full, padded)
+    ]
     # One term of one query: the query norm leaves one idf, 1 + ln(maxDoc / (docFreq + 1)); all other factors are 1.
     np.testing.assert_allclose(scores, [[1 + math.log(2 / 2)], [1 + math.log(4 / 2)]], rtol=1e-6)
-    without, with_ = (Sparse().index(texts).top(["fox"]).scores.tolist() for texts in (full, padded))
+    without, with_ = (
+        Sparse().index(texts).top(["fox"]).scores.tolist() for texts in (full, padded)
+    )
     assert without == with_
 
 
 @pytest.mark.parametrize("similarity", ["bm25", "classic"])
 def test_sentences_that_are_left_out_count_as_sentences_without_a_term(similarity):
-    left_out = Sparse(similarity=similarity).index(["red fox", "fox den", "", "red den", "fox"]).without([1, 4])
+    left_out = (
+        Sparse(similarity=similarity)
+        .index(["red fox", "fox den", "", "red den", "fox"])
+        .without([1, 4])
+    )
     emptied = Sparse(similarity=similarity).index(["red fox", "", "", "red den", ""])
     queries = ["red fox den", "den"]
     for found, expected in zip(left_out.top(queries), emptied.top(queries), strict=True):

@@ -22,7 +22,9 @@ SPANS = SpanGenerator(max_tokens=4)
 def interleaved(task: Task) -> Dataset:
     """Questions of one passage do not stand together."""
     dataset = synthetic_dataset(task, n_passages=6)
-    return Dataset([dataset[i] for i in np.random.default_rng(2).permutation(len(dataset))], "interleaved")
+    return Dataset(
+        [dataset[i] for i in np.random.default_rng(2).permutation(len(dataset))], "interleaved"
+    )
 
 
 def spanned(task: Task) -> Dataset:
@@ -51,7 +53,9 @@ def test_several_blocks_equal_one(task):
     assert spans or np.array_equal(expected.scores.values, answered.scores.values)
 
 
-@pytest.mark.parametrize("spec", ["sw+d,inverse_counts=corpus", "ir:paragraphs", "surface-lr", "sw+d"])
+@pytest.mark.parametrize(
+    "spec", ["sw+d,inverse_counts=corpus", "ir:paragraphs", "surface-lr", "sw+d"]
+)
 def test_what_needs_other_questions_sees_them_all(spec):
     """Corpus counts, folds and tuned thresholds are of the whole dataset, whatever the size of blocks."""
     dataset = interleaved(Task.MULTIPLE_ANSWER)
@@ -70,7 +74,11 @@ def test_systems_that_share_an_encoding_are_scored_together_and_the_others_alone
             ["sw", "random", "lexical", "sw+d"],
             on_row=lambda evaluation: finished.append([row.name for row in evaluation.rows]),
         )
-    assert finished[1:] == [["sliding-window", "random"], ["sliding-window", "random", "lexical"], finished[-1]]
+    assert finished[1:] == [
+        ["sliding-window", "random"],
+        ["sliding-window", "random", "lexical"],
+        finished[-1],
+    ]
 
 
 def test_blocks_cover_every_question_once_and_keep_passages_whole():
@@ -78,7 +86,9 @@ def test_blocks_cover_every_question_once_and_keep_passages_whole():
     with small_blocks(1):
         parts = list(blocks.iter_blocks(dataset))
     assert sorted(i for index, _ in parts for i in index) == list(range(len(dataset)))
-    assert len(parts) >= len(dataset.passages) - 1  # the empty passage has no spans, so it fills no block
+    assert (
+        len(parts) >= len(dataset.passages) - 1
+    )  # the empty passage has no spans, so it fills no block
     for index, questions in parts:
         assert [q.id for q in questions] == [dataset[i].id for i in index]
         for passage in {id(q.passage) for q in questions}:

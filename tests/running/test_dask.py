@@ -20,7 +20,9 @@ def test_dask_workers_give_the_bits_of_one_process(monkeypatch):
     dataset, solver = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=30), parse_solver("sw+d")
     [alone] = evaluate(dataset, [solver]).rows
     with (
-        distributed.LocalCluster(n_workers=3, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.LocalCluster(
+            n_workers=3, threads_per_worker=1, dashboard_address=None
+        ) as cluster,
         distributed.Client(cluster),
         parallel_config(backend="dask"),
     ):

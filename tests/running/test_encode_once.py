@@ -20,7 +20,10 @@ def test_encodings_that_no_later_solver_needs_are_freed():
     encodings = {name: weakref.ref(encode(shared, name).arrays.passage_tokens) for name in names}
     combined = parse_solver("combination,solvers=[sw+d,analyzer=treebank; length],weights=[1; 1]")
     cache.keep_analyzers([combined, parse_solver("sw+d"), parse_solver("longest")])
-    assert {name for name, tokens in encodings.items() if tokens() is not None} == {"word", "treebank"}
+    assert {name for name, tokens in encodings.items() if tokens() is not None} == {
+        "word",
+        "treebank",
+    }
     cache.keep_analyzers([])
     assert all(tokens() is None for tokens in encodings.values())
 

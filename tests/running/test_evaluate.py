@@ -41,7 +41,8 @@ SINGLE = [
 
 
 @pytest.mark.parametrize(
-    ("ties", "accuracy"), [("partial", 1.5 / 4), ("first", 1 / 4), ("strict", 1 / 4), (None, 1.5 / 4)]
+    ("ties", "accuracy"),
+    [("partial", 1.5 / 4), ("first", 1 / 4), ("strict", 1 / 4), (None, 1.5 / 4)],
 )
 def test_single_choice(dataset, says, ties, accuracy):
     evaluation = evaluate(dataset(Task.SINGLE_CHOICE, SINGLE), [says], ties=ties)
@@ -50,7 +51,13 @@ def test_single_choice(dataset, says, ties, accuracy):
     assert row.tie_rate == 2 / 4
     assert row.ties == (ties or "partial")
     assert row.no_evidence == 1
-    assert (row.threshold, row.tuned_on, row.trained_on, row.seed, row.expected) == (None, None, None, None, False)
+    assert (row.threshold, row.tuned_on, row.trained_on, row.seed, row.expected) == (
+        None,
+        None,
+        None,
+        None,
+        False,
+    )
     assert evaluation.n_candidates == 12
     assert row.outcomes.n_tied.tolist() == [1, 2, 1, 3]
     answers = [[2], [0], [0], [1]] if ties != "strict" else [[2], None, [0], None]
@@ -59,7 +66,10 @@ def test_single_choice(dataset, says, ties, accuracy):
 
 def test_random_ties_are_one_of_the_tied_by_question_and_seed(dataset, says):
     made = dataset(Task.SINGLE_CHOICE, SINGLE)
-    seen = {evaluate(made, [says], ties="random", seed=seed).rows[0].outcomes.answers[3][0] for seed in range(30)}
+    seen = {
+        evaluate(made, [says], ties="random", seed=seed).rows[0].outcomes.answers[3][0]
+        for seed in range(30)
+    }
     assert seen == {1, 2, 3}
     (row,) = evaluate(made, [says], ties="random", seed=4).rows
     (part,) = evaluate(made[3:], [says], ties="random", seed=4).rows
@@ -99,13 +109,19 @@ def test_cloze_candidates_of_one_text_are_one(dataset):
     counts, draws = evaluate(made, [MaximumFrequency(), Random()]).rows
     assert counts.metrics() == {"em": 0.75, "f1": 0.75}
     assert counts.outcomes.n_tied.tolist() == [2, 1]
-    assert draws.metrics() == {"em": pytest.approx((1 / 3 + 1) / 2), "f1": pytest.approx((1 / 3 + 1) / 2)}
+    assert draws.metrics() == {
+        "em": pytest.approx((1 / 3 + 1) / 2),
+        "f1": pytest.approx((1 / 3 + 1) / 2),
+    }
     assert draws.expected
     assert (draws.ties, draws.seed, draws.tie_rate) == (None, None, None)
 
 
 def test_a_question_without_candidates_counts_as_wrong(dataset, says):
-    for task, none, one in ((Task.SINGLE_CHOICE, frozenset(), frozenset({0})), (Task.CLOZE, ("x",), ("1",))):
+    for task, none, one in (
+        (Task.SINGLE_CHOICE, frozenset(), frozenset({0})),
+        (Task.CLOZE, ("x",), ("1",)),
+    ):
         made = dataset(task, [("A.", [], none), ("A.", ["1"], one)])
         for row in evaluate(made, [says, Random(), LongestCandidate()]).rows:
             assert set(row.metrics().values()) == {0.5}, row.name
@@ -146,13 +162,23 @@ def test_groups_come_from_questions_before_passages_and_numbers_in_order(dataset
     assert list(masks) == ["9", "10", "None", "b"]
     with raises(UsageError, field="key of made", found="levle", expected=re.compile("^level")):
         evaluate(made, [says], by="levle")
-    with raises(UsageError, field="key of made", found="level", expected=re.compile("candidates, first-word")):
+    with raises(
+        UsageError,
+        field="key of made",
+        found="level",
+        expected=re.compile("candidates, first-word"),
+    ):
         evaluate(dataset(Task.SINGLE_CHOICE, SINGLE), [says], by="level")
 
 
 def test_solvers_are_never_changed():
     majority = ConstantPosition(position="majority")
-    solvers = [parse_solver("sliding-window:race"), majority, LongestCandidate(unit="words"), Random(seed=3)]
+    solvers = [
+        parse_solver("sliding-window:race"),
+        majority,
+        LongestCandidate(unit="words"),
+        Random(seed=3),
+    ]
     made = synthetic_dataset(Task.SINGLE_CHOICE)
     before = [repr(vars(solver)) for solver in solvers]
     evaluate(made, solvers, train=made, tune=made, ties="random", seed=9)
@@ -162,7 +188,9 @@ def test_solvers_are_never_changed():
 def test_overrides_reach_only_what_they_are_for():
     made = synthetic_dataset(Task.MULTIPLE_ANSWER)
     fixed = LongestCandidate(decision=Threshold(value=3.0))
-    rows = evaluate(made, [LongestCandidate(), fixed, AllPositive()], threshold=7.0, ties="first").rows
+    rows = evaluate(
+        made, [LongestCandidate(), fixed, AllPositive()], threshold=7.0, ties="first"
+    ).rows
     assert [row.threshold for row in rows] == [7.0, 3.0, None]
     tuned = LongestCandidate(decision=TunedThreshold(metric="em0"))
     rows = evaluate(made, [tuned, tuned], tune_metric="em1").rows
@@ -197,14 +225,18 @@ def test_what_thresholds_are_tried_is_in_the_signature():
     assert "tuned_cuts" not in exact.signature
     assert "tuned_cuts:multirc2018" in grid.signature
     assert set(grid.threshold) <= set(np.arange(-0.5, 1.0, 0.02))
-    unused = evaluate(synthetic_dataset(Task.SINGLE_CHOICE), [LongestCandidate()], threshold="multirc2018")
+    unused = evaluate(
+        synthetic_dataset(Task.SINGLE_CHOICE), [LongestCandidate()], threshold="multirc2018"
+    )
     (warning,) = unused.warnings
     assert "the threshold multirc2018 is not used" in warning
 
 
 def test_hidden_gold_is_one_clear_error(dataset, says):
     made = dataset(Task.SINGLE_CHOICE, [SINGLE[0], ("A.", ["1", "2"], None)])
-    with raises(DataError, source="made", problem=re.compile("1 of 2 questions .*classic-rc predict")):
+    with raises(
+        DataError, source="made", problem=re.compile("1 of 2 questions .*classic-rc predict")
+    ):
         evaluate(made, [says])
 
 
@@ -223,12 +255,19 @@ def test_given_predictions_are_measured_as_they_are(dataset, tmp_path):
     evaluation = evaluate(made, [str(file)], by="kind", read_seconds=2.0)
     (row,) = evaluation.rows
     assert row.metrics() == {"accuracy": 0.25}
-    assert (row.solver, row.no_evidence, row.tie_rate, row.seconds["read"]) == ("score-file", None, None, 2.0)
+    assert (row.solver, row.no_evidence, row.tie_rate, row.seconds["read"]) == (
+        "score-file",
+        None,
+        None,
+        2.0,
+    )
     assert row.metrics(evaluation.groups["x"])["accuracy"] == 0.5
 
 
 def test_scripts_without_spaces_are_named(dataset):
-    chinese = dataset(Task.SINGLE_CHOICE, [("我们昨天去了河边。", ["河边", "山上"], frozenset({0}))])
+    chinese = dataset(
+        Task.SINGLE_CHOICE, [("我们昨天去了河边。", ["河边", "山上"], frozenset({0}))]
+    )
     evaluation = evaluate(chinese, [SlidingWindow()])
     (note,) = evaluation.warnings
     assert "made is in a script without spaces" in note
@@ -257,14 +296,30 @@ def _zeros(questions, more=0):
 @pytest.mark.parametrize(
     ("make", "found", "expected"),
     [
-        (lambda qs: Scores.from_lists(_zeros(qs, more=1)), "[0-9]+ scores in 24 rows", "[0-9]+ scores in 24 rows"),
-        (lambda qs: _zeros(qs, more=1), "^[0-9] scores for question ", "^[0-9], one for each candidate"),
+        (
+            lambda qs: Scores.from_lists(_zeros(qs, more=1)),
+            "[0-9]+ scores in 24 rows",
+            "[0-9]+ scores in 24 rows",
+        ),
+        (
+            lambda qs: _zeros(qs, more=1),
+            "^[0-9] scores for question ",
+            "^[0-9], one for each candidate",
+        ),
         (lambda qs: _zeros(qs)[1:], "^23 lists", "^24 lists"),
         (lambda qs: [0.0] * len(qs), "^float for question ", "list of numbers"),
         (lambda qs: {q.id: 0 for q in qs}, "^dict$", "list of lists"),
         (lambda qs: None, "^NoneType$", "list of lists"),
-        (lambda qs: [[float("nan")] * len(q.candidates) for q in qs], "^nan for a candidate of ", "^numbers$"),
-        (lambda qs: [["high"] * len(q.candidates) for q in qs], "^'high' for a candidate of ", "^numbers$"),
+        (
+            lambda qs: [[float("nan")] * len(q.candidates) for q in qs],
+            "^nan for a candidate of ",
+            "^numbers$",
+        ),
+        (
+            lambda qs: [["high"] * len(q.candidates) for q in qs],
+            "^'high' for a candidate of ",
+            "^numbers$",
+        ),
         (
             lambda qs: [np.zeros((1, len(q.candidates))) for q in qs],
             r"shape \(1, [0-9]\)",
@@ -274,7 +329,9 @@ def _zeros(questions, more=0):
 )
 def test_scores_of_the_wrong_shape_are_refused(make, found, expected):
     fields = {"found": re.compile(found), "expected": re.compile(expected)}
-    with raises(SystemFailedError, name="Returns", place=re.compile("test_evaluate.py, line ")) as failed:
+    with raises(
+        SystemFailedError, name="Returns", place=re.compile("test_evaluate.py, line ")
+    ) as failed:
         evaluate(synthetic_dataset(Task.SINGLE_CHOICE), [Returns(make=make)])
     with raises(OutputError, field="score_candidates", **fields) as refused:
         raise failed.value.__cause__
@@ -339,7 +396,9 @@ def test_a_wrong_type_names_the_fix(call, field, fix):
 @pytest.mark.parametrize("task", [Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER])
 def test_processes_change_no_bit(task):
     made = synthetic_dataset(task, n_passages=2 * scoring.MIN_FORK_PASSAGES)
-    solvers = [parse_solver(name) for name in ("sw+d", "sliding-window,inverse_counts=corpus", "random")]
+    solvers = [
+        parse_solver(name) for name in ("sw+d", "sliding-window,inverse_counts=corpus", "random")
+    ]
     one, two = (evaluate(made, solvers, threshold=1.0, jobs=jobs).rows for jobs in (1, 2))
     for row, other in zip(one, two, strict=True):
         for name, statistics in row.outcomes.statistics.items():
@@ -348,7 +407,9 @@ def test_processes_change_no_bit(task):
 
 
 def test_seconds_are_told_for_each_step():
-    (row,) = evaluate(synthetic_dataset(Task.SINGLE_CHOICE), [SlidingWindow()], read_seconds=1.5).rows
+    (row,) = evaluate(
+        synthetic_dataset(Task.SINGLE_CHOICE), [SlidingWindow()], read_seconds=1.5
+    ).rows
     assert row.seconds["read"] == 1.5
     assert all(row.seconds[step] > 0 for step in ("encode", "fit", "score"))
 

@@ -39,7 +39,9 @@ def test_explanations_tell_the_scores(spec, learning):
 
 
 def test_generated_spans_are_made_as_they_are_needed():
-    dataset = add_span_candidates(synthetic_dataset(Task.SPAN, n_passages=3), SpanGenerator(max_tokens=2))
+    dataset = add_span_candidates(
+        synthetic_dataset(Task.SPAN, n_passages=3), SpanGenerator(max_tokens=2)
+    )
     explanations = list(Explainer(classic_rc.parse_solver("span-sw"), dataset))
     assert [len(e.candidates) for e in explanations] == [len(q.candidates) for q in dataset]
 
@@ -51,7 +53,9 @@ class Counting(Solver):
 
     def score_candidates(self, questions):
         Counting.seen += len(questions)
-        return [[float("fox" in q.passage.text) + len(c.text) for c in q.candidates] for q in questions]
+        return [
+            [float("fox" in q.passage.text) + len(c.text) for c in q.candidates] for q in questions
+        ]
 
 
 def test_the_words_of_a_long_passage_are_left_out_together():

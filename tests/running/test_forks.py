@@ -53,7 +53,9 @@ def test_each_item_has_a_process_of_its_own_and_results_are_in_order():
     arrays = [np.arange(100_000) + i for i in range(3)]
     results = map_in_forks(lambda array: (os.getpid(), array * 2), arrays)
     assert len({process for process, _ in results} - {os.getpid()}) == 3
-    assert all(np.array_equal(found, 2 * array) for (_, found), array in zip(results, arrays, strict=True))
+    assert all(
+        np.array_equal(found, 2 * array) for (_, found), array in zip(results, arrays, strict=True)
+    )
 
 
 def _refuse_odd(number):
@@ -65,7 +67,9 @@ def _refuse_odd(number):
 def _child_processes() -> set[str]:
     """The ids of this process's children, such as workers of other tests."""
     return {
-        child for task in Path("/proc/self/task").iterdir() for child in (task / "children").read_text().split()
+        child
+        for task in Path("/proc/self/task").iterdir()
+        for child in (task / "children").read_text().split()
     }
 
 

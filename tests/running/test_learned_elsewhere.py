@@ -16,7 +16,9 @@ from classic_rc.systems import System, learned_elsewhere, with_companions
 from classic_rc.testing import synthetic_dataset
 
 
-def data(name: str, reader: str | None = None, seed: int = 0, task: Task = Task.SINGLE_CHOICE) -> Dataset:
+def data(
+    name: str, reader: str | None = None, seed: int = 0, task: Task = Task.SINGLE_CHOICE
+) -> Dataset:
     made = synthetic_dataset(task, n_passages=8, seed=seed, name=name)
     return replace(made, questions=[replace(q, id=f"{name} {q.id}") for q in made], reader=reader)
 
@@ -58,7 +60,9 @@ def test_the_row_says_what_was_learned_where(tmp_path, saved, tested, elsewhere)
     assert f"|trained_on:race.train@{RACE.fingerprint[:8]}|" in row.signature
     names = [system.default_name for system in with_companions([System(solver)], tested, train)]
     assert names == [solver.row_name(), *["lexical"] * elsewhere]
-    combined = parse_solver("combination,solvers=[sw; longest]").set_params(solvers=[solver, parse_solver("sw")])
+    combined = parse_solver("combination,solvers=[sw; longest]").set_params(
+        solvers=[solver, parse_solver("sw")]
+    )
     (row,) = evaluate(tested, [combined], train=train).rows
     assert (row.trained_on, row.trained_elsewhere) == ("race.train", elsewhere)
 

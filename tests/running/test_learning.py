@@ -72,7 +72,9 @@ def test_who_learns_from_gold_sees_the_training_data_alone():
     with raises(UsageError) as refused:
         evaluate(DEV, [WatchesGold()])
     assert "WatchesGold learns from gold" in str(refused.value)
-    with raises(UsageError, field="training data", found="cloze", expected="single-choice") as refused:
+    with raises(
+        UsageError, field="training data", found="cloze", expected="single-choice"
+    ) as refused:
         evaluate(DEV, [WatchesGold()], train=synthetic_dataset(Task.CLOZE))
     assert {"synthetic", "dev"} <= set(str(refused.value).split())
 
@@ -151,7 +153,9 @@ def test_a_tuned_threshold_is_no_training():
 def test_training_on_the_reported_data_is_warned_about():
     (warning,) = evaluate(DEV, [ConstantPosition(position="majority")], train=DEV).warnings
     assert warning == "training data dev is the data that is reported"
-    apart = TRAIN.filter(lambda q: q.passage.text)  # the empty passage stands in every synthetic dataset
+    apart = TRAIN.filter(
+        lambda q: q.passage.text
+    )  # the empty passage stands in every synthetic dataset
     assert evaluate(DEV, [ConstantPosition(position="majority")], train=apart).warnings == ()
 
 

@@ -32,7 +32,8 @@ def test_no_question_is_answered_by_who_has_seen_it():
 @pytest.mark.parametrize("plan", [FoldPlan(3), FoldPlan(5), FoldPlan(4, "shelf")])
 def test_a_solver_learns_from_all_other_folds(plan):
     dataset = replace(
-        DATA, questions=[replace(q, meta={"shelf": int(q.id[1 : q.id.index(",")]) // 2}) for q in DATA]
+        DATA,
+        questions=[replace(q, meta={"shelf": int(q.id[1 : q.id.index(",")]) // 2}) for q in DATA],
     )
     learned = []
 
@@ -48,7 +49,9 @@ def test_a_solver_learns_from_all_other_folds(plan):
     groups = passage_groups(dataset, plan.group)
     left_out = [{q.id for q in dataset} - ids for ids in learned]
     assert set.union(*left_out) == {q.id for q in dataset}
-    of_fold = [{int(g) for q, g in zip(dataset, groups, strict=True) if q.id in ids} for ids in left_out]
+    of_fold = [
+        {int(g) for q, g in zip(dataset, groups, strict=True) if q.id in ids} for ids in left_out
+    ]
     assert sum(map(len, of_fold)) == len(set(groups.tolist()))
 
 
@@ -113,7 +116,9 @@ def test_spans_are_learned_out_of_fold_a_block_at_a_time():
 
     class Counts(Remembers):
         def score_candidates(self, questions):
-            return Scores.from_lists([float(q.id in self.seen_)] * len(q.candidates) for q in questions)
+            return Scores.from_lists(
+                [float(q.id in self.seen_)] * len(q.candidates) for q in questions
+            )
 
     (row,) = evaluate(spans, [Counts()], cv=3).rows
     assert row.trained_on == "cv3"
@@ -126,7 +131,9 @@ def test_overlap_is_told_and_left_out_if_wanted():
     assert told.warnings[0] == "training data train shares 1 passage and 6 questions with rest"
     assert told.rows[0].metrics()["accuracy"] > 0
     left_out = evaluate(rest, [Remembers()], train=train, drop_overlap=True)
-    assert left_out.warnings[0].endswith("shares 1 passage and 6 questions with rest: 6 questions are left out")
+    assert left_out.warnings[0].endswith(
+        "shares 1 passage and 6 questions with rest: 6 questions are left out"
+    )
     assert left_out.rows[0].signature != told.rows[0].signature
     with raises(UsageError) as refused:
         evaluate(DATA, [Remembers()], train=train, drop_overlap=True)

@@ -28,7 +28,10 @@ def test_expectation_is_the_mean_of_the_draws(task):
         dataset = Dataset([replace(q, candidates=made[id(q.passage)]) for q in dataset])
     for metric in metrics_for(task):
         drawn = np.array(
-            [metric.statistics(dataset, Random(seed=seed).predict(dataset)) for seed in range(DRAWS)]
+            [
+                metric.statistics(dataset, Random(seed=seed).predict(dataset))
+                for seed in range(DRAWS)
+            ]
         )  # shape (draws, questions, statistics)
         means = drawn.mean(axis=1)
         error = means.std(axis=0, ddof=1) / np.sqrt(DRAWS)
@@ -40,7 +43,10 @@ def test_expectation_is_the_mean_of_the_draws(task):
 def test_the_expectation_has_no_seed_and_no_order(task):
     dataset = synthetic_dataset(task)
     shuffled = Dataset([dataset[i] for i in np.random.default_rng(0).permutation(len(dataset))])
-    rows = [evaluate(d, [Random(seed=s)]).rows[0] for d, s in ((dataset, 0), (dataset, 1), (shuffled, 0))]
+    rows = [
+        evaluate(d, [Random(seed=s)]).rows[0]
+        for d, s in ((dataset, 0), (dataset, 1), (shuffled, 0))
+    ]
     for other in rows[1:]:
         assert other.metrics() == pytest.approx(rows[0].metrics(), abs=1e-12)
     assert rows[0].signature == rows[1].signature

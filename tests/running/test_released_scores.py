@@ -36,7 +36,10 @@ def released_scores(path: Path) -> list[list[float]]:
     """A line a story, four questions separated by tabs, each with four numbers separated by commas."""
     lines = path.read_text(encoding="utf-8").split("\n")
     return [
-        list(map(float, cell.split(","))) for line in lines if line.strip() for cell in line.strip().split("\t")
+        list(map(float, cell.split(",")))
+        for line in lines
+        if line.strip()
+        for cell in line.strip().split("\t")
     ]
 
 
@@ -81,8 +84,13 @@ def test_accuracies_by_how_many_sentences_a_question_needs(shared_data, name, on
     solver = parse_solver("sliding-window:mctest")
     evaluation = evaluate(mctest(shared_data, name), [solver], by="type")
     (row,) = evaluation.rows
-    groups = {value: 100 * row.metrics(mask)["accuracy"] for value, mask in evaluation.groups.items()}
-    assert {value: round(percent, 2) for value, percent in groups.items()} == {"one": one, "multiple": multiple}
+    groups = {
+        value: 100 * row.metrics(mask)["accuracy"] for value, mask in evaluation.groups.items()
+    }
+    assert {value: round(percent, 2) for value, percent in groups.items()} == {
+        "one": one,
+        "multiple": multiple,
+    }
 
 
 @pytest.mark.parametrize("name", ["mc160.dev", "mc500.dev"])
@@ -97,7 +105,9 @@ def test_weights_tuned_on_a_split_are_marked_on_it(shared_data, name):
 def test_the_port_agrees_with_sugawara_2017_on_every_question(shared_data):
     agreed = right = 0
     for name in ("mc160.dev", "mc500.dev"):
-        marks = (shared_data / "mctest" / "sugawara2017" / f"{name}_baseline.results").read_text(encoding="utf-8")
+        marks = (shared_data / "mctest" / "sugawara2017" / f"{name}_baseline.results").read_text(
+            encoding="utf-8"
+        )
         theirs = [mark == "o" for mark in marks.split()]
         (row,) = evaluate(mctest(shared_data, name), [parse_solver("sw+d:mcobzarenco")]).rows
         ours = row.outcomes.statistics["accuracy"][:, 0] == 1
@@ -137,7 +147,9 @@ def test_random_by_mentions_on_record(shared_data):
     dataset = load(shared_data / "record" / "record_explorer_123.json")
     (row,) = evaluate(dataset, [Random()]).rows
     by_mention = [np.mean([c.text in q.gold for c in q.candidates]) for q in dataset]
-    by_text = [np.mean([text in q.gold for text in {c.text for c in q.candidates}]) for q in dataset]
+    by_text = [
+        np.mean([text in q.gold for text in {c.text for c in q.candidates}]) for q in dataset
+    ]
     # Exact match compares normalised texts, so it lies a little above the share of equal ones.
     assert np.mean(by_mention) <= row.metrics()["em"] <= np.mean(by_mention) + 0.01
     assert np.mean(by_text) < np.mean(by_mention)
@@ -150,13 +162,17 @@ def test_kernels_equal_the_reference_to_the_bit(shared_data, name):
     encoded = encode(dataset, analyzer)
     windows = sliding_window(encoded.arrays, "set")
     distances, _ = word_distance(encoded.arrays, encoded.stop_flags("mctest"), "mean")
-    windows, distances = (encoded.scores(x.astype(float), x == x).values for x in (windows, distances))
+    windows, distances = (
+        encoded.scores(x.astype(float), x == x).values for x in (windows, distances)
+    )
     tokens = cache(analyzer.analyze)
     expected = [
         (reference.sliding_window(*texts), reference.word_distance(*texts, listed))
         for question in dataset
         for candidate in question.candidates
-        for texts in [[tokens(text) for text in (question.passage.text, question.text, candidate.text)]]
+        for texts in [
+            [tokens(text) for text in (question.passage.text, question.text, candidate.text)]
+        ]
     ]
     assert np.array_equal(windows, [window for window, _ in expected])
     assert np.array_equal(distances, [distance for _, distance in expected])

@@ -56,14 +56,18 @@ def again(path: Path, *places: Path):
 def solvers_for(task: Task, folder: Path) -> list:
     """Every registered solver that is for a task, those that need files or members with some."""
     dataset = add_span_candidates(load(f"sample:{task}"))
-    solvers = [cls() for name, cls in SOLVERS.items() if name not in NEEDS_MORE and task in cls().tasks]
+    solvers = [
+        cls() for name, cls in SOLVERS.items() if name not in NEEDS_MORE and task in cls().tasks
+    ]
     learner = parse_solver("span-ranker" if task.has_spans else "surface-lr").fit(dataset)
     save_solver(learner, folder / "learner.npz")
     solvers.append(parse_solver(f'saved,path="{(folder / "learner.npz").as_posix()}"'))
     members = "sw+d; word-distance"
     if not task.has_spans:
         scored = predict(dataset, parse_solver("ir"), decide=False)
-        (folder / "scores.jsonl").write_text(FORMATS["jsonl"].write(dataset, scored.scores, None), encoding="utf-8")
+        (folder / "scores.jsonl").write_text(
+            FORMATS["jsonl"].write(dataset, scored.scores, None), encoding="utf-8"
+        )
         scores = f'score-file,path="{(folder / "scores.jsonl").as_posix()}"'
         solvers.append(parse_solver(scores))
         members = f"sw+d; {scores}"
@@ -93,11 +97,18 @@ def test_no_registered_solver_is_left_out(tmp_path):
 def test_rows_tuned_here_on_another_split_and_out_of_fold_come_out_again(tmp_path):
     several, single = load("sample:multiple-answer"), load("sample:single-choice")
     evaluations = [
-        evaluate(several, [parse_solver("sw+d"), parse_solver("surface-lr")], tune=several, train=several),
+        evaluate(
+            several, [parse_solver("sw+d"), parse_solver("surface-lr")], tune=several, train=several
+        ),
         evaluate(several, [parse_solver("sw+d")], tune_metric="em0", threshold="multirc2018"),
         evaluate(several, [parse_solver("ir:multirc2018")], threshold=0.25, seed=7),
         evaluate(several, [parse_solver("position-prior")], cv=4),
-        evaluate(single, [parse_solver("sliding-window:race"), parse_solver("random")], ties="random", seed=0),
+        evaluate(
+            single,
+            [parse_solver("sliding-window:race"), parse_solver("random")],
+            ties="random",
+            seed=0,
+        ),
     ]
     rows = [row for evaluation in evaluations for row in evaluation.rows]
     assert {row.tuned_here for row in rows} == {True, False}
@@ -120,11 +131,14 @@ def test_decisions_analyzers_and_spans_of_the_python_interface_are_kept(tmp_path
     assert again(save(evaluations, tmp_path)).same
 
 
-@pytest.mark.parametrize("spec", ["sw+d:mctest160", "ir,corpus=paragraphs", "sw+d,distance_weight=inf", "lexical"])
+@pytest.mark.parametrize(
+    "spec", ["sw+d:mctest160", "ir,corpus=paragraphs", "sw+d,distance_weight=inf", "lexical"]
+)
 def test_a_kept_solver_is_the_solver(spec):
     solver = parse_solver(spec)
     made = solver_from_record(
-        json.loads(json.dumps(solver_to_record(solver, recorded_file))), find=lambda kept: kept["path"]
+        json.loads(json.dumps(solver_to_record(solver, recorded_file))),
+        find=lambda kept: kept["path"],
     )
     assert repr(made) == repr(solver)
     assert made.variant_name() == solver.variant_name()
@@ -153,12 +167,18 @@ def test_what_differs_is_told_by_row_number_and_question(evaluation, tmp_path):
     assert not result.same
     (difference,) = other.differences
     was = evaluation.rows[1].metrics()["accuracy"]
-    assert (difference.what, difference.recorded, difference.now) == ("metrics.accuracy", was + 2**-50, was)
+    assert (difference.what, difference.recorded, difference.now) == (
+        "metrics.accuracy",
+        was + 2**-50,
+        was,
+    )
     assert other.questions == tuple(q.id for q in evaluation.dataset[3:5])
 
 
 def test_a_row_that_is_gone_or_new_is_a_difference(evaluation, tmp_path):
-    gone = again(save([evaluation], tmp_path / "gone", lambda record: record["runs"][0]["rows"].pop()))
+    gone = again(
+        save([evaluation], tmp_path / "gone", lambda record: record["runs"][0]["rows"].pop())
+    )
     assert [row.same for row in gone.runs[0].rows] == [True, False]
     assert gone.runs[0].rows[1].differences[0].now == "longest"
 
@@ -186,8 +206,16 @@ def test_versions_that_differ_are_notes_and_no_differences(evaluation, tmp_path)
 # --- where files are, and what they hold -------------------------------------------------------------------------
 
 ROWS = [
-    {"passage": "Nora planted beans. Omar built a fence.", "question": "Who?", "candidates": ["Nora", "Omar"]},
-    {"passage": "The train left at nine. Omar had a cello.", "question": "When?", "candidates": ["ten", "nine"]},
+    {
+        "passage": "Nora planted beans. Omar built a fence.",
+        "question": "Who?",
+        "candidates": ["Nora", "Omar"],
+    },
+    {
+        "passage": "The train left at nine. Omar had a cello.",
+        "question": "When?",
+        "candidates": ["ten", "nine"],
+    },
 ]
 
 
@@ -204,10 +232,14 @@ def data(tmp_path) -> Path:
 def record(data, tmp_path, monkeypatch) -> Path:
     """A record beside its data, made with relative paths: tmp_path/data/mine.jsonl, tmp_path/runs/one/run.json."""
     monkeypatch.chdir(tmp_path)
-    return save([evaluate(load("data/mine.jsonl"), [parse_solver("sw+d")])], Path("runs/one")).resolve()
+    return save(
+        [evaluate(load("data/mine.jsonl"), [parse_solver("sw+d")])], Path("runs/one")
+    ).resolve()
 
 
-def test_relative_paths_are_relative_to_the_record_and_work_from_any_folder(record, tmp_path, monkeypatch):
+def test_relative_paths_are_relative_to_the_record_and_work_from_any_folder(
+    record, tmp_path, monkeypatch
+):
     kept = json.loads(record.read_text(encoding="utf-8"))["runs"][0]["dataset"]
     assert kept["read_with"]["path"] == kept["sources"][0]["path"] == "../../data/mine.jsonl"
     monkeypatch.chdir(record.parent.parent)
@@ -284,11 +316,16 @@ def test_official_layouts_come_out_again_in_place_and_moved(own_files, name, tmp
     assert again(path, tmp_path / "somewhere").same
 
 
-def test_a_changed_answer_beside_the_data_and_a_new_file_in_a_folder_are_changes(own_files, tmp_path):
+def test_a_changed_answer_beside_the_data_and_a_new_file_in_a_folder_are_changes(
+    own_files, tmp_path
+):
     folder = tmp_path / "copy"
     shutil.copytree(own_files, folder)
     names = ["mctest/sample.dev.tsv", "race"]
-    path = save([evaluate(load(folder / name), [parse_solver("longest")]) for name in names], tmp_path / "runs")
+    path = save(
+        [evaluate(load(folder / name), [parse_solver("longest")]) for name in names],
+        tmp_path / "runs",
+    )
     answers = folder / "mctest" / "sample.dev.ans"
     answers.write_bytes(answers.read_bytes().replace(b"A", b"B", 1))
     shutil.copy(folder / "race/dev/high/1.txt", folder / "race/dev/high/2.txt")
@@ -309,7 +346,9 @@ def test_files_that_solvers_read_are_kept_found_and_checked(tmp_path, monkeypatc
         "sw+d,stop_words=mine/stop.txt,analyzer=word+stop=mine/drop.txt+porter",
         "ngram-lm,corpus=passages+mine/text.txt",
     ]
-    path = save([evaluate(load("sample:single-choice"), [*map(parse_solver, specs)])], Path("runs")).resolve()
+    path = save(
+        [evaluate(load("sample:single-choice"), [*map(parse_solver, specs)])], Path("runs")
+    ).resolve()
     monkeypatch.chdir(path.parent)
     assert again(path).same
     shutil.move(tmp_path / "mine", tmp_path / "moved")
@@ -402,7 +441,10 @@ def test_no_name_or_value_of_a_parameter_is_mistaken_for_the_form_of_a_record(tm
 
 def test_verifying_compares_files_and_code_and_runs_nothing(tmp_path):
     code, helper = tmp_path / "mine.py", tmp_path / "rc_verified.py"
-    code.write_text("import sys\nsys.path.insert(0, __file__[:-7])\nimport rc_verified\n" + OWN, encoding="utf-8")
+    code.write_text(
+        "import sys\nsys.path.insert(0, __file__[:-7])\nimport rc_verified\n" + OWN,
+        encoding="utf-8",
+    )
     helper.write_text("x = 1\n", encoding="utf-8")
     solver = parse_solver(f"{code}:Shouting")
     path = save([evaluate(load("sample:single-choice"), [solver])], tmp_path / "runs")
@@ -423,10 +465,15 @@ def test_verifying_compares_files_and_code_and_runs_nothing(tmp_path):
 def test_what_was_in_memory_alone_is_refused_with_the_reason(tmp_path):
     solver = parse_solver("sw+d")
     rows = [{"id": f"q{i}", "gold": 1, **row} for i, row in enumerate(ROWS)]
-    (change,) = restore_record(save([evaluate(from_rows(rows), [solver])], tmp_path / "rows")).changes
+    (change,) = restore_record(
+        save([evaluate(from_rows(rows), [solver])], tmp_path / "rows")
+    ).changes
     assert "in memory" in change
     part = load("sample:single-choice")[:9]
-    assert "in memory" in restore_record(save([evaluate(part, [solver])], tmp_path / "part")).changes[0]
+    assert (
+        "in memory"
+        in restore_record(save([evaluate(part, [solver])], tmp_path / "part")).changes[0]
+    )
 
     class Here(type(solver)):
         pass
@@ -481,11 +528,23 @@ def test_learned_rows_under_other_versions_are_compared_within_a_tolerance(tmp_p
         (lambda record: record["runs"][0]["rows"][0].pop("outcomes"), "outcomes", None),
         (lambda record: record["runs"][0].update(rows=[1]), None, re.compile("^TypeError: ")),
         (lambda record: options_of(record).update(seed=10**400), "seed", re.compile("^1000")),
-        (lambda record: options_of(record).update(threshold=10**400), "threshold", re.compile("^1000")),
+        (
+            lambda record: options_of(record).update(threshold=10**400),
+            "threshold",
+            re.compile("^1000"),
+        ),
         (lambda record: options_of(record).update(cv="5"), "cv", "'5'"),
         (lambda record: options_of(record).update(unheard_of=1), "setting", "unheard_of"),
-        (lambda record: record["runs"][0].update(resampling=HUGE), "resamples", re.compile("18 digits")),
-        (lambda record: record["runs"][0]["dataset"].update(read_with=7), None, re.compile("^TypeError: ")),
+        (
+            lambda record: record["runs"][0].update(resampling=HUGE),
+            "resamples",
+            re.compile("18 digits"),
+        ),
+        (
+            lambda record: record["runs"][0]["dataset"].update(read_with=7),
+            None,
+            re.compile("^TypeError: "),
+        ),
     ],
 )
 def test_a_malformed_record_is_refused_with_its_place(evaluation, tmp_path, change, field, found):

@@ -32,13 +32,16 @@ def runs(tmp_path):
     """Three files of the sample with 12, 16 and 17 of 24 right answers."""
     dataset = load("sample:single-choice")
     return dataset, [
-        write_answers(tmp_path / f"{n}.jsonl", dataset, [i < n for i in range(len(dataset))]) for n in (12, 16, 17)
+        write_answers(tmp_path / f"{n}.jsonl", dataset, [i < n for i in range(len(dataset))])
+        for n in (12, 16, 17)
     ]
 
 
 def test_a_row_is_the_mean_of_its_runs(runs):
     dataset, files = runs
-    evaluation = evaluate(dataset, {"LLM": files, "SW": "sw+d"}, baseline="LLM", intervals=200, by="type")
+    evaluation = evaluate(
+        dataset, {"LLM": files, "SW": "sw+d"}, baseline="LLM", intervals=200, by="type"
+    )
     llm, sw = evaluation.rows
     assert (llm.name, llm.runs, sw.runs) == ("LLM", 3, 1)
     values = [12 / 24, 16 / 24, 17 / 24]
@@ -48,7 +51,8 @@ def test_a_row_is_the_mean_of_its_runs(runs):
     assert "|runs:3" in llm.signature
     assert llm.answers.answers == 72
     mean = np.mean(
-        [evaluate(dataset, {"A": file}).rows[0].outcomes.statistics["accuracy"] for file in files], axis=0
+        [evaluate(dataset, {"A": file}).rows[0].outcomes.statistics["accuracy"] for file in files],
+        axis=0,
     )
     alone = evaluate(dataset, {"LLM": files[0], "SW": "sw+d"}, baseline="LLM")
     assert llm.outcomes.statistics["accuracy"].mean(axis=1) == pytest.approx(mean)
@@ -60,14 +64,21 @@ def test_f1a_is_the_mean_of_the_runs_and_not_of_their_sums(tmp_path):
     files = []
     for name, answer in (("all", "all"), ("one", "A")):
         rows = [
-            {"id": q.id, "answer": list("ABCDEFGH"[: len(q.candidates)]) if answer == "all" else ["A"]}
+            {
+                "id": q.id,
+                "answer": list("ABCDEFGH"[: len(q.candidates)]) if answer == "all" else ["A"],
+            }
             for q in dataset
         ]
-        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        (tmp_path / f"{name}.jsonl").write_text(
+            "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8"
+        )
         files.append(str(tmp_path / f"{name}.jsonl"))
     row = next(row for row in evaluate(dataset, {"M": files}).rows if row.name == "M")
     alone = [
-        next(row for row in evaluate(dataset, {"M": file}).rows if row.name == "M").metrics()["f1_a"]
+        next(row for row in evaluate(dataset, {"M": file}).rows if row.name == "M").metrics()[
+            "f1_a"
+        ]
         for file in files
     ]
     assert row.metrics()["f1_a"] == pytest.approx(statistics.mean(alone))
@@ -112,4 +123,8 @@ def test_other_systems_of_one_name_are_refused(texts):
 
 def test_seeds_of_one_solver_are_runs():
     systems = name_systems(map(parse_system, ("R=random,seed=1", "R=random,seed=2", "S=sw+d")))
-    assert [(s.name, s.row) for s in systems] == [("R (run 1)", "R"), ("R (run 2)", "R"), ("S", "S")]
+    assert [(s.name, s.row) for s in systems] == [
+        ("R (run 1)", "R"),
+        ("R (run 2)", "R"),
+        ("S", "S"),
+    ]

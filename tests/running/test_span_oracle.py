@@ -22,7 +22,9 @@ from tests.errors import raises
 PASSAGE = Passage("p", "The fox met 2 hens of the farm. The owl slept.")
 
 
-def question(id: str, *gold: str, task: Task = Task.MULTI_SPAN, passage: Passage = PASSAGE) -> Question:
+def question(
+    id: str, *gold: str, task: Task = Task.MULTI_SPAN, passage: Passage = PASSAGE
+) -> Question:
     return Question(id, passage, "Who?", (), gold, task)
 
 
@@ -36,7 +38,9 @@ def test_all_gold_texts_are_wanted_of_several_and_one_of_alternatives():
     assert oracle.ceilings["quoref_em"] == 0.5
     assert oracle.ceilings["quoref_f1"] == pytest.approx((1 + (1 + 0.5) / 2) / 2)
     assert oracle.single_span_ceilings == {"quoref_em": 0.0, "quoref_f1": 0.5}
-    alternatives = compute_span_oracle(spans(question("c", "hens of the farm", "The owl", task=Task.SPAN)))
+    alternatives = compute_span_oracle(
+        spans(question("c", "hens of the farm", "The owl", task=Task.SPAN))
+    )
     assert alternatives.ceilings == {"em": 1.0, "f1": 1.0} == alternatives.single_span_ceilings
 
 
@@ -48,7 +52,9 @@ def test_texts_are_compared_as_the_metric_compares_them():
 def test_no_choice_of_spans_scores_more():
     asked = [
         question(str(i), *gold)
-        for i, gold in enumerate([("fox met hens", "slept"), ("owl fox",), ("x", "2 hens of the farm")])
+        for i, gold in enumerate(
+            [("fox met hens", "slept"), ("owl fox",), ("x", "2 hens of the farm")]
+        )
     ]
     metric = get_metric("quoref_f1")
     for q, prediction in zip(asked, oracle_predictions(spans(*asked)), strict=True):
@@ -80,14 +86,20 @@ def test_every_run_on_spans_notes_the_ceilings():
     )
     assert evaluation.to_dict()["dataset"]["notes"] == list(evaluation.notes)
     single = evaluate(Dataset([question("a", "fox", task=Task.SPAN)]), [Random()])
-    assert single.notes == ("a perfect choice among the candidate spans would score EM 100.00, F1 100.00",)
-    choices = Dataset([Question("c", PASSAGE, "?", (Candidate("a"),), frozenset({0}), Task.SINGLE_CHOICE)])
+    assert single.notes == (
+        "a perfect choice among the candidate spans would score EM 100.00, F1 100.00",
+    )
+    choices = Dataset(
+        [Question("c", PASSAGE, "?", (Candidate("a"),), frozenset({0}), Task.SINGLE_CHOICE)]
+    )
     assert evaluate(choices, [Random()]).notes == ()
 
 
 def test_a_relative_threshold_answers_with_several_spans():
     dataset = Dataset([question("a", "fox", "owl")])
-    near = evaluate(dataset, [parse_solver("span-sw,margin=1e6")], spans=SpanGenerator(max_tokens=1))
+    near = evaluate(
+        dataset, [parse_solver("span-sw,margin=1e6")], spans=SpanGenerator(max_tokens=1)
+    )
     (row,) = near.rows
     assert sorted(row.outcomes.answers[0]) == ["2", "farm", "fox", "hens", "met", "owl", "slept"]
     assert "relative_threshold:1000000.0" in row.signature
@@ -103,4 +115,6 @@ def test_quoref_dev(shared_data):
     dataset = add_span_candidates(load(shared_data / "quoref" / "quoref-dev-v0.1.json"))
     oracle = compute_span_oracle(dataset)
     assert oracle.ceilings == pytest.approx({"quoref_em": 0.9855, "quoref_f1": 0.9964}, abs=5e-5)
-    assert oracle.single_span_ceilings == pytest.approx({"quoref_em": 0.8958, "quoref_f1": 0.9442}, abs=5e-5)
+    assert oracle.single_span_ceilings == pytest.approx(
+        {"quoref_em": 0.8958, "quoref_f1": 0.9442}, abs=5e-5
+    )

@@ -104,8 +104,9 @@ def test_paths_are_relative_to_the_suite(write, tmp_path, monkeypatch):
     write("", "data/text.jsonl")
     write("", "suites/given.jsonl")
     path = write(
-        'data = "../data"\n[datasets.a]\npath = "text.jsonl"\ntrain = ["text.jsonl", "sample:cloze"]\n'
-        '[systems]\nOurs = "given.jsonl"\nFile = "score-file,path=given.jsonl"\nNone = "missing.jsonl"\n',
+        'data = "../data"\n[datasets.a]\npath = "text.jsonl"\ntrain = ["text.jsonl", '
+        '"sample:cloze"]\n[systems]\nOurs = "given.jsonl"\nFile = '
+        '"score-file,path=given.jsonl"\nNone = "missing.jsonl"\n',
         "suites/suite.toml",
     )
     monkeypatch.chdir(tmp_path)
@@ -154,22 +155,35 @@ def test_a_file_of_a_solver_is_not_taken_from_another_folder(write, tmp_path, mo
     monkeypatch.chdir(tmp_path)
     write("1,2\n", "scores.txt")
     system = "score-file,path=scores.txt"
-    suite = write(f'[datasets.a]\npath = "sample:cloze"\n[systems]\nOwn = "{system}"\n', "sub/suite.toml")
-    assert Path(read_suite(suite).systems["Own"]["a"].solver.path) == tmp_path / "sub" / "scores.txt"
+    suite = write(
+        f'[datasets.a]\npath = "sample:cloze"\n[systems]\nOwn = "{system}"\n', "sub/suite.toml"
+    )
+    assert (
+        Path(read_suite(suite).systems["Own"]["a"].solver.path) == tmp_path / "sub" / "scores.txt"
+    )
 
 
 def test_the_name_of_a_row_out_of_fold_is_no_name_of_another_system(write):
-    text = '[datasets.a]\npath = "sample:cloze"\n[systems]\nA = "sw"\n"A (out of fold)" = "longest"\n'
+    text = (
+        '[datasets.a]\npath = "sample:cloze"\n[systems]\nA = "sw"\n"A (out of fold)" = "longest"\n'
+    )
     with raises(DataError, field="systems.A (out of fold)"):
         read_suite(write(text))
     with raises(UsageError, field="name", found="A (out of fold)"):
         name_systems([parse_system("A=sw"), parse_system("A (out of fold)=longest")])
     named = name_systems([parse_system("sliding-window (out of fold)=longest"), parse_system("sw")])
-    assert [system.name for system in named] == ["sliding-window (out of fold)", "sliding-window (2)"]
+    assert [system.name for system in named] == [
+        "sliding-window (out of fold)",
+        "sliding-window (2)",
+    ]
 
 
 def test_a_dataset_without_a_system_is_refused(write):
-    path = write(MINIMAL.replace("[systems]", '[datasets.b]\npath = "x"\n[systems]').replace('"sw"', '{a = "sw"}'))
+    path = write(
+        MINIMAL.replace("[systems]", '[datasets.b]\npath = "x"\n[systems]').replace(
+            '"sw"', '{a = "sw"}'
+        )
+    )
     with raises(DataError, field="datasets.b"):
         read_suite(path)
 
@@ -178,7 +192,11 @@ def test_what_is_written_is_read_back(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "sw").write_text("", encoding="utf-8")
     systems = name_systems(
-        [parse_system('A\u00e9 "x"=sw+d,window=3'), System(path="sw", name="sw"), parse_system("ir")]
+        [
+            parse_system('A\u00e9 "x"=sw+d,window=3'),
+            System(path="sw", name="sw"),
+            parse_system("ir"),
+        ]
     )
     name = 'a "quoted" \x7f name'
     values = {
@@ -189,7 +207,13 @@ def test_what_is_written_is_read_back(tmp_path, monkeypatch):
         "seed": 4,
         "ties": "first",
     }
-    others = {"path": "z", "fields": {"passage": "p.q"}, "metrics": ["em"], "threshold": 1e-7, "seed": 4}
+    others = {
+        "path": "z",
+        "fields": {"passage": "p.q"},
+        "metrics": ["em"],
+        "threshold": 1e-7,
+        "seed": 4,
+    }
     chosen = [(SuiteDataset(name, values), systems), (SuiteDataset("b", others), systems[:1])]
     (tmp_path / "suites").mkdir()
     text = suite_text("suites/suite.toml", chosen)
@@ -198,7 +222,10 @@ def test_what_is_written_is_read_back(tmp_path, monkeypatch):
     suite = read_suite("suites/suite.toml")
     first, second = suite.datasets
     assert first.name == name
-    assert (first.values["path"], load_path(first.texts("train")[0])) == ("sample:cloze", tmp_path / "x/y.jsonl")
+    assert (first.values["path"], load_path(first.texts("train")[0])) == (
+        "sample:cloze",
+        tmp_path / "x/y.jsonl",
+    )
     assert {key: first.values.get(key) for key in ("cv", "seed", "ties")} == {
         "cv": None,
         "seed": 4,
@@ -241,14 +268,18 @@ def test_a_row_from_a_file_is_the_row_that_was_computed(suite, folder):
         _, computed = run_dataset(suite, entry, folder)
         _, found = run_dataset(suite, entry, folder)
         assert not any(cell.is_kept for cell in computed)
-        answered = [(a, b) for a, b in zip(computed, found, strict=True) if isinstance(a.result, Evaluation)]
+        answered = [
+            (a, b) for a, b in zip(computed, found, strict=True) if isinstance(a.result, Evaluation)
+        ]
         assert len(answered) >= 3
         for one, other in answered:
             assert other.is_kept
             for row, again in zip(one.result.rows, other.result.rows, strict=True):
                 assert row.outcomes.answers == again.outcomes.answers
                 for name in ("n_tied", "n_selected", "n_candidates", "evidence"):
-                    assert np.array_equal(getattr(row.outcomes, name), getattr(again.outcomes, name))
+                    assert np.array_equal(
+                        getattr(row.outcomes, name), getattr(again.outcomes, name)
+                    )
                     assert type(getattr(row.outcomes, name)) is type(getattr(again.outcomes, name))
                 assert row.outcomes.statistics.keys() == again.outcomes.statistics.keys()
                 for name, statistics in row.outcomes.statistics.items():
@@ -270,7 +301,9 @@ def test_results_do_not_depend_on_the_number_of_processes(suite, tmp_path):
         spread, cells = run_dataset(suite, entry, CellFolder(tmp_path / "two"), jobs=2)
         assert plain(alone.evaluation()) == plain(spread.evaluation())
         assert not any(cell.is_kept for cell in cells)
-    assert {p.name for p in (tmp_path / "one").iterdir()} == {p.name for p in (tmp_path / "two").iterdir()}
+    assert {p.name for p in (tmp_path / "one").iterdir()} == {
+        p.name for p in (tmp_path / "two").iterdir()
+    }
 
 
 @pytest.mark.ci
@@ -281,7 +314,9 @@ def test_dask_runs_the_cells(suite, tmp_path):
     entry = suite.datasets[1]
     alone, _ = run_dataset(suite, entry, CellFolder(tmp_path / "one"))
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None
+        ) as cluster,
         distributed.Client(cluster),
         parallel_config(backend="dask"),
     ):
@@ -290,20 +325,38 @@ def test_dask_runs_the_cells(suite, tmp_path):
 
 
 ROWS: list[dict[str, Any]] = [
-    {"id": "1", "passage": "Ann met Bob.", "question": "Who met Bob?", "candidates": ["Ann", "Eve"], "gold": 0},
-    {"id": "2", "passage": "Eve left.", "question": "Who left?", "candidates": ["Ann", "Eve"], "gold": 1},
+    {
+        "id": "1",
+        "passage": "Ann met Bob.",
+        "question": "Who met Bob?",
+        "candidates": ["Ann", "Eve"],
+        "gold": 0,
+    },
+    {
+        "id": "2",
+        "passage": "Eve left.",
+        "question": "Who left?",
+        "candidates": ["Ann", "Eve"],
+        "gold": 1,
+    },
 ]
 OURS = "".join(
     json.dumps(
-        {"question_id": row["id"], "candidate": i, "text": text, "score": float(i == row["gold"]), "evidence": True}
+        {
+            "question_id": row["id"],
+            "candidate": i,
+            "text": text,
+            "score": float(i == row["gold"]),
+            "evidence": True,
+        }
     )
     + "\n"
     for row in ROWS
     for i, text in enumerate(row["candidates"])
 )
 FILES = (
-    '[datasets.a]\npath = "data.jsonl"\n[systems]\nSW = "sw"\nList = "sw,window=2"\nOurs = "ours.jsonl"\n'
-    'LR = "surface-lr"\n'
+    '[datasets.a]\npath = "data.jsonl"\n[systems]\nSW = "sw"\nList = "sw,window=2"\nOurs = '
+    '"ours.jsonl"\nLR = "surface-lr"\n'
 )
 
 
@@ -321,9 +374,15 @@ def files(write, folder):
         run, cells = run_dataset(suite, suite.datasets[0], folder)
         computed.notes, computed.run = run.notes, run
         computed.facts = {
-            cell.system.name: run.facts_of(cell.system) for cell in cells if cell.system in run.systems
+            cell.system.name: run.facts_of(cell.system)
+            for cell in cells
+            if cell.system in run.systems
         }
-        return [cell.system.name for cell in cells if isinstance(cell.result, Evaluation) and not cell.is_kept]
+        return [
+            cell.system.name
+            for cell in cells
+            if isinstance(cell.result, Evaluation) and not cell.is_kept
+        ]
 
     write_data()
     write(OURS, "ours.jsonl")
@@ -336,7 +395,9 @@ def test_only_changed_cells_are_computed(files, write):
     assert files() == []
     assert files(FILES.replace("window=2", "window=3")) == ["List"]
     assert files(FILES.replace("[systems]", "seed = 4\n[systems]")) == ["SW", "List", "Ours"]
-    assert files(FILES.replace("[systems]", 'metrics = "accuracy"\nintervals = 50\n[systems]')) == []
+    assert (
+        files(FILES.replace("[systems]", 'metrics = "accuracy"\nintervals = 50\n[systems]')) == []
+    )
     write(OURS.replace("1.0", "0.5"), "ours.jsonl")
     assert files() == ["Ours"]
     files.write_data([{**ROWS[0], "gold": 1}, ROWS[1]])
@@ -351,7 +412,9 @@ def test_another_version_is_another_cell(files, monkeypatch):
 
 def test_a_system_and_a_dataset_may_have_other_names(files):
     files()
-    renamed = FILES.replace("Ours", "Theirs").replace("SW", "Window").replace("datasets.a", "datasets.b")
+    renamed = (
+        FILES.replace("Ours", "Theirs").replace("SW", "Window").replace("datasets.a", "datasets.b")
+    )
     assert files(renamed) == []
     evaluation = files.run.evaluation()
     assert evaluation.dataset.name == "b"
@@ -385,11 +448,18 @@ def test_systems_that_cannot_answer_are_reasons_and_the_others_rows(files, write
 
 
 def test_a_renamed_row_that_is_tuned_here_keeps_its_second_row(write, folder):
-    text = '[datasets.a]\npath = "sample:multiple-answer"\ntune = "sample:multiple-answer"\n[systems]\nSW = "sw"\n'
+    text = (
+        '[datasets.a]\npath = "sample:multiple-answer"\ntune = '
+        '"sample:multiple-answer"\n[systems]\nSW = "sw"\n'
+    )
     for name in ("SW", "Window"):
         suite = read_suite(write(text.replace("SW", name)))
         run, _ = run_dataset(suite, suite.datasets[0], folder)
-        assert [row.name for row in run.evaluation().rows] == ["all-positive", name, f"{name} (out of fold)"]
+        assert [row.name for row in run.evaluation().rows] == [
+            "all-positive",
+            name,
+            f"{name} (out of fold)",
+        ]
 
 
 def test_hidden_gold_and_unknown_keys_are_errors_of_the_dataset(write, files):

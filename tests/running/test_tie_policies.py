@@ -17,7 +17,12 @@ PASSAGE = Passage("p", "A short text.")
 DATASET = Dataset(
     [
         Question(
-            f"q{i}", PASSAGE, f"Which one is {i}?", tuple(map(Candidate, texts)), frozenset({1}), Task.SINGLE_CHOICE
+            f"q{i}",
+            PASSAGE,
+            f"Which one is {i}?",
+            tuple(map(Candidate, texts)),
+            frozenset({1}),
+            Task.SINGLE_CHOICE,
         )
         for i, texts in enumerate([("aa", "bb", "c"), ("aa", "bb", "cc"), ("a", "bb", "c")])
     ],
@@ -41,7 +46,9 @@ def log(tmp_path):
             texts = [candidate.text for candidate in question.candidates]
             doc = {"passage": PASSAGE.text, "question": question.text, "choices": texts, "gold": 1}
             values = [0.0 if score == own.max() else -1.0 for score in own]
-            file.write(json.dumps(choice_row(i, doc, [f" {text}" for text in texts], values, 1)) + "\n")
+            file.write(
+                json.dumps(choice_row(i, doc, [f" {text}" for text in texts], values, 1)) + "\n"
+            )
     return str(path)
 
 

@@ -15,7 +15,10 @@ def data(golds, texts=("a", "bb", "ccc")):
     options = tuple(map(Candidate, texts))
     rows = enumerate(golds)
     return Dataset(
-        [Question(f"q{i}", passage, f"{i}?", options, frozenset({g}), Task.SINGLE_CHOICE) for i, g in rows]
+        [
+            Question(f"q{i}", passage, f"{i}?", options, frozenset({g}), Task.SINGLE_CHOICE)
+            for i, g in rows
+        ]
     )
 
 
@@ -40,6 +43,8 @@ def test_a_trivial_choice_that_beats_a_system_is_said_once(golds, what):
 def test_nothing_is_said_of_better_systems_or_of_trivial_ones(tmp_path):
     golds = [0, 1, 2, 1]
     file = tmp_path / "right.csv"
-    file.write_text("id,answer\n" + "".join(f"q{i},{'ABC'[g]}\n" for i, g in enumerate(golds)), encoding="utf-8")
+    file.write_text(
+        "id,answer\n" + "".join(f"q{i},{'ABC'[g]}\n" for i, g in enumerate(golds)), encoding="utf-8"
+    )
     assert notes_of(data(golds), str(file), "longest", "random") == []
     assert issubclass(SOLVERS["longest"], Solver)

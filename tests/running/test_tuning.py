@@ -49,22 +49,36 @@ def test_no_decision_is_fitted_on_what_it_answers(monkeypatch):
     fitted, decided = [], []
     fit, decide = TunedThreshold.fit, TunedThreshold.decide
     monkeypatch.setattr(
-        TunedThreshold, "fit", lambda s, x, qs: fitted.append({group[q.id] for q in qs}) or fit(s, x, qs)
+        TunedThreshold,
+        "fit",
+        lambda s, x, qs: fitted.append({group[q.id] for q in qs}) or fit(s, x, qs),
     )
     monkeypatch.setattr(
-        TunedThreshold, "decide", lambda s, x, qs: decided.append({group[q.id] for q in qs}) or decide(s, x, qs)
+        TunedThreshold,
+        "decide",
+        lambda s, x, qs: decided.append({group[q.id] for q in qs}) or decide(s, x, qs),
     )
     evaluate(made, [LongestCandidate()])
     assert len(fitted) == len(decided) == 5
     assert all(not learned & answered for learned, answered in zip(fitted, decided, strict=True))
-    assert all(learned | answered == set(group.values()) for learned, answered in zip(fitted, decided, strict=True))
+    assert all(
+        learned | answered == set(group.values())
+        for learned, answered in zip(fitted, decided, strict=True)
+    )
 
 
-def test_a_row_tuned_on_its_own_content_is_marked_and_followed_by_its_out_of_fold_row(dataset, says):
+def test_a_row_tuned_on_its_own_content_is_marked_and_followed_by_its_out_of_fold_row(
+    dataset, says
+):
     made = dataset(Task.MULTIPLE_ANSWER, [LOW, HIGH])
     copy = dataset(Task.MULTIPLE_ANSWER, [LOW, HIGH], name="copy")
     here, cv5 = evaluate(made, [says], tune=copy).rows
-    assert (here.tuned_on, here.tuned_here, cv5.tuned_on, cv5.tuned_here) == ("copy", True, "cv5", False)
+    assert (here.tuned_on, here.tuned_here, cv5.tuned_on, cv5.tuned_here) == (
+        "copy",
+        True,
+        "cv5",
+        False,
+    )
     assert here.threshold == 1.5
     assert list(here.outcomes.answers) == [[1], [0, 1]]
     (alone,) = evaluate(made, [says]).rows
@@ -73,7 +87,9 @@ def test_a_row_tuned_on_its_own_content_is_marked_and_followed_by_its_out_of_fol
 
 def test_a_row_tuned_elsewhere_stands_alone(dataset, says):
     made = dataset(Task.MULTIPLE_ANSWER, [LOW, HIGH])
-    elsewhere = dataset(Task.MULTIPLE_ANSWER, [("Mid.", ["5", "6"], frozenset({1}))], name="elsewhere")
+    elsewhere = dataset(
+        Task.MULTIPLE_ANSWER, [("Mid.", ["5", "6"], frozenset({1}))], name="elsewhere"
+    )
     (row,) = evaluate(made, [says], tune=elsewhere).rows
     assert (row.tuned_on, row.tuned_here, row.threshold) == ("elsewhere", False, 5.5)
 
@@ -82,7 +98,9 @@ def test_a_threshold_is_tuned_for_the_metric_named(dataset, says):
     """Half of the options right, and never all of a question's: F1a wants all, EM0 wants none."""
     rows = [(f"P{i}.", ["1", "2"], frozenset({0})) for i in range(4)] + [("E.", ["1"], frozenset())]
     made = dataset(Task.MULTIPLE_ANSWER, rows)
-    by_metric = {m: evaluate(made, [says], tune=made, tune_metric=m).rows[0] for m in ("f1_a", "em0")}
+    by_metric = {
+        m: evaluate(made, [says], tune=made, tune_metric=m).rows[0] for m in ("f1_a", "em0")
+    }
     assert by_metric["f1_a"].threshold < 1
     assert by_metric["em0"].threshold >= 2
     with raises(UsageError, field="multiple-answer metric", found="quoref_f1"):
@@ -163,7 +181,9 @@ def test_cross_fitted_scores_stand_in_the_questions_order():
         assert np.array_equal(scored.values, scores.values)
         assert np.array_equal(scored.offsets, scores.offsets)
         assert [p.question_id for p in system.decide(block, scored)] == [q.id for q in made]
-        assert len({id(system.solver_of(i)) for i in range(len(made))}) == (5 if solver.tunes_parameters else 1)
+        assert len({id(system.solver_of(i)) for i in range(len(made))}) == (
+            5 if solver.tunes_parameters else 1
+        )
 
 
 @pytest.mark.parametrize("tune", [True, False])
@@ -185,21 +205,27 @@ def test_tuning_data_must_fit(dataset, says):
 def test_shared_passages_and_questions_are_counted(dataset, says):
     made = dataset(Task.MULTIPLE_ANSWER, [LOW, HIGH])
     shares = dataset(
-        Task.MULTIPLE_ANSWER, [("low.", ["5"], frozenset({0})), ("New.", ["5"], frozenset())], name="dev"
+        Task.MULTIPLE_ANSWER,
+        [("low.", ["5"], frozenset({0})), ("New.", ["5"], frozenset())],
+        name="dev",
     )
     assert evaluate(made, [says], tune=shares).warnings == (
         "tuning data dev shares 1 passage and 1 question with made",
     )
     apart = dataset(Task.MULTIPLE_ANSWER, [("New.", ["5"], frozenset({0}))], name="dev")
     assert evaluate(made, [says], tune=apart).warnings == ()
-    assert evaluate(made, [says], tune=made).warnings == ("tuning data made is the data that is reported",)
+    assert evaluate(made, [says], tune=made).warnings == (
+        "tuning data made is the data that is reported",
+    )
 
 
 def test_what_nothing_uses_is_named(dataset, says):
     single = synthetic_dataset(Task.SINGLE_CHOICE)
     other = synthetic_dataset(Task.SINGLE_CHOICE, seed=5, name="other")
     given = {"train": other, "tune": other, "threshold": 1.0, "tune_metric": "em0"}
-    unused = [w for w in evaluate(single, [LongestCandidate()], **given).warnings if "not used" in w]
+    unused = [
+        w for w in evaluate(single, [LongestCandidate()], **given).warnings if "not used" in w
+    ]
     assert [warning.partition(" is not used: ")[0] for warning in unused] == [
         "training data other",
         "tuning data other",

@@ -50,7 +50,9 @@ def test_no_threshold_is_chosen_on_scores_of_who_learned_the_answers(tune):
     assert row.tuned_on == f"{tune.name} out of fold (cv5)"
     assert "out of fold (cv5)" in row.signature
     assert "folds:" in row.signature
-    assert row.threshold <= 0  # all scores are 0 there, so nothing tells options apart: all are selected, or none
+    assert (
+        row.threshold <= 0
+    )  # all scores are 0 there, so nothing tells options apart: all are selected, or none
 
 
 def test_data_that_nothing_was_learned_from_is_scored_by_the_solver_itself():
@@ -76,8 +78,14 @@ def test_learners_of_the_package_are_tuned_as_their_folds_say(spec):
     (row,) = evaluate(EXAM, [parse_solver(spec)], train=TRAIN, tune=TRAIN).rows
     values = []
     for others, own in FoldPlan().folds(TRAIN):
-        solver = parse_solver(spec).fit(replace(TRAIN, questions=[TRAIN[i] for i in others.tolist()]))
-        values += list(zip(own.tolist(), solver.score_candidates([TRAIN[i] for i in own.tolist()]), strict=True))
+        solver = parse_solver(spec).fit(
+            replace(TRAIN, questions=[TRAIN[i] for i in others.tolist()])
+        )
+        values += list(
+            zip(
+                own.tolist(), solver.score_candidates([TRAIN[i] for i in own.tolist()]), strict=True
+            )
+        )
     scores = Scores.from_lists([own for _, own in sorted(values, key=lambda pair: pair[0])])
     assert row.threshold == pytest.approx(TunedThreshold().fit(scores, TRAIN).best_threshold_)
 
@@ -87,7 +95,9 @@ def test_weights_are_tuned_on_members_that_have_not_learned_the_questions():
     solver = Combination(solvers=members, weights="tuned", normalise="none")
     (row,) = evaluate(EXAM, [solver], train=TRAIN, tune=TRAIN).rows
     (longest,) = evaluate(EXAM, [LongestCandidate()], tune=TRAIN).rows
-    assert row.outcomes.answers == longest.outcomes.answers  # who only remembers, tells nothing about the others
+    assert (
+        row.outcomes.answers == longest.outcomes.answers
+    )  # who only remembers, tells nothing about the others
     assert not any("weight is too high" in caveat for caveat in row.caveats)
 
 

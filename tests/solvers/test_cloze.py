@@ -74,11 +74,17 @@ def test_idf_counts_passages(tmp_path):
     with raises(NotFittedError, field="weights", found="'idf'"):
         solver.score_candidates([question])
     solver.fit([question, other])
-    assert (solver.n_passages_, solver.passage_counts_["bob"], solver.passage_counts_["ann"]) == (2, 2, 1)
+    assert (solver.n_passages_, solver.passage_counts_["bob"], solver.passage_counts_["ann"]) == (
+        2,
+        2,
+        1,
+    )
     expected = [[2 * np.log(2) + np.log(3)]]
     assert score_members(solver, question) == pytest.approx(np.array(expected))
     save_solver(solver, tmp_path / "saved.npz")
-    assert score_members(load_solver(tmp_path / "saved.npz"), question) == score_members(solver, question)
+    assert score_members(load_solver(tmp_path / "saved.npz"), question) == score_members(
+        solver, question
+    )
 
 
 SETTINGS = [
@@ -99,7 +105,9 @@ def test_explanations_have_the_scores(solver, seed):
     for question in dataset:
         for candidate in solver.explain(question).candidates:
             is_distance = isinstance(solver, ClozeDistance)
-            explained = -candidate.numbers["distance"] if is_distance else candidate.numbers["window"]
+            explained = (
+                -candidate.numbers["distance"] if is_distance else candidate.numbers["window"]
+            )
             assert explained == candidate.score
             assert candidate.evidence == (candidate.numbers.get("matched", 0) > 0)
             for mark in candidate.marks:
@@ -107,7 +115,9 @@ def test_explanations_have_the_scores(solver, seed):
 
 
 def test_the_explanation_shows_the_mention_and_its_words():
-    text = explanation_text(ClozeDistance().explain(ask("old @placeholder met Eve", "Ann Lee", "Eve")))
+    text = explanation_text(
+        ClozeDistance().explain(ask("old @placeholder met Eve", "Ann Lee", "Eve"))
+    )
     assert "_Old_ *Ann Lee* _met_ Bob" in text
     assert "distance = 0 + 0 + 8" in text
     assert "score = -3 * 8  # the passage does not mention the candidate" in text

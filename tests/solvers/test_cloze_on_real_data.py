@@ -57,7 +57,9 @@ def test_random_is_the_mean_over_mentions(path, dataset):
     assert row.metrics()["f1"] == pytest.approx(_mean(f1), abs=1e-12)
 
 
-@pytest.mark.parametrize("spec", ["cloze-distance", "cloze-distance,analyzer=treebank", "cloze-window"])
+@pytest.mark.parametrize(
+    "spec", ["cloze-distance", "cloze-distance,analyzer=treebank", "cloze-window"]
+)
 def test_scores_equal_the_reference(dataset, spec):
     solver = parse_solver(spec)
     for question in dataset[:20]:

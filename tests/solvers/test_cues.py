@@ -26,7 +26,13 @@ def test_lengths():
 
 
 def test_negations_are_words_of_their_own():
-    assert cue(NegationWords(), "not a knot", "It doesn't, no", "nothing wrong", "don’t", "") == [1, 2, 1, 1, 0]
+    assert cue(NegationWords(), "not a knot", "It doesn't, no", "nothing wrong", "don’t", "") == [
+        1,
+        2,
+        1,
+        1,
+        0,
+    ]
 
 
 def test_verbatim_overlap_counts_the_longest_run_of_words():
@@ -45,7 +51,10 @@ def test_evidence_is_the_passage():
 def test_the_direction_is_learned(gold, direction):
     solver = Length().fit([ask(["a", "bb", "cccc"], frozenset(gold))])
     assert solver.direction_ == direction
-    assert solver.score_candidates([ask(["xyz", "x"], None)])[0].tolist() == [3 * direction, direction]
+    assert solver.score_candidates([ask(["xyz", "x"], None)])[0].tolist() == [
+        3 * direction,
+        direction,
+    ]
 
 
 def test_a_long_question_does_not_outvote_its_options():

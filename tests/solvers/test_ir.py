@@ -27,10 +27,14 @@ BOAT = Passage("boat", "Nora sold a boat. The duck swam around the boat in the r
 
 
 def make_question(passage, text, *options, gold=0, id="q"):
-    return Question(id, passage, text, tuple(map(Candidate, options)), frozenset({gold}), Task.SINGLE_CHOICE)
+    return Question(
+        id, passage, text, tuple(map(Candidate, options)), frozenset({gold}), Task.SINGLE_CHOICE
+    )
 
 
-QUESTION = make_question(FOX, "Where did the fox sleep?", "in the barn", "in the river", "on a boat")
+QUESTION = make_question(
+    FOX, "Where did the fox sleep?", "in the barn", "in the river", "on a boat"
+)
 
 
 def write_index(folder, sentences):
@@ -38,7 +42,10 @@ def write_index(folder, sentences):
 
     text = folder / "text.txt"
     text.write_text("\n".join(sentences) + "\n", encoding="utf-8")
-    assert main(["index", str(text), "-o", str(folder / "index"), "--lines", "sentences", "--quiet"]) == 0
+    assert (
+        main(["index", str(text), "-o", str(folder / "index"), "--lines", "sentences", "--quiet"])
+        == 0
+    )
     return str(folder / "index")
 
 
@@ -98,14 +105,21 @@ def test_the_best_sentence_of_several_indexes_counts(tmp_path):
     one = write_index(tmp_path / "one", ["A fox may sleep in the river.", "Hens do not."])
     two = write_index(tmp_path / "two", ["Who sleeps on a boat? A fox!", "Hens do not."])
     both = IRSolver(corpus=[one, two]).fit([QUESTION])
-    alone = [IRSolver(corpus=path).fit([QUESTION]).score_candidates([QUESTION]) for path in (one, two)]
+    alone = [
+        IRSolver(corpus=path).fit([QUESTION]).score_candidates([QUESTION]) for path in (one, two)
+    ]
     scores = both.score_candidates([QUESTION])
     assert scores.values.tolist() == np.maximum(*(a.values for a in alone)).tolist()
     assert scores.evidence.tolist() == [False, True, True]
-    assert parse_solver(f"ir,corpus={one}+{two}").fit([QUESTION]).score_candidates([QUESTION]).values.tolist() == (
-        scores.values.tolist()
+    assert parse_solver(f"ir,corpus={one}+{two}").fit([QUESTION]).score_candidates(
+        [QUESTION]
+    ).values.tolist() == (scores.values.tolist())
+    assert (
+        IRSolver(corpus=["paragraphs", one, two])
+        .fit([QUESTION])
+        .score_candidates([QUESTION])
+        .evidence.all()
     )
-    assert IRSolver(corpus=["paragraphs", one, two]).fit([QUESTION]).score_candidates([QUESTION]).evidence.all()
 
 
 def test_verbatim_sentences_are_reported_and_can_be_excluded(tmp_path):
@@ -122,7 +136,9 @@ def test_verbatim_sentences_are_reported_and_can_be_excluded(tmp_path):
     dataset = Dataset([replace(QUESTION, gold=frozenset({1}))], "dev")
     everything = evaluate(dataset, [IRSolver(corpus=index)])
     (warning,) = everything.warnings
-    assert re.search("^ir,corpus=index: index .*1 questions, 1 .*right answer, .*1 passages", warning)
+    assert re.search(
+        "^ir,corpus=index: index .*1 questions, 1 .*right answer, .*1 passages", warning
+    )
     without = evaluate(dataset, [IRSolver(corpus=index, exclude_verbatim=True)])
     (warning,) = without.warnings
     assert re.search("^ir,corpus=index: 4 sentences", warning)
@@ -137,7 +153,11 @@ def test_verbatim_sentences_are_reported_and_can_be_excluded(tmp_path):
 
 def test_the_searched_passages_are_not_reported_as_verbatim():
     dataset = Dataset(
-        [make_question(FOX, "The hen met a duck", "duck"), make_question(FOX, "Met a hen?", "duck", id="2")], "dev"
+        [
+            make_question(FOX, "The hen met a duck", "duck"),
+            make_question(FOX, "Met a hen?", "duck", id="2"),
+        ],
+        "dev",
     )
     (warning,) = evaluate(dataset, [IRSolver.variant("paragraphs")]).warnings
     assert re.search("^ir:paragraphs: passages .*1 questions, 1 .*right answer$", warning)
@@ -148,7 +168,10 @@ def test_an_explanation_marks_the_sentence_and_its_words():
     best, *others = explanation.candidates
     window, *words = best.marks
     assert FOX.text[window.start : window.end] == "The fox slept in the barn."
-    assert [(FOX.text[m.start : m.end], m.kind) for m in words] == [("fox", "question"), ("barn", "candidate")]
+    assert [(FOX.text[m.start : m.end], m.kind) for m in words] == [
+        ("fox", "question"),
+        ("barn", "candidate"),
+    ]
     assert sum(best.numbers.values()) == pytest.approx(best.score, rel=1e-6)
     assert all(not other.marks and not other.evidence for other in others)
 
@@ -158,7 +181,10 @@ def test_an_explanation_quotes_a_sentence_of_another_text_with_its_source(tmp_pa
     question = make_question(FOX, "Where did the duck swim?", "in the river", "in the barn")
     solver = IRSolver(corpus="paragraphs").fit([question, other])
     best = solver.explain(question).candidates[0]
-    assert (best.quote, best.source) == ("The duck swam around the boat in the river.", "passage boat")
+    assert (best.quote, best.source) == (
+        "The duck swam around the boat in the river.",
+        "passage boat",
+    )
     assert {"duck", "river"} <= set(best.numbers)
     index = write_index(tmp_path, ["Hens.", "The duck swims in the river."])
     best = IRSolver(corpus=index).fit([question]).explain(question).candidates[0]
@@ -187,7 +213,9 @@ def test_an_index_without_texts_is_searched_but_not_compared_word_for_word():
         raise DataError("the index does not store the text", where=f"document {number}")
 
     corpus.engine.sentence = no_text
-    question = replace(QUESTION, text="The hen met a duck", passage=Passage("other", "A hen met a duck."))
+    question = replace(
+        QUESTION, text="The hen met a duck", passage=Passage("other", "A hen met a duck.")
+    )
     (caveat,) = solver.caveats([question])
     assert "word for word" in caveat
     assert "does not store" in caveat
@@ -206,7 +234,9 @@ def test_an_unfitted_solver_neither_scores_nor_explains_and_has_no_caveats():
 
 @pytest.mark.parametrize("variant", ["passage", "paragraphs", "clark2016"])
 def test_questions_without_passages_have_no_text_to_search(variant, tmp_path):
-    bare = make_question(Passage("none", " "), "Where did the fox sleep?", "in the barn", "on a boat")
+    bare = make_question(
+        Passage("none", " "), "Where did the fox sleep?", "in the barn", "on a boat"
+    )
     with raises(DataError, hint=re.compile("corpus=DIR")):
         IRSolver.variant(variant).fit([bare])
     index = write_index(tmp_path, ["The fox sleeps in the barn."])
@@ -238,7 +268,11 @@ def test_a_variant_named_after_what_it_searches_takes_no_other_corpus(variant):
     [
         ({"corpus": ["passage", "paragraphs"]}, "corpus", "['passage', 'paragraphs']"),
         ({"corpus": "paragraphs", "engine": "opensearch"}, "corpus", "'paragraphs'"),
-        ({"corpus": "index", "engine": "opensearch", "exclude_verbatim": True}, "engine", "'opensearch'"),
+        (
+            {"corpus": "index", "engine": "opensearch", "exclude_verbatim": True},
+            "engine",
+            "'opensearch'",
+        ),
         ({"corpus": ["a", "b", "a"]}, "corpus", "['a', 'b', 'a']"),
         ({"depth": 10}, "depth", "10"),
         ({"corpus": "paragraphs", "overlap": "word"}, "overlap", "'word'"),

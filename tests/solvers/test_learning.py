@@ -33,6 +33,10 @@ def test_every_logistic_regression_reaches_the_optimum_of_its_loss(learner, C):
     features, right = problem()
     arguments = features, right, C
     optimum = minimize(loss, np.zeros(features.shape[1] + 1), arguments, "L-BFGS-B", tol=1e-12).fun
-    model, caveats = fit_model(learner, C, Features(sparse=features), right, np.ones(features.shape[1]))
+    model, caveats = fit_model(
+        learner, C, Features(sparse=features), right, np.ones(features.shape[1])
+    )
     assert caveats == ()
-    assert loss(np.append(model.weights, model.bias), *arguments) == pytest.approx(optimum, rel=1e-4)
+    assert loss(np.append(model.weights, model.bias), *arguments) == pytest.approx(
+        optimum, rel=1e-4
+    )

@@ -14,7 +14,14 @@ from classic_rc.errors import UsageError
 from classic_rc.parameters import Parameter
 from classic_rc.predictions import Scores
 from classic_rc.questions import Task
-from classic_rc.solvers import SOLVERS, LongestCandidate, SlidingWindow, Solver, SurfaceLR, parse_solver
+from classic_rc.solvers import (
+    SOLVERS,
+    LongestCandidate,
+    SlidingWindow,
+    Solver,
+    SurfaceLR,
+    parse_solver,
+)
 from classic_rc.solvers.shared_parameters import SHARED_PARAMETERS
 from classic_rc.testing import synthetic_dataset
 from tests.errors import raises
@@ -76,7 +83,10 @@ def test_parameters_that_name_files():
         "categories",
         "wordnet",
     }
-    corpus, stop_words = SOLVERS["ngram-lm"].parameter("corpus"), SOLVERS["sw+d"].parameter("stop_words")
+    corpus, stop_words = (
+        SOLVERS["ngram-lm"].parameter("corpus"),
+        SOLVERS["sw+d"].parameter("stop_words"),
+    )
     assert not corpus.names_file("passages")
     assert corpus.names_file("passage")  # only ir has this word
     assert not stop_words.names_file("smart")
@@ -128,7 +138,10 @@ def test_a_solver_need_not_declare_its_parameters():
 
 
 class Declaring(Undeclared):
-    parameters: ClassVar = {"scale": Parameter("how much", (1, 2)), "gone": Parameter("of a base class", (1,))}
+    parameters: ClassVar = {
+        "scale": Parameter("how much", (1, 2)),
+        "gone": Parameter("of a base class", (1,)),
+    }
 
 
 def test_a_users_solver_is_checked_if_it_declares_parameters():
@@ -151,12 +164,22 @@ Fields = dict[str, object]
 Row = Fields | tuple[Fields, Fields | str]
 
 REFUSED: dict[str, list[Row]] = {
-    "constant-position": [{"position": "middle"}, {"position": -1}, {"position": True}, {"position": 10**20}],
+    "constant-position": [
+        {"position": "middle"},
+        {"position": -1},
+        {"position": True},
+        {"position": 10**20},
+    ],
     "longest": [{"unit": "tokens"}],
     "length": [{"unit": "pages"}],
     "verbatim-overlap": [({"analyzer": "none"}, {"field": "analyzer", "found": "none"})],
     "random": [{"seed": "a"}, {"seed": 1.5}],
-    "sliding-window": [{"window": 0}, {"window": True}, {"window": "wide"}, {"inverse_counts": "all"}],
+    "sliding-window": [
+        {"window": 0},
+        {"window": True},
+        {"window": "wide"},
+        {"inverse_counts": "all"},
+    ],
     "word-distance": [{"distance": "max"}],
     "sw+d": [
         {"window": "tuned"},
@@ -171,16 +194,28 @@ REFUSED: dict[str, list[Row]] = {
     ],
     "cloze-window": [{"weights": "tf"}],
     "lexical": [
-        ({"normaliser": "lemma"}, {"field": "normaliser", "found": "'lemma'", "expected": "annotations=FILE"}),
-        ({"coreference": "all"}, {"field": "coreference", "found": "'all'", "expected": "annotations=FILE"}),
+        (
+            {"normaliser": "lemma"},
+            {"field": "normaliser", "found": "'lemma'", "expected": "annotations=FILE"},
+        ),
+        (
+            {"coreference": "all"},
+            {"field": "coreference", "found": "'all'", "expected": "annotations=FILE"},
+        ),
         {"normaliser": "lemmas"},
         {"coreference": True},
         {"negation": "maybe"},
         {"weights": "mc16"},
-        ({"weights": "1/2/3"}, {"field": "weights", "found": "'1/2/3'", "expected": re.compile("'1/11/6/1'")}),
+        (
+            {"weights": "1/2/3"},
+            {"field": "weights", "found": "'1/2/3'", "expected": re.compile("'1/11/6/1'")},
+        ),
         {"weights": "1/2/3/nan"},
         {"weights": [1, 2]},
-        ({"bugs": "last"}, {"field": "bug of lexical", "found": "last", "expected": re.compile("last-window")}),
+        (
+            {"bugs": "last"},
+            {"field": "bug of lexical", "found": "last", "expected": re.compile("last-window")},
+        ),
         {"C": 0},
         ({"analyzer": "wrod"}, {"field": "analyzer", "found": "wrod", "expected": "word"}),
         ({"stop_words": "smrt"}, {"field": "stop list", "found": "smrt", "expected": "smart"}),
@@ -192,14 +227,23 @@ REFUSED: dict[str, list[Row]] = {
         ({"overlap": "word", "corpus": "paragraphs"}, "'overlap' of ir .* depth"),
         ({"corpus": ["passage", "paragraphs"]}, "corpus='passage' is the question's own passage"),
         ({"engine": "rank-bm25"}, "engine rank-bm25 has only similarity 'okapi'"),
-        ({"engine": "opensearch", "corpus": "paragraphs"}, "engine 'opensearch' .* index .*corpus=NAME"),
+        (
+            {"engine": "opensearch", "corpus": "paragraphs"},
+            "engine 'opensearch' .* index .*corpus=NAME",
+        ),
         ({"similarity": "okapi"}, "'bm25' or 'classic', got 'okapi'"),
         ({"analyzer": "none"}, {"field": "analyzer", "found": "none"}),
     ],
     "surface-lr": [
-        ({"features": "lenghts"}, {"field": "group of features", "found": "lenghts", "expected": "lengths"}),
+        (
+            {"features": "lenghts"},
+            {"field": "group of features", "found": "lenghts", "expected": "lengths"},
+        ),
         {"inputs": "passage"},
-        ({"features": "text-answer", "inputs": "no-passage"}, "inputs='no-passage'.* 'text-answer'"),
+        (
+            {"features": "text-answer", "inputs": "no-passage"},
+            "inputs='no-passage'.* 'text-answer'",
+        ),
         {"scaling": "max"},
         {"question_words": 0},
         {"C": -1},
@@ -207,7 +251,12 @@ REFUSED: dict[str, list[Row]] = {
         {"learner": "sgd"},
         {"learner": 3},
     ],
-    "span-sw": [{"context": "page"}, {"distance": "mode"}, {"distance_weight": -1}, {"distance_weight": math.inf}],
+    "span-sw": [
+        {"context": "page"},
+        {"distance": "mode"},
+        {"distance_weight": -1},
+        {"distance_weight": math.inf},
+    ],
     "span-ranker": [
         {"epochs": 0},
         {"epochs": 2.5},
@@ -259,8 +308,14 @@ REFUSED: dict[str, list[Row]] = {
         ({"solvers": [LongestCandidate(), Infinite()]}, "Infinite"),
         ({"solvers": TWO, "weights": [1]}, r"'weights' of combination .* 2 members.* got \[1\]"),
         ({"solvers": TWO, "weights": [1, "x"]}, r"'weights' of combination .* got \[1, 'x'\]"),
-        ({"solvers": TWO, "weights": [1, float("nan")]}, r"'weights' of combination .* got \[1, nan\]"),
-        ({"solvers": TWO, "weights": "learned"}, "'weights' of combination .*'tuned', 'stacked' .* got 'learned'"),
+        (
+            {"solvers": TWO, "weights": [1, float("nan")]},
+            r"'weights' of combination .* got \[1, nan\]",
+        ),
+        (
+            {"solvers": TWO, "weights": "learned"},
+            "'weights' of combination .*'tuned', 'stacked' .* got 'learned'",
+        ),
         ({"solvers": TWO, "weights": 3}, "'weights' of combination .* got 3"),
         ({"solvers": TWO, "normalise": "rank"}, {"field": "normalise", "found": "'rank'"}),
         ({"solvers": TWO, "C": 0}, {"field": "C", "found": "0"}),
@@ -287,7 +342,8 @@ def cases(rows):
 
 
 @pytest.mark.parametrize(
-    ("name", "params", "fields", "facts"), [(name, *case) for name, rows in REFUSED.items() for case in cases(rows)]
+    ("name", "params", "fields", "facts"),
+    [(name, *case) for name, rows in REFUSED.items() for case in cases(rows)],
 )
 def test_an_unusable_parameter_ends_in_one_error(name, params, fields, facts):
     solver = SOLVERS[name](**params)
@@ -304,7 +360,9 @@ def test_an_unusable_parameter_ends_in_one_error(name, params, fields, facts):
         assert re.search(facts, str(caught.value))
 
 
-FILES = [(name, parameter) for name, parameter in DECLARED if SOLVERS[name].parameters[parameter].is_file]
+FILES = [
+    (name, parameter) for name, parameter in DECLARED if SOLVERS[name].parameters[parameter].is_file
+]
 
 
 @pytest.mark.parametrize(("name", "parameter"), [file for file in FILES if file[1] != "stop_words"])

@@ -31,18 +31,27 @@ def families(modules: set[str]) -> set[str]:
 
 
 def run(spec: str, data: str = "sample:single-choice") -> str:
-    return f"from classic_rc.cli.main import main; main(['run', {data!r}, '-s', {spec!r}, '--quiet', '--cv', '2'])"
+    return (
+        f"from classic_rc.cli.main import main; main(['run', {data!r}, '-s', {spec!r}, '--quiet', "
+        "'--cv', '2'])"
+    )
 
 
 @pytest.mark.parametrize("name", SOLVER_ENTRIES)
 def test_a_line_agrees_with_its_class(name):
     line, solver = SOLVER_ENTRIES[name], SOLVERS[name]
     assert line.home == f"{solver.__module__}:{solver.__qualname__}"
-    assert (name, line.description, line.variants) == (solver.name, solver.description, tuple(solver.variants))
+    assert (name, line.description, line.variants) == (
+        solver.name,
+        solver.description,
+        tuple(solver.variants),
+    )
 
 
 def test_the_usual_solvers_are_known():
-    usual = {spec for specs in (*DEFAULT_SOLVERS.values(), *LEARNING_SOLVERS.values()) for spec in specs}
+    usual = {
+        spec for specs in (*DEFAULT_SOLVERS.values(), *LEARNING_SOLVERS.values()) for spec in specs
+    }
     assert {spec.partition(":")[0] for spec in usual} <= set(SOLVER_ENTRIES)
 
 

@@ -93,7 +93,9 @@ def test_the_same_fit_gives_the_same_bytes(tmp_path):
         save_solver(SurfaceLR().fit(TRAIN), tmp_path / name)
         contents.add((tmp_path / name).read_bytes())
     assert len(contents) == 1
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["one", "other.npz"], "no other file is left"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["one", "other.npz"], (
+        "no other file is left"
+    )
 
 
 def test_a_file_holds_no_pickle_and_says_what_it_is(path):
@@ -141,7 +143,12 @@ def test_words_of_any_characters_come_back(path):
 @pytest.mark.parametrize(
     ("solver", "error", "fields", "facts"),
     [
-        (parse_solver("sw+d"), UsageError, {"found": "sw+d", "expected": "a solver that learns"}, "-s sw+d"),
+        (
+            parse_solver("sw+d"),
+            UsageError,
+            {"found": "sw+d", "expected": "a solver that learns"},
+            "-s sw+d",
+        ),
         (
             ConstantPosition.variant("majority").fit(TRAIN),
             UsageError,
@@ -203,16 +210,22 @@ def is_foreign(path) -> bool:
     return isinstance(found, DataError) and found.expected == "format 'classic_rc solver'"
 
 
-@settings(max_examples=examples(25, 150), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(25, 150), suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(data=st.data())
 def test_a_changed_byte_is_refused_or_changes_nothing(tmp_path, data):
     whole = saved_bytes(tmp_path)
     at = data.draw(st.integers(0, len(whole) - 1))
     changed = tmp_path / "changed.npz"
-    changed.write_bytes(whole[:at] + bytes([whole[at] ^ data.draw(st.integers(1, 255))]) + whole[at + 1 :])
+    changed.write_bytes(
+        whole[:at] + bytes([whole[at] ^ data.draw(st.integers(1, 255))]) + whole[at + 1 :]
+    )
     found = outcome(changed)
     if not isinstance(found, DataError):  # a date in the archive's table
-        assert equal(found.score_candidates(DEV), load_solver(tmp_path / "whole.npz").score_candidates(DEV))
+        assert equal(
+            found.score_candidates(DEV), load_solver(tmp_path / "whole.npz").score_candidates(DEV)
+        )
 
 
 @settings(max_examples=examples(8, 50), suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -280,7 +293,9 @@ def test_a_file_of_another_version_is_refused(path, change, cause, facts):
     assert re.search(facts, str(error))
 
 
-@pytest.mark.parametrize("content", [b"", b"{}", b"PK\x03\x04", b"\x93NUMPY\x01\x00", pickle.dumps([1])])
+@pytest.mark.parametrize(
+    "content", [b"", b"{}", b"PK\x03\x04", b"\x93NUMPY\x01\x00", pickle.dumps([1])]
+)
 def test_a_foreign_file_is_refused(path, content):
     path.write_bytes(content)
     assert is_foreign(path)
@@ -309,10 +324,14 @@ def test_deflated_members_are_refused_unread(path, monkeypatch):
     for method in (zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
         with zipfile.ZipFile(path, "w") as archive:
             for name, content in members.items():
-                archive.writestr(name, content, method if name == "array.weights.npy" else zipfile.ZIP_STORED)
+                archive.writestr(
+                    name, content, method if name == "array.weights.npy" else zipfile.ZIP_STORED
+                )
         with monkeypatch.context() as patched:
             patched.setattr(zipfile.ZipFile, "read", lambda *args: pytest.fail("a member was read"))
-            patched.setattr(zipfile.ZipFile, "open", lambda *args: pytest.fail("a member was opened"))
+            patched.setattr(
+                zipfile.ZipFile, "open", lambda *args: pytest.fail("a member was opened")
+            )
             assert is_foreign(path)
             assert "compressed members" in outcome(path).problem
 
@@ -389,7 +408,9 @@ def test_questions_are_encoded_for_a_saved_solver_that_takes_an_encoding(path, s
 
 def test_a_row_names_the_saved_solver_and_its_training_data(path):
     save_solver(SurfaceLR.variant("mitre2018").fit(TRAIN), path)
-    (row, anew) = evaluate(DEV, [SavedSolver(path=str(path)), SurfaceLR.variant("mitre2018")], train=TRAIN).rows
+    (row, anew) = evaluate(
+        DEV, [SavedSolver(path=str(path)), SurfaceLR.variant("mitre2018")], train=TRAIN
+    ).rows
     assert row.name == "saved:surface-lr:mitre2018"
     assert row.metrics() == anew.metrics()
     assert "|analyzer:word|path:model.npz@" in row.signature
@@ -416,9 +437,14 @@ def test_decisions_of_a_saved_solver(path):
     assert saved.decision_for(Task.SINGLE_CHOICE).ties == "first"
     assert isinstance(saved.decision_for(Task.MULTIPLE_ANSWER), TunedThreshold)
     assert (
-        SavedSolver(path=str(path), decision=Threshold(value=0.1)).decision_for(Task.MULTIPLE_ANSWER).value == 0.1
+        SavedSolver(path=str(path), decision=Threshold(value=0.1))
+        .decision_for(Task.MULTIPLE_ANSWER)
+        .value
+        == 0.1
     )
-    assert [p.n_candidates for p in predict(DEV, saved).predictions] == [len(q.candidates) for q in DEV]
+    assert [p.n_candidates for p in predict(DEV, saved).predictions] == [
+        len(q.candidates) for q in DEV
+    ]
 
 
 def test_a_saved_solver_needs_a_file_and_its_task(path):
@@ -431,13 +457,22 @@ def test_a_saved_solver_needs_a_file_and_its_task(path):
 
 
 def test_a_solver_can_save_its_members():
-    first, second = SurfaceLR(features="answer").fit(TRAIN), SurfaceLR(features="overlap").fit(TRAIN)
+    first, second = (
+        SurfaceLR(features="answer").fit(TRAIN),
+        SurfaceLR(features="overlap").fit(TRAIN),
+    )
     plain = [solver_to_plain(part) for part in (first, second)]
-    arrays = {f"{i}.{name}": array for i, (_, own) in enumerate(plain) for name, array in own.items()}
+    arrays = {
+        f"{i}.{name}": array for i, (_, own) in enumerate(plain) for name, array in own.items()
+    }
     described = json.loads(json.dumps([data for data, _ in plain]))
     for i, (data, solver) in enumerate(zip(described, (first, second), strict=True)):
-        own = {name.removeprefix(f"{i}."): a for name, a in arrays.items() if name.startswith(f"{i}.")}
-        assert equal(solver_from_plain(data, own).score_candidates(DEV), solver.score_candidates(DEV))
+        own = {
+            name.removeprefix(f"{i}."): a for name, a in arrays.items() if name.startswith(f"{i}.")
+        }
+        assert equal(
+            solver_from_plain(data, own).score_candidates(DEV), solver.score_candidates(DEV)
+        )
 
 
 def test_every_solver_that_can_be_saved_comes_back(path):
@@ -463,10 +498,26 @@ def test_every_solver_that_can_be_saved_comes_back(path):
         assert equal(load_solver(path).score_candidates(train), solver.score_candidates(train))
 
 
-WRONG = [None, True, "x", [], {}, [1, 2], {"a": 1}, 10**400, -1, 0.5, float("nan"), float("inf"), [[["x"]]]]
+WRONG = [
+    None,
+    True,
+    "x",
+    [],
+    {},
+    [1, 2],
+    {"a": 1},
+    10**400,
+    -1,
+    0.5,
+    float("nan"),
+    float("inf"),
+    [[["x"]]],
+]
 CRAFTED = {
     "surface-lr": SurfaceLR(),
-    "stacked": parse_solver("combination,solvers=[surface-lr; longest],weights=stacked,normalise=standard"),
+    "stacked": parse_solver(
+        "combination,solvers=[surface-lr; longest],weights=stacked,normalise=standard"
+    ),
     "language-model": parse_solver("ngram-lm"),
 }
 
@@ -479,13 +530,21 @@ def crafted(name: str) -> Solver:
 def places(value, path=()):
     """Yield the path of every value in nested data; of a long list, of its first two."""
     yield path
-    inner = value.items() if isinstance(value, dict) else enumerate(value[:2]) if isinstance(value, list) else ()
+    inner = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value[:2])
+        if isinstance(value, list)
+        else ()
+    )
     for key, item in inner:
         yield from places(item, (*path, key))
 
 
 @pytest.mark.parametrize("name", CRAFTED)
-@settings(max_examples=examples(12, 60), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(12, 60), suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(data=st.data())
 def test_wrong_types_under_a_valid_checksum_are_one_error_or_a_working_solver(path, name, data):
     save_solver(crafted(name), path)
@@ -497,7 +556,9 @@ def test_wrong_types_under_a_valid_checksum_are_one_error_or_a_working_solver(pa
         header[place[-1]] = data.draw(st.sampled_from(WRONG))
 
     def spoil_array(header, members):
-        key = data.draw(st.sampled_from(sorted(name for name in members if name.startswith("array."))))
+        key = data.draw(
+            st.sampled_from(sorted(name for name in members if name.startswith("array.")))
+        )
         array = members[key]
         members[key] = data.draw(
             st.sampled_from(
@@ -514,7 +575,8 @@ def test_wrong_types_under_a_valid_checksum_are_one_error_or_a_working_solver(pa
     with np.load(path, allow_pickle=False) as file:
         has_arrays = any(key.startswith("array.") for key in file.files)
     rewrite_with_checksum(
-        path, data.draw(st.sampled_from([spoil_header, spoil_array] if has_arrays else [spoil_header]))
+        path,
+        data.draw(st.sampled_from([spoil_header, spoil_array] if has_arrays else [spoil_header])),
     )
     try:
         (row,) = evaluate(DEV, [SavedSolver(path=str(path))]).rows
@@ -530,7 +592,11 @@ def test_wrong_types_under_a_valid_checksum_are_one_error_or_a_working_solver(pa
         lambda h, m: h.update(caveats="text"),
         lambda h, m: h.update(trained_on={"name": 3, "fingerprint": "x"}),
         lambda h, m: h.update(
-            decision={"decision": "TunedThreshold", "params": {}, "fitted": {"best_threshold_": "x"}}
+            decision={
+                "decision": "TunedThreshold",
+                "params": {},
+                "fitted": {"best_threshold_": "x"},
+            }
         ),
         lambda h, m: h["params"].update(C="x"),
         lambda h, m: m.update({"array.weights": m["array.weights"] * np.nan}),

@@ -31,10 +31,15 @@ SEVERAL = synthetic_dataset(Task.MULTIPLE_ANSWER, name="several")
 def stories(name: str, n: int = 4) -> Dataset:
     """Stories of four questions, as MCTest's; ids and texts differ by name and number."""
     options = tuple(map(Candidate, ("a fox", "a crow", "a cheese", "nobody")))
-    passages = [Passage(f"{name}.{i}", f"The crow of {name} {i} drops a cheese. A fox runs.") for i in range(n)]
+    passages = [
+        Passage(f"{name}.{i}", f"The crow of {name} {i} drops a cheese. A fox runs.")
+        for i in range(n)
+    ]
     return Dataset(
         [
-            Question(f"{p.id},{k}", p, f"Who has it at {k}?", options, frozenset({k}), Task.SINGLE_CHOICE)
+            Question(
+                f"{p.id},{k}", p, f"Who has it at {k}?", options, frozenset({k}), Task.SINGLE_CHOICE
+            )
             for p in passages
             for k in range(4)
         ],
@@ -44,7 +49,9 @@ def stories(name: str, n: int = 4) -> Dataset:
 
 def drawn(questions, seed: int = 0) -> Scores:
     rng = np.random.default_rng(seed)
-    return Scores.from_lists([(rng.integers(0, 99, len(q.candidates)) / 4).tolist() for q in questions])
+    return Scores.from_lists(
+        [(rng.integers(0, 99, len(q.candidates)) / 4).tolist() for q in questions]
+    )
 
 
 @pytest.fixture
@@ -122,13 +129,18 @@ def test_a_wrong_count_is_found_at_its_line(write, tmp_path):
     lines = (tmp_path / "scores").read_text(encoding="utf-8").split("\n")
     lines[2] = lines[2].replace(", ", "\t", 1)
     (tmp_path / "scores").write_text("\n".join(lines), encoding="utf-8")
-    with raises(DataError, source=path, line=3, found=re.compile(r"\b5\b"), expected=re.compile(r"\b4\b")):
+    with raises(
+        DataError, source=path, line=3, found=re.compile(r"\b5\b"), expected=re.compile(r"\b4\b")
+    ):
         ScoreFile(path=path).fit(dataset)
 
 
 def test_each_dataset_finds_its_own_of_several_files(write):
     train, dev = stories("train", 6), stories("dev")
-    paths = [write(train, drawn(train, 1), "mctest-scores", "a"), write(dev, drawn(dev, 2), "mctest-scores", "b")]
+    paths = [
+        write(train, drawn(train, 1), "mctest-scores", "a"),
+        write(dev, drawn(dev, 2), "mctest-scores", "b"),
+    ]
     solver = ScoreFile(path=paths).fit(dev)
     assert same(solver.score_candidates(dev), drawn(dev, 2))
     assert same(solver.score_candidates(train), drawn(train, 1))
@@ -150,7 +162,10 @@ def test_an_id_of_other_data_is_another_question(write):
     with raises(DataError, source=solver.path, line=1):
         solver.score_candidates(swapped)
     assert train[0].id == dev[0].id
-    paths = [write(dev, drawn(dev), "mctest-scores", "a"), write(train, drawn(train, 3), "mctest-scores", "b")]
+    paths = [
+        write(dev, drawn(dev), "mctest-scores", "a"),
+        write(train, drawn(train, 3), "mctest-scores", "b"),
+    ]
     with raises(UsageError, field="path", found=", ".join(paths)):
         ScoreFile(path=paths).fit(dev).score_candidates(train)
 
@@ -189,10 +204,17 @@ def test_it_is_measured_broken_down_and_drawn_as_any_solver(write):
     theirs = SlidingWindow().fit(dataset).score_candidates(dataset)
     solver = ScoreFile(path=write(dataset, theirs, "jsonl"))
     rows = evaluate(dataset, [solver, SlidingWindow()], tune=dataset).rows
-    assert [row.solver for row in rows] == ["score-file", "score-file", "sliding-window", "sliding-window"]
+    assert [row.solver for row in rows] == [
+        "score-file",
+        "score-file",
+        "sliding-window",
+        "sliding-window",
+    ]
     assert [row.metrics() for row in rows[:2]] == [row.metrics() for row in rows[2:]]
     result = predict(dataset, solver, decide=False)
-    curve, own = (PrecisionRecallCurve.from_scores(scores, dataset) for scores in (result.scores, theirs))
+    curve, own = (
+        PrecisionRecallCurve.from_scores(scores, dataset) for scores in (result.scores, theirs)
+    )
     assert np.array_equal(curve.precision, own.precision)
     explained = solver.fit(dataset).explain(dataset[1])
     assert [c.score for c in explained.candidates] == theirs[1].tolist()
@@ -201,7 +223,9 @@ def test_it_is_measured_broken_down_and_drawn_as_any_solver(write):
 class Near(Solver):
     """Scores with small differences, in units of `gap` above `base`."""
 
-    def __init__(self, *, base: float = 1.0, gap: float = 4e-7, decision: Argmax | None = None) -> None:
+    def __init__(
+        self, *, base: float = 1.0, gap: float = 4e-7, decision: Argmax | None = None
+    ) -> None:
         self.base = base
         self.gap = gap
         self.decision = decision
@@ -209,14 +233,18 @@ class Near(Solver):
     def score_candidates(self, questions):
         rng = np.random.default_rng(0)
         return Scores.from_lists(
-            [(self.base + self.gap * rng.integers(0, 6, len(q.candidates))).tolist() for q in questions]
+            [
+                (self.base + self.gap * rng.integers(0, 6, len(q.candidates))).tolist()
+                for q in questions
+            ]
         )
 
 
 def probabilities(dataset, low: float) -> Scores:
     """Scores of a perfect system: nine times `low` for gold, `low` for the others."""
     return Scores.from_lists(
-        [[low * (9 if i in q.gold else 1) for i in range(len(q.candidates))] for q in dataset], relative_ties=True
+        [[low * (9 if i in q.gold else 1) for i in range(len(q.candidates))] for q in dataset],
+        relative_ties=True,
     )
 
 
@@ -228,14 +256,22 @@ def test_a_files_scores_have_any_unit(write, form, low):
     (row,) = evaluate(dataset, [ScoreFile(path=path)]).rows
     assert (row.metrics()["accuracy"], row.tie_rate, row.block) == (1, 0, "given scores")
     assert "tie_tolerance:1e-12 relative" in row.signature.split("|")
-    again = write(dataset, ScoreFile(path=path).fit(dataset).score_candidates(dataset), form, "again")
+    again = write(
+        dataset, ScoreFile(path=path).fit(dataset).score_candidates(dataset), form, "again"
+    )
     assert evaluate(dataset, [ScoreFile(path=again)]).rows[0].metrics() == row.metrics()
 
 
 @pytest.mark.parametrize("ties", ["partial", "first", "strict"])
 @pytest.mark.parametrize("form", ["jsonl", "mctest-scores"])
 @pytest.mark.parametrize(
-    "solver", [Near(), Near(gap=2e-6), Near(base=0, gap=3e-7), Near(gap=0.2, decision=Argmax(tie_tolerance=0.5))]
+    "solver",
+    [
+        Near(),
+        Near(gap=2e-6),
+        Near(base=0, gap=3e-7),
+        Near(gap=0.2, decision=Argmax(tie_tolerance=0.5)),
+    ],
 )
 def test_scores_that_are_written_and_read_decide_as_before(write, form, solver, ties):
     dataset = stories("dev")
@@ -250,7 +286,9 @@ def test_scores_that_are_written_and_read_decide_as_before(write, form, solver, 
 def test_a_combination_decides_on_its_own_scores(write):
     dataset = stories("dev")
     small = ScoreFile(path=write(dataset, probabilities(dataset, 1e-8), "jsonl"))
-    rows = evaluate(dataset, [Combination(solvers=[small, small], weights=[w, w]) for w in (1.0, 1e6)]).rows
+    rows = evaluate(
+        dataset, [Combination(solvers=[small, small], weights=[w, w]) for w in (1.0, 1e6)]
+    ).rows
     assert [row.tie_rate for row in rows] == [1, 0]
     assert all("tie_tolerance" not in row.signature for row in rows)
 
@@ -265,7 +303,8 @@ def test_thresholds_get_the_scores_as_they_are(write):
 def decisions(tmp_path, rows, name="answers.jsonl"):
     path = tmp_path / name
     path.write_text(
-        "".join(json.dumps({"id": id, "answer": answer}) + "\n" for id, answer in rows), encoding="utf-8"
+        "".join(json.dumps({"id": id, "answer": answer}) + "\n" for id, answer in rows),
+        encoding="utf-8",
     )
     return str(path)
 
@@ -274,12 +313,21 @@ CLOZE = synthetic_dataset(Task.CLOZE, name="cloze")
 SINGLE = stories("dev")
 FILES = {
     "letters": (SINGLE, [(q.id, "ABCD"[i % 4]) for i, q in enumerate(SINGLE)]),
-    "unparsed": (SINGLE, [(q.id, "perhaps A" if i < 5 else None if i < 7 else "A") for i, q in enumerate(SINGLE)]),
+    "unparsed": (
+        SINGLE,
+        [(q.id, "perhaps A" if i < 5 else None if i < 7 else "A") for i, q in enumerate(SINGLE)],
+    ),
     "samples": (SINGLE, [(q.id, a) for q in SINGLE for a in ("A", "B", "A", "perhaps")]),
     "selections": (SEVERAL, [(q.id, ["A"] if i % 3 else []) for i, q in enumerate(SEVERAL)]),
-    "unparsed selections": (SEVERAL, [(q.id, "?" if i % 4 == 0 else ["B"]) for i, q in enumerate(SEVERAL)]),
+    "unparsed selections": (
+        SEVERAL,
+        [(q.id, "?" if i % 4 == 0 else ["B"]) for i, q in enumerate(SEVERAL)],
+    ),
     "mentions": (CLOZE, [(q.id, q.candidates[i % 2].text) for i, q in enumerate(CLOZE)]),
-    "blank mentions": (CLOZE, [(q.id, "" if i % 3 == 0 else q.candidates[-1].text) for i, q in enumerate(CLOZE)]),
+    "blank mentions": (
+        CLOZE,
+        [(q.id, "" if i % 3 == 0 else q.candidates[-1].text) for i, q in enumerate(CLOZE)],
+    ),
     "normalised mentions": (CLOZE, [(q.id, f"the {q.candidates[0].text.upper()}!") for q in CLOZE]),
 }
 
@@ -290,7 +338,9 @@ def test_decisions_score_what_score_says_and_are_never_tuned(tmp_path, name):
     dataset, rows = FILES[name]
     path = decisions(tmp_path, rows)
     (direct,) = evaluate(dataset, [path]).rows
-    evaluation = evaluate(dataset, [ScoreFile(path=path)], tune=dataset, ties="first", threshold=0.3)
+    evaluation = evaluate(
+        dataset, [ScoreFile(path=path)], tune=dataset, ties="first", threshold=0.3
+    )
     (row,) = evaluation.rows
     assert row.metrics() == pytest.approx(direct.metrics(), abs=1e-12)
     assert row.selected_share == pytest.approx(direct.selected_share)
@@ -305,7 +355,10 @@ def test_decisions_of_a_part_in_any_order(tmp_path):
     solver = ScoreFile(path=path).fit(SINGLE)
     picked = [SINGLE[i] for i in (5, 2)]
     assert [row.tolist() for row in solver.score_candidates(picked)] == [[0, 1, 0, 0], [0, 0, 1, 0]]
-    assert [row.tolist() for row in ScoreFile(path=path).fit(picked).scores_] == [[0, 1, 0, 0], [0, 0, 1, 0]]
+    assert [row.tolist() for row in ScoreFile(path=path).fit(picked).scores_] == [
+        [0, 1, 0, 0],
+        [0, 0, 1, 0],
+    ]
 
 
 @pytest.mark.parametrize("form", ["mctest-answers", "jsonl", "multirc", "record"])
@@ -326,9 +379,12 @@ def test_answers_that_are_no_scores_of_candidates_are_refused(tmp_path):
         evaluate(spans, [ScoreFile(path=path)])
     assert f"classic-rc run DATA -s {path}" in str(caught.value)
     path = decisions(
-        tmp_path, [(q.id, "somebody else" if i == 1 else q.candidates[0].text) for i, q in enumerate(CLOZE)]
+        tmp_path,
+        [(q.id, "somebody else" if i == 1 else q.candidates[0].text) for i, q in enumerate(CLOZE)],
     )
-    with raises(UsageError, field="path", found=f"'somebody else' to question {CLOZE[1].id}") as caught:
+    with raises(
+        UsageError, field="path", found=f"'somebody else' to question {CLOZE[1].id}"
+    ) as caught:
         evaluate(CLOZE, [ScoreFile(path=path)])
     assert "1 answers" in str(caught.value)
     path = decisions(tmp_path, [(q.id, a) for q in SEVERAL for a in ("A", "B")])
@@ -349,7 +405,9 @@ def test_decisions_are_members_of_a_combination(tmp_path):
     solver = Combination(solvers=[ScoreFile(path=gold), SlidingWindow()], weights=[100.0, 1.0])
     (row,) = evaluate(SINGLE, [solver]).rows
     assert row.metrics()["accuracy"] == 1
-    gold = decisions(tmp_path, [(q.id, ["ABCDEFGHIJ"[i] for i in q.gold]) for q in SEVERAL], "several.jsonl")
+    gold = decisions(
+        tmp_path, [(q.id, ["ABCDEFGHIJ"[i] for i in q.gold]) for q in SEVERAL], "several.jsonl"
+    )
     solver = Combination(solvers=[ScoreFile(path=gold), SlidingWindow()], weights=[100.0, 1.0])
     (row,) = evaluate(SEVERAL, [solver]).rows
     assert row.metrics()["f1_a"] > 0.95

@@ -90,7 +90,9 @@ def test_a_window_is_not_tuned_with_a_threshold_to_tune():
 
 
 def test_a_cloze_candidate_takes_the_placeholders_place():
-    question = ask("@placeholder sat on the mat.", "The cat", "dog", gold=("The cat",), task=Task.CLOZE)
+    question = ask(
+        "@placeholder sat on the mat.", "The cat", "dog", gold=("The cat",), task=Task.CLOZE
+    )
     [score] = SlidingWindow().score_candidates([question])
     words = ask("sat on the mat.", "The cat", "dog")
     assert score.tolist() == SlidingWindow().score_candidates([words])[0].tolist()
@@ -104,18 +106,22 @@ def test_a_variant_is_its_parameters_and_nothing_else():
     assert solver.set_params(decision=Argmax(ties="first")).variant_name() == "mctest500"
     # the decision distinguishes variants that have the same other parameters
     assert SlidingWindow.variant("richardson2013").variant_name() == "richardson2013"
-    assert SlidingWindow.variant("richardson2013", decision=Argmax(ties="random", seed=3)).variant_name() == (
-        "richardson2013"
-    )
+    assert SlidingWindow.variant(
+        "richardson2013", decision=Argmax(ties="random", seed=3)
+    ).variant_name() == ("richardson2013")
     assert SlidingWindow.variant("mctest").variant_name() == "mctest"
     assert SlidingWindowDistance.variant("mctest500", window=5).variant_name() is None
     assert SlidingWindowDistance().variant_name() is None
 
 
 def test_unknown_variants_and_parameters_are_refused():
-    with raises(UsageError, field="variant of sw+d", found="mctest", expected=re.compile("mctest500")):
+    with raises(
+        UsageError, field="variant of sw+d", found="mctest", expected=re.compile("mctest500")
+    ):
         SlidingWindowDistance.variant("mctest")
-    with raises(UsageError, field="parameter of sliding-window", found="windows", expected="window"):
+    with raises(
+        UsageError, field="parameter of sliding-window", found="windows", expected="window"
+    ):
         SlidingWindow.variant("mctest", windows=3)
 
 
@@ -139,4 +145,6 @@ def test_the_published_weights_know_where_they_were_tuned(shared_data):
 
     for name, variant in (("mc160", "mctest160"), ("mc500", "mctest500")):
         dataset = load(shared_data / "mctest" / f"{name}.dev.tsv")
-        assert SlidingWindowDistance.variants[variant].tuned_on == {dataset.fingerprint: f"{name}.dev"}
+        assert SlidingWindowDistance.variants[variant].tuned_on == {
+            dataset.fingerprint: f"{name}.dev"
+        }

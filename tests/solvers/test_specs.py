@@ -16,7 +16,9 @@ from classic_rc.solvers import SOLVERS, Combination, ScoreFile, parse_solver, so
 from tests.errors import raises
 
 OPTIONS = (Candidate("a"), Candidate("bcd"))
-QUESTIONS = [Question("q", Passage("p", "Ann met Bob."), "Who?", OPTIONS, frozenset({0}), Task.SINGLE_CHOICE)]
+QUESTIONS = [
+    Question("q", Passage("p", "Ann met Bob."), "Who?", OPTIONS, frozenset({0}), Task.SINGLE_CHOICE)
+]
 SPECS = [
     *(name for name in SOLVERS),
     *(f"{name}:{variant}" for name, solver in SOLVERS.items() for variant in solver.variants),
@@ -24,7 +26,9 @@ SPECS = [
 
 
 def comparable(solver):
-    params = {name: value for name, value in solver.get_params(deep=False).items() if name != "decision"}
+    params = {
+        name: value for name, value in solver.get_params(deep=False).items() if name != "decision"
+    }
     return type(solver), repr(params)
 
 
@@ -66,8 +70,10 @@ def test_registered_solvers_and_variants_come_back(spec):
             "combination,solvers=[sw+d:mctest160; score-file,path=rte.txt],weights=[0.34; 1]",
         ),
         (
-            "combination,weights=stacked,solvers=[random; combination,solvers=[ir; sw+d],weights=[1; 2]]",
-            "combination,solvers=[random; combination,solvers=[ir:passage; sw+d],weights=[1; 2]],weights=stacked",
+            "combination,weights=stacked,solvers=[random; combination,solvers=[ir; "
+            "sw+d],weights=[1; 2]]",
+            "combination,solvers=[random; combination,solvers=[ir:passage; sw+d],weights=[1; "
+            "2]],weights=stacked",
         ),
         (
             "combination:mctest160-rte,score-file__path=rte.txt",
@@ -100,7 +106,9 @@ def test_any_plain_value_comes_back(value):
 
 @given(st.lists(st.text(), min_size=2, max_size=3))
 def test_any_members_parameter_comes_back(paths):
-    solver = Combination(solvers=[ScoreFile(path=path) for path in paths], weights=[1.0] * len(paths))
+    solver = Combination(
+        solvers=[ScoreFile(path=path) for path in paths], weights=[1.0] * len(paths)
+    )
     assert [m.path for m in parse_solver(solver_spec(solver)).solvers] == paths
 
 
@@ -109,12 +117,21 @@ def test_any_members_parameter_comes_back(paths):
     [
         *(
             (spec, "solver", spec, "matching brackets")
-            for spec in ("combination,solvers=[sw+d; ir", "combination,solvers=sw+d; ir]", "score-file,path=a]b[c")
+            for spec in (
+                "combination,solvers=[sw+d; ir",
+                "combination,solvers=sw+d; ir]",
+                "score-file,path=a]b[c",
+            )
         ),
         (r'score-file,path="a\q"', "solver", r'"a\q"', re.compile("JSON")),
         ("combination,solvers=[sw+d; ir],swd__window=3", "member of combination", "swd", "sw+d"),
         ("combination,solvers=[sw+d; ir],sw+d__windw=3", "parameter of sw+d", "windw", "window"),
-        ("combination,sw+d__window=3", "member of combination", "sw+d", re.compile(r"solvers=\[A; B\]")),
+        (
+            "combination,sw+d__window=3",
+            "member of combination",
+            "sw+d",
+            re.compile(r"solvers=\[A; B\]"),
+        ),
         ("sw+d,window__size=3", "parameter of sw+d", "window__size", "window"),
     ],
 )
@@ -128,7 +145,10 @@ def test_errors_name_what_is_wrong(spec, field, found, expected):
     ("spec", "facts"),
     [
         ("combination,solvers=[sw+d; rte]", "member 2 of combination.* solver 'rte'"),
-        ("combination,solvers=[sw+d:mctest16; ir]", "member 1 of combination.* sw.d 'mctest16'.*'mctest160'"),
+        (
+            "combination,solvers=[sw+d:mctest16; ir]",
+            "member 1 of combination.* sw.d 'mctest16'.*'mctest160'",
+        ),
         ("combination,solvers=[sw+d; ir,dept=3]", "member 2 of combination.* ir 'dept'.*'depth'"),
         ("combination,solvers=[sw+d; ]", "member 2 of combination.* solver ''"),
         (
@@ -150,7 +170,8 @@ def test_a_users_class_can_be_a_member(tmp_path):
         "from classic_rc import Scores, Solver\n"
         "class Mine(Solver):\n"
         "    def score_candidates(self, questions):\n"
-        "        return Scores.from_lists([[float(len(c.text)) for c in q.candidates] for q in questions])\n",
+        "        return Scores.from_lists([[float(len(c.text)) for c in q.candidates] for q in "
+        "questions])\n",
         encoding="utf-8",
     )
     solver = parse_solver(f"combination,solvers=[{path}:Mine; random]")
@@ -201,7 +222,12 @@ def test_specifications(spec, params):
         ("random:uniform", "variant of random", "uniform", "no variant"),
         ("random,sede=1", "parameter of random", "sede", "seed"),
         ("random,sw+d", "solver", "sw+d", "key=value"),
-        ("sliding-window:mctest,window=100000000000000000000", "window", str(10**20), re.compile(r"2\*\*31")),
+        (
+            "sliding-window:mctest,window=100000000000000000000",
+            "window",
+            str(10**20),
+            re.compile(r"2\*\*31"),
+        ),
     ],
 )
 def test_wrong_specifications(spec, field, found, expected):
@@ -218,8 +244,8 @@ def test_a_users_solver(tmp_path):
         "    def __init__(self, *, sign=1):\n"
         "        self.sign = sign\n"
         "    def score_candidates(self, questions):\n"
-        "        return Scores.from_lists([[self.sign * len(c.text) for c in q.candidates] for q in questions])\n"
-        "class Unfinished(Solver):\n"
+        "        return Scores.from_lists([[self.sign * len(c.text) for c in q.candidates] for q "
+        "in questions])\nclass Unfinished(Solver):\n"
         "    pass\n",
         encoding="utf-8",
     )
@@ -227,7 +253,9 @@ def test_a_users_solver(tmp_path):
     class_field = f"solver class in {path}"
     with raises(UsageError, field=class_field, found="Min", expected="Mine"):
         parse_solver(f"{path}:Min")
-    with raises(UsageError, field=class_field, found="Unfinished", expected=re.compile("score_candidates")):
+    with raises(
+        UsageError, field=class_field, found="Unfinished", expected=re.compile("score_candidates")
+    ):
         parse_solver(f"{path}:Unfinished")
     with raises(DataError, source=str(tmp_path / "other.py")) as missing:
         parse_solver(f"{tmp_path / 'other.py'}:Mine")
@@ -241,7 +269,9 @@ def test_a_users_solver(tmp_path):
         parse_solver(f"{path}:Mine")
     assert "line 1" in str(broken.value)
     path.write_text("import classic_rc\n", encoding="utf-8")
-    with raises(UsageError, field=class_field, found="Mine", expected="a subclass of classic_rc.Solver"):
+    with raises(
+        UsageError, field=class_field, found="Mine", expected="a subclass of classic_rc.Solver"
+    ):
         parse_solver(f"{path}:Mine")
 
 

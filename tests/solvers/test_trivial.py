@@ -65,7 +65,15 @@ def test_lengths():
 
 
 def test_frequencies_count_whole_names():
-    question = ask("Bob", "Bob Lee", "Ann", "Eve", gold=("Bob",), task=Task.CLOZE, text="@placeholder knows Ann.")
+    question = ask(
+        "Bob",
+        "Bob Lee",
+        "Ann",
+        "Eve",
+        gold=("Bob",),
+        task=Task.CLOZE,
+        text="@placeholder knows Ann.",
+    )
     assert score_members(MaximumFrequency(), question) == [[3, 1, 2, 0]]
     scores = ExclusiveFrequency().score_candidates([question])
     assert scores.values.tolist() == [3, 1, 0, 0]
@@ -75,7 +83,9 @@ def test_frequencies_count_whole_names():
 def test_nothing_is_named_across_the_placeholder():
     passage = Passage("p", "They live in York. Ann and Bob moved in York.")
     candidates = (Candidate("in York"), Candidate("Ann"))
-    question = Question("q", passage, "In @placeholder York, Ann sang.", candidates, ("in York",), Task.CLOZE)
+    question = Question(
+        "q", passage, "In @placeholder York, Ann sang.", candidates, ("in York",), Task.CLOZE
+    )
     assert ExclusiveFrequency().score_candidates([question]).values.tolist() == [2, 0]
 
 
@@ -114,5 +124,8 @@ def test_no_answer_is_right_where_there_is_none():
     questions = [ask(gold=("",), task=Task.SPAN), ask("Ann", gold=("Ann",), task=Task.SPAN, id="r")]
     predictions = NoAnswer().predict(questions)
     assert [prediction.answers for prediction in predictions] == [(("",),), (("",),)]
-    values = {name: METRICS[name](questions, predictions) for name in ("em", "f1", "has_ans_f1", "no_ans_f1")}
+    values = {
+        name: METRICS[name](questions, predictions)
+        for name in ("em", "f1", "has_ans_f1", "no_ans_f1")
+    }
     assert values == {"em": 0.5, "f1": 0.5, "has_ans_f1": 0, "no_ans_f1": 1}

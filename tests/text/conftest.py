@@ -15,5 +15,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return
     for item in items:
         values = getattr(item, "callspec", None)
-        if values is not None and any(str(value).startswith("jieba") for value in values.params.values()):
+        if values is not None and any(
+            str(value).startswith("jieba") for value in values.params.values()
+        ):
             item.add_marker(pytest.mark.skip(reason=REASON))

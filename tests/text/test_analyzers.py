@@ -15,7 +15,9 @@ from classic_rc.text.analyzers import STEMMERS, STOP_LISTS, TOKENIZERS, Analyzer
 from tests.depth import examples
 from tests.errors import raises
 
-INSTALLED = sorted(TOKENIZERS if importlib.util.find_spec("jieba") else TOKENIZERS.keys() - {"jieba"})
+INSTALLED = sorted(
+    TOKENIZERS if importlib.util.find_spec("jieba") else TOKENIZERS.keys() - {"jieba"}
+)
 
 any_analyzer = st.builds(
     Analyzer,
@@ -68,11 +70,18 @@ def test_fold_drops_by_the_lower_cased_unstemmed_form():
 def test_locate_points_into_the_text():
     text = "The CATS’ cafe\u0301s"
     located = get_analyzer("word+porter+stop=lucene").locate(text)
-    assert [(token, text[start:end]) for token, start, end in located] == [("cat", "CATS"), ("café", "cafe\u0301s")]
+    assert [(token, text[start:end]) for token, start, end in located] == [
+        ("cat", "CATS"),
+        ("café", "cafe\u0301s"),
+    ]
 
 
 def test_mcobzarenco_is_cased_and_without_stop_words_and_marks():
-    assert Analyzer.named("mcobzarenco").analyze('The Bear\'s "big" bed, yes! IT.') == ["Bear", "big", "bed"]
+    assert Analyzer.named("mcobzarenco").analyze('The Bear\'s "big" bed, yes! IT.') == [
+        "Bear",
+        "big",
+        "bed",
+    ]
 
 
 def test_a_description_names_what_is_done():

@@ -71,7 +71,9 @@ def locate_slowly(tokens, text):
         start = text.find(token, end)
         if start >= 0 and SKIPPED.fullmatch(text, end, start):
             places.append((start, end := start + len(token)))
-        elif not any(c.isalnum() for c in token) or (token[0] == token[-1] == "-" and token[1:-1].isalpha()):
+        elif not any(c.isalnum() for c in token) or (
+            token[0] == token[-1] == "-" and token[1:-1].isalpha()
+        ):
             places.append((end, end))
         else:
             return None
@@ -79,7 +81,10 @@ def locate_slowly(tokens, text):
 
 
 @example("’_a", [])
-@given(st.text("ab_'’ .-`é", max_size=14), st.lists(st.text("ab_'.-`é", min_size=1, max_size=3), max_size=5))
+@given(
+    st.text("ab_'’ .-`é", max_size=14),
+    st.lists(st.text("ab_'.-`é", min_size=1, max_size=3), max_size=5),
+)
 def test_places_of_any_tokens(text, tokens):
     assert locate_tokens(tokens, text) == locate_slowly(tokens, text)
 

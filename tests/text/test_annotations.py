@@ -19,7 +19,12 @@ from tests.errors import raises
 
 PASSAGE = Passage("p", "The old fox ran. It hid (well).")
 QUESTION = Question(
-    "p,0", PASSAGE, "Who didn't hide?", (Candidate("the fox"), Candidate("a hen")), None, Task.SINGLE_CHOICE
+    "p,0",
+    PASSAGE,
+    "Who didn't hide?",
+    (Candidate("the fox"), Candidate("a hen")),
+    None,
+    Task.SINGLE_CHOICE,
 )
 FILE = {
     "format": "classic_rc annotations",
@@ -28,7 +33,19 @@ FILE = {
         "p": {
             "text": PASSAGE.text,
             "tokens": ["The", "old", "fox", "ran", ".", "It", "hid", "-LRB-", "well", "-RRB-", "."],
-            "lemmas": ["the", "old", "fox", "run", ".", "it", "hide", "-lrb-", "well", "-rrb-", "."],
+            "lemmas": [
+                "the",
+                "old",
+                "fox",
+                "run",
+                ".",
+                "it",
+                "hide",
+                "-lrb-",
+                "well",
+                "-rrb-",
+                ".",
+            ],
             "sentences": [0, 5],
             "chains": [{"mentions": [[0, 3], [5, 6]], "representative": 0}],
         }
@@ -102,14 +119,37 @@ def test_words_of_representatives_can_stand_for_their_places(annotations, tmp_pa
     ("change", "where", "problem", "found", "expected"),
     [
         ({"id": "p,9"}, "question p,9", "the question", "1 ids, such as 'p,0'", None),
-        ({"passage": Passage("z", PASSAGE.text)}, "question p,0", "passage z", "1 ids, such as 'p'", None),
+        (
+            {"passage": Passage("z", PASSAGE.text)},
+            "question p,0",
+            "passage z",
+            "1 ids, such as 'p'",
+            None,
+        ),
         (
             {"passage": Passage("p", "The old fox ran.")},
-            *("question p,0", "passage p", "'The old fox ran . It hid -LRB- well -RRB- .'", "'The old fox ran.'"),
+            *(
+                "question p,0",
+                "passage p",
+                "'The old fox ran . It hid -LRB- well -RRB- .'",
+                "'The old fox ran.'",
+            ),
         ),
-        ({"text": "Who hid?"}, "question p,0", "the question", '"Who did n\'t hide ?"', "'Who hid?'"),
+        (
+            {"text": "Who hid?"},
+            "question p,0",
+            "the question",
+            '"Who did n\'t hide ?"',
+            "'Who hid?'",
+        ),
         ({"candidates": QUESTION.candidates[:1]}, "question p,0", "candidates", "2", "1"),
-        ({"candidates": QUESTION.candidates[::-1]}, "question p,0", "candidate 0", "'the fox'", "'a hen'"),
+        (
+            {"candidates": QUESTION.candidates[::-1]},
+            "question p,0",
+            "candidate 0",
+            "'the fox'",
+            "'a hen'",
+        ),
         (
             {"candidates": (Candidate("the fox"), Candidate("a hen!"))},
             *("question p,0", "candidate 1", "'hen'", "'a hen!'"),
@@ -154,15 +194,45 @@ STARTS = "ascending token indices that begin with 0, below 11"
         (changed("questions", to=None), "$", "questions", "passages", "an object or a list"),
         (changed("question", to={}), "$", "question", None, "format, version, passages, questions"),
         (changed(*IN_PASSAGE, "tokens", to=None), "$.passages.p", "tokens", "an object", "a list"),
-        (changed(*IN_PASSAGE, "tokens", 3, to=7), "$.passages.p.tokens", "[3]", "the number 7", "a string"),
+        (
+            changed(*IN_PASSAGE, "tokens", 3, to=7),
+            "$.passages.p.tokens",
+            "[3]",
+            "the number 7",
+            "a string",
+        ),
         (changed(*IN_PASSAGE, "tokens", 3, to=""), "$.passages.p", "tokens", "'' at index 3", None),
-        (changed(*IN_PASSAGE, "lemma", to=[]), "$.passages.p", "lemma", None, "one of tokens, lemmas"),
+        (
+            changed(*IN_PASSAGE, "lemma", to=[]),
+            "$.passages.p",
+            "lemma",
+            None,
+            "one of tokens, lemmas",
+        ),
         (changed(*IN_PASSAGE, "lemmas", to=["the"]), "$.passages.p", "lemmas", "1", "11"),
         (changed(*IN_PASSAGE, "places", to=[[0, 3]]), "$.passages.p", "places", "1", "11"),
-        (changed(*IN_PASSAGE, "places", to=[[3, 0]]), "$.passages.p.places[0]", None, "3 to 0", "start <= end"),
+        (
+            changed(*IN_PASSAGE, "places", to=[[3, 0]]),
+            "$.passages.p.places[0]",
+            None,
+            "3 to 0",
+            "start <= end",
+        ),
         (changed(*IN_PASSAGE, "sentences", to=[1, 5]), "$.passages.p", "sentences", "1, 5", STARTS),
-        (changed(*IN_PASSAGE, "sentences", to=[0, 5, 5]), "$.passages.p", "sentences", "0, 5, 5", STARTS),
-        (changed(*IN_PASSAGE, "sentences", to=[0, 11]), "$.passages.p", "sentences", "0, 11", STARTS),
+        (
+            changed(*IN_PASSAGE, "sentences", to=[0, 5, 5]),
+            "$.passages.p",
+            "sentences",
+            "0, 5, 5",
+            STARTS,
+        ),
+        (
+            changed(*IN_PASSAGE, "sentences", to=[0, 11]),
+            "$.passages.p",
+            "sentences",
+            "0, 11",
+            STARTS,
+        ),
         (
             changed(*IN_PASSAGE, "chains", 0, "representative", to=2),
             *("$.passages.p.chains[0]", "representative", "2", "below 2"),
@@ -183,8 +253,20 @@ STARTS = "ascending token indices that begin with 0, below 11"
             changed(*IN_PASSAGE, "sha256", to="0"),
             *("$.passages.p", "sha256", "'0'", sha256_of_text(PASSAGE.text)),
         ),
-        (changed(*IN_QUESTION, "candidates", to=None), "$.questions['p,0']", "candidates", "an object", "a list"),
-        (changed(*IN_QUESTION, "negated", to="yes"), "$.questions['p,0']", "negated", "'yes'", "true or false"),
+        (
+            changed(*IN_QUESTION, "candidates", to=None),
+            "$.questions['p,0']",
+            "candidates",
+            "an object",
+            "a list",
+        ),
+        (
+            changed(*IN_QUESTION, "negated", to="yes"),
+            "$.questions['p,0']",
+            "negated",
+            "'yes'",
+            "true or false",
+        ),
         (
             changed(*IN_QUESTION, "categories", to=[1]),
             *("$.questions['p,0'].categories", "[0]", "the number 1", "a string"),
@@ -198,7 +280,8 @@ STARTS = "ascending token indices that begin with 0, below 11"
 def test_malformed_files_say_where(tmp_path, value, where, field, found, expected):
     path = write(tmp_path, value)
     facts = {
-        name: text and re.compile(re.escape(text)) for name, text in (("found", found), ("expected", expected))
+        name: text and re.compile(re.escape(text))
+        for name, text in (("found", found), ("expected", expected))
     }
     with raises(DataError, source=str(path), where=where, field=field, **facts):
         read_annotations(path)
@@ -210,9 +293,15 @@ def test_malformed_files_say_where(tmp_path, value, where, field, found, expecte
         (b"{", {"line": 1, "found": "the end of the text"}),
         (b'"text"', {"where": "$", "found": "'text'"}),
         (b"\xff{}", {"line": 1, "found": "the byte 0xff", "expected": "UTF-8 text"}),
-        (gzip.compress(b"{}" * 999, mtime=0)[:-20], {"where": None, "problem": re.compile("damaged")}),
+        (
+            gzip.compress(b"{}" * 999, mtime=0)[:-20],
+            {"where": None, "problem": re.compile("damaged")},
+        ),
         (b"\x1f\x8b but no more", {"where": None, "problem": re.compile("damaged")}),
-        (gzip.compress(b"[{}]", mtime=0), {"where": "$[0]", "field": "tokens", "expected": "a list"}),
+        (
+            gzip.compress(b"[{}]", mtime=0),
+            {"where": "$[0]", "field": "tokens", "expected": "a list"},
+        ),
     ],
 )
 def test_other_files_are_refused(tmp_path, data, facts):
@@ -272,7 +361,9 @@ def test_the_signature_is_of_the_content(tmp_path):
     for folder, line_end in (("one", "\n"), ("two", "\r\n"), ("three", "x\n")):
         (tmp_path / folder / "dev").mkdir(parents=True)
         (tmp_path / folder / "dev" / "who.txt").write_bytes(f"a{line_end}b".encode())
-    one, two, three = (read_categories(tmp_path / f / "dev").signature for f in ("one", "two", "three"))
+    one, two, three = (
+        read_categories(tmp_path / f / "dev").signature for f in ("one", "two", "three")
+    )
     assert one == two != three
     assert one.startswith("dev@")
 

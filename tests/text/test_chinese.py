@@ -15,7 +15,20 @@ from tests.errors import raises
 from tests.text.conftest import REASON
 
 TEXT = "她昨天在北京大学看见3个iPhone手机，Don’t pay 3.50！"
-WORDS = ["她", "昨天", "在", "北京大学", "看见", "3", "个", "iphone", "手机", "don't", "pay", "3.50"]
+WORDS = [
+    "她",
+    "昨天",
+    "在",
+    "北京大学",
+    "看见",
+    "3",
+    "个",
+    "iphone",
+    "手机",
+    "don't",
+    "pay",
+    "3.50",
+]
 
 
 def test_han_is_cut_into_words_and_other_text_as_in_char():
@@ -30,7 +43,12 @@ def test_words_are_found_at_their_places_in_unnormalised_text():
     pytest.importorskip("jieba", reason=REASON)
     text = "去\u5317\U000e0100\u4eac大学\uf98e年"  # an ideograph with its variant, and one that NFC replaces
     located = get_analyzer("jieba").locate(text)
-    assert [text[start:end] for _, start, end in located] == ["去", "北\U000e0100京大学", "\uf98e", "年"]
+    assert [text[start:end] for _, start, end in located] == [
+        "去",
+        "北\U000e0100京大学",
+        "\uf98e",
+        "年",
+    ]
     assert [word for word, _, _ in located] == get_analyzer("jieba").analyze(text)
     assert located[2][0] == "\u5e74"
 
@@ -53,8 +71,8 @@ def test_words_of_the_users_own_change_nothing():
 def test_jieba_is_imported_on_use_without_a_word_or_a_file(tmp_path):
     pytest.importorskip("jieba", reason=REASON)
     code = (
-        "import sys, classic_rc; from classic_rc.text import get_analyzer; analyzer = get_analyzer('jieba');"
-        "assert 'jieba' not in sys.modules; print(analyzer.analyze('我去北京大学'))"
+        "import sys, classic_rc; from classic_rc.text import get_analyzer; analyzer = "
+        "get_analyzer('jieba');assert 'jieba' not in sys.modules; print(analyzer.analyze('我去北京大学'))"
     )
     environment = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONIOENCODING": "utf-8"}
     done = subprocess.run(

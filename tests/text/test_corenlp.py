@@ -15,7 +15,9 @@ from classic_rc.text.annotations import read_annotations
 from tests.errors import raises
 
 PASSAGE = Passage("set.0", 'The red fox ran. "It hid", said Ann.')
-QUESTION = Question("set.0,0", PASSAGE, "Who hid?", (Candidate("The foxes"), Candidate("a hen")), None, Task.CLOZE)
+QUESTION = Question(
+    "set.0,0", PASSAGE, "Who hid?", (Candidate("The foxes"), Candidate("a hen")), None, Task.CLOZE
+)
 WORDS = ["the/the", "red/red", "fox/fox", "ran/run", "it/it", "hid/hide", "said/say", "ann/ann"]
 
 
@@ -69,7 +71,10 @@ def test_a_story_is_read(tmp_path):
     assert passage.chains == (Chain(((4, 6),), words=("red", "fox")),)
     question = annotations.question_of(QUESTION)
     assert (question.text.tokens, question.text.lemmas) == (("hid",), ("hide",))
-    assert [(c.tokens, c.lemmas) for c in question.candidates] == [(("the",), ("the", "fox")), ((), ())]
+    assert [(c.tokens, c.lemmas) for c in question.candidates] == [
+        (("the",), ("the", "fox")),
+        ((), ()),
+    ]
     assert question.negated is False
     assert not question.text.complete
 
@@ -93,8 +98,20 @@ def test_stories_are_numbered_from_the_file_s_name(tmp_path):
         (("tokens",), None, "$[0]", "tokens", "an object"),
         (("tokens", 1, "lemma"), None, "$[0].tokens[1]", "lemma", "an object"),
         (("tokens", 1, "lemma", "word"), "", "$[0].tokens[1].lemma", "word", "''"),
-        (("tokens", 1, "matches", "qtoken"), [], "$[0].tokens[1].matches.qtoken", "[0]", "an empty list"),
-        (("tokens", 0, "matches", "atoken", 0), [1], "$[0].tokens[0].matches.atoken[0]", "[1]", "a list of 1"),
+        (
+            ("tokens", 1, "matches", "qtoken"),
+            [],
+            "$[0].tokens[1].matches.qtoken",
+            "[0]",
+            "an empty list",
+        ),
+        (
+            ("tokens", 0, "matches", "atoken", 0),
+            [1],
+            "$[0].tokens[0].matches.atoken[0]",
+            "[1]",
+            "a list of 1",
+        ),
         (("tokens", 3, "token", "word"), "hid", "$[0].tokens[5]", "matches", "'hid' in question 0"),
         (("sentenceoffsets",), [2], "$[0]", "sentenceoffsets", "2"),
         (("sentenceoffsets",), [0, 0], "$[0]", "sentenceoffsets", "0, 0"),

@@ -22,21 +22,32 @@ from tests.depth import examples
 
 
 def words(encoded, tokens, offsets):
-    return [[encoded.vocabulary[t] for t in tokens[a:b]] for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+    return [
+        [encoded.vocabulary[t] for t in tokens[a:b]]
+        for a, b in zip(offsets[:-1], offsets[1:], strict=True)
+    ]
 
 
-@pytest.mark.parametrize("analyzer", ["word", "mctest", "word+porter", "treebank+cased+stop=smart", "char"])
+@pytest.mark.parametrize(
+    "analyzer", ["word", "mctest", "word+porter", "treebank+cased+stop=smart", "char"]
+)
 def test_the_arrays_have_the_tokens_of_the_analyzer(analyzer):
     dataset = list(synthetic_dataset(Task.SINGLE_CHOICE))
     random.Random(0).shuffle(dataset)  # passages are no longer neighbours
     encoded = encode(dataset, analyzer)
     analyze, arrays = get_analyzer(analyzer).analyze, encoded.arrays
     questions = [dataset[i] for i in encoded.order]
-    assert words(encoded, arrays.question_tokens, arrays.question_offsets) == [analyze(q.text) for q in questions]
-    candidates = [analyze(text) for q in questions for text in dict.fromkeys(c.text for c in q.candidates)]
+    assert words(encoded, arrays.question_tokens, arrays.question_offsets) == [
+        analyze(q.text) for q in questions
+    ]
+    candidates = [
+        analyze(text) for q in questions for text in dict.fromkeys(c.text for c in q.candidates)
+    ]
     assert words(encoded, arrays.candidate_tokens, arrays.candidate_offsets) == candidates
     passages = words(encoded, arrays.passage_tokens, arrays.passage_offsets)
-    assert [passages[p] for p in arrays.question_passage] == [analyze(q.passage.text) for q in questions]
+    assert [passages[p] for p in arrays.question_passage] == [
+        analyze(q.passage.text) for q in questions
+    ]
     assert (np.diff(arrays.question_passage) >= 0).all()
     assert (np.diff(arrays.candidate_question) >= 0).all()
     assert len(set(encoded.vocabulary)) == len(encoded.vocabulary)
@@ -49,7 +60,9 @@ def test_scores_come_back_in_the_questions_order():
     lengths = np.diff(encoded.arrays.candidate_offsets).astype(float)
     scores = encoded.scores(lengths, lengths > 0)
     analyze = get_analyzer("word").analyze
-    assert [row.tolist() for row in scores] == [[len(analyze(c.text)) for c in q.candidates] for q in dataset]
+    assert [row.tolist() for row in scores] == [
+        [len(analyze(c.text)) for c in q.candidates] for q in dataset
+    ]
 
 
 def test_equal_candidates_are_scored_once():
@@ -57,7 +70,9 @@ def test_equal_candidates_are_scored_once():
     random.Random(2).shuffle(cloze)
     encoded = encode(cloze, "word")
     n_distinct = sum(len({c.text for c in q.candidates}) for q in cloze)
-    assert len(encoded.arrays.candidate_question) == n_distinct < sum(len(q.candidates) for q in cloze)
+    assert (
+        len(encoded.arrays.candidate_question) == n_distinct < sum(len(q.candidates) for q in cloze)
+    )
     for whole in (encoded, *encoded.shards(3)):
         lengths = np.diff(whole.arrays.candidate_offsets).astype(float)
         expected = [[len(c.text.split()) for c in q.candidates] for q in whole]
@@ -68,7 +83,9 @@ def test_shards_are_the_whole():
     encoded = encode(synthetic_dataset(Task.SINGLE_CHOICE, n_passages=7), "word")
     shards = encoded.shards(3)
     assert len(shards) == 3
-    assert [q.id for shard in shards for q in shard] == [encoded.questions[i].id for i in encoded.order]
+    assert [q.id for shard in shards for q in shard] == [
+        encoded.questions[i].id for i in encoded.order
+    ]
     joined = np.concatenate([shard.arrays.candidate_tokens for shard in shards])
     assert joined.tolist() == encoded.arrays.candidate_tokens.tolist()
 
@@ -93,7 +110,9 @@ def test_an_encoding_is_not_made_twice():
 
 def test_no_questions_and_no_words():
     assert len(encode([], "word").arrays.candidate_question) == 0
-    empty = Question("q", Passage("p", ""), "", (Candidate(""),), frozenset({0}), Task.SINGLE_CHOICE)
+    empty = Question(
+        "q", Passage("p", ""), "", (Candidate(""),), frozenset({0}), Task.SINGLE_CHOICE
+    )
     assert encode([empty], "word").vocabulary == []
 
 
@@ -110,18 +129,32 @@ def test_shared_spans_are_analysed_once_for_a_passage():
 
 def test_a_cloze_query_has_no_placeholder():
     question = Question(
-        "q", Passage("p", "Ann left."), "@placeholder left", (Candidate("Ann"),), ("Ann",), Task.CLOZE
+        "q",
+        Passage("p", "Ann left."),
+        "@placeholder left",
+        (Candidate("Ann"),),
+        ("Ann",),
+        Task.CLOZE,
     )
     encoded = encode([question], "word")
-    assert words(encoded, encoded.arrays.question_tokens, encoded.arrays.question_offsets) == [["left"]]
+    assert words(encoded, encoded.arrays.question_tokens, encoded.arrays.question_offsets) == [
+        ["left"]
+    ]
 
 
 def test_stop_flags_follow_case_and_stem():
     question = Question(
-        "q", Passage("p", "Having The foxes"), "having", (Candidate("x"),), frozenset({0}), Task.SINGLE_CHOICE
+        "q",
+        Passage("p", "Having The foxes"),
+        "having",
+        (Candidate("x"),),
+        frozenset({0}),
+        Task.SINGLE_CHOICE,
     )
     stemmed = encode([question], "word+porter")
-    assert [w for w, f in zip(stemmed.vocabulary, stemmed.stop_flags("smart"), strict=True) if not f] == ["fox"]
+    assert [
+        w for w, f in zip(stemmed.vocabulary, stemmed.stop_flags("smart"), strict=True) if not f
+    ] == ["fox"]
     cased = encode([question], "word+cased")
     flags = dict(zip(cased.vocabulary, cased.stop_flags("smart").tolist(), strict=True))
     assert flags["The"]
@@ -129,19 +162,25 @@ def test_stop_flags_follow_case_and_stem():
     assert not flags["foxes"]
 
 
-WORDS = (
-    "The|a|fox|foxes,|(fox)|don't|U.S.|3.5|_|!|e\u0301t\u00e9|猫と犬|half past three|\n|\u00a0x|two  blanks".split(
-        "|"
-    )
+WORDS = "The|a|fox|foxes,|(fox)|don't|U.S.|3.5|_|!|e\u0301t\u00e9|猫と犬|half past three|\n|\u00a0x|two  blanks".split(
+    "|"
 )
 TEXT = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join) | st.text(max_size=12)
 
 
 BLANKS = st.sampled_from([" ", "\t", "\n", "\x1c", "\u00a0", "\u3000", "\u2028"])
 LONG = st.builds(lambda text, n: text * n, st.text(max_size=3), st.integers(0, 120))
-MIXED = st.lists(TEXT | BLANKS | LONG | st.text(st.characters(exclude_categories=()), max_size=9), max_size=6)
+MIXED = st.lists(
+    TEXT | BLANKS | LONG | st.text(st.characters(exclude_categories=()), max_size=9), max_size=6
+)
 GROUPS = st.lists(st.lists(MIXED.map("".join), max_size=5), max_size=3)
-SPECS = [*TOKENIZERS, "word+cased", "mctest+porter", "word+porter+stop=smart", "lucene-english+cased"]
+SPECS = [
+    *TOKENIZERS,
+    "word+cased",
+    "mctest+porter",
+    "word+porter+stop=smart",
+    "lucene-english+cased",
+]
 
 
 @pytest.mark.parametrize("spec", SPECS)
@@ -154,7 +193,9 @@ SPECS = [*TOKENIZERS, "word+cased", "mctest+porter", "word+porter+stop=smart", "
 def test_ids_are_those_of_the_plain_encoder(spec, groups, chunk, n_slots):
     with pytest.MonkeyPatch.context() as patch, small_blocks(chunk):
         if n_slots is not None:  # all keys of the cache share a few slots
-            patch.setattr(KeyCache, "_hash", lambda _, keys: (keys.first % n_slots).astype(np.int64))
+            patch.setattr(
+                KeyCache, "_hash", lambda _, keys: (keys.first % n_slots).astype(np.int64)
+            )
         encoder, plain = TextEncoder(spec), PlainEncoder(spec)
         for texts in groups:
             for ours, expected in zip(encoder.encode(texts), plain.encode(texts), strict=True):
@@ -163,13 +204,17 @@ def test_ids_are_those_of_the_plain_encoder(spec, groups, chunk, n_slots):
         assert encoder.vocabulary == plain.vocabulary
 
 
-@pytest.mark.parametrize("spec", ["word", "lucene-english", "mctest+porter", "dream", "multirc2018+stop=smart"])
+@pytest.mark.parametrize(
+    "spec", ["word", "lucene-english", "mctest+porter", "dream", "multirc2018+stop=smart"]
+)
 @given(texts=st.lists(TEXT, max_size=5))
 def test_the_plain_encoder_gives_the_analyzers_tokens(spec, texts):
     plain, analyzer = PlainEncoder(spec), get_analyzer(spec)
     tokens, offsets = plain.encode(texts)
     expected = [analyzer.analyze(text) for text in texts]
-    assert [plain.vocabulary[token] for token in tokens] == [word for own in expected for word in own]
+    assert [plain.vocabulary[token] for token in tokens] == [
+        word for own in expected for word in own
+    ]
     assert offsets.tolist() == [sum(map(len, expected[:i])) for i in range(len(texts) + 1)]
 
 
@@ -183,7 +228,9 @@ def test_ids_are_given_in_the_order_of_first_sight():
 def test_a_piece_is_analysed_once(monkeypatch):
     encoder, seen = TextEncoder("word"), []
     tokenize = encoder._tokenizer.tokenize
-    monkeypatch.setattr(encoder._tokenizer, "tokenize", lambda text: (seen.append(text), tokenize(text))[1])
+    monkeypatch.setattr(
+        encoder._tokenizer, "tokenize", lambda text: (seen.append(text), tokenize(text))[1]
+    )
     encoder.encode(["o'ne fi-sh tw.o fi-sh", "o'ne"])
     encoder.encode(["tw.o fi-sh"])
     assert seen == ["o'ne", "fi-sh", "tw.o"]

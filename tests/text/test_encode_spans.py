@@ -19,7 +19,9 @@ from tests.errors import raises
 PASSAGE = Passage("p", "The old fox ran. A hen saw the fox.")
 
 
-def question(*candidates: Candidate, passage: Passage = PASSAGE, text: str = "Who ran?") -> Question:
+def question(
+    *candidates: Candidate, passage: Passage = PASSAGE, text: str = "Who ran?"
+) -> Question:
     return Question("q", passage, text, candidates, ("fox",), Task.SPAN)
 
 
@@ -37,7 +39,9 @@ def texts(spans):
 
 
 def test_spans_are_stretches_of_tokens_in_a_sentence():
-    spans = only([question(Candidate("old fox", 4, 11), Candidate("hen", 19, 22), Candidate("fox.", 31, 35))])
+    spans = only(
+        [question(Candidate("old fox", 4, 11), Candidate("hen", 19, 22), Candidate("fox.", 31, 35))]
+    )
     assert texts(spans) == [["old", "fox"], ["hen"], ["fox"]]
     assert spans.sentence.tolist() == [0, 1, 1]
     assert spans.sentence_offsets.tolist() == [0, 4, 9]
@@ -46,7 +50,11 @@ def test_spans_are_stretches_of_tokens_in_a_sentence():
 
 def test_words_that_the_analyzer_drops_are_in_no_span():
     spans = only(
-        [question(Candidate("The", 0, 3), Candidate("The old", 0, 7), Candidate("saw the", 23, 30))],
+        [
+            question(
+                Candidate("The", 0, 3), Candidate("The old", 0, 7), Candidate("saw the", 23, 30)
+            )
+        ],
         "word+stop=lucene",
     )
     assert texts(spans) == [[], ["old"], ["saw"]]
@@ -84,7 +92,9 @@ def test_generated_spans_keep_their_words_and_sentences(analyzer):
 
 
 def _lists(spans):
-    questions = {number: q for q, number in zip(spans.questions, spans.question_list.tolist(), strict=True)}
+    questions = {
+        number: q for q, number in zip(spans.questions, spans.question_list.tolist(), strict=True)
+    }
     return [(questions[number], candidates) for number, candidates in enumerate(spans.lists)]
 
 

@@ -18,7 +18,19 @@ JOINERS = "_\u202f\u203f\uff3f"
 DIFFICULT = [
     *"aZ19.:;,'\" #é\u0301\u200d\u00ad\u200b\u0640",
     *JOINERS,
-    *("\u05d0", "\u05f3", "\u30a2", "\u3042", "\u4e00", "\u0e01", "\u0e02", "\u1019", "\ud55c", "\u066b", "\u0663"),
+    *(
+        "\u05d0",
+        "\u05f3",
+        "\u30a2",
+        "\u3042",
+        "\u4e00",
+        "\u0e01",
+        "\u0e02",
+        "\u1019",
+        "\ud55c",
+        "\u066b",
+        "\u0663",
+    ),
     *(
         "\U0001f600",
         "\U0001f3fb",
@@ -88,7 +100,9 @@ def test_joiners_alone_are_no_token(joiner):
     assert TOKENIZER.tokenize(f"fox {text} den") == ["fox", "den"]
 
 
-@pytest.mark.parametrize(("n", "length"), [(3, 4), (254, 255), (255, 255), (300, 255), (10**5, 255)])
+@pytest.mark.parametrize(
+    ("n", "length"), [(3, 4), (254, 255), (255, 255), (300, 255), (10**5, 255)]
+)
 def test_a_word_keeps_as_many_joiners_before_its_letter_as_fit(n, length):
     text = "_" * n + "a"
     assert TOKENIZER.locate(text) == [(n + 1 - length, n + 1)]
@@ -97,7 +111,15 @@ def test_a_word_keeps_as_many_joiners_before_its_letter_as_fit(n, length):
 
 @pytest.mark.parametrize(
     ("unit", "first"),
-    [("a", 255), ("\U00010437", 127), ("1.", 255), ("a'", 255), ("a\u0301", 255), ("\u0e01", 255), ("\u0640", 255)],
+    [
+        ("a", 255),
+        ("\U00010437", 127),
+        ("1.", 255),
+        ("a'", 255),
+        ("a\u0301", 255),
+        ("\u0e01", 255),
+        ("\u0640", 255),
+    ],
 )
 def test_long_words_are_cut_after_255_units(unit, first):
     text = unit * 200_000 + "a"

@@ -89,10 +89,14 @@ def test_blank_lines_separate_and_line_ends_do_not():
 def test_sentences_cover_all_but_blanks_in_order(text):
     found = split_sentences(text)
     assert all(start < end for start, end in found)
-    assert [text[start:end].strip() for start, end in found] == [text[start:end] for start, end in found]
+    assert [text[start:end].strip() for start, end in found] == [
+        text[start:end] for start, end in found
+    ]
     borders = [0, *(offset for sentence in found for offset in sentence), len(text)]
     assert borders == sorted(borders)
-    assert all(not text[end:start].strip() for end, start in zip(borders[::2], borders[1::2], strict=True))
+    assert all(
+        not text[end:start].strip() for end, start in zip(borders[::2], borders[1::2], strict=True)
+    )
 
 
 def test_a_datasets_own_marks_are_respected():
@@ -106,7 +110,9 @@ def test_agrees_with_the_sentence_marks_of_multirc(shared_data):
     agreed = missed = wrong = 0
     for file in sorted((shared_data / "multirc").glob("*.json")):
         for paragraph in json.loads(file.read_text(encoding="utf-8"))["data"]:
-            marked = re.findall(r"<b>Sent \d+: </b>(.*?)<br>", paragraph["paragraph"]["text"], re.DOTALL)
+            marked = re.findall(
+                r"<b>Sent \d+: </b>(.*?)<br>", paragraph["paragraph"]["text"], re.DOTALL
+            )
             marked = [sentence.strip() for sentence in marked if sentence.strip()]
             ends, text = set(), ""
             for sentence in marked:

@@ -91,7 +91,11 @@ def test_stop_words_that_open_a_sentence_are_no_name():
 def test_numbers_take_the_signs_that_touch_them_and_are_never_stop_words(tmp_path):
     stops = tmp_path / "stops.txt"
     stops.write_text("3\nof", encoding="utf-8")
-    assert spans("$3.50 of 8%, 3 % of €", max_tokens=1, stop_words=str(stops)) == ["$3.50", "8%", "3"]
+    assert spans("$3.50 of 8%, 3 % of €", max_tokens=1, stop_words=str(stops)) == [
+        "$3.50",
+        "8%",
+        "3",
+    ]
 
 
 def test_possessives_come_without_their_ending_too():
@@ -106,7 +110,9 @@ def test_clitics_make_no_content_of_a_stop_word():
 def test_the_text_of_a_span_is_copied_from_the_passage():
     text = "un e\u0301te\u0301’s fin"
     candidates = SpanGenerator(max_tokens=1)(Passage("p", text))
-    assert [(c.text, text[c.start : c.end]) for c in candidates] == [(t, t) for t in candidates.texts()]
+    assert [(c.text, text[c.start : c.end]) for c in candidates] == [
+        (t, t) for t in candidates.texts()
+    ]
     assert "e\u0301te\u0301" in candidates.texts()
 
 
@@ -122,7 +128,9 @@ def test_all_windows_are_spans_and_all_others_are_names_or_possessives(text, max
 
     places = WordTokenizer().locate(text)
     bare = [text[start:end].lower().replace("’", "'") for start, end in places]
-    plain = [i for i, word in enumerate(bare) if "'" not in word and word not in stop_words(stop_list)]
+    plain = [
+        i for i, word in enumerate(bare) if "'" not in word and word not in stop_words(stop_list)
+    ]
     in_one_sentence = {
         (first, last)
         for begin, finish in split_sentences(text)
@@ -139,7 +147,9 @@ def test_all_windows_are_spans_and_all_others_are_names_or_possessives(text, max
     found = set(zip(candidates.first_tokens.tolist(), candidates.last_tokens.tolist(), strict=True))
     assert windows <= found <= in_one_sentence
     for first, last in found - windows:
-        name = all(text[slice(*places[i])] != text[slice(*places[i])].lower() for i in (first, last))
+        name = all(
+            text[slice(*places[i])] != text[slice(*places[i])].lower() for i in (first, last)
+        )
         assert name or "'" in bare[first] + bare[last]
         assert name or last < first + max_tokens
 
@@ -180,7 +190,10 @@ def test_little_text_makes_few_spans(text):
 
 def test_the_signature_names_all_parameters():
     assert SpanGenerator().signature == "max_tokens=10,stop_words=nltk,tokenizer=word"
-    assert SpanGenerator(max_tokens=3, stop_words="none").signature == "max_tokens=3,stop_words=none,tokenizer=word"
+    assert (
+        SpanGenerator(max_tokens=3, stop_words="none").signature
+        == "max_tokens=3,stop_words=none,tokenizer=word"
+    )
 
 
 @pytest.mark.parametrize(

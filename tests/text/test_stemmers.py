@@ -30,18 +30,30 @@ def test_porter_leaves_capitals_alone():
 
 
 SUFFIXES = (
-    "s ies sses ss ed ied eed ing y ily lle ational tional enci anci izer bli alli entli eli ousli ization "
-    "ation ator alism iveness fulness ousness aliti iviti biliti logi fulli icate ative alize iciti ical ful ness "
-    "al ance ence er ic able ible ant ement ment ent sion tion rion ou ism ate iti ous ive ize e ll"
+    "s ies sses ss ed ied eed ing y ily lle ational tional enci anci izer bli alli entli eli ousli "
+    "ization ation ator alism iveness fulness ousness aliti iviti biliti logi fulli icate ative "
+    "alize iciti ical ful ness al ance ence er ic able ible ant ement ment ent sion tion rion ou "
+    "ism ate iti ous ive ize e ll"
 ).split()
-BEGINNINGS = ["".join(letters) for n in range(5) for letters in itertools.product("aybtx", repeat=n)]
+BEGINNINGS = [
+    "".join(letters) for n in range(5) for letters in itertools.product("aybtx", repeat=n)
+]
 IRREGULAR = "sky skies dying lying tying news inning innings outings cannings howe proceed exceed succeed".split()
 
 
 def test_porter_is_that_of_nltk():
     nltk = PorterStemmer(mode="MARTIN_EXTENSIONS")
-    words = [*IRREGULAR, *BEGINNINGS, *(first + suffix for first in BEGINNINGS[::3] for suffix in SUFFIXES)]
-    words += [f"{first}{one}{two}" for first in ("", "y", "tro", "é") for one in SUFFIXES for two in SUFFIXES]
+    words = [
+        *IRREGULAR,
+        *BEGINNINGS,
+        *(first + suffix for first in BEGINNINGS[::3] for suffix in SUFFIXES),
+    ]
+    words += [
+        f"{first}{one}{two}"
+        for first in ("", "y", "tro", "é")
+        for one in SUFFIXES
+        for two in SUFFIXES
+    ]
     assert len(words) > 25_000
     expected = [nltk.stem(word, to_lowercase=False) for word in words]
     assert [stemmer("porter")(word) for word in words] == expected
@@ -49,7 +61,10 @@ def test_porter_is_that_of_nltk():
 
 @pytest.mark.ci
 def test_porter_does_not_import_nltk():
-    use = "import sys; from classic_rc.text.analyzers import stemmer; print(stemmer('porter')('runs'), "
+    use = (
+        "import sys; from classic_rc.text.analyzers import stemmer; "
+        "print(stemmer('porter')('runs'), "
+    )
     code = use + "'nltk' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout == "run False\n"

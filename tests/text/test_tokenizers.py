@@ -41,14 +41,18 @@ def test_each_token_has_a_place_and_places_follow_each_other(name, text):
     tokens, places = TOKENIZERS[name].tokenize(text), TOKENIZERS[name].locate(text)
     assert len(tokens) == len(places)
     ends = [0, *(end for _, end in places)]
-    assert all(before <= start < end <= len(text) for before, (start, end) in zip(ends, places, strict=False))
+    assert all(
+        before <= start < end <= len(text)
+        for before, (start, end) in zip(ends, places, strict=False)
+    )
     assert all(not text[start].isspace() and not text[end - 1].isspace() for start, end in places)
 
 
 SEPARATED = [name for name, tokenizer in TOKENIZERS.items() if tokenizer.separators]
 ASCII = st.text(st.characters(max_codepoint=127), max_size=3)
 TRICKY = st.text(
-    st.sampled_from("aZ09 .,'’\"\\:;_-#*=<אע\u0301\u0338\u200d\ufe0f\u20e3😀🇩ΣİſK٣、カ\ud83d"), max_size=6
+    st.sampled_from("aZ09 .,'’\"\\:;_-#*=<אע\u0301\u0338\u200d\ufe0f\u20e3😀🇩ΣİſK٣、カ\ud83d"),
+    max_size=6,
 )
 SIDE = st.lists(ANY | PROSE | ASCII | TRICKY, max_size=4).map("".join)
 
@@ -70,7 +74,10 @@ def test_both_sides_of_a_separator_can_be_tokenized_by_themselves(name, data, le
 
 
 @pytest.mark.parametrize("name", SEPARATED)
-@given(word=st.text(st.sampled_from("aZ09"), min_size=1, max_size=8), length=st.integers(1, WORD_LENGTH - 1))
+@given(
+    word=st.text(st.sampled_from("aZ09"), min_size=1, max_size=8),
+    length=st.integers(1, WORD_LENGTH - 1),
+)
 def test_a_short_word_of_ascii_letters_and_digits_is_one_token(name, word, length):
     word = (word * length)[:length]
     assert TOKENIZERS[name].tokenize(word) == [word]
@@ -108,7 +115,9 @@ def test_patterns_give_the_text_at_the_place(name, text):
 def test_words_give_the_normalised_text_at_the_place(name, text):
     tokenizer = TOKENIZERS[name]
     found = [text[start:end] for start, end in tokenizer.locate(text)]
-    assert tokenizer.tokenize(text) == [unicodedata.normalize("NFC", word).replace("’", "'") for word in found]
+    assert tokenizer.tokenize(text) == [
+        unicodedata.normalize("NFC", word).replace("’", "'") for word in found
+    ]
 
 
 @pytest.mark.parametrize("name", ["treebank", "mcobzarenco"])
@@ -116,7 +125,9 @@ def test_words_give_the_normalised_text_at_the_place(name, text):
 def test_treebank_gives_the_text_at_the_place_but_for_quotes(name, text):
     tokenizer = TOKENIZERS[name]
     for token, (start, end) in zip(tokenizer.tokenize(text), tokenizer.locate(text), strict=True):
-        assert token == text[start:end] or (token in ("``", "''") and text[start:end] in ('"', "''"))
+        assert token == text[start:end] or (
+            token in ("``", "''") and text[start:end] in ('"', "''")
+        )
 
 
 def test_clitics_are_cut_off_and_negations_are_words():
@@ -235,7 +246,14 @@ def test_other_scripts_have_the_same_words_by_character(text):
 
 @pytest.mark.parametrize(
     ("texts", "share"),
-    [([], 0.0), ([""], 0.0), (["plain"], 0.0), (["été"], 0.0), (["中文。!"], 1.0), (["中文", "ab"], 0.5)],
+    [
+        ([], 0.0),
+        ([""], 0.0),
+        (["plain"], 0.0),
+        (["été"], 0.0),
+        (["中文。!"], 1.0),
+        (["中文", "ab"], 0.5),
+    ],
 )
 def test_the_share_of_unspaced_script_counts_letters_and_digits(texts, share):
     assert unspaced_share(iter(texts)) == share

@@ -18,14 +18,32 @@ def test_each_sentence_loses_its_stop_to_a_token():
 
 def test_rewritten_quotes_keep_their_places():
     text = "\"No,\" she said. ''Why?''"
-    assert treebank.tokenize(text) == ["``", "No", ",", "''", "she", "said", ".", "''", "Why", "?", "''"]
+    assert treebank.tokenize(text) == [
+        "``",
+        "No",
+        ",",
+        "''",
+        "she",
+        "said",
+        ".",
+        "''",
+        "Why",
+        "?",
+        "''",
+    ]
     places = [text[start:end] for start, end in treebank.locate(text)]
     assert places == ['"', "No", ",", '"', "she", "said", ".", "''", "Why", "?", "''"]
 
 
 def test_contractions_are_two_tokens_at_two_places():
     text = "I cannot go."
-    assert [text[start:end] for start, end in treebank.locate(text)] == ["I", "can", "not", "go", "."]
+    assert [text[start:end] for start, end in treebank.locate(text)] == [
+        "I",
+        "can",
+        "not",
+        "go",
+        ".",
+    ]
 
 
 @pytest.mark.parametrize("border", [r"\newline\newline", "\n\n", r"\tab"])

@@ -13,7 +13,13 @@ from tests.errors import raises
 
 LICENCE = "  1 A tiny database, WordNet 3.0 by format alone.\n"
 # Each synset: its words and the synsets above it, by number within the part of speech.
-NOUNS = ((("animal",), ()), (("dog", "domestic_dog"), (0,)), (("puppy",), (1,)), (("leaf",), ()), (("fox",), (0,)))
+NOUNS = (
+    (("animal",), ()),
+    (("dog", "domestic_dog"), (0,)),
+    (("puppy",), (1,)),
+    (("leaf",), ()),
+    (("fox",), (0,)),
+)
 VERBS = ((("move",), ()), (("run", "go"), (0,)))
 
 
@@ -24,7 +30,12 @@ def data_file(synsets, part):
         offset, lines = len(LICENCE), []
         for number, (words, above) in enumerate(synsets):
             pointers = [f"@ {places[up] if pass_ else 0:0{width}d} {part} 0000" for up in above]
-            fields = [f"{len(words):02x}", *(f"{word} 0" for word in words), f"{len(above):03d}", *pointers]
+            fields = [
+                f"{len(words):02x}",
+                *(f"{word} 0" for word in words),
+                f"{len(above):03d}",
+                *pointers,
+            ]
             line = f"{offset:0{width}d} 03 {part} {' '.join(fields)} | a gloss\n"
             lines.append(line)
             if not pass_:
@@ -56,7 +67,9 @@ def folder(tmp_path):
     ):
         data, places = data_file(synsets, part)
         (tmp_path / f"data.{name}").write_text(data, encoding="utf-8", newline="\n")
-        (tmp_path / f"index.{name}").write_text(index_file(synsets, places, part), encoding="utf-8", newline="\n")
+        (tmp_path / f"index.{name}").write_text(
+            index_file(synsets, places, part), encoding="utf-8", newline="\n"
+        )
         (tmp_path / f"{name}.exc").write_text(exceptions, encoding="utf-8", newline="\n")
     return tmp_path
 
@@ -64,7 +77,9 @@ def folder(tmp_path):
 def steps_up(wordnet, word, general):
     """Return the least steps up from a sense of `word` to one of `general`; None without a path."""
     above = wordnet.above(word)
-    return min((above[synset] for synset in wordnet.synsets(general) if synset in above), default=None)
+    return min(
+        (above[synset] for synset in wordnet.synsets(general) if synset in above), default=None
+    )
 
 
 def test_steps_up(folder):

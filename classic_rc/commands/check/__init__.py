@@ -9,7 +9,11 @@ from classic_rc.plugins import names_on_use
 if TYPE_CHECKING:
     from classic_rc.commands.check.audit import CheckInterrupted, CheckReport, check_dataset
     from classic_rc.commands.check.cues import Cue, Example, Kind
-    from classic_rc.commands.check.duplicates import DuplicateFinding, DuplicatePair, find_duplicates
+    from classic_rc.commands.check.duplicates import (
+        DuplicateFinding,
+        DuplicatePair,
+        find_duplicates,
+    )
     from classic_rc.commands.check.header import HeaderRow
     from classic_rc.commands.check.integrity import KINDS, find_defects
     from classic_rc.commands.check.kinds import Finding, Severity

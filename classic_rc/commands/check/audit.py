@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.commands.check.cues import Cue, describe_steps, leaking_fields, order_features, phrase
+from classic_rc.commands.check.cues import (
+    Cue,
+    describe_steps,
+    leaking_fields,
+    order_features,
+    phrase,
+)
 from classic_rc.commands.check.features import build_features
 from classic_rc.commands.check.header import INPUTS, Header, HeaderRow, share_found, spread_evenly
 from classic_rc.commands.check.integrity import Finding, find_copies, find_own_defects, in_order
@@ -43,15 +49,21 @@ class CheckReport:
     """The results of a check."""
 
     dataset: Dataset
-    header: tuple[HeaderRow, ...] = ()  # how far a learner gets with parts of the input; empty if none could learn
+    header: tuple[
+        HeaderRow, ...
+    ] = ()  # how far a learner gets with parts of the input; empty if none could learn
     cues: tuple[Cue, ...] = ()  # by kind, and in the order in which each adds most
-    without: float | None = None  # options only without the cues that it can see: chance, and what it has beyond
+    without: float | None = (
+        None  # options only without the cues that it can see: chance, and what it has beyond
+    )
     findings: tuple[Finding, ...] = ()  # defects and copies
     n_features: int = 0  # how many features were tested
     analyzer: str = "word"
     seconds: float = 0.0
     notes: tuple[str, ...] = ()  # what was not done, and why
-    leaking_fields: tuple[str, ...] = ()  # that know options, also those that say what a chosen cue says
+    leaking_fields: tuple[
+        str, ...
+    ] = ()  # that know options, also those that say what a chosen cue says
     missing: tuple[str, ...] = ()  # what an interrupted check did not do
     suspects: tuple[tuple[str, float], ...] = field(default=(), repr=False)
     """The questions that the cues answer best: the id, and the probability that the cues give to gold."""
@@ -60,8 +72,12 @@ class CheckReport:
         """Show the findings as a table in a notebook."""
         columns = [Column("the option that …"), Column("is"), Column("kind")]
         columns += [Column("coverage", "percent", 1), Column("precision", "percent", 1)]
-        rows = [[phrase(c.name), c.direction, str(c.kind), c.coverage, c.precision] for c in self.cues]
-        title = f"{self.dataset.name} · {len(self.dataset):,} questions · {self.n_features:,} features"
+        rows = [
+            [phrase(c.name), c.direction, str(c.kind), c.coverage, c.precision] for c in self.cues
+        ]
+        title = (
+            f"{self.dataset.name} · {len(self.dataset):,} questions · {self.n_features:,} features"
+        )
         return render(Table(title, columns, [RowGroup(rows)]), "html")
 
     def to_frame(self) -> pandas.DataFrame:
@@ -181,7 +197,9 @@ def check_dataset(
             missing = []
         except KeyboardInterrupt:
             seconds = time.perf_counter() - start
-            raise CheckInterrupted(CheckReport(dataset, **found, seconds=seconds, missing=tuple(missing))) from None
+            raise CheckInterrupted(
+                CheckReport(dataset, **found, seconds=seconds, missing=tuple(missing))
+            ) from None
     return CheckReport(dataset, **found, seconds=time.perf_counter() - start)
 
 
@@ -200,7 +218,9 @@ def _find_cues(
     asked = _represent(dataset)
     table, reason = _table_of(asked, analyzer)
     if len(asked) < len(dataset):
-        reason = f"cues: searched for in {len(asked):,} of {len(dataset):,} questions, by whole passages"
+        reason = (
+            f"cues: searched for in {len(asked):,} of {len(dataset):,} questions, by whole passages"
+        )
     notes = (reason,) if reason else ()
     yield "", {"notes": notes}
     if table is None:
@@ -208,7 +228,9 @@ def _find_cues(
     given, chance = _given(table)
     advance("features")
     features = build_features(table)
-    test = ScoreTest(features, order_features(table), given, draws=draws, seed=seed, advance=advance)
+    test = ScoreTest(
+        features, order_features(table), given, draws=draws, seed=seed, advance=advance
+    )
     test.run()
     yield (
         "cues",
@@ -230,7 +252,9 @@ def _represent(dataset: Dataset) -> Dataset:
     if len(dataset) <= MOST_QUESTIONS:
         return dataset
     has_passages = any(question.passage is not dataset[0].passage for question in dataset)
-    groups = [id(question.passage) if has_passages else number for number, question in enumerate(dataset)]
+    groups = [
+        id(question.passage) if has_passages else number for number, question in enumerate(dataset)
+    ]
     sizes = Counter(groups)
     kept = spread_evenly(np.array([*sizes.values()]), MOST_QUESTIONS)
     of_group = dict(zip(sizes, kept.tolist(), strict=True))
@@ -277,12 +301,18 @@ def _measure_header(
         return {"notes": (f"no header: {error}",)}
     rows = header.measure()
     steps = [step for step in test.steps if step.feature < len(features)]
-    seen = [step.feature for step in steps if features.families[step.feature].sees == INPUTS["options only"]]
+    seen = [
+        step.feature
+        for step in steps
+        if features.families[step.feature].sees == INPUTS["options only"]
+    ]
     if not seen or not rows or rows[0].input != "options only":
         return {"header": rows}
     columns = np.column_stack([test.given, test.columns(seen)])
     model, _ = fit_model(test.table, columns)
-    reached = share_found(np.round(model.p, 9), test.table.right, test.table.sizes)[header.asked].mean()
+    reached = share_found(np.round(model.p, 9), test.table.right, test.table.sizes)[
+        header.asked
+    ].mean()
     return {"header": rows, "without": rows[0].chance + max(rows[0].accuracy - float(reached), 0.0)}
 
 

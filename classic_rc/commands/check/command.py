@@ -49,10 +49,16 @@ OPTIONS = (
             bare=Bare(USUAL_FAILURES),
             default=frozenset(),
             metavar="KINDS",
-            help="exit with 1 if there are findings of some kinds: --fail=artifacts,shortcuts,duplicates,defects, "
-            "separated by commas; --fail alone: artifacts and defects",
+            help="exit with 1 if there are findings of some kinds: "
+            "--fail=artifacts,shortcuts,duplicates,defects, separated by commas; --fail alone: "
+            "artifacts and defects",
         ),
-        option("--allow", rare=True, metavar="FILE", help="accept cues by name, one per line: they do not fail"),
+        option(
+            "--allow",
+            rare=True,
+            metavar="FILE",
+            help="accept cues by name, one per line: they do not fail",
+        ),
         option(
             "--ids",
             rare=True,
@@ -62,15 +68,19 @@ OPTIONS = (
         option(
             "--mend",
             metavar="FILE",
-            help="write a repaired copy as JSON lines, check it too, and list what a program cannot mend: the "
-            "copy has equal blanks, quotes and invisible characters, shuffled options, and no exact copies or "
-            "leaking fields",
+            help="write a repaired copy as JSON lines, check it too, and list what a program "
+            "cannot mend: the copy has equal blanks, quotes and invisible characters, shuffled "
+            "options, and no exact copies or leaking fields",
         ),
     ),
     vary_option("--train", help="the training data, searched for copies; repeat for several"),
-    vary_option("--cv", help="the number of passage folds for the learners of the header (default 5)"),
     vary_option(
-        "--group", help="a field of the data (article, author, …): questions with the same value stay together"
+        "--cv", help="the number of passage folds for the learners of the header (default 5)"
+    ),
+    vary_option(
+        "--group",
+        help="a field of the data (article, author, …): questions with the same value stay "
+        "together",
     ),
     vary_option(
         "--analyzer",
@@ -81,7 +91,10 @@ OPTIONS = (
     vary_option("--seed", help="the seed of draws, resamples and --mend (default 0)"),
     vary_option("--output", help="write the results to a file instead of stdout"),
     "--quiet",
-    vary_option("--format", help="the output format (default table); html: a page with a picture of the cues"),
+    vary_option(
+        "--format",
+        help="the output format (default table); html: a page with a picture of the cues",
+    ),
     vary_option("--verbose", help="show all findings, with examples and advice"),
 )
 
@@ -95,7 +108,10 @@ def handle(args: argparse.Namespace) -> int:
 
     for name in ("output", "ids", "mend"):
         check_writable(getattr(args, name), *args.data, *args.train, option=f"--{name}")
-    args.skip = ("bad", *(args.skip or ()))  # A check lists all defects; the other commands stop at the first.
+    args.skip = (
+        "bad",
+        *(args.skip or ()),
+    )  # A check lists all defects; the other commands stop at the first.
     if args.analyzer is not None:
         get_analyzer(args.analyzer)  # refuses an unknown name before anything is read
     allowed = _read_names(read_text(args.allow)) if args.allow is not None else frozenset[str]()
@@ -147,7 +163,8 @@ def _mend(args: argparse.Namespace, shown: Sequence[CheckReport], train: Dataset
 
     if len(shown) > 1:
         raise UsageError(
-            f"--mend writes one dataset, but there are {len(shown)}: add --pool to join them", field="--mend"
+            f"--mend writes one dataset, but there are {len(shown)}: add --pool to join them",
+            field="--mend",
         )
     repairs = mend_dataset(shown[0], train=train, seed=args.seed or 0)
     write_file(Path(args.mend), to_jsonl(repairs.dataset))
@@ -161,7 +178,11 @@ def _check_data(args: argparse.Namespace, dataset: Dataset, train: Dataset | Non
     if hidden := sum(question.gold is None for question in dataset):
         labelled = len(dataset) - hidden
         text = f"gold of {hidden:,} questions is hidden: "
-        text += f"cues are searched for in the other {labelled:,}" if labelled else "no cues are searched for"
+        text += (
+            f"cues are searched for in the other {labelled:,}"
+            if labelled
+            else "no cues are searched for"
+        )
         inputs.report_notes(args, "note", [text], dataset.name)
     return check_dataset(
         dataset,
@@ -181,7 +202,8 @@ def _answered_ids(cues: Sequence[Cue]) -> str:
         for id_ in cue.ids:
             if "\t" in id_ or len(id_.splitlines()) > 1:
                 raise UsageError(
-                    f"cannot write one id per line: the question id {id_!r} has a tab or a line break",
+                    f"cannot write one id per line: the question id {id_!r} has a tab or a line "
+                    "break",
                     field="--ids",
                     found=id_,
                 )
@@ -190,7 +212,11 @@ def _answered_ids(cues: Sequence[Cue]) -> str:
 
 
 def _render(
-    shown: Sequence[CheckReport], form: str, verbose: bool, allowed: frozenset[str], mended: _Mended | None
+    shown: Sequence[CheckReport],
+    form: str,
+    verbose: bool,
+    allowed: frozenset[str],
+    mended: _Mended | None,
 ) -> str:
     from classic_rc.commands.check.tables import check_tables, mend_tables
     from classic_rc.tables import render

@@ -54,7 +54,10 @@ class FieldSources:
     @cached_property
     def numbers(self) -> dict[str, Floats]:
         """The fields whose values are mostly numbers."""
-        numbers = {name: np.array([_as_number(value) for value in values]) for name, values in self.scalars.items()}
+        numbers = {
+            name: np.array([_as_number(value) for value in values])
+            for name, values in self.scalars.items()
+        }
         return {name: own for name, own in numbers.items() if np.isfinite(own).sum() > len(own) / 2}
 
 
@@ -110,7 +113,11 @@ def _entries(value: Any, table: OptionTable, question: int) -> Sequence[Any] | N
         return value
     if isinstance(value, str) and value.count(",") == size - 1 and size > 2:
         return [part.strip() for part in value.split(",")]
-    return value if isinstance(value, str) and len(value) == size > 1 and _FLAGS.fullmatch(value) else None
+    return (
+        value
+        if isinstance(value, str) and len(value) == size > 1 and _FLAGS.fullmatch(value)
+        else None
+    )
 
 
 def _add_entries(
@@ -124,7 +131,8 @@ def _add_entries(
         values = np.where(np.isfinite(numbers), numbers, np.nanmin(numbers) - 1)
         found.measured.append(
             Measurement(
-                f'has the largest entry in the field "{name}"|has the smallest entry in the field "{name}"',
+                f'has the largest entry in the field "{name}"|has the smallest entry in the field '
+                f'"{name}"',
                 values,
                 ("fields",),
             )
@@ -137,13 +145,23 @@ def _add_entries(
         if text is not None:
             known.setdefault(text[:_SHORT], []).append(i)
     pairs = list(zip(texts, table.texts, strict=True))
-    equal = [i for i, (text, own) in enumerate(pairs) if text is not None and bare_text(text) == bare_text(own)]
+    equal = [
+        i
+        for i, (text, own) in enumerate(pairs)
+        if text is not None and bare_text(text) == bare_text(own)
+    ]
     found.flags.append((f'is its own entry in the field "{name}"', _as_places(equal)))
     for other, scalars in [*found.scalars.items()][:_MOST_COMPARED]:
         said = np.array([_as_text(value) for value in scalars], dtype=object)[table.question]
-        same = [i for i, (text, own) in enumerate(zip(texts, said, strict=True)) if text == own and len(own) > 1]
+        same = [
+            i
+            for i, (text, own) in enumerate(zip(texts, said, strict=True))
+            if text == own and len(own) > 1
+        ]
         if same:
-            found.flags.append((f'has in the field "{name}" what the field "{other}" is', _as_places(same)))
+            found.flags.append(
+                (f'has in the field "{name}" what the field "{other}" is', _as_places(same))
+            )
     for text, where in sorted(known.items(), key=lambda item: -len(item[1]))[:50]:
         found.flags.append((f'has the entry {text!r} in the field "{name}"', _as_places(where)))
 
@@ -159,7 +177,9 @@ def _as_number(value: Any) -> float:
         return np.nan
 
 
-def _option_in_field(table: OptionTable, name: str, values: Sequence[Any]) -> Iterator[tuple[str, Integers]]:
+def _option_in_field(
+    table: OptionTable, name: str, values: Sequence[Any]
+) -> Iterator[tuple[str, Integers]]:
     """Yield whether a field has the index, the letter, the text or an encoding of each option."""
     texts = [_as_text(value) for value in values]
     found: dict[str, list[int]] = {}
@@ -183,11 +203,18 @@ def _option_in_field(table: OptionTable, name: str, values: Sequence[Any]) -> It
                 ("text", known and (bare == known or (is_long and known in folded))),
                 ("text backwards", is_long and option.strip()[::-1].lower() in folded),
                 ("Base64 code", len(raw) > 2 and base64.b64encode(raw).decode() in text),
-                *((kind, any(map(encode(raw).startswith, parts))) for kind, encode in _ENCODINGS.items() if parts),
+                *(
+                    (kind, any(map(encode(raw).startswith, parts)))
+                    for kind, encode in _ENCODINGS.items()
+                    if parts
+                ),
             ):
                 if says:
                     found.setdefault(what, []).append(int(table.offsets[i]) + j)
-    yield from ((f'has its {what} in the field "{name}"', _as_places(where)) for what, where in found.items())
+    yield from (
+        (f'has its {what} in the field "{name}"', _as_places(where))
+        for what, where in found.items()
+    )
 
 
 def _as_text(value: Any) -> str:
@@ -206,7 +233,9 @@ def field_measurements(table: OptionTable, fields: FieldSources) -> Iterator[Mea
         texts = [_as_text(value) for value in values]
         if sum(text.count(" ") >= 2 for text in texts) > len(texts) / 2:
             yield Measurement(
-                f'words of the field "{name}"', table.count_shared(texts, each), ("options", "fields")
+                f'words of the field "{name}"',
+                table.count_shared(texts, each),
+                ("options", "fields"),
             )
 
 
@@ -237,7 +266,10 @@ def position_features(
     if (table.sizes != size).any():
         is_last = np.flatnonzero(table.position == last)
         names.append("is the last option")
-        pairs = np.concatenate([options, is_last]), np.concatenate([table.position, np.full(len(is_last), size)])
+        pairs = (
+            np.concatenate([options, is_last]),
+            np.concatenate([table.position, np.full(len(is_last), size)]),
+        )
     yield names, [""] * len(names), pairs, "options"
     if not 2 <= size <= _MOST_POSITIONS:
         return
@@ -259,14 +291,20 @@ def _cross(
     for i, *label in contexts:
         asked.append(i)
         codes.append(known.setdefault((label[0], label[1]), len(known)))
-    question, code = (np.frombuffer(values, dtype=np.int32).astype(np.int64) for values in (asked, codes))
+    question, code = (
+        np.frombuffer(values, dtype=np.int32).astype(np.int64) for values in (asked, codes)
+    )
     counts = np.bincount(code, minlength=len(known))
-    kept = np.flatnonzero((counts >= least) & (counts < len(table)))  # what all questions have is no context
+    kept = np.flatnonzero(
+        (counts >= least) & (counts < len(table))
+    )  # what all questions have is no context
     place = np.full(len(known), -1, dtype=np.int64)
     place[kept] = np.arange(len(kept))
     question, code = question[place[code] >= 0], place[code[place[code] >= 0]]
     labels = list(known)
-    names = [f"is option {p + 1} where {' '.join(labels[c])}" for c in kept.tolist() for p in range(size)]
+    names = [
+        f"is option {p + 1} where {' '.join(labels[c])}" for c in kept.tolist() for p in range(size)
+    ]
     subjects = [labels[c][0] for c in kept.tolist() for p in range(size)]
     n = table.sizes[question]
     options = ragged_indices(table.offsets[:-1][question], n)
@@ -292,7 +330,9 @@ def _other_contexts(table: OptionTable, fields: FieldSources) -> Iterator[Iterat
 
 def _order_contexts(table: OptionTable, moduli: Sequence[int]) -> Iterator[_Context]:
     n, seen = len(table), Counter[int]()
-    for i, (row, passage) in enumerate(zip(table.rows.tolist(), table.passages[1].tolist(), strict=True)):
+    for i, (row, passage) in enumerate(
+        zip(table.rows.tolist(), table.passages[1].tolist(), strict=True)
+    ):
         for m in moduli:
             yield i, "the question's number in the file", f"modulo {m} is {row % m}"
         yield i, "the question's place in the file", f"is tenth {10 * i // n + 1}"
@@ -311,7 +351,9 @@ def _field_contexts(name: str, values: Sequence[Any], moduli: Sequence[int]) -> 
 
 def _sums(fields: FieldSources, modulus: int) -> Iterator[_Context]:
     """Yield what the sums of two fields of whole numbers say."""
-    whole = {name: [*map(_as_number, values)] for name, values in fields.scalars.items() if name != "id"}
+    whole = {
+        name: [*map(_as_number, values)] for name, values in fields.scalars.items() if name != "id"
+    }
     whole = {name: own for name, own in whole.items() if all(x.is_integer() for x in own)}
     for one, other in combinations([*whole][:_MOST_COMPARED], 2):
         for i, (a, b) in enumerate(zip(whole[one], whole[other], strict=True)):

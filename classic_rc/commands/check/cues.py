@@ -75,7 +75,9 @@ class Cue:
 
     kind: Kind
     name: str
-    direction: str  # "right" or "wrong": what the option with the cue, or with more of it, tends to be
+    direction: (
+        str  # "right" or "wrong": what the option with the cue, or with more of it, tends to be
+    )
     coverage: float  # the share of questions where it tells options apart
     precision: float  # how often the option it favours is right there
     accuracy: float  # of answering by it alone, and guessing elsewhere
@@ -99,12 +101,24 @@ class Cue:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
-        plain: dict[str, Any] = {"kind": str(self.kind), "name": self.name, "direction": self.direction}
+        plain: dict[str, Any] = {
+            "kind": str(self.kind),
+            "name": self.name,
+            "direction": self.direction,
+        }
         for name in ("coverage", "precision", "accuracy", "chance", "z", "bound", "p"):
             plain[name] = round(float(getattr(self, name)), 6)
-        plain |= {"questions": self.n_questions, "with": self.n_with, "right": self.n_right, "similar": self.others}
+        plain |= {
+            "questions": self.n_questions,
+            "with": self.n_with,
+            "right": self.n_right,
+            "similar": self.others,
+        }
         plain |= {"applicability": self.n_questions, "productivity": plain["precision"]}
-        plain |= {"examples": [example._asdict() for example in self.examples], "advice": self.advice}
+        plain |= {
+            "examples": [example._asdict() for example in self.examples],
+            "advice": self.advice,
+        }
         return plain | ({"note": self.note} if self.note else {})
 
 
@@ -122,14 +136,18 @@ def describe_steps(test: ScoreTest, chance: Floats) -> tuple[Cue, ...]:
     A choice that only corrects what earlier ones claim too much is not a finding: alone it says nothing.
     """
     n_mirrored = count_mirrored(test.table)
-    cues = [_describe(test, step, chance, n_mirrored) for step in test.steps if not step.is_correction]
+    cues = [
+        _describe(test, step, chance, n_mirrored) for step in test.steps if not step.is_correction
+    ]
     return tuple(sorted(cues, key=lambda cue: list(Kind).index(cue.kind)))
 
 
 def leaking_fields(test: ScoreTest) -> tuple[str, ...]:
     """Return the fields that reveal options, also those that say the same as a chosen one."""
     features = test.features
-    known = (j for j in test.above.tolist() if j < len(features) and not features.families[j].context)
+    known = (
+        j for j in test.above.tolist() if j < len(features) and not features.families[j].context
+    )
     names = (features.name(j) for j in known if features.families[j].sees == {"fields"})
     return tuple(sorted({field for name in names for field in FIELD_NAME.findall(name)}))
 
@@ -142,13 +160,19 @@ def _describe(test: ScoreTest, step: Step, chance: Floats, n_mirrored: int) -> C
     sign = 1 if step.more else step.z
     favoured, covered = favour(table, values if sign > 0 else -values)
     right = table.right
-    precision = table.sum((right & favoured).astype(np.float64)) / table.sum(favoured.astype(np.float64))
+    precision = table.sum((right & favoured).astype(np.float64)) / table.sum(
+        favoured.astype(np.float64)
+    )
     n = int(covered.sum())
     own = float(precision[covered].mean()) if n else 0.0
     has_it = (values > 0) & covered[table.question]
     if is_order:
         number = step.feature - len(features)
-        family, name, kind = Family(Source.ORDER, "{}", frozenset({"order"})), ORDER_NAMES[number], Kind.GOLD_ORDER
+        family, name, kind = (
+            Family(Source.ORDER, "{}", frozenset({"order"})),
+            ORDER_NAMES[number],
+            Kind.GOLD_ORDER,
+        )
     else:
         family, name = features.families[step.feature], features.name(step.feature)
         if is_rank and step.z < 0:
@@ -158,12 +182,16 @@ def _describe(test: ScoreTest, step: Step, chance: Floats, n_mirrored: int) -> C
         if family is PIECE:
             name += _words_around(table.texts, has_it, features.values[step.feature])
         # Where the same options come with the other gold too, only who reads the question can tell them apart.
-        reads = "passage" in family.sees or ("question" in family.sees and 2 * n_mirrored > len(table))
+        reads = "passage" in family.sees or (
+            "question" in family.sees and 2 * n_mirrored > len(table)
+        )
         kind = Kind.SHORTCUT if reads else Kind.ARTIFACT
     is_rank |= bool(step.more)
     direction = "right" if step.z > 0 or is_rank else "wrong"
     mirrored = n_mirrored if name in ORDER_NAMES[4:] else 0  # of those about the text of options
-    answered = covered & (table.sum((right & favoured).astype(np.int64)) == table.sum(favoured.astype(np.int64)))
+    answered = covered & (
+        table.sum((right & favoured).astype(np.int64)) == table.sum(favoured.astype(np.int64))
+    )
     return Cue(
         kind,
         name,
@@ -179,10 +207,21 @@ def _describe(test: ScoreTest, step: Step, chance: Floats, n_mirrored: int) -> C
         0 if is_rank else int(has_it.sum()),
         0 if is_rank else int((has_it & right).sum()),
         step.others,
-        _examples(features, step, favoured if is_rank or step.z > 0 else has_it, covered, direction, family),
+        _examples(
+            features,
+            step,
+            favoured if is_rank or step.z > 0 else has_it,
+            covered,
+            direction,
+            family,
+        ),
         tuple(table.questions[i].id for i in np.flatnonzero(answered).tolist()),
-        _ADVICE_OF_POOLS if " used " in name and family.source is not Source.FIELD else _ADVICE[family.source],
-        f"{mirrored:,} questions are mirrored (same options, another gold): keep in one fold" if mirrored else "",
+        _ADVICE_OF_POOLS
+        if " used " in name and family.source is not Source.FIELD
+        else _ADVICE[family.source],
+        f"{mirrored:,} questions are mirrored (same options, another gold): keep in one fold"
+        if mirrored
+        else "",
     )
 
 
@@ -190,7 +229,9 @@ def _words_around(texts: Sequence[str], has_it: NDArray[np.bool_], piece: str) -
     """Return the two most frequent words that a piece is in, in brackets."""
     word = re.compile(rf"[^\s,.;:!?]*{re.escape(piece)}[^\s,.;:!?]*")
     words = Counter(
-        found.strip() for i in np.flatnonzero(has_it).tolist() for found in word.findall(texts[i].lower())
+        found.strip()
+        for i in np.flatnonzero(has_it).tolist()
+        for found in word.findall(texts[i].lower())
     )
     shown = sorted(words.items(), key=lambda item: (-item[1], item[0]))[:2]
     return f" ({', '.join(text for text, _ in shown)})" if shown else ""
@@ -209,7 +250,11 @@ def _examples(
     table = features.table
     shown = np.flatnonzero(chosen & covered[table.question])
     agrees = table.right[shown] == (direction == "right")
-    first = [*shown[agrees][:2].tolist(), *shown[~agrees][:1].tolist(), *shown[agrees][2:3].tolist()]
+    first = [
+        *shown[agrees][:2].tolist(),
+        *shown[~agrees][:1].tolist(),
+        *shown[agrees][2:3].tolist(),
+    ]
     value = features.values[step.feature] if step.feature < len(features) else ""
     return tuple(
         Example(
@@ -235,8 +280,14 @@ def mark_cue(text: str, family: Family, value: str) -> str:
         elif piece:
             pattern = re.escape(piece[1] or chr(int(piece[2], 16)))
     elif family.how in ("first", "last") and text:
-        return f"[[{text[0]}]]{text[1:]}"[:_SHOWN_TEXT] if family.how == "first" else f"{text[:-1]}[[{text[-1]}]]"
-    found = re.search(pattern, text, re.IGNORECASE if family.how == "word" else 0) if pattern else None
+        return (
+            f"[[{text[0]}]]{text[1:]}"[:_SHOWN_TEXT]
+            if family.how == "first"
+            else f"{text[:-1]}[[{text[-1]}]]"
+        )
+    found = (
+        re.search(pattern, text, re.IGNORECASE if family.how == "word" else 0) if pattern else None
+    )
     if found is None:
         return text[:_SHOWN_TEXT]
     start = max(found.start() - _SHOWN_TEXT // 2, 0)
@@ -278,7 +329,9 @@ def count_mirrored(table: OptionTable) -> int:
     """Return how many questions have the options of another question, but a different right one."""
     text = table.normalised[0]
     by_options: dict[tuple[int, ...], list[tuple[int, frozenset[int]]]] = {}
-    for i, (start, stop) in enumerate(zip(table.offsets[:-1].tolist(), table.offsets[1:].tolist(), strict=True)):
+    for i, (start, stop) in enumerate(
+        zip(table.offsets[:-1].tolist(), table.offsets[1:].tolist(), strict=True)
+    ):
         own = text[start:stop]
         gold = frozenset(own[table.right[start:stop]].tolist())
         by_options.setdefault(tuple(sorted(own.tolist())), []).append((i, gold))

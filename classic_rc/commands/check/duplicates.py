@@ -58,7 +58,9 @@ if they differ only in case, white space and punctuation; options, if they diffe
 punctuation at their end. Near copies are not equal."""
 
 COPIES = frozenset(
-    kind.name for kind in DUPLICATE_KINDS if kind.severity is not _N and kind.name != "question-reused"
+    kind.name
+    for kind in DUPLICATE_KINDS
+    if kind.severity is not _N and kind.name != "question-reused"
 )
 """The names of the kinds that are copies of a passage or a question."""
 
@@ -101,21 +103,30 @@ class DuplicatePair:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
-        return {"id": self.id, "other": self.other, "similarity": round(self.similarity, 4), "diff": self.diff()}
+        return {
+            "id": self.id,
+            "other": self.other,
+            "similarity": round(self.similarity, 4),
+            "diff": self.diff(),
+        }
 
 
 @dataclass(frozen=True, slots=True)
 class DuplicateFinding(Finding):
     """A kind of duplicates with all its pairs."""
 
-    pairs: tuple[DuplicatePair, ...] = ()  # one per passage or question, the most similar; in the dataset's order
+    pairs: tuple[
+        DuplicatePair, ...
+    ] = ()  # one per passage or question, the most similar; in the dataset's order
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, with all pairs."""
         return {**Finding.to_dict(self), "pairs": [pair.to_dict() for pair in self.pairs]}
 
 
-def find_duplicates(dataset: Dataset, train: TrainingData | None = None) -> tuple[DuplicateFinding, ...]:
+def find_duplicates(
+    dataset: Dataset, train: TrainingData | None = None
+) -> tuple[DuplicateFinding, ...]:
     """Find equal and nearly equal passages, questions and sets of options, within a dataset and in training data.
 
     Near copies are cut off, have a few words replaced, other sentence order, options in another order, or another
@@ -148,10 +159,15 @@ def find_duplicates(dataset: Dataset, train: TrainingData | None = None) -> tupl
     train = as_dataset(train)
     found: dict[str, list[DuplicatePair]] = {}
     passages = _SimilarPassages(dataset, train)
-    for kind, pair in (*passages.duplicates(), *_SimilarQuestions(dataset, train, passages).duplicates()):
+    for kind, pair in (
+        *passages.duplicates(),
+        *_SimilarQuestions(dataset, train, passages).duplicates(),
+    ):
         found.setdefault(kind, []).append(pair)
     return tuple(
-        DuplicateFinding(kind, len(pairs), tuple(pair.id for pair in pairs[:EXAMPLES]), pairs=tuple(pairs))
+        DuplicateFinding(
+            kind, len(pairs), tuple(pair.id for pair in pairs[:EXAMPLES]), pairs=tuple(pairs)
+        )
         for kind in DUPLICATE_KINDS
         if (pairs := found.get(kind.name))
     )
@@ -167,14 +183,21 @@ class _SimilarPassages:
     def __init__(self, dataset: Dataset, train: Dataset | None) -> None:
         self.own = dataset.passages
         self.others = () if train is None else train.passages
-        texts, other_texts, every = (PassageTexts(p) for p in (self.own, self.others, (*self.own, *self.others)))
+        texts, other_texts, every = (
+            PassageTexts(p) for p in (self.own, self.others, (*self.own, *self.others))
+        )
         self.within = similar_texts(texts)
         self.across = similar_texts(texts, other_texts) if self.others else similar_texts([], [])
-        n, pairs = len(texts), np.concatenate([self.within.pairs, self.across.pairs + np.array([0, len(texts)])])
+        n, pairs = (
+            len(texts),
+            np.concatenate([self.within.pairs, self.across.pairs + np.array([0, len(texts)])]),
+        )
         self.similar = connect_pairs(len(every), pairs)
         equal = np.array([_are_equal(every[a], every[b]) for a, b in pairs.tolist()], dtype=bool)
         # Training passages that are equal to one another are joined by the first one of `dataset` that they equal.
-        self.equal = connect_pairs(len(every), np.concatenate([pairs[equal], self._equal_others(n)]))
+        self.equal = connect_pairs(
+            len(every), np.concatenate([pairs[equal], self._equal_others(n)])
+        )
         self.number = {id(p): i for i, p in enumerate((*self.own, *self.others))}
 
     def _equal_others(self, n: int) -> NDArray[np.int64]:
@@ -186,8 +209,13 @@ class _SimilarPassages:
         """Yield each passage with the most similar one before it, and in training data."""
         first, second = self.within.pairs.T
         of_dataset = _most_similar(second, first, self.within.similarity)
-        in_train = _most_similar(self.across.pairs[:, 0], self.across.pairs[:, 1], self.across.similarity)
-        for place, partners, kind in (("repeated", of_dataset, self.own), ("in-train", in_train, self.others)):
+        in_train = _most_similar(
+            self.across.pairs[:, 0], self.across.pairs[:, 1], self.across.similarity
+        )
+        for place, partners, kind in (
+            ("repeated", of_dataset, self.own),
+            ("in-train", in_train, self.others),
+        ):
             for position, (other, similarity) in partners.items():
                 passage, same = self.own[position], kind[other]
                 if passage.text.strip():
@@ -274,14 +302,18 @@ class _Bags(NamedTuple):
 
     def codes(self) -> NDArray[np.uint64]:
         """Return a hash of each bag; the order of the words does not matter."""
-        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mix(mix(self.words.astype(np.uint64))))])
+        sums = np.concatenate(
+            [np.zeros(1, np.uint64), np.cumsum(mix(mix(self.words.astype(np.uint64))))]
+        )
         return sums[self.offsets[1:]] - sums[self.offsets[:-1]]
 
 
 def _is_common(codes: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return whether each code has more than `_MAX_USES` different values."""
     n_values = int(values.max(initial=0)) + 1
-    counts = np.bincount(distinct(codes * n_values + values) // n_values, minlength=int(codes.max(initial=-1)) + 1)
+    counts = np.bincount(
+        distinct(codes * n_values + values) // n_values, minlength=int(codes.max(initial=-1)) + 1
+    )
     return np.asarray(counts[codes] > _MAX_USES)
 
 
@@ -292,14 +324,18 @@ class _SimilarQuestions:
         self.questions: list[Question] = [*dataset, *(train or ())]
         self.n_own = len(dataset)
         self.is_own = np.arange(len(self.questions)) < self.n_own
-        self.passage = np.array([passages.number[id(q.passage)] for q in self.questions], dtype=np.int64)
+        self.passage = np.array(
+            [passages.number[id(q.passage)] for q in self.questions], dtype=np.int64
+        )
         self.similar_passage = passages.similar[self.passage]
         self.equal_passage = passages.equal[self.passage]
         self.texts = [q.text for q in self.questions]
         self.text = first_equal(self.texts)
         self.words = _Bags.of(self.texts)
         self.has_options = np.array([q.task.has_choices for q in self.questions], dtype=bool)
-        options = (candidate_texts(q.candidates) if q.task.has_choices else () for q in self.questions)
+        options = (
+            candidate_texts(q.candidates) if q.task.has_choices else () for q in self.questions
+        )
         self.options = _Bags.of([" | ".join(texts) for texts in options])
 
     @property
@@ -330,16 +366,29 @@ class _SimilarQuestions:
                 key = f"{prefix}{'in-train' if in_train else 'repeated'}", item
                 if (in_train, item) not in known and best.get(key, (0.0, 0))[0] < similarity:
                     best[key] = similarity, other
-        for (kind, item), (similarity, other) in sorted(best.items(), key=lambda entry: entry[0][1]):
+        for (kind, item), (similarity, other) in sorted(
+            best.items(), key=lambda entry: entry[0][1]
+        ):
             question, same = self.questions[item], self.questions[other]
-            yield kind, DuplicatePair(question.id, same.id, similarity, _item_text(question), _item_text(same))
+            yield (
+                kind,
+                DuplicatePair(
+                    question.id, same.id, similarity, _item_text(question), _item_text(same)
+                ),
+            )
 
     def _note_equal(self, best: dict[tuple[str, int], tuple[float, int]]) -> None:
         """Note the questions that are equal to an earlier one, with an equal passage or equal options."""
         counts = np.bincount(self.text, minlength=len(self.text))
         several = np.flatnonzero((counts[self.text] > 1) & (self.text < self.n_own))
-        own, others = several[several < self.n_own].tolist(), several[several >= self.n_own].tolist()
-        for place, known, elsewhere in (("repeated", [], "reused"), ("in-train", others, "in-train")):
+        own, others = (
+            several[several < self.n_own].tolist(),
+            several[several >= self.n_own].tolist(),
+        )
+        for place, known, elsewhere in (
+            ("repeated", [], "reused"),
+            ("in-train", others, "in-train"),
+        ):
             about: dict[Hashable, list[int]] = {}
             chosen: dict[Hashable, int] = {}
             for i in (*known, *own):
@@ -385,7 +434,10 @@ class _SimilarQuestions:
             self._with_similar_options(),
             self._with_equal_gold(),
         ):
-            shared, sizes = np.zeros(len(one), dtype=np.int64), np.zeros(len(self.questions), dtype=np.int64)
+            shared, sizes = (
+                np.zeros(len(one), dtype=np.int64),
+                np.zeros(len(self.questions), dtype=np.int64),
+            )
             for bags in (self.words, self.options):
                 shared += shared_words(bags.words, bags.offsets, one, two)
                 sizes += bags.sizes
@@ -415,10 +467,14 @@ class _SimilarQuestions:
             there=has_content,
         )
         shared = shared_words(self.words.words, self.words.offsets, one, two)
-        similar = shared >= _SAME_QUESTION * np.maximum(self.words.sizes[one], self.words.sizes[two])
+        similar = shared >= _SAME_QUESTION * np.maximum(
+            self.words.sizes[one], self.words.sizes[two]
+        )
         return one[similar], two[similar]
 
-    def _similar_texts(self, bags: _Bags, here: NDArray[np.bool_], there: NDArray[np.bool_]) -> _Pairs:
+    def _similar_texts(
+        self, bags: _Bags, here: NDArray[np.bool_], there: NDArray[np.bool_]
+    ) -> _Pairs:
         """Return the pairs of questions whose texts are similar; `bags` are their words, or words within groups."""
         one, two, shared = overlapping_bags(
             bags.words,
@@ -432,21 +488,34 @@ class _SimilarQuestions:
         return one[similar], two[similar]
 
     def _have_similar_options(
-        self, one: NDArray[np.int64], two: NDArray[np.int64], shared: NDArray[np.int64], least: float
+        self,
+        one: NDArray[np.int64],
+        two: NDArray[np.int64],
+        shared: NDArray[np.int64],
+        least: float,
     ) -> NDArray[np.bool_]:
         """Return which pairs share so many words of the options, or so many of the options; or have none."""
         similar = shared >= least * np.maximum(self.options.sizes[one], self.options.sizes[two])
         for i in np.flatnonzero(~similar).tolist():
-            options, others = Counter(self._option_key(int(one[i]))), Counter(self._option_key(int(two[i])))
+            options, others = (
+                Counter(self._option_key(int(one[i]))),
+                Counter(self._option_key(int(two[i]))),
+            )
             similar[i] = (options & others).total() >= least * max(options.total(), others.total())
         return similar
 
     def _sharing_options(
-        self, least: NDArray[np.int64], bags: _Bags, here: NDArray[np.bool_], there: NDArray[np.bool_]
+        self,
+        least: NDArray[np.int64],
+        bags: _Bags,
+        here: NDArray[np.bool_],
+        there: NDArray[np.bool_],
     ) -> _Pairs:
         """Return pairs of questions about different passages whose options, which are no template, share words."""
         usual = self.has_options & ~self.is_template
-        one, two, _ = overlapping_bags(bags.words, bags.offsets, least, here=here & usual, there=there & usual)
+        one, two, _ = overlapping_bags(
+            bags.words, bags.offsets, least, here=here & usual, there=there & usual
+        )
         apart = self.similar_passage[one] != self.similar_passage[two]
         return one[apart], two[apart]
 
@@ -474,7 +543,9 @@ class _SimilarQuestions:
         groups, often = self.similar_question, self.is_asked_often
         every = np.ones(len(often), dtype=bool)
         least = least_shared(self.options.sizes, _LEAST_SHARE)
-        seldom = self._sharing_options(least, self.options.within(groups), self.is_own & ~often, ~often)
+        seldom = self._sharing_options(
+            least, self.options.within(groups), self.is_own & ~often, ~often
+        )
         least = self._least_content(_LEAST_SHARE)
         usual = self._sharing_options(least, self.content.within(groups), self.is_own, every)
         has_often = often[usual[0]] | often[usual[1]]
@@ -490,7 +561,9 @@ class _SimilarQuestions:
         copies &= ~is_asked_often | (in_options >= _OPTIONS_CONTENT)
         one, two = one[copies], two[copies]
         shared = shared_words(self.options.words, self.options.offsets, one, two)
-        copies = shared >= _LEAST_SHARE * np.maximum(self.options.sizes[one], self.options.sizes[two])
+        copies = shared >= _LEAST_SHARE * np.maximum(
+            self.options.sizes[one], self.options.sizes[two]
+        )
         one, two, shared = one[copies], two[copies], shared[copies]
         copies = self._have_similar_options(one, two, shared, _OPTION_SHARE)
         return one[copies], two[copies]
@@ -501,7 +574,10 @@ class _SimilarQuestions:
         one, two = self._similar_texts(bags, here, there)
         similar = _shared_content(bags, one, two) >= _NEAR_CONTENT
         similar &= _shared_bits(bags, one, two) >= self.least_bits
-        gold = {i: gold_keys(self.questions[i]) for i in np.unique([one[similar], two[similar]]).tolist()}
+        gold = {
+            i: gold_keys(self.questions[i])
+            for i in np.unique([one[similar], two[similar]]).tolist()
+        }
         pairs = zip(one.tolist(), two.tolist(), similar.tolist(), strict=True)
         common = np.array([near and bool(gold[a] & gold[b]) for a, b, near in pairs], dtype=bool)
         return one[common], two[common]
@@ -513,17 +589,25 @@ class _SimilarQuestions:
         for i in np.flatnonzero(~self.is_template[:n]).tolist():
             key = self._option_key(i)
             pair = np.array([i]), np.array([keys.get(key, i)])
-            if len(key) > 1 and key in keys and _shared_bits(self.options, *pair)[0] >= 2 * self.least_bits:
+            if (
+                len(key) > 1
+                and key in keys
+                and _shared_bits(self.options, *pair)[0] >= 2 * self.least_bits
+            ):
                 yield "options-", i, keys[key], 1.0
         every = np.ones(len(self.is_own), dtype=bool)
-        one, two = self._sharing_options(self._least_content(_SAME_OPTIONS), self.content, self.is_own, every)
+        one, two = self._sharing_options(
+            self._least_content(_SAME_OPTIONS), self.content, self.is_own, every
+        )
         shared = shared_words(self.options.words, self.options.offsets, one, two)
         share = shared / np.maximum(self.options.sizes[one], self.options.sizes[two])
         same = share >= _SAME_OPTIONS
         one, two, share = one[same], two[same], share[same]
         same = _shared_content(self.options, one, two) >= _OPTIONS_CONTENT
         same &= _shared_bits(self.options, one, two) >= self.least_bits
-        for a, b, value in zip(one[same].tolist(), two[same].tolist(), share[same].tolist(), strict=True):
+        for a, b, value in zip(
+            one[same].tolist(), two[same].tolist(), share[same].tolist(), strict=True
+        ):
             yield "options-", a, b, value
 
 
@@ -532,12 +616,16 @@ _SimilarPairs = Iterator[tuple[str, int, int, float]]
 """Prefixes of kinds, the numbers of two questions, the first below the second, and their similarity."""
 
 
-def _shared_content(bags: _Bags, one: NDArray[np.int64], two: NDArray[np.int64]) -> NDArray[np.float64]:
+def _shared_content(
+    bags: _Bags, one: NDArray[np.int64], two: NDArray[np.int64]
+) -> NDArray[np.float64]:
     """Count the different content words that each pair has in common."""
     return shared_weight(bags.words, bags.offsets, one, two, bags.is_content)
 
 
-def _shared_bits(bags: _Bags, one: NDArray[np.int64], two: NDArray[np.int64]) -> NDArray[np.float64]:
+def _shared_bits(
+    bags: _Bags, one: NDArray[np.int64], two: NDArray[np.int64]
+) -> NDArray[np.float64]:
     """Return how much the content words that each pair has in common say: minus the log of their frequencies."""
     return shared_weight(bags.words, bags.offsets, one, two, bags.bits)
 
@@ -554,7 +642,9 @@ def contradict(question: Question, other: Question) -> bool:
 
 def gold_keys(question: Question) -> set[str]:
     """Return the right options, or the accepted texts, as they are compared."""
-    return set(map(bare_text if question.task.has_choices else normalise_squad_answer, question.gold_texts))
+    return set(
+        map(bare_text if question.task.has_choices else normalise_squad_answer, question.gold_texts)
+    )
 
 
 def option_keys(question: Question) -> set[str]:

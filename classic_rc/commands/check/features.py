@@ -27,7 +27,14 @@ from classic_rc.commands.check.contexts import (
 )
 from classic_rc.commands.check.measurements import Measurement, measure_options
 from classic_rc.commands.check.option_arrays import Integers, OptionTable
-from classic_rc.kernels.arrays import distinct, look_up, offsets_of, ragged_indices, runs_of, sums_by
+from classic_rc.kernels.arrays import (
+    distinct,
+    look_up,
+    offsets_of,
+    ragged_indices,
+    runs_of,
+    sums_by,
+)
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -67,7 +74,9 @@ class Family(NamedTuple):
     name: str  # with {} for the value
     sees: frozenset[str]  # of "options", "question", "passage", "fields", "order"
     how: str = ""  # how an example is marked: "word", "piece", "first", "last"
-    context: str = ""  # what says at which position the right option is; its features are chosen together
+    context: str = (
+        ""  # what says at which position the right option is; its features are chosen together
+    )
 
 
 _OPTIONS = frozenset({"options"})
@@ -108,7 +117,12 @@ class Entries(NamedTuple):
         from scipy.sparse import csr_matrix
 
         shape = int(item.max(initial=-1)) + 1, len(values)
-        return cls(families, values, csr_matrix((np.ones(len(pairs[0]), dtype=np.int8), pairs), shape=shape), item)
+        return cls(
+            families,
+            values,
+            csr_matrix((np.ones(len(pairs[0]), dtype=np.int8), pairs), shape=shape),
+            item,
+        )
 
 
 class Ones(NamedTuple):
@@ -119,7 +133,9 @@ class Ones(NamedTuple):
     width: int
 
     @classmethod
-    def join(cls, blocks: list[tuple[NDArray[np.int32], Integers]], kept: Integers, width: int) -> Ones:
+    def join(
+        cls, blocks: list[tuple[NDArray[np.int32], Integers]], kept: Integers, width: int
+    ) -> Ones:
         """Return the columns `kept` of blocks of rows: the columns of their ones, and how many each row has."""
         place = np.full(width, -1, dtype=np.int32)
         place[kept] = np.arange(len(kept), dtype=np.int32)
@@ -139,7 +155,9 @@ class Ones(NamedTuple):
         identity = np.arange(first, dtype=np.int32)
         own = self.columns[self.offsets[start] : self.offsets[stop]]
         columns = np.concatenate([identity, own], dtype=np.int32)
-        offsets = np.concatenate([identity, self.offsets[start : stop + 1] - self.offsets[start] + first])
+        offsets = np.concatenate(
+            [identity, self.offsets[start : stop + 1] - self.offsets[start] + first]
+        )
         data = np.ones(len(columns), dtype=np.float32)
         return csr_matrix((data, columns, offsets), shape=(len(offsets) - 1, self.width))
 
@@ -155,7 +173,9 @@ class Ones(NamedTuple):
         for start, stop in runs_of(np.diff(self.offsets), _BLOCK_ONES):
             # Earlier rows are added first, so the order, and with it the bits, does not depend on blocks.
             before = total if start else total[:0]
-            total = self.rows(start, stop, len(before)).T @ np.concatenate([before, weights[start:stop]])
+            total = self.rows(start, stop, len(before)).T @ np.concatenate(
+                [before, weights[start:stop]]
+            )
         return total
 
 
@@ -168,7 +188,9 @@ class FeatureMatrix:
     dense: NDArray[np.float32]  # (n_options, n_dense): scaled ranks, from -1 to 1
     families: Sequence[Family]  # of each feature, the sparse ones first
     values: Sequence[str]
-    opposites: Mapping[str, str]  # what the option with the least is, by what the option with the most is
+    opposites: Mapping[
+        str, str
+    ]  # what the option with the least is, by what the option with the most is
 
     def __len__(self) -> int:
         """Return the number of features."""
@@ -207,7 +229,9 @@ class FeatureMatrix:
             place[features[start:stop]] = np.arange(stop - start)
             found = [np.zeros((2, 0), dtype=np.int32)]
             for own, part in self.parts():
-                for first, last in runs_of(np.diff(part.offsets), _BLOCK_ONES) if (place[own] >= 0).any() else ():
+                for first, last in (
+                    runs_of(np.diff(part.offsets), _BLOCK_ONES) if (place[own] >= 0).any() else ()
+                ):
                     feature = place[own][part.columns[part.offsets[first] : part.offsets[last]]]
                     chosen = feature >= 0
                     options = np.arange(first, last, dtype=np.int32)
@@ -215,7 +239,9 @@ class FeatureMatrix:
                     found.append(np.stack([feature[chosen], options[chosen]]))
             feature, options = np.concatenate(found, axis=1)
             options = options[np.argsort(feature, kind="stable")]
-            yield from np.split(options, np.cumsum(np.bincount(feature, minlength=stop - start))[:-1])
+            yield from np.split(
+                options, np.cumsum(np.bincount(feature, minlength=stop - start))[:-1]
+            )
 
     def columns(self, features: Sequence[int]) -> Iterator[NDArray[np.float64]]:
         """Yield the values of each of some features, of all options."""
@@ -232,9 +258,9 @@ class FeatureMatrix:
     def sums(self, weights: NDArray[Any]) -> NDArray[np.float64]:
         """Return the sum over options of each feature times the weights, of shape (n_features, n_weights)."""
         weights = np.asarray(weights, dtype=np.float32)
-        return np.concatenate([*(part.sums(weights) for part in self.sparse), self.dense.T @ weights]).astype(
-            np.float64
-        )
+        return np.concatenate(
+            [*(part.sums(weights) for part in self.sparse), self.dense.T @ weights]
+        ).astype(np.float64)
 
 
 def build_features(table: OptionTable) -> FeatureMatrix:
@@ -280,7 +306,9 @@ _Flag = tuple[Family, str, NDArray[np.integer]]
 """A feature, and the options that have it."""
 
 
-def _all_entries(table: OptionTable, fields: FieldSources, edges: Sequence[_Flag], least: int) -> Iterator[Entries]:
+def _all_entries(
+    table: OptionTable, fields: FieldSources, edges: Sequence[_Flag], least: int
+) -> Iterator[Entries]:
     yield from _text_entries(table, least)
     yield _flag_entries(table, [*edges, *((FIELD, *flag) for flag in fields.flags)])
     yield from _position_entries(table, fields, least)
@@ -290,7 +318,13 @@ FIELD = Family(Source.FIELD, "{}", frozenset({"fields"}))
 
 
 def _rank_family(measured: Measurement) -> Family:
-    source = Source.FIELD if "fields" in measured.sees else Source.RANK if measured.is_plain else Source.PIECE
+    source = (
+        Source.FIELD
+        if "fields" in measured.sees
+        else Source.RANK
+        if measured.is_plain
+        else Source.PIECE
+    )
     return Family(source, "{}", frozenset(measured.sees))
 
 
@@ -300,16 +334,22 @@ def _pack(table: OptionTable, source: Entries, least: int) -> tuple[Integers, On
 
     passages, passage = table.passages
     total = np.zeros(len(source.values), dtype=np.int64)
-    blocks: list[tuple[NDArray[np.int32], Integers]] = []  # the features of each option, and how many it has
+    blocks: list[
+        tuple[NDArray[np.int32], Integers]
+    ] = []  # the features of each option, and how many it has
     for start, stop in runs_of(table.sizes, _BLOCK_OPTIONS):
         own = slice(int(table.offsets[start]), int(table.offsets[stop]))
         block = source.matrix[source.item[own]]
         n = block.shape[0]
-        pooled = csr_matrix((np.ones(n, np.float32), np.arange(n), table.offsets[start : stop + 1] - own.start))
+        pooled = csr_matrix(
+            (np.ones(n, np.float32), np.arange(n), table.offsets[start : stop + 1] - own.start)
+        )
         counts = pooled @ block
         # What all options of a question have tells nothing.
         constant = counts.copy()
-        constant.data = np.float32(counts.data == np.repeat(table.sizes[start:stop], np.diff(counts.indptr)))
+        constant.data = np.float32(
+            counts.data == np.repeat(table.sizes[start:stop], np.diff(counts.indptr))
+        )
         counts.data[constant.data > 0] = 0
         for part in (constant, counts):
             part.eliminate_zeros()
@@ -336,7 +376,10 @@ def _text_entries(table: OptionTable, least: int) -> Iterator[Entries]:
     n_uses = np.bincount(number)
     is_once = n_uses[number] == 1
     is_alone = is_once & (table.sum(is_once.astype(np.int64)) == 1)[table.question]
-    once = ("is used in no other question", is_once), ("is the only one used in no other question", is_alone)
+    once = (
+        ("is used in no other question", is_once),
+        ("is the only one used in no other question", is_alone),
+    )
     yield _flag_entries(table, [(USED_ONCE, name, np.flatnonzero(flag)) for name, flag in once])
     often = np.flatnonzero(n_uses >= least)
     names = [name if len(name) <= 40 else f"{name[:39]}…" for name in map(name_of, often.tolist())]
@@ -378,7 +421,9 @@ def _coded_entries(
     from scipy.sparse import csr_matrix
 
     n, uses = len(table.distinct_texts), np.bincount(table.text_index)
-    least_load = -(-_BLOCK_CHARACTERS * n_codes // 2**62)  # so that text number and code fit into 63 bits
+    least_load = -(
+        -_BLOCK_CHARACTERS * n_codes // 2**62
+    )  # so that text number and code fit into 63 bits
     loads = np.array([max(len(text), least_load) for text in table.distinct_texts], dtype=np.int64)
     blocks = list(runs_of(loads, _BLOCK_CHARACTERS))
 
@@ -388,7 +433,9 @@ def _coded_entries(
         return text, code
 
     found = (distinct_pairs(*block) for block in blocks)
-    codes = frequent_codes(((c, uses[s + t]) for (s, _), (t, c) in zip(blocks, found, strict=True)), least)
+    codes = frequent_codes(
+        ((c, uses[s + t]) for (s, _), (t, c) in zip(blocks, found, strict=True)), least
+    )
     counts, columns = np.zeros(n, dtype=np.int64), [np.empty(0, dtype=np.int32)]
     for start, stop in blocks:
         text, code = distinct_pairs(start, stop)
@@ -416,14 +463,19 @@ def _word_entries(table: OptionTable, family: Family, least: int) -> Entries:
         )
         if family is WORDS:
             return text[has_after], own[has_after] * n + own[has_before]
-        chosen = {WORD: slice(None), FIRST_WORD: has_after & ~has_before, LAST_WORD: has_before & ~has_after}[
-            family
-        ]
+        chosen = {
+            WORD: slice(None),
+            FIRST_WORD: has_after & ~has_before,
+            LAST_WORD: has_before & ~has_after,
+        }[family]
         return text[chosen], own[chosen]
 
     def describe(codes: Integers) -> tuple[list[Family], list[str]]:
         pieces = np.divmod(codes, n) if family is WORDS else (codes,)
-        values = [" ".join(words[w] for w in own) for own in zip(*(p.tolist() for p in pieces), strict=True)]
+        values = [
+            " ".join(words[w] for w in own)
+            for own in zip(*(p.tolist() for p in pieces), strict=True)
+        ]
         negated = family is WORD and table.has_contractions
         return [NOT if negated and value == "not" else family for value in values], values
 
@@ -450,7 +502,10 @@ def _gram_entries(table: OptionTable, length: int, least: int) -> Entries:
         return text[:n][inside], code[inside]
 
     def describe(codes: Integers) -> tuple[list[Family], list[str]]:
-        values = ["".join(alphabet[code // size**i % size] for i in range(length)) for code in codes.tolist()]
+        values = [
+            "".join(alphabet[code // size**i % size] for i in range(length))
+            for code in codes.tolist()
+        ]
         families = [PIECE if length > 1 else _family_of(value) for value in values]
         return families, values if length > 1 else [*map(describe_character, values)]
 
@@ -527,5 +582,10 @@ def _flag_entries(table: OptionTable, flags: Sequence[_Flag]) -> Entries:
 def _position_entries(table: OptionTable, fields: FieldSources, least: int) -> Iterator[Entries]:
     for names, contexts, pairs, sees in position_features(table, fields, least):
         source = Source.POSITION if sees == "options" else Source.FIELD
-        families = {context: Family(source, "{}", frozenset({sees}), context=context) for context in set(contexts)}
-        yield Entries.of_pairs([families[c] for c in contexts], names, pairs, np.arange(len(table.texts)))
+        families = {
+            context: Family(source, "{}", frozenset({sees}), context=context)
+            for context in set(contexts)
+        }
+        yield Entries.of_pairs(
+            [families[c] for c in contexts], names, pairs, np.arange(len(table.texts))
+        )

@@ -73,7 +73,13 @@ class Header:
     """Learners out of fold over the features of an audit; `chance` is how often guessing is right, by question."""
 
     def __init__(
-        self, features: FeatureMatrix, chance: Floats, *, folds: int = 5, group: str | None = None, seed: int = 0
+        self,
+        features: FeatureMatrix,
+        chance: Floats,
+        *,
+        folds: int = 5,
+        group: str | None = None,
+        seed: int = 0,
     ) -> None:
         self.features, self.table, self.seed = features, features.table, seed
         self._chance = chance
@@ -81,7 +87,9 @@ class Header:
         self.groups = np.unique(groups, return_inverse=True)[1].reshape(-1)
         n_groups = int(self.groups.max(initial=-1)) + 1
         if n_groups < 2:
-            raise UsageError("a header needs at least two different passages or groups", field="questions")
+            raise UsageError(
+                "a header needs at least two different passages or groups", field="questions"
+            )
         kept = spread_evenly(np.bincount(self.groups), MOST_QUESTIONS)
         self.asked = np.flatnonzero(kept[self.groups])
         # The groups that are kept are counted for the folds: their own numbers are evenly spread.
@@ -92,13 +100,18 @@ class Header:
         has = {"options"}
         has |= {"question"} if any(q.query.strip() for q in self.table.questions) else set()
         has |= {"passage"} if any(text.strip() for text in self.table.passages[0]) else set()
-        return tuple(self._row(name, self.predict(sees)) for name, sees in INPUTS.items() if sees <= has)
+        return tuple(
+            self._row(name, self.predict(sees)) for name, sees in INPUTS.items() if sees <= has
+        )
 
     def _row(self, name: str, hits: Floats) -> HeaderRow:
         groups = np.unique(self.groups[self.asked], return_inverse=True)[1].reshape(-1)
         means = resample_means(hits[:, None], groups, n=_RESAMPLES, seed=self.seed)[:, 0]
         return HeaderRow(
-            name, float(hits.mean()), float(self._chance[self.asked].mean()), percentile_interval(means)
+            name,
+            float(hits.mean()),
+            float(self._chance[self.asked].mean()),
+            percentile_interval(means),
         )
 
     def predict(self, sees: frozenset[str]) -> Floats:
@@ -109,10 +122,15 @@ class Header:
         asked = self.asked
         options = ragged_indices(table.offsets[:-1][asked], table.sizes[asked])
         offsets = offsets_of(table.sizes[asked])
-        seen = np.array([f.sees <= sees and f.source is not Source.PIECE for f in features.families], dtype=bool)
+        seen = np.array(
+            [f.sees <= sees and f.source is not Source.PIECE for f in features.families], dtype=bool
+        )
         sparse = hstack(
             [
-                *(part.select(options)[:, np.flatnonzero(seen[own])] for own, part in features.parts()),
+                *(
+                    part.select(options)[:, np.flatnonzero(seen[own])]
+                    for own, part in features.parts()
+                ),
                 *([_word_pairs(table, asked)] if "question" in sees else []),
             ],
             format="csr",
@@ -124,14 +142,18 @@ class Header:
         fold = self.fold[asked]
         for k in np.unique(fold).tolist():
             learn, own = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
-            rows, own_rows = (ragged_indices(offsets[:-1][q], np.diff(offsets)[q]) for q in (learn, own))
+            rows, own_rows = (
+                ragged_indices(offsets[:-1][q], np.diff(offsets)[q]) for q in (learn, own)
+            )
             w = _fit(
                 sparse[rows],
                 dense[rows],
                 target[rows],
                 offsets_of(np.diff(offsets)[learn]),
             )
-            scores = sparse[own_rows] @ w[: sparse.shape[1]] + dense[own_rows] @ w[sparse.shape[1] :]
+            scores = (
+                sparse[own_rows] @ w[: sparse.shape[1]] + dense[own_rows] @ w[sparse.shape[1] :]
+            )
             sizes = np.diff(offsets)[own]
             hits[own] = share_found(np.round(scores, 9), target[own_rows] > 0, sizes)
         return hits
@@ -155,13 +177,21 @@ def _fit(sparse: csr_matrix, dense: Floats, target: Floats, offsets: Integers) -
 
     w = np.zeros(n_sparse + dense.shape[1])
     value, gradient = objective(w)
-    kept: deque[tuple[Floats, Floats, float]] = deque(maxlen=_MEMORY)  # steps, changes of the gradient, 1 / product
-    for _ in range(_MOST_STEPS if gradient.any() else 0):  # mirrored items may leave nothing to learn
+    kept: deque[tuple[Floats, Floats, float]] = deque(
+        maxlen=_MEMORY
+    )  # steps, changes of the gradient, 1 / product
+    for _ in range(
+        _MOST_STEPS if gradient.any() else 0
+    ):  # mirrored items may leave nothing to learn
         direction, factors = -gradient, []
         for s, y, rho in reversed(kept):
             factors.append(rho * float(s @ direction))
             direction -= factors[-1] * y
-        direction *= 1 / (kept[-1][2] * float(kept[-1][1] @ kept[-1][1])) if kept else 1 / np.abs(gradient).sum()
+        direction *= (
+            1 / (kept[-1][2] * float(kept[-1][1] @ kept[-1][1]))
+            if kept
+            else 1 / np.abs(gradient).sum()
+        )
         for s, y, rho in kept:
             direction += s * (factors.pop() - rho * float(y @ direction))
         slope, length = float(gradient @ direction), 1.0
@@ -191,7 +221,9 @@ def share_found(scores: Floats, right: NDArray[np.bool_], sizes: Integers) -> Fl
     ordered = scores[order]
     border = ordered[offsets[:-1] + m - 1]
     tied = ordered == border[question]
-    above = np.bincount(question, right[order] & ~tied & (place < m[question]), minlength=len(sizes))
+    above = np.bincount(
+        question, right[order] & ~tied & (place < m[question]), minlength=len(sizes)
+    )
     n_tied = np.bincount(question, tied, minlength=len(sizes))
     right_tied = np.bincount(question, tied & right[order], minlength=len(sizes))
     wanted = m - np.bincount(question, ~tied & (place < m[question]), minlength=len(sizes))
@@ -218,7 +250,9 @@ def _word_pairs(table: OptionTable, asked: Integers) -> csr_matrix:
         row = np.repeat(np.arange(start, stop), own)
         words = tokens[ragged_indices(offsets[:-1][text[start:stop]], own)].astype(np.int64)
         per_word = q_counts[question[row]]
-        asked_words = q_tokens[ragged_indices(q_offsets[:-1][question[row]], per_word)].astype(np.int64)
+        asked_words = q_tokens[ragged_indices(q_offsets[:-1][question[row]], per_word)].astype(
+            np.int64
+        )
         return np.repeat(row, per_word), asked_words * n + np.repeat(words, per_word)
 
     codes = frequent_codes(((pairs(*block)[1], None) for block in blocks), _LEAST_PAIRS)

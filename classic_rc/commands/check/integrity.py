@@ -22,7 +22,14 @@ from classic_rc.commands.check.kinds import EXAMPLES, Finding, Kind, Severity
 from classic_rc.commands.check.option_arrays import bare_text
 from classic_rc.datasets.registry import TrainingData, as_dataset
 from classic_rc.errors import DataError
-from classic_rc.questions import Dataset, Question, ReadingLog, Task, candidate_texts, normalised_text
+from classic_rc.questions import (
+    Dataset,
+    Question,
+    ReadingLog,
+    Task,
+    candidate_texts,
+    normalised_text,
+)
 from classic_rc.text.squad import normalise_squad_answer
 
 _E, _W, _N = Severity.ERROR, Severity.WARNING, Severity.NOTE
@@ -52,7 +59,9 @@ _OWN_KINDS = (
 
 KINDS: Mapping[str, Kind] = {
     kind.name: kind
-    for kind in sorted((*_OWN_KINDS, *DUPLICATE_KINDS), key=lambda kind: list(Severity).index(kind.severity))
+    for kind in sorted(
+        (*_OWN_KINDS, *DUPLICATE_KINDS), key=lambda kind: list(Severity).index(kind.severity)
+    )
 }
 """All kinds of defects by name, the most severe first: those of this module and the duplicates
 (:mod:`classic_rc.commands.check.duplicates`)."""
@@ -79,21 +88,28 @@ def find_defects(dataset: Dataset, train: TrainingData | None = None) -> tuple[F
 
 def find_own_defects(dataset: Dataset) -> tuple[Finding, ...]:
     """Look for what :func:`find_defects` finds without comparing texts with each other, which takes longest."""
-    own = _with_places_of(dataset, _count(chain(_find_in_questions(dataset), find_text_defects(dataset))))
+    own = _with_places_of(
+        dataset, _count(chain(_find_in_questions(dataset), find_text_defects(dataset)))
+    )
     return own if dataset.log is None else (*find_reading_defects(dataset.log), *own)
 
 
 def find_copies(dataset: Dataset, train: TrainingData | None = None) -> tuple[Finding, ...]:
     """Look for the rest of what :func:`find_defects` finds: duplicates, and those that contradict each other."""
     duplicates = find_duplicates(dataset, as_dataset(train))
-    return _with_places_of(dataset, (*_count(_find_contradictions(dataset, duplicates)), *duplicates))
+    return _with_places_of(
+        dataset, (*_count(_find_contradictions(dataset, duplicates)), *duplicates)
+    )
 
 
 def _count(defects: _Defects) -> Iterator[Finding]:
     ids: dict[str, list[str]] = {}
     for kind, id_ in defects:
         ids.setdefault(kind, []).append(id_)
-    return (Finding(KINDS[name], len(of_kind), tuple(of_kind[:EXAMPLES])) for name, of_kind in ids.items())
+    return (
+        Finding(KINDS[name], len(of_kind), tuple(of_kind[:EXAMPLES]))
+        for name, of_kind in ids.items()
+    )
 
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -104,7 +120,9 @@ def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 def _with_places_of(dataset: Dataset, findings: Iterable[Finding]) -> tuple[Finding, ...]:
     log = dataset.log
-    return in_order(findings if log is None else (_with_places(finding, dataset, log) for finding in findings))
+    return in_order(
+        findings if log is None else (_with_places(finding, dataset, log) for finding in findings)
+    )
 
 
 def find_reading_defects(log: ReadingLog) -> tuple[Finding, ...]:
@@ -127,10 +145,17 @@ def find_reading_defects(log: ReadingLog) -> tuple[Finding, ...]:
 
 def _with_places(finding: Finding, dataset: Dataset, log: ReadingLog) -> Finding:
     what, asked = "question", {id_: id_ for id_ in finding.examples}
-    if finding.kind.name.startswith("passage-"):  # the place of a passage is that of its first question
-        what, asked = "passage", {q.passage.id: q.id for q in reversed(dataset) if q.passage.id in asked}
+    if finding.kind.name.startswith(
+        "passage-"
+    ):  # the place of a passage is that of its first question
+        what, asked = (
+            "passage",
+            {q.passage.id: q.id for q in reversed(dataset) if q.passage.id in asked},
+        )
     found = ((id_, log.places.get(asked.get(id_, ""))) for id_ in finding.examples)
-    return replace(finding, places=tuple(f"{place}, {what} {id_}" for id_, place in found if place is not None))
+    return replace(
+        finding, places=tuple(f"{place}, {what} {id_}" for id_, place in found if place is not None)
+    )
 
 
 _Defects = Iterator[tuple[str, str]]
@@ -153,7 +178,10 @@ def _find_one_answer(dataset: Dataset) -> _Defects:
             return
         answer, count = Counter(keys).most_common(1)[0]
         own = [q for q, k in zip(asked, keys, strict=True) if k == answer]
-        if count >= _ONE_ANSWER * len(asked) and prod(1 / len(q.candidates) for q in own[1:]) < _BY_CHANCE:
+        if (
+            count >= _ONE_ANSWER * len(asked)
+            and prod(1 / len(q.candidates) for q in own[1:]) < _BY_CHANCE
+        ):
             yield from (("one-answer", q.id) for q in own)
             return
 
@@ -170,7 +198,10 @@ def _find_in_questions(dataset: Dataset) -> _Defects:
             for kind in _find_in_options(question, len(question.gold)):
                 yield kind, question.id
         elif not _is_reachable(question):
-            yield "gold-not-in-passage" if question.task.has_spans else "gold-not-candidate", question.id
+            yield (
+                "gold-not-in-passage" if question.task.has_spans else "gold-not-candidate",
+                question.id,
+            )
 
 
 _GOLD = re.compile(r"[0-9]{1,2}|[A-Za-z]")
@@ -241,7 +272,9 @@ def _find_contradictions(dataset: Dataset, duplicates: Iterable[DuplicateFinding
 
 
 # The characters that the bytes 0x80 to 0xBF become in Windows-1252 (or Latin-1, for those that it lacks).
-_TRAIL = "".join(bytes([byte]).decode("cp1252", "replace") for byte in range(0x80, 0xC0)).replace("�", "")
+_TRAIL = "".join(bytes([byte]).decode("cp1252", "replace") for byte in range(0x80, 0xC0)).replace(
+    "�", ""
+)
 _TRAIL = re.escape(_TRAIL + "\x81\x8d\x8f\x90\x9d")
 _QUOTE = "‘’“”–—…"  # these follow letters in sound text too
 _MOJIBAKE = re.compile(

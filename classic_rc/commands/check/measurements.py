@@ -19,7 +19,9 @@ _BLOCK_TOKENS = 2**19
 class Measurement(NamedTuple):
     """A number of each option."""
 
-    name: str  # of what there is more or less; or two phrases, of most and least, with a bar between
+    name: (
+        str  # of what there is more or less; or two phrases, of most and least, with a bar between
+    )
     values: Floats
     sees: tuple[str, ...] = ("options",)
     is_plain: bool = True  # people can act on it
@@ -50,27 +52,38 @@ def _of_text(table: OptionTable) -> Iterator[Measurement]:
     words = np.diff(table.tokens[1])[table.text_index].astype(np.float64)
     yield Measurement("characters", characters)
     yield Measurement("words", words)
-    yield Measurement("has the longest words|has the shortest words", characters / np.maximum(words, 1))
+    yield Measurement(
+        "has the longest words|has the shortest words", characters / np.maximum(words, 1)
+    )
     for name, count in (
         ("capital letters", lambda text: sum(map(str.isupper, text))),
         ("marks", lambda text: len(_MARK.findall(text))),
         ("digits", lambda text: sum(map(str.isdigit, text))),
     ):
-        yield Measurement(name, table.of_texts(count), is_plain=False)  # what they count is named better by itself
+        yield Measurement(
+            name, table.of_texts(count), is_plain=False
+        )  # what they count is named better by itself
     numbers = table.of_texts(_first_number)
     if np.isfinite(numbers).any():
         yield Measurement(
-            "has the largest number|has the smallest number, or none", np.where(np.isfinite(numbers), numbers, -1.0)
+            "has the largest number|has the smallest number, or none",
+            np.where(np.isfinite(numbers), numbers, -1.0),
         )
     number, name_of = table.normalised
     order = np.empty(int(number.max(initial=-1)) + 1)
     order[sorted(range(len(order)), key=name_of)] = np.arange(len(order))
-    yield Measurement("is last in the alphabet|is first in the alphabet", order[number], is_plain=False)
+    yield Measurement(
+        "is last in the alphabet|is first in the alphabet", order[number], is_plain=False
+    )
 
 
 def _first_number(text: str) -> float:
     found = _NUMBER.search(text)
-    return float(found[0].replace(",", "").rstrip(".") if found[0].count(".") < 2 else "nan") if found else np.nan
+    return (
+        float(found[0].replace(",", "").rstrip(".") if found[0].count(".") < 2 else "nan")
+        if found
+        else np.nan
+    )
 
 
 def _among_options(table: OptionTable) -> Iterator[Measurement]:
@@ -83,12 +96,16 @@ def _among_options(table: OptionTable) -> Iterator[Measurement]:
     tokens, offsets = table.tokens
     lengths = np.diff(offsets)[table.text_index]
     uses = np.bincount(
-        tokens, np.repeat(np.bincount(table.text_index), np.diff(offsets)), len(table.encoder.vocabulary)
+        tokens,
+        np.repeat(np.bincount(table.text_index), np.diff(offsets)),
+        len(table.encoder.vocabulary),
     )
     rarity = -np.log(np.maximum(uses, 1) / max(uses.sum(), 1))
     total = np.concatenate([[0.0], np.cumsum(rarity[tokens])])
     per_text = (total[offsets[1:]] - total[offsets[:-1]]) / np.maximum(np.diff(offsets), 1)
-    yield Measurement("has the rarest words|has the most frequent words", np.round(per_text, 9)[table.text_index])
+    yield Measurement(
+        "has the rarest words|has the most frequent words", np.round(per_text, 9)[table.text_index]
+    )
     similar, own = np.zeros(len(table.texts)), np.zeros(len(table.texts))
     for start, stop in runs_of(table.sum(lengths), _BLOCK_TOKENS):
         options = np.arange(table.offsets[start], table.offsets[stop])
@@ -133,12 +150,16 @@ def _of_question(table: OptionTable) -> Iterator[Measurement]:
     counts = np.bincount(passage)
     if counts.max(initial=0) > 1 and counts.max(initial=0) < 200:
         others: list[str] = [""] * len(table)
-        for start, stop in zip(offsets_of(counts)[:-1].tolist(), offsets_of(counts)[1:].tolist(), strict=True):
+        for start, stop in zip(
+            offsets_of(counts)[:-1].tolist(), offsets_of(counts)[1:].tolist(), strict=True
+        ):
             own = order[start:stop].tolist()
             for i in own:
                 others[i] = " ".join(questions[j] for j in own if j != i)
         in_others = table.count_shared(others, each)
-        yield Measurement("words of other questions of the passage", in_others, ("options", "question"))
+        yield Measurement(
+            "words of other questions of the passage", in_others, ("options", "question")
+        )
 
 
 def _of_passage(table: OptionTable) -> Iterator[Measurement]:
@@ -147,9 +168,12 @@ def _of_passage(table: OptionTable) -> Iterator[Measurement]:
     shared = table.count_shared(passages, passage)
     yield Measurement("words of the passage", shared, sees)
     share = np.round(shared / np.maximum(table.n_different, 1), 9)
-    yield Measurement("has most of its words in the passage|has least of its words in the passage", share, sees)
     yield Measurement(
-        "copies the longest run of words from the passage|copies the shortest run of words from the passage",
+        "has most of its words in the passage|has least of its words in the passage", share, sees
+    )
+    yield Measurement(
+        "copies the longest run of words from the passage|copies the shortest run of words from "
+        "the passage",
         _copied_runs(table),
         sees,
     )
@@ -163,7 +187,9 @@ def _of_passage(table: OptionTable) -> Iterator[Measurement]:
         first[i] = len(folded[p]) if place < 0 else place
         mentions[i] = folded[p].count(bare) if place >= 0 else 0
     yield Measurement("mentions in the passage", mentions, sees)
-    yield Measurement("is mentioned last in the passage, or not|is mentioned first in the passage", first, sees)
+    yield Measurement(
+        "is mentioned last in the passage, or not|is mentioned first in the passage", first, sees
+    )
 
 
 def _copied_runs(table: OptionTable) -> Floats:

@@ -15,14 +15,26 @@ from classic_rc.commands.check.cues import FIELD_NAME
 from classic_rc.commands.check.option_arrays import bare_text
 from classic_rc.folds import find_overlap
 from classic_rc.kernels.draws import text_keys, uniform_draws
-from classic_rc.questions import Dataset, Passage, Question, Task, TextCandidates, candidate_texts, normalised_text
+from classic_rc.questions import (
+    Dataset,
+    Passage,
+    Question,
+    Task,
+    TextCandidates,
+    candidate_texts,
+    normalised_text,
+)
 
 PROVENANCE = ".repairs.json"
 """The suffix of the file next to a repaired copy that says what was done."""
 
-_QUOTES = str.maketrans({"‘": "'", "’": "'", "‛": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"'})
+_QUOTES = str.maketrans(
+    {"‘": "'", "’": "'", "‛": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"'}
+)
 _BLANKS = re.compile(r"\s+")
-_REFERS = re.compile(r"(?i)\b(above|below|both|neither|(?:options?|answers?) [a-h1-9]\b|[A-H] and [A-H])")
+_REFERS = re.compile(
+    r"(?i)\b(above|below|both|neither|(?:options?|answers?) [a-h1-9]\b|[A-H] and [A-H])"
+)
 """Options that may refer to other options: their questions keep the order of options."""
 
 
@@ -31,7 +43,9 @@ class Repairs:
     """A repaired copy, and what was done."""
 
     dataset: Dataset
-    done: tuple[tuple[str, int], ...]  # each repair in words, and how many questions it changed or removed
+    done: tuple[
+        tuple[str, int], ...
+    ]  # each repair in words, and how many questions it changed or removed
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data: the provenance of the copy."""
@@ -71,13 +85,20 @@ def mend_dataset(report: CheckReport, *, train: Dataset | None = None, seed: int
         shared = find_overlap(left, train).affected
         done.append(("left out because training data has them", len(shared)))
         questions = [q for q in questions if q.id not in shared]
-    names = {name for cue in report.cues for name in FIELD_NAME.findall(cue.name)} | {*report.leaking_fields}
+    names = {name for cue in report.cues for name in FIELD_NAME.findall(cue.name)} | {
+        *report.leaking_fields
+    }
     shuffled = _shuffle(questions, seed)
     done.append((f"options shuffled (seed {seed})", _count_changes(questions, shuffled)))
     questions = shuffled
     if names:
         removed = _without_fields(questions, names)
-        done.append((f"leaking fields removed: {', '.join(sorted(names))}", _count_changes(questions, removed)))
+        done.append(
+            (
+                f"leaking fields removed: {', '.join(sorted(names))}",
+                _count_changes(questions, removed),
+            )
+        )
         questions = removed
     mended = replace(
         report.dataset,
@@ -98,7 +119,9 @@ def _count_changes(before: Sequence[Question], after: Sequence[Question]) -> int
 
 def clean_text(text: str) -> str:
     """Return a text with plain quotes and single blanks, without invisible characters."""
-    visible = "".join(c for c in text if unicodedata.category(c) not in ("Cf", "Cc", "Co") or c.isspace())
+    visible = "".join(
+        c for c in text if unicodedata.category(c) not in ("Cf", "Cc", "Co") or c.isspace()
+    )
     return _BLANKS.sub(" ", visible.translate(_QUOTES)).strip()
 
 
@@ -107,7 +130,9 @@ def _normalise(questions: Sequence[Question]) -> list[Question]:
     for q in questions:
         texts = candidate_texts(q.candidates) if q.task.has_choices else ()
         cleaned = [clean_text(text) or text for text in texts]
-        result.append(q if cleaned == list(texts) else replace(q, candidates=TextCandidates(cleaned)))
+        result.append(
+            q if cleaned == list(texts) else replace(q, candidates=TextCandidates(cleaned))
+        )
     return result
 
 
@@ -116,7 +141,11 @@ def _without_copies(questions: Sequence[Question]) -> list[Question]:
     known: set[tuple[Any, ...]] = set()
     result = []
     for q in questions:
-        options = tuple(sorted(map(bare_text, candidate_texts(q.candidates)))) if not q.task.has_spans else ()
+        options = (
+            tuple(sorted(map(bare_text, candidate_texts(q.candidates))))
+            if not q.task.has_spans
+            else ()
+        )
         gold = tuple(sorted(map(bare_text, q.gold_texts)))
         key = normalised_text(q.passage.text), normalised_text(q.text), options, gold
         if key not in known or q.gold is None:
@@ -127,22 +156,34 @@ def _without_copies(questions: Sequence[Question]) -> list[Question]:
 
 def _shuffle(questions: Sequence[Question], seed: int) -> list[Question]:
     keys = text_keys(q.id for q in questions)
-    counts = np.array([len(q.candidates) if q.task.has_choices else 0 for q in questions], dtype=np.int64)
+    counts = np.array(
+        [len(q.candidates) if q.task.has_choices else 0 for q in questions], dtype=np.int64
+    )
     draws = uniform_draws(keys, counts, seed)
     starts = np.cumsum(counts) - counts
     result = []
     for q, start, count in zip(questions, starts.tolist(), counts.tolist(), strict=True):
         texts = candidate_texts(q.candidates)
-        if q.task not in (Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER) or any(map(_REFERS.search, texts)):
+        if q.task not in (Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER) or any(
+            map(_REFERS.search, texts)
+        ):
             result.append(q)
             continue
         order = np.argsort(draws[start : start + count], kind="stable").tolist()
-        gold = None if q.gold is None else frozenset(order.index(i) for i in q.gold if isinstance(i, int))
+        gold = (
+            None
+            if q.gold is None
+            else frozenset(order.index(i) for i in q.gold if isinstance(i, int))
+        )
         meta = {  # a field with one entry an option has the new order too
-            key: [value[i] for i in order] if isinstance(value, list | tuple) and len(value) == count else value
+            key: [value[i] for i in order]
+            if isinstance(value, list | tuple) and len(value) == count
+            else value
             for key, value in q.meta.items()
         }
-        result.append(replace(q, candidates=TextCandidates(texts[i] for i in order), gold=gold, meta=meta))
+        result.append(
+            replace(q, candidates=TextCandidates(texts[i] for i in order), gold=gold, meta=meta)
+        )
     return result
 
 

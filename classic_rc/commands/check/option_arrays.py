@@ -69,7 +69,12 @@ class OptionTable:
                 counts.append(len(own))
         offsets = offsets_of(counts)
         return cls(
-            dataset, analyzer, np.array(rows, dtype=np.int64), texts, offsets, np.array(right, dtype=np.bool_)
+            dataset,
+            analyzer,
+            np.array(rows, dtype=np.int64),
+            texts,
+            offsets,
+            np.array(right, dtype=np.bool_),
         )
 
     def __len__(self) -> int:
@@ -113,12 +118,16 @@ class OptionTable:
                 known[id(q.passage)] = number.setdefault(hashlib.sha256(text).digest(), len(number))
                 if len(number) > len(passages):
                     passages.append(q.passage)
-        return PassageTexts(passages), np.array([known[id(q.passage)] for q in self.questions], dtype=np.int64)
+        return PassageTexts(passages), np.array(
+            [known[id(q.passage)] for q in self.questions], dtype=np.int64
+        )
 
     @cached_property
     def _distinct(self) -> tuple[list[str], Integers]:
         number: dict[str, int] = {}
-        index = np.array([number.setdefault(text, len(number)) for text in self.texts], dtype=np.int64)
+        index = np.array(
+            [number.setdefault(text, len(number)) for text in self.texts], dtype=np.int64
+        )
         return list(number), index
 
     @property
@@ -133,7 +142,9 @@ class OptionTable:
 
     def of_texts(self, measure: Callable[[str], float]) -> Floats:
         """Measure each text, and return the measure of each option."""
-        return np.array([measure(text) for text in self.distinct_texts], dtype=np.float64)[self.text_index]
+        return np.array([measure(text) for text in self.distinct_texts], dtype=np.float64)[
+            self.text_index
+        ]
 
     @cached_property
     def normalised(self) -> tuple[Integers, Callable[[int], str]]:
@@ -141,7 +152,9 @@ class OptionTable:
         number: dict[str, int] = {}
         own = [number.setdefault(bare_text(text), len(number)) for text in self.distinct_texts]
         first = np.unique(own, return_index=True)[1]
-        return np.array(own, dtype=np.int64)[self.text_index], lambda i: bare_text(self.distinct_texts[first[i]])
+        return np.array(own, dtype=np.int64)[self.text_index], lambda i: bare_text(
+            self.distinct_texts[first[i]]
+        )
 
     @cached_property
     def encoder(self) -> TextEncoder:
@@ -188,7 +201,9 @@ class OptionTable:
             n_words = len(self.encoder.vocabulary) + 1
             known = word_counts(words, word_offsets, n_words)
             option, word = np.divmod(distinct_words(own, offsets_of(counts), n_words), n_words)
-            found = is_in((index[self.question[options]] - start)[option] * n_words + word, known.keys)
+            found = is_in(
+                (index[self.question[options]] - start)[option] * n_words + word, known.keys
+            )
             result[options] = np.bincount(option[found], minlength=len(options))
         return result
 
@@ -215,7 +230,9 @@ class OptionTable:
         order = np.lexsort((values, self.question))
         ordered = values[order]
         is_new = np.ones(len(values), dtype=bool)
-        is_new[1:] = (ordered[1:] != ordered[:-1]) | (np.diff(self.question) > 0)  # options are in this order too
+        is_new[1:] = (ordered[1:] != ordered[:-1]) | (
+            np.diff(self.question) > 0
+        )  # options are in this order too
         starts = np.flatnonzero(is_new)
         ends = np.append(starts[1:], len(values))
         place = np.repeat((starts + ends - 1) / 2, ends - starts) - self.offsets[:-1][self.question]

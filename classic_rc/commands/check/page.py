@@ -41,7 +41,12 @@ def audit_tiles(check: CheckReport) -> list[Tile]:
     counts = [(name, sum(cue.kind is kind for cue in check.cues)) for kind, name in _COUNTED]
     return [
         *(Tile("leaks", f"{n:,}", name, n > 0) for name, n in counts if check.n_features),
-        Tile("duplicates" if n_copies else "defects", f"{n_copies:,}", "copied questions", n_copies > 0),
+        Tile(
+            "duplicates" if n_copies else "defects",
+            f"{n_copies:,}",
+            "copied questions",
+            n_copies > 0,
+        ),
         Tile("defects", f"{n_errors:,}", "errors in the data", n_errors > 0),
     ]
 
@@ -55,13 +60,17 @@ def findings_section(check: CheckReport, places: Mapping[str, str]) -> dict[str,
     return {
         "header": header_table(check),
         "picture": safe_markup(cue_picture(check.cues)) if check.cues else None,
-        "table": table if check.cues else table.select("name"),  # without cues, the columns of numbers are empty
+        "table": table
+        if check.cues
+        else table.select("name"),  # without cues, the columns of numbers are empty
         "cues": [_cue(cue, places) for cue in check.cues],
     }
 
 
 def check_part(
-    check: CheckReport, scores: Sequence[ScoreWithout] = (), places: Mapping[str, str] = MappingProxyType({})
+    check: CheckReport,
+    scores: Sequence[ScoreWithout] = (),
+    places: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Return all that a check found, for its own page and for the report.
 
@@ -88,9 +97,11 @@ def _cue(cue: Cue, places: Mapping[str, str]) -> dict[str, Any]:
         "sentence": cue.sentence,
         "advice": cue.advice,
         "figures": f"coverage {100 * cue.coverage:.1f} %, precision {100 * cue.precision:.1f} %, "
-        f"alone {100 * cue.accuracy:.1f} %, chance {100 * cue.chance:.1f} %, z {cue.z:.1f}, p {cue.p:.3f}",
+        f"alone {100 * cue.accuracy:.1f} %, chance {100 * cue.chance:.1f} %, z {cue.z:.1f}, p "
+        f"{cue.p:.3f}",
         "examples": [
-            (e.id, places.get(e.id), "right" if e.right else "wrong", _pieces(e.option)) for e in cue.examples
+            (e.id, places.get(e.id), "right" if e.right else "wrong", _pieces(e.option))
+            for e in cue.examples
         ],
     }
 
@@ -115,7 +126,9 @@ def duplicates_section(check: CheckReport, scores: Sequence[ScoreWithout]) -> di
 
 def _pair(pair: DuplicatePair) -> dict[str, Any]:
     """Return a pair with its difference as pieces of text, each with ``del``, ``ins`` or nothing."""
-    pieces = re.split(r"(\[-.*?(?:-\]|$)|\{\+.*?(?:\+\}|$))", pair.diff(_DIFF_LETTERS))  # the last may be cut off
+    pieces = re.split(
+        r"(\[-.*?(?:-\]|$)|\{\+.*?(?:\+\}|$))", pair.diff(_DIFF_LETTERS)
+    )  # the last may be cut off
     marks = {"[-": ("del", "-]"), "{+": ("ins", "+}")}
     diff = []
     for i, piece in enumerate(pieces):
@@ -132,7 +145,8 @@ def _pair(pair: DuplicatePair) -> dict[str, Any]:
 def defects_section(check: CheckReport) -> list[dict[str, Any]]:
     """Return the defects, each with its first places or ids."""
     return [
-        finding.to_dict() | {"places": [*map(_without_folder, finding.places)] or list(finding.examples)}
+        finding.to_dict()
+        | {"places": [*map(_without_folder, finding.places)] or list(finding.examples)}
         for finding in _defects(check)
     ]
 
@@ -155,7 +169,12 @@ _WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP, _RIGHT = 800, 400, 56, 48, 16, 290
 _LINE = 14  # pixels between two names
 _NAME_WIDTH = 34
 _STEPS = 60
-_COLOURS = {Kind.ARTIFACT: "#b3261e", Kind.SHORTCUT: "#1f5fa8", Kind.GOLD_ORDER: "#6b6b6b", Kind.DEFECT: "#000"}
+_COLOURS = {
+    Kind.ARTIFACT: "#b3261e",
+    Kind.SHORTCUT: "#1f5fa8",
+    Kind.GOLD_ORDER: "#6b6b6b",
+    Kind.DEFECT: "#000",
+}
 
 
 def cue_picture(cues: Sequence[Cue]) -> str:
@@ -183,15 +202,23 @@ def cue_picture(cues: Sequence[Cue]) -> str:
     ]
     for tick in (0, 0.25, 0.5, 0.75, 1):
         parts.append(line(_LEFT, y(tick), _WIDTH - _RIGHT, y(tick), grid))
-        parts.append(f'<text x="{_LEFT - 8}" y="{y(tick) + 4:.1f}" text-anchor="end">{100 * tick:g}</text>')
+        parts.append(
+            f'<text x="{_LEFT - 8}" y="{y(tick) + 4:.1f}" text-anchor="end">{100 * tick:g}</text>'
+        )
     for tick in (0.001, 0.01, 0.1, 1):
         if tick >= least:
             parts.append(line(x(tick), y(0), x(tick), y(1), grid))
-            parts.append(f'<text x="{x(tick):.1f}" y="{y(0) + 18:.1f}" text-anchor="middle">{100 * tick:g}</text>')
+            parts.append(
+                f'<text x="{x(tick):.1f}" y="{y(0) + 18:.1f}" '
+                f'text-anchor="middle">{100 * tick:g}</text>'
+            )
     middle = (_WIDTH - _RIGHT + _LEFT) / 2
-    parts.append(f'<text x="{middle}" y="{_HEIGHT - 8}" text-anchor="middle">coverage, % of questions</text>')
     parts.append(
-        f'<text transform="translate(14 {y(0.5):.0f}) rotate(-90)" text-anchor="middle">precision, %</text>'
+        f'<text x="{middle}" y="{_HEIGHT - 8}" text-anchor="middle">coverage, % of questions</text>'
+    )
+    parts.append(
+        f'<text transform="translate(14 {y(0.5):.0f}) rotate(-90)" text-anchor="middle">precision, '
+        "%</text>"
     )
     parts.append(line(_LEFT, y(first.chance), _WIDTH - _RIGHT, y(first.chance), dashed))
     for sign in (-1, 1):
@@ -199,7 +226,9 @@ def cue_picture(cues: Sequence[Cue]) -> str:
         for i in range(_STEPS + 1):
             coverage = 10 ** (-span * (1 - i / _STEPS))
             deviation = math.sqrt(first.chance * (1 - first.chance) / (coverage * total))
-            points.append((x(coverage), y(min(max(first.chance + sign * first.bound * deviation, 0), 1))))
+            points.append(
+                (x(coverage), y(min(max(first.chance + sign * first.bound * deviation, 0), 1)))
+            )
         path = " ".join(f"{a:.1f},{b:.1f}" for a, b in points)
         parts.append(f'<polyline points="{path}" fill="none" stroke="#666"/>')
     for cue, place in _place_names(cues, [y(cue.precision) for cue in cues]):

@@ -35,8 +35,8 @@ OPTIONS = (
             "--function-words",
             default="nltk",
             metavar="LIST",
-            help="the words that count as function words: a stop list (see `classic-rc list stop-lists`; default "
-            "nltk) or a file with one word per line; interrogatives always do",
+            help="the words that count as function words: a stop list (see `classic-rc list "
+            "stop-lists`; default nltk) or a file with one word per line; interrogatives always do",
         ),
     ),
     "--quiet",
@@ -46,8 +46,8 @@ OPTIONS = (
         "--format",
         choices=("jsonl", "lm-eval"),
         default="jsonl",
-        help="the format of FILE: jsonl, our own (default), or lm-eval: JSON lines for lm-evaluation-harness, "
-        "and the task as YAML next to FILE",
+        help="the format of FILE: jsonl, our own (default), or lm-eval: JSON lines for "
+        "lm-evaluation-harness, and the task as YAML next to FILE",
     ),
 )
 
@@ -71,7 +71,9 @@ def handle(args: argparse.Namespace) -> int:
         check_writable(str(yaml), args.data)
     inputs.refuse_spans([args.data], "the copy has questions and no candidate spans")
     dataset = inputs.load_dataset(args, args.data)
-    copy = perturb_dataset(dataset, args.perturbation, seed=args.seed, function_words=args.function_words)
+    copy = perturb_dataset(
+        dataset, args.perturbation, seed=args.seed, function_words=args.function_words
+    )
     if args.format == "lm-eval":
         from classic_rc.harness.task import harness_rows, harness_yaml, task_name
 

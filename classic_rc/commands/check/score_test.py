@@ -115,7 +115,11 @@ class Model:
                 rows, most = np.arange(len(block)), inside.shape[1]
                 u = random.random((most, len(block)))
                 for j in range(most - 1, -1, -1):
-                    chance = w[:, j] * before[j, rows, np.maximum(left - 1, 0)] / before[j + 1, rows, left]
+                    chance = (
+                        w[:, j]
+                        * before[j, rows, np.maximum(left - 1, 0)]
+                        / before[j + 1, rows, left]
+                    )
                     taken = (left > 0) & (u[j] < chance)
                     right[table.offsets[:-1][block[taken]] + j, i] = True
                     left -= taken
@@ -144,7 +148,10 @@ def covariance(model: Model, one: Floats, other: Floats) -> Floats:
     for start, stop in runs_of(model.table.sizes, _BLOCK_OPTIONS):
         own = slice(int(offsets[start]), int(offsets[stop]))
         x, y = one[own], other[own]
-        a, b = (np.add.reduceat(z * u[own, None], offsets[start:stop] - own.start, axis=0) for z in (x, y))
+        a, b = (
+            np.add.reduceat(z * u[own, None], offsets[start:stop] - own.start, axis=0)
+            for z in (x, y)
+        )
         total += (x * d[own, None]).T @ y - a.T @ b
     return total
 
@@ -186,7 +193,9 @@ class _Given(NamedTuple):
     """The chosen features, which all other features are tested given."""
 
     chosen: Floats  # (n_options, n_chosen)
-    weighted: Floats  # what the covariances of other features with them are sums of, of the same shape
+    weighted: (
+        Floats  # what the covariances of other features with them are sums of, of the same shape
+    )
     across: Floats  # (n_features, n_chosen): these covariances
     inverse: Floats  # of their own covariances
     pooled: csr_matrix  # (n_questions, n_options): sums within questions, weighted by u
@@ -216,7 +225,9 @@ class ScoreTest:
         self.given = np.zeros((n, 0)) if given is None else given
         self.draws, self.seed, self._advance = draws, seed, advance
         self.steps: list[Step] = []
-        self.above: Integers = np.zeros(0, dtype=np.int64)  # what is above the bound before any choice
+        self.above: Integers = np.zeros(
+            0, dtype=np.int64
+        )  # what is above the bound before any choice
         self.groups = self.table.passages[1]
         self._has_groups = len(self.table.passages[0]) < len(self.table)
         self.model: Model
@@ -276,7 +287,9 @@ class ScoreTest:
             more = self._of_context(feature, tested, bound)
             banned |= {best, feature, *more}
             is_correction = alone[feature] * np.sign(tested[feature]) < _CORRECTION
-            self.steps.append(Step(feature, float(tested[feature]), bound, p, others, more, bool(is_correction)))
+            self.steps.append(
+                Step(feature, float(tested[feature]), bound, p, others, more, bool(is_correction))
+            )
             chosen = np.column_stack([chosen, self.columns((feature, *more))])
         return tuple(self.steps)
 
@@ -306,9 +319,15 @@ class ScoreTest:
                 places = table.offsets[start : start + _BLOCK_QUESTIONS + 1]
                 rows = slice(int(places[0]), int(places[-1]))
                 ones = part.rows(rows.start, rows.stop)
-                within = u[rows].astype(np.float32), np.arange(rows.stop - rows.start), places - rows.start
+                within = (
+                    u[rows].astype(np.float32),
+                    np.arange(rows.stop - rows.start),
+                    places - rows.start,
+                )
                 block = csr_matrix(within, shape=(len(places) - 1, ones.shape[0])) @ ones
-                squares[own] -= np.bincount(block.indices, block.data.astype(np.float64) ** 2, part.width)
+                squares[own] -= np.bincount(
+                    block.indices, block.data.astype(np.float64) ** 2, part.width
+                )
                 # u is p for one right option: the sum over a question's options is the probability of a hit.
                 is_one = (table.n_right[start : start + _BLOCK_QUESTIONS] == 1).all()
                 indices, chances = (
@@ -318,7 +337,9 @@ class ScoreTest:
                 )
                 events[own] += np.bincount(indices, minlength=part.width)
                 few = uses[indices] < (8 * _EXACT if is_one else _EXACT)
-                rare.append((indices[few].astype(np.int64) + n_before, chances[few].astype(np.float64)))
+                rare.append(
+                    (indices[few].astype(np.int64) + n_before, chances[few].astype(np.float64))
+                )
         for i, column in enumerate(features.dense.T, n_sparse):
             values = column.astype(np.float64)
             squares[i] = values**2 @ d - (table.sum(values * u) ** 2).sum()
@@ -333,7 +354,9 @@ class ScoreTest:
         is_rare = np.flatnonzero(events < _EXACT)
         tails = _exact_deviates(is_rare, n_sparse, rare)
         tails[variance[is_rare] == 0] = 0
-        all_events = np.append(events, np.full(len(features) - n_sparse, len(table))).astype(np.float64)
+        all_events = np.append(events, np.full(len(features) - n_sparse, len(table))).astype(
+            np.float64
+        )
         return (
             _Null(expected, np.sqrt(variance), all_events, is_rare, tails),
             _Given(chosen, weighted, across, inverse, pooled),
@@ -346,7 +369,11 @@ class ScoreTest:
         variance = self.model.spread[0] @ columns - ((given.pooled @ columns) ** 2).sum(axis=0)
         variance -= np.einsum("ij,jk,ik->i", across, given.inverse, across)
         shift = across @ given.inverse @ (given.chosen.T @ residual)
-        return np.where(variance > 1e-6, (columns.T @ residual - shift) / np.sqrt(np.maximum(variance, 1e-6)), 0.0)
+        return np.where(
+            variance > 1e-6,
+            (columns.T @ residual - shift) / np.sqrt(np.maximum(variance, 1e-6)),
+            0.0,
+        )
 
     def _observed(self, null: _Null, given: _Given) -> tuple[Floats, Floats]:
         """Return the deviates of all features, and what of them is compared with the bound."""
@@ -367,7 +394,11 @@ class ScoreTest:
         from scipy.special import ndtri, stdtr
 
         table, tested, n_sparse = self.table, z.copy(), self.features.n_sparse
-        residual, chances, n_groups = table.right - self.model.p, self.model.p, len(table.passages[0])
+        residual, chances, n_groups = (
+            table.right - self.model.p,
+            self.model.p,
+            len(table.passages[0]),
+        )
         large = np.flatnonzero(np.abs(z) > _LARGE)
         having = self.features.options_with(large[large < n_sparse])
         for j in large.tolist():
@@ -375,7 +406,9 @@ class ScoreTest:
                 options = next(having)
                 starts = run_starts(table.question[options])
                 asked = table.question[options[starts]]
-                sums, expected = (np.add.reduceat(own[options], starts) for own in (residual, chances))
+                sums, expected = (
+                    np.add.reduceat(own[options], starts) for own in (residual, chances)
+                )
             else:
                 asked, expected = np.arange(len(table)), np.ones(len(table))
                 sums = table.sum(residual * self.features.dense[:, j - n_sparse])
@@ -431,7 +464,9 @@ class ScoreTest:
             if j == best or abs(y @ weighted) > _ALIKE * math.sqrt(max(spread * own, 1e-12)):
                 alike.append(j)
         families = self.features.families
-        return min(alike, key=lambda j: (families[j].source, -round(abs(float(z[j])), 6), j)), len(alike) - 1
+        return min(alike, key=lambda j: (families[j].source, -round(abs(float(z[j])), 6), j)), len(
+            alike
+        ) - 1
 
 
 def _exact_deviates(rare: Integers, n: int, entries: Sequence[tuple[Integers, Floats]]) -> Floats:

@@ -35,7 +35,9 @@ def check_tables(report: CheckReport, *, whole: bool = False) -> list[Table]:
     return tables
 
 
-def fail_messages(report: CheckReport, kinds: frozenset[str], allowed: frozenset[str] = frozenset()) -> list[str]:
+def fail_messages(
+    report: CheckReport, kinds: frozenset[str], allowed: frozenset[str] = frozenset()
+) -> list[str]:
     """Return one line for each reason to fail, of the `kinds` artifacts, shortcuts, duplicates and defects.
 
     Cues whose names are `allowed` are accepted.
@@ -61,15 +63,23 @@ def mend_tables(before: CheckReport, after: CheckReport, repairs: Repairs) -> li
     tables = [Table("repairs", [Column("repair"), Column("questions", "count")], [RowGroup(done)])]
     rows: list[Sequence[Cell | Value]] = []
     now = {row.input: row.accuracy for row in after.header}
-    rows += [[f"a learner reads {row.input}", row.accuracy, now.get(row.input)] for row in before.header]
+    rows += [
+        [f"a learner reads {row.input}", row.accuracy, now.get(row.input)] for row in before.header
+    ]
     left = {cue.name: cue.precision for cue in after.cues}
     first = {cue.name: cue.precision for cue in before.cues}
     rows += [[f"{phrase(name)}", first.get(name), left.get(name)] for name in {**first, **left}]
-    columns = [Column("right, or precision of a cue"), *(Column(n, "percent", 1) for n in ("before", "after"))]
+    columns = [
+        Column("right, or precision of a cue"),
+        *(Column(n, "percent", 1) for n in ("before", "after")),
+    ]
     notes = []
     if after.suspects:
         ids = tuple(id_ for id_, _ in after.suspects[:_SHOWN_SUSPECTS])
-        notes.append(f"for people: {len(after.suspects):,} questions that the remaining cues answer, worst first:")
+        notes.append(
+            f"for people: {len(after.suspects):,} questions that the remaining cues answer, worst "
+            "first:"
+        )
         notes.append(f"    {_join_ids(ids, _LINE_WIDTH)}")
     return [*tables, Table("before and after", columns, [RowGroup(rows)], notes)]
 
@@ -86,7 +96,9 @@ def header_table(report: CheckReport) -> Table:
     ]
     rows = rows or [["not measured", None, None]]
     missing = [f"INTERRUPTED. Missing: {', '.join(report.missing)}"] if report.missing else []
-    return Table(dataset_title(report.dataset), columns, [RowGroup(rows)], [*missing, *report.notes])
+    return Table(
+        dataset_title(report.dataset), columns, [RowGroup(rows)], [*missing, *report.notes]
+    )
 
 
 def cue_table(report: CheckReport, *, whole: bool = True, most: int | None = _SHOWN_CUES) -> Table:
@@ -95,14 +107,28 @@ def cue_table(report: CheckReport, *, whole: bool = True, most: int | None = _SH
     The `whole` table has all cues and columns, with examples and advice as notes; else it has at most `most` cues.
     """
     columns = [
-        *(Column("the option that …", key="name"), Column("is", key="direction"), Column("", key="kind")),
-        *(Column("coverage", "percent", 1), Column("precision", "percent", 1), Column("alone", "percent", 1)),
+        *(
+            Column("the option that …", key="name"),
+            Column("is", key="direction"),
+            Column("", key="kind"),
+        ),
+        *(
+            Column("coverage", "percent", 1),
+            Column("precision", "percent", 1),
+            Column("alone", "percent", 1),
+        ),
         *(Column("chance", "percent", 1), Column("z", "number", 1), Column("p", "p", 3)),
     ]
     shown = report.cues if whole else report.cues[:most]
     rows: list[Sequence[Cell | Value]] = [
         [
-            *(_shorten(phrase(cue.name), whole), cue.direction, str(cue.kind), cue.coverage, cue.precision),
+            *(
+                _shorten(phrase(cue.name), whole),
+                cue.direction,
+                str(cue.kind),
+                cue.coverage,
+                cue.precision,
+            ),
             *(cue.accuracy, cue.chance, cue.z, cue.p),
         ]
         for cue in shown
@@ -146,13 +172,19 @@ def _cue_notes(report: CheckReport, n_shown: int, whole: bool) -> Iterator[str]:
     bound = f", |z| above {report.cues[0].bound:.1f} is not chance" if report.cues else ""
     yield f"{report.n_features:,} features{bound}"
     if whole:
-        yield "coverage: questions where it differs; precision: how often the option it favours is right there"
+        yield (
+            "coverage: questions where it differs; precision: how often the option it favours is "
+            "right there"
+        )
 
 
 def _example_notes(cue: Cue) -> Iterator[str]:
     yield f"{cue.kind}: {cue.sentence}: {cue.advice}"
     if cue.n_with:
-        yield f"    options that have it where others do not: {cue.n_right:,} of {cue.n_with:,} are right"
+        yield (
+            f"    options that have it where others do not: {cue.n_right:,} of {cue.n_with:,} are "
+            "right"
+        )
     for example in cue.examples:
         yield f"    {example.id}: {'right' if example.right else 'wrong'}: {example.option}"
 
@@ -160,11 +192,20 @@ def _example_notes(cue: Cue) -> Iterator[str]:
 def integrity_table(report: CheckReport) -> Table:
     """Return the table of defects and copies."""
     found = report.findings
-    rows: list[Sequence[Value]] = [[str(f.kind.severity), f.kind.what, f.count, f.kind.why] for f in found]
+    rows: list[Sequence[Value]] = [
+        [str(f.kind.severity), f.kind.what, f.count, f.kind.why] for f in found
+    ]
     notes = [note for finding in found for note in _defect_notes(finding)]
     nothing = "nothing found" if not report.missing else "the search was incomplete"
-    columns = [Column("severity"), Column("finding"), Column("count", "count"), Column("why it matters")]
-    return Table("defects and copies", columns, [RowGroup(rows or [[None, nothing, 0, None]])], notes)
+    columns = [
+        Column("severity"),
+        Column("finding"),
+        Column("count", "count"),
+        Column("why it matters"),
+    ]
+    return Table(
+        "defects and copies", columns, [RowGroup(rows or [[None, nothing, 0, None]])], notes
+    )
 
 
 def _defect_notes(finding: Finding) -> Iterator[str]:
@@ -209,9 +250,15 @@ def duplicates_table(findings: Iterable[Finding], shown: int = _SHOWN_PAIRS) -> 
     ]
     if not blocks:
         return None
-    columns = [Column("id"), Column("same as"), Column("similarity", "number", 2), Column("what differs")]
+    columns = [
+        Column("id"),
+        Column("same as"),
+        Column("similarity", "number", 2),
+        Column("what differs"),
+    ]
     notes = [
-        "similarity: the share of the longer text that both have; [-only in the other-] {+only in this one+}",
+        "similarity: the share of the longer text that both have; [-only in the other-] {+only in "
+        "this one+}",
         "a question is a copy together with its passage or its options",
     ]
     return Table("Duplicates", columns, blocks, notes)
@@ -228,12 +275,13 @@ def scores_without_table(scores: Sequence[ScoreWithout]) -> Table:
         Column("learned from"),
     ]
     rows = [
-        [s.system, Cell(s.value, s.interval), Cell(s.value_left, s.interval_left), s.trained_on] for s in scores
+        [s.system, Cell(s.value, s.interval), Cell(s.value_left, s.interval_left), s.trained_on]
+        for s in scores
     ]
     n_removed = first.questions - first.left
     note = (
-        f"without: without the {n_removed:,} questions that, or whose passages, repeat or nearly repeat others, "
-        "counted from the second time on"
+        f"without: without the {n_removed:,} questions that, or whose passages, repeat or nearly "
+        "repeat others, counted from the second time on"
     )
     if any(s.trained_on for s in scores):
         note += ", or training data"

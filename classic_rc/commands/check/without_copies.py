@@ -47,7 +47,9 @@ def copied_questions(dataset: Dataset, duplicates: Iterable[Finding]) -> NDArray
     for finding in duplicates:
         if finding.kind.name in COPIES and isinstance(finding, DuplicateFinding):
             ids[finding.kind.name.partition("-")[0]].update(pair.id for pair in finding.pairs)
-    return np.array([q.id in ids["question"] or q.passage.id in ids["passage"] for q in dataset], dtype=bool)
+    return np.array(
+        [q.id in ids["question"] or q.passage.id in ids["passage"] for q in dataset], dtype=bool
+    )
 
 
 def score_without(

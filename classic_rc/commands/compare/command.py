@@ -31,12 +31,15 @@ OPTIONS = (
         "systems",
         nargs="+",
         metavar="[NAME=]SYSTEM",
-        help="a record of `run --save` (its folder or file; FOLDER#NAME for one row), or, together with "
-        "--data, a file of predictions or a solver",
+        help="a record of `run --save` (its folder or file; FOLDER#NAME for one row), or, together "
+        "with --data, a file of predictions or a solver",
     ),
     "--data",
     "reading",
-    vary_option("--metrics", help="a comparison for each of these metrics (default: the main metric of the task)"),
+    vary_option(
+        "--metrics",
+        help="a comparison for each of these metrics (default: the main metric of the task)",
+    ),
     vary_option(
         "--baseline",
         help="test only the differences from this system, the name of a row or one more system",
@@ -47,14 +50,17 @@ OPTIONS = (
             "--test",
             choices=("permutation", "mcnemar"),
             default="permutation",
-            help="how to compute p-values: swap passages between systems (permutation, the default), or McNemar's "
-            "test, which assumes independent questions",
+            help="how to compute p-values: swap passages between systems (permutation, the "
+            "default), or McNemar's test, which assumes independent questions",
         ),
     ),
     vary_option(
-        "--intervals", help="the number of resamples of passages for intervals and p-values (default 10,000)"
+        "--intervals",
+        help="the number of resamples of passages for intervals and p-values (default 10,000)",
     ),
-    vary_option("--by", help="also compare on the groups of this key; for records, a key that they recorded"),
+    vary_option(
+        "--by", help="also compare on the groups of this key; for records, a key that they recorded"
+    ),
     "--labels",
     "training and tuning",
     "--analyzer of systems",
@@ -74,11 +80,15 @@ def handle(args: argparse.Namespace) -> int:
     systems, baseline = _parse_arguments(args.systems), None
     if args.baseline is not None:
         systems, baseline = _add_baseline(systems, args.baseline)
-    check_writable(args.output, args.data, *args.train, args.tune, *(system.file for system in systems))
+    check_writable(
+        args.output, args.data, *args.train, args.tune, *(system.file for system in systems)
+    )
     comparisons, failures = [], Failures()
     for results, chance in _iter_parts(args, _iter_shared_results(args, systems, failures)):
         names = [system.name for system in results.systems]
-        if failures.exit_code and (len(names) < 2 or (baseline is not None and baseline not in names)):
+        if failures.exit_code and (
+            len(names) < 2 or (baseline is not None and baseline not in names)
+        ):
             continue  # nothing is left to compare
         for metric in args.metrics or (None,):
             comparison = compare(
@@ -106,11 +116,16 @@ def _iter_parts(
         yield results, chance
         for key in args.by or list(results.groupings):
             if key not in results.groupings:
-                raise unknown_name(f"key of groups in the records of {results.dataset}", key, results.groupings)
+                raise unknown_name(
+                    f"key of groups in the records of {results.dataset}", key, results.groupings
+                )
             for value, mask in results.groupings[key].items():
                 name = f"{results.dataset}, {key} {value}"
                 if defining := results.defining(results.groupings[key], value):
-                    text = f"it is defined as the questions that {', '.join(sorted(defining))} solves or does not"
+                    text = (
+                        f"it is defined as the questions that {', '.join(sorted(defining))} solves "
+                        "or does not"
+                    )
                     inputs.report_notes(args, "warning", [text], name)
                 if len(set(results.groups[mask].tolist())) > 1:
                     yield results.part(mask, name), chance and chance.part(mask)
@@ -124,7 +139,9 @@ def _render(comparisons: list[Comparison], form: str, verbose: bool) -> str:
         return render_json({"comparisons": [comparison.to_dict() for comparison in comparisons]})
     # Which questions each system solves does not depend on the metric that is compared: one table for each dataset.
     shown = [
-        replace(comparison, regions=()) if i and comparison.results is comparisons[i - 1].results else comparison
+        replace(comparison, regions=())
+        if i and comparison.results is comparisons[i - 1].results
+        else comparison
         for i, comparison in enumerate(comparisons)
     ]
     tables = [table for comparison in shown for table in comparison_tables(comparison)]
@@ -179,10 +196,14 @@ class _SystemArgument:
         if self.row is not None:
             rows = tuple(row for row in rows if row.name == self.row)
             if not rows:
-                raise unknown_name(f"row of {self.path}", self.row, [row.name for row in results.systems])
+                raise unknown_name(
+                    f"row of {self.path}", self.row, [row.name for row in results.systems]
+                )
         is_predictions_file = self.path is not None and self.record is None
         if self.name is not None or is_predictions_file:
-            names = [self.label] if len(rows) == 1 else [f"{self.label}: {row.name}" for row in rows]
+            names = (
+                [self.label] if len(rows) == 1 else [f"{self.label}: {row.name}" for row in rows]
+            )
             rows = tuple(replace(row, label=name) for row, name in zip(rows, names, strict=True))
         return replace(results, systems=rows)
 
@@ -199,7 +220,11 @@ def _parse_argument(text: str) -> _SystemArgument:
         if path and record_file(path) is not None:
             return _SystemArgument(text, System(path=path, name=name), row)
     if Path(spec).is_dir():
-        raise DataError("no run record in this folder", source=spec, hint="`classic-rc run --save DIR` writes one")
+        raise DataError(
+            "no run record in this folder",
+            source=spec,
+            hint="`classic-rc run --save DIR` writes one",
+        )
     return _SystemArgument(text, replace(parse_system(spec), name=name))
 
 
@@ -210,10 +235,15 @@ def _parse_arguments(texts: Sequence[str]) -> list[_SystemArgument]:
     systems = [_parse_argument(text) for text in texts]
     named = [system for system in systems if system.name is not None or system.record is None]
     with_names = iter(name_systems([system.system for system in named]))
-    return [replace(system, system=next(with_names)) if system in named else system for system in systems]
+    return [
+        replace(system, system=next(with_names)) if system in named else system
+        for system in systems
+    ]
 
 
-def _add_baseline(systems: list[_SystemArgument], baseline: str) -> tuple[list[_SystemArgument], str]:
+def _add_baseline(
+    systems: list[_SystemArgument], baseline: str
+) -> tuple[list[_SystemArgument], str]:
     """Return the systems, with the baseline among them, and the name of its row.
 
     The baseline is the name of a row, one of the arguments, or, if all systems are solvers and files of
@@ -243,22 +273,33 @@ def _iter_shared_results(
     if not answered:
         return
     chance = {
-        c.fingerprint: row for _, result in answered for c in result.values() for row in c.systems if row.is_chance
+        c.fingerprint: row
+        for _, result in answered
+        for c in result.values()
+        for row in c.systems
+        if row.is_chance
     }
     if dataset is not None:
         chance |= _evaluate_random(args, dataset)
     by_system = [{f: system.rows_of(c) for f, c in result.items()} for system, result in answered]
     for fingerprint in _shared_fingerprints(args, by_system):
         results = _join_with_unique_names(
-            [(s.label, result[fingerprint]) for (s, _), result in zip(answered, by_system, strict=True)]
+            [
+                (s.label, result[fingerprint])
+                for (s, _), result in zip(answered, by_system, strict=True)
+            ]
         )
-        run_of = {str(system.name): system.system.row for system in systems if system.name is not None}
+        run_of = {
+            str(system.name): system.system.row for system in systems if system.name is not None
+        }
         groupings = {}
         if dataset is not None:
             groupings = {of.key: of.masks for of in inputs.read_groups(args, dataset).groupings}
         elif args.by:
             groupings = join_groupings([result[fingerprint] for result in by_system], args.by)
-        results = replace(results, systems=Row.join_renamed(results.systems, run_of), groupings=groupings)
+        results = replace(
+            results, systems=Row.join_renamed(results.systems, run_of), groupings=groupings
+        )
         if args.group is not None and dataset is not None:
             from classic_rc.folds import passage_groups
 
@@ -274,25 +315,32 @@ def _read_questions(args: argparse.Namespace, systems: Sequence[_SystemArgument]
         if system.record is None:
             kind = "not a run record" if system.path is not None else "a solver"
             raise UsageError(
-                f"{system.path or system.text} is {kind}: name the questions that it answers with --data DATA",
+                f"{system.path or system.text} is {kind}: name the questions that it answers with "
+                "--data DATA",
                 field="--data",
             )
     if args.group is not None:
         raise UsageError(
-            "--group needs the questions, and run records do not have them: add --data DATA", field="--group"
+            "--group needs the questions, and run records do not have them: add --data DATA",
+            field="--group",
         )
     return None
 
 
 def _evaluate_systems(
-    args: argparse.Namespace, systems: Sequence[_SystemArgument], dataset: Dataset | None, failures: Failures
+    args: argparse.Namespace,
+    systems: Sequence[_SystemArgument],
+    dataset: Dataset | None,
+    failures: Failures,
 ) -> Iterator[tuple[_SystemArgument, Mapping[str, SharedResults]]]:
     """Yield the results of each system, by dataset fingerprint; one that fails is left out."""
     from classic_rc.results.comparison import SharedResults
     from classic_rc.results.record import read_results
     from classic_rc.running.evaluate import evaluate
 
-    protocol = replace(inputs.read_protocol(args), intervals=None)  # of the differences, not of each system
+    protocol = replace(
+        inputs.read_protocol(args), intervals=None
+    )  # of the differences, not of each system
     protocol = protocol if args.data is None else inputs.protocol_for(protocol, args.data)
     for system in systems:
         record = system.record
@@ -330,7 +378,9 @@ def _evaluate_random(args: argparse.Namespace, dataset: Dataset) -> dict[str, Ro
     return {results.fingerprint: results.systems[0]}
 
 
-def _shared_fingerprints(args: argparse.Namespace, by_system: Sequence[Mapping[str, SharedResults]]) -> list[str]:
+def _shared_fingerprints(
+    args: argparse.Namespace, by_system: Sequence[Mapping[str, SharedResults]]
+) -> list[str]:
     """Return the fingerprints of the datasets that all systems answered."""
     from classic_rc.results.comparison import join_results
 
@@ -341,10 +391,17 @@ def _shared_fingerprints(args: argparse.Namespace, by_system: Sequence[Mapping[s
         join_results(
             [results, *(next(iter(o.values())) for o in others if fingerprint not in o)]
         )  # always raises: its error describes how the questions differ
-    left_out = {c.fingerprint: c for result in by_system for c in result.values() if c.fingerprint not in shared}
+    left_out = {
+        c.fingerprint: c
+        for result in by_system
+        for c in result.values()
+        if c.fingerprint not in shared
+    }
     labels = (results.label for results in left_out.values())
     inputs.report_notes(
-        args, "warning", (f"{label} is left out: not all systems have answers for it" for label in labels)
+        args,
+        "warning",
+        (f"{label} is left out: not all systems have answers for it" for label in labels),
     )
     return shared
 
@@ -357,9 +414,15 @@ def _join_with_unique_names(labelled: Sequence[tuple[str, SharedResults]]) -> Sh
     labels = [label for label, part in labelled for _ in part.systems]
     names = [row.name for row in results.systems]
     names = [
-        f"{label}: {name}" if names.count(name) > 1 else name for label, name in zip(labels, names, strict=True)
+        f"{label}: {name}" if names.count(name) > 1 else name
+        for label, name in zip(labels, names, strict=True)
     ]
     numbers = [names[: i + 1].count(name) for i, name in enumerate(names)]
-    unique = [f"{name} ({i})" if names.count(name) > 1 else name for name, i in zip(names, numbers, strict=True)]
-    rows = tuple(replace(row, label=name) for row, name in zip(results.systems, unique, strict=True))
+    unique = [
+        f"{name} ({i})" if names.count(name) > 1 else name
+        for name, i in zip(names, numbers, strict=True)
+    ]
+    rows = tuple(
+        replace(row, label=name) for row, name in zip(results.systems, unique, strict=True)
+    )
     return replace(results, systems=rows)

@@ -34,11 +34,20 @@ def _system_table(comparison: Comparison) -> Table:
         Column("signature", hidden=True),
     ]
     rows = [
-        [s.name, Cell(s.value, s.interval), Cell(s.gain, s.gain_interval), s.relative_gain, s.signature]
+        [
+            s.name,
+            Cell(s.value, s.interval),
+            Cell(s.gain, s.gain_interval),
+            s.relative_gain,
+            s.signature,
+        ]
         for s in comparison.estimates
     ]
     if comparison.chance is None:
-        gain = "gain over chance: unknown, because no system is `random`; to compute it, add --data DATA"
+        gain = (
+            "gain over chance: unknown, because no system is `random`; to compute it, add --data "
+            "DATA"
+        )
     else:
         chance = format_percent(comparison.chance)
         gain = f"chance: random scores {chance}, in expectation; relative gain: gain / chance"
@@ -58,7 +67,11 @@ def _overlap_table(comparison: Comparison) -> Table:
     names = comparison.regions[0].systems  # the first region has all systems
     columns = [
         *(Column(name, key=f"solved[{name}]") for name in names),
-        *(Column("questions", "count"), Column("%", "percent", 1, "share"), Column("systems", hidden=True)),
+        *(
+            Column("questions", "count"),
+            Column("%", "percent", 1, "share"),
+            Column("systems", hidden=True),
+        ),
     ]
     rows = [
         [
@@ -70,4 +83,11 @@ def _overlap_table(comparison: Comparison) -> Table:
     notes = [f"left out: {', '.join(comparison.left_out)}"] if comparison.left_out else []
     title = f"solved by exactly these systems ({comparison.solved_by.label} 1)"
     caption = f"{comparison.results.caption}: questions {title}"
-    return Table(title, columns, [RowGroup(rows)], notes, caption, facts=comparison_facts(comparison, "region"))
+    return Table(
+        title,
+        columns,
+        [RowGroup(rows)],
+        notes,
+        caption,
+        facts=comparison_facts(comparison, "region"),
+    )

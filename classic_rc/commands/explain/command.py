@@ -43,8 +43,8 @@ OPTIONS = (
             choices=range(1, 13),
             default=5,
             metavar="N",
-            help="digits of scores after the decimal point, 1 to 12 (default 5); the numbers behind a score have "
-            "as many as they need to add up to it",
+            help="digits of scores after the decimal point, 1 to 12 (default 5); the numbers "
+            "behind a score have as many as they need to add up to it",
         ),
     ),
     vary_option("--verbose", help="show all numbers of long sums, not only the ten largest"),
@@ -60,8 +60,9 @@ OPTIONS = (
     "--quiet",
     vary_option(
         "--solver",
-        help="a solver to explain (see `classic-rc list solvers`); repeat for several; default sw+d. If it "
-        "learns or is tuned out of fold (--cv), the solver that has not seen the question is explained",
+        help="a solver to explain (see `classic-rc list solvers`); repeat for several; default "
+        "sw+d. If it learns or is tuned out of fold (--cv), the solver that has not seen the "
+        "question is explained",
     ),
     vary_option(
         "--format",
@@ -122,7 +123,9 @@ def _render(args: argparse.Namespace, explanations: list[Explanation]) -> str:
     from classic_rc.reports.verdict import verdict_of
 
     if args.format == "json":
-        first, *others = plain = [{**e.to_dict(), "verdict": verdict_of(e).to_dict()} for e in explanations]
+        first, *others = plain = [
+            {**e.to_dict(), "verdict": verdict_of(e).to_dict()} for e in explanations
+        ]
         return render_json({"explanations": plain} if others else first, infinite=True)
     if args.format == "html":
         return explanation_html(*explanations, digits=args.digits, every=args.verbose)
@@ -130,4 +133,6 @@ def _render(args: argparse.Namespace, explanations: list[Explanation]) -> str:
     colour = to_terminal and use_colour(sys.stdout, args.color)
     # A pipe or a file has no width, unless the variable COLUMNS says so.
     width = 0 if args.output else shutil.get_terminal_size((80, 24)).columns
-    return explanation_text(*explanations, colour=colour, digits=args.digits, every=args.verbose, width=width)
+    return explanation_text(
+        *explanations, colour=colour, digits=args.digits, every=args.verbose, width=width
+    )

@@ -26,4 +26,6 @@ def explanation_html(*explanations: Explanation, digits: int = DIGITS, every: bo
     """
     solvers = ", ".join(explanation.solver for explanation in explanations)
     view = question_values(*explanations, digits=digits, every=every)
-    return fill_template("explanation.html", __package__, view=view, solvers=solvers, several=len(explanations) > 1)
+    return fill_template(
+        "explanation.html", __package__, view=view, solvers=solvers, several=len(explanations) > 1
+    )

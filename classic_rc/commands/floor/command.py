@@ -34,25 +34,30 @@ OPTIONS = (
         "floors",
         nargs="*",
         metavar="NAME|LOG|DATA",
-        help="a dataset of the list, such as race:test; a log (samples_*.jsonl) or a results file of "
-        "lm-evaluation-harness; a file of data, which is recognised by its content; nothing for the list",
+        help="a dataset of the list, such as race:test; a log (samples_*.jsonl) or a results file "
+        "of lm-evaluation-harness; a file of data, which is recognised by its content; nothing for "
+        "the list",
     ),
     "reading",
-    vary_option("--by of a table", help="also show the groups of this key, if the package has them (level)"),
+    vary_option(
+        "--by of a table", help="also show the groups of this key, if the package has them (level)"
+    ),
     *under(
         "floor",
         option(
             "--verify",
             name="--verify DATA",
             metavar="DATA",
-            help="run the systems that learn nothing again on this data, and compare every digit; exit with 1 if "
-            "one differs",
+            help="run the systems that learn nothing again on this data, and compare every digit; "
+            "exit with 1 if one differs",
         ),
     ),
     *under(
         "floor",
         option(
-            "--learned", action="store_true", help="with --verify: also the systems that learn from gold answers"
+            "--learned",
+            action="store_true",
+            help="with --verify: also the systems that learn from gold answers",
         ),
     ),
     *under(
@@ -62,7 +67,8 @@ OPTIONS = (
             name="--train of floors",
             several=True,
             metavar="DATA",
-            help="with --verify --learned: the training data of the rows that name it; repeat for several",
+            help="with --verify --learned: the training data of the rows that name it; repeat for "
+            "several",
         ),
     ),
     "--format",
@@ -120,7 +126,9 @@ def _tables(args: argparse.Namespace, name: str) -> list[Table]:
             print_message(f"note: {data} has the content of {known.name}")
             tables.append(Floor(known, args.group_by).table())
         else:
-            print_message(f"note: the floor of {data} does not come with the package: {_commands(str(data))}")
+            print_message(
+                f"note: the floor of {data} does not come with the package: {_commands(str(data))}"
+            )
     return tables
 
 
@@ -139,8 +147,9 @@ def _commands(data: str) -> str:
 
     shown = quote_argument(data)
     return (
-        f"`classic-rc run {shown} --intervals` computes its floor, `classic-rc run {shown} --intervals --cv 5` "
-        f"also what can be learned, `classic-rc check {shown}` what the options give away"
+        f"`classic-rc run {shown} --intervals` computes its floor, `classic-rc run {shown} "
+        f"--intervals --cv 5` also what can be learned, `classic-rc check {shown}` what the "
+        "options give away"
     )
 
 
@@ -153,7 +162,9 @@ def _read_results(path: str) -> dict[str, Any] | None:
             plain = json.load(file)
     except (OSError, ValueError, RecursionError):
         return None  # its reader says what is wrong
-    is_results = isinstance(plain, dict) and all(isinstance(plain.get(key), dict) for key in ("results", "configs"))
+    is_results = isinstance(plain, dict) and all(
+        isinstance(plain.get(key), dict) for key in ("results", "configs")
+    )
     return plain if is_results else None
 
 
@@ -176,7 +187,8 @@ def _verify(args: argparse.Namespace) -> int:
     """Run the rows of a dataset again, and print every number that differs."""
     if len(args.floors) != 1 or _is_data(args.floors[0]):
         raise UsageError(
-            "--verify needs the name of one dataset: classic-rc floor race:dev --verify RACE.tar.gz,split=dev",
+            "--verify needs the name of one dataset: classic-rc floor race:dev --verify "
+            "RACE.tar.gz,split=dev",
             field="--verify",
             found=" ".join(args.floors) or None,
             expected="one NAME:SPLIT",
@@ -192,7 +204,11 @@ def _verify(args: argparse.Namespace) -> int:
     for text in found.differences:
         print_message(f"error: {of.name}: {text}")
     inputs.report_notes(args, "note", found.notes, of.name)
-    verdict = f"{len(found.differences)} numbers differ" if found.differences else "every digit is the same"
+    verdict = (
+        f"{len(found.differences)} numbers differ"
+        if found.differences
+        else "every digit is the same"
+    )
     write_output(f"{of.name}: {len(found.rows)} rows, {verdict}\n", args.output)
     return _DIFFERS if found.differences else 0
 

@@ -23,7 +23,9 @@ def log_table(evaluation: Evaluation) -> Table:
     from classic_rc.results.outcomes import Block
 
     metric = evaluation.primary.name
-    untrained = [row for row in evaluation.rows if row.block is Block.UNTRAINED and not row.tuned_here]
+    untrained = [
+        row for row in evaluation.rows if row.block is Block.UNTRAINED and not row.tuned_here
+    ]
     chance = next(row for row in untrained if row.solver == "random")
     best = max(untrained, key=lambda row: row.metrics()[metric])
     at_chance, at_floor = (row.metrics()[metric] for row in (chance, best))
@@ -34,12 +36,15 @@ def log_table(evaluation: Evaluation) -> Table:
         rows.append((row.block, [*own, *above(value, at_chance, at_floor)]))
     groups = [
         RowGroup([row for block, row in rows if block is Block.GIVEN], "the log's answers"),
-        RowGroup([row for block, row in rows if block is not Block.GIVEN], "the same questions, computed here"),
+        RowGroup(
+            [row for block, row in rows if block is not Block.GIVEN],
+            "the same questions, computed here",
+        ),
     ]
     dataset, label = evaluation.dataset, METRIC_NAMES.get(metric, metric)
     notes = [
-        f"chance: random; floor: {best.name}, the best in {label} of {len(untrained)} rows that learn "
-        "nothing; both on the log's own questions: nothing was looked up",
+        f"chance: random; floor: {best.name}, the best in {label} of {len(untrained)} rows that "
+        "learn nothing; both on the log's own questions: nothing was looked up",
         *([] if evaluation.resampling is None else [evaluation.resampling.note]),
     ]
     columns = [Column("system"), Column(label, "percent", key=metric), *above_columns()]
@@ -59,7 +64,11 @@ def results_table(results: Mapping[str, Any], source: str) -> Table:
     the code of its options, the number of questions and the metric are all recorded, and equal.
     """
     tasks = results.get("results")
-    rows = [cells for task in (tasks if isinstance(tasks, dict) else ()) for cells in _task_cells(results, task)]
+    rows = [
+        cells
+        for task in (tasks if isinstance(tasks, dict) else ())
+        for cells in _task_cells(results, task)
+    ]
     columns = [
         Column("task"),
         Column("metric"),
@@ -71,8 +80,8 @@ def results_table(results: Mapping[str, Any], source: str) -> Table:
         Column("notes", "note"),
     ]
     notes = [
-        "a results file has no questions: the floor of the questions that were asked comes from the log: "
-        "lm_eval run … --log_samples, then classic-rc floor samples_TASK_*.jsonl"
+        "a results file has no questions: the floor of the questions that were asked comes from "
+        "the log: lm_eval run … --log_samples, then classic-rc floor samples_TASK_*.jsonl"
     ]
     return Table(f"Results of lm-evaluation-harness ({source})", columns, [RowGroup(rows)], notes)
 
@@ -84,10 +93,17 @@ def _task_cells(results: Mapping[str, Any], task: str) -> Iterator[list[Any]]:
     at_chance = _find_chance(config)
     for key, value in values.items():
         metric = key.partition(",")[0]
-        is_share = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+        is_share = (
+            isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+        )
         if metric not in _ACCURACIES or not is_share:
             continue
-        known, chance, floor, note = find_harness_floor(results, task, key), at_chance, None, _NO_FLOOR
+        known, chance, floor, note = (
+            find_harness_floor(results, task, key),
+            at_chance,
+            None,
+            _NO_FLOOR,
+        )
         if known is not None:
             chance, floor = known.value(known.chance), known.value(known.floor)
             note = f"{known.name}: {known.floor.system}"
@@ -95,7 +111,16 @@ def _task_cells(results: Mapping[str, Any], task: str) -> Iterator[list[Any]]:
             note = "the file does not say how many options there are: use the log"
         adjusted = [None if base is None else above(value, base)[0] for base in (chance, floor)]
         n = _part(results, "n-samples", task).get("effective")
-        yield [task, metric, n if isinstance(n, int) else None, float(value), chance, floor, *adjusted, note]
+        yield [
+            task,
+            metric,
+            n if isinstance(n, int) else None,
+            float(value),
+            chance,
+            floor,
+            *adjusted,
+            note,
+        ]
 
 
 def _part(results: Mapping[str, Any], part: str, task: str) -> dict[str, Any]:
@@ -108,11 +133,20 @@ def _part(results: Mapping[str, Any], part: str, task: str) -> dict[str, Any]:
 def _find_chance(config: Mapping[str, Any]) -> float | None:
     """Return chance if the file has the options as a list, or the code that takes as many from each question."""
     choices = config.get("doc_to_choice")
-    if config.get("output_type") == "multiple_choice" and isinstance(choices, list) and len(choices) > 1:
+    if (
+        config.get("output_type") == "multiple_choice"
+        and isinstance(choices, list)
+        and len(choices) > 1
+    ):
         return 1 / len(choices)
     code = _digest_of_options(config)
     return next(
-        (of.value(of.chance) for of in load_floors().values() if of.harness and of.harness["options"] == code), None
+        (
+            of.value(of.chance)
+            for of in load_floors().values()
+            if of.harness and of.harness["options"] == code
+        ),
+        None,
     )
 
 

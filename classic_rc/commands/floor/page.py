@@ -29,7 +29,10 @@ def floor_page(floors: Iterable[FloorDataset]) -> str:
         __package__,
         table=table,
         lines=[
-            [(column, cell, _order(cell.value)) for column, cell in zip(table.shown, cells, strict=True)]
+            [
+                (column, cell, _order(cell.value))
+                for column, cell in zip(table.shown, cells, strict=True)
+            ]
             for _, cells in table.lines()
         ],
         bars=[_bar(of) for of in floors],
@@ -56,8 +59,12 @@ def _bar(of: FloorDataset) -> dict[str, int | str | None]:
         "trained": None if trained is None else of.value(trained),
         "human": None if human is None else float(human["value"]) / 100,
     }
-    text = ", ".join(f"{name} {100 * share:.1f}" for name, share in shares.items() if share is not None)
+    text = ", ".join(
+        f"{name} {100 * share:.1f}" for name, share in shares.items() if share is not None
+    )
     return {
-        **{name: None if share is None else round(_WIDTH * share) for name, share in shares.items()},
+        **{
+            name: None if share is None else round(_WIDTH * share) for name, share in shares.items()
+        },
         "text": text,
     }

@@ -17,7 +17,10 @@ def floors_table(floors: Iterable[FloorDataset]) -> Table:
     """Return the list: a row for each dataset with chance, the floor, what is trained, and what is published."""
     rows = []
     for of in floors:
-        trained, options = of.trained, of.best(row for row in of.rows if row.system == _OPTIONS_ONLY)
+        trained, options = (
+            of.trained,
+            of.best(row for row in of.rows if row.system == _OPTIONS_ONLY),
+        )
         classical, human = (of.best_published(kind) for kind in ("classical", "human"))
         rows.append(
             [
@@ -27,10 +30,15 @@ def floors_table(floors: Iterable[FloorDataset]) -> Table:
                 of.value(of.chance),
                 Cell(of.value(of.floor), bounds(of.floor.intervals, of.metric)),
                 of.floor.system,
-                Cell() if trained is None else Cell(of.value(trained), bounds(trained.intervals, of.metric)),
+                Cell()
+                if trained is None
+                else Cell(of.value(trained), bounds(trained.intervals, of.metric)),
                 None if trained is None else trained.system,
                 None if options is None else of.value(options),
-                *(None if figure is None else figure["value"].scaleb(-2) for figure in (classical, human)),
+                *(
+                    None if figure is None else figure["value"].scaleb(-2)
+                    for figure in (classical, human)
+                ),
                 above(of.value(of.floor), of.value(of.chance))[0],
                 of.fingerprint,
             ]
@@ -51,12 +59,12 @@ def floors_table(floors: Iterable[FloorDataset]) -> Table:
         Column("fingerprint", hidden=True),
     ]
     notes = [
-        "floor: the best of the systems that learn nothing; trained: the best that learns from gold answers; "
-        "options only: trained without passage and question",
-        "published: the highest figure of other authors for this split, where a system has several its lowest; "
-        "human: the highest figure of people",
-        "classic-rc floor NAME has all systems, intervals and signatures; classic-rc floor DATA or LOG says which "
-        "of these your own file is",
+        "floor: the best of the systems that learn nothing; trained: the best that learns from "
+        "gold answers; options only: trained without passage and question",
+        "published: the highest figure of other authors for this split, where a system has several "
+        "its lowest; human: the highest figure of people",
+        "classic-rc floor NAME has all systems, intervals and signatures; classic-rc floor DATA or "
+        "LOG says which of these your own file is",
     ]
     return Table("The floor of known datasets", columns, [RowGroup(rows)], notes)
 

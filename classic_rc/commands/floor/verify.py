@@ -8,7 +8,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from classic_rc._version import __version__
-from classic_rc.results.floors import CHANCE, TRAINED, FloorDataset, FloorGroup, FloorRow, row_from_entry
+from classic_rc.results.floors import (
+    CHANCE,
+    TRAINED,
+    FloorDataset,
+    FloorGroup,
+    FloorRow,
+    row_from_entry,
+)
 
 if TYPE_CHECKING:
     from classic_rc.questions import Dataset
@@ -33,7 +40,10 @@ def row_entry(row: Mapping[str, Any], version: str) -> dict[str, Any]:
         "tuned_on": row["tuned_on"],
         "tuned_here": row["tuned_here"],
         "version": version,
-        "groups": {v: {"questions": group["questions"], **_numbers_entry(group)} for v, group in groups.items()},
+        "groups": {
+            v: {"questions": group["questions"], **_numbers_entry(group)}
+            for v, group in groups.items()
+        },
     }
 
 
@@ -41,7 +51,9 @@ def _numbers_entry(of: Mapping[str, Any]) -> dict[str, Any]:
     intervals = of.get("intervals", {})
     return {
         "metrics": {name: _rounded(value) for name, value in of["metrics"].items()},
-        "intervals": {name: [_rounded(bound) for bound in bounds] for name, bounds in intervals.items()},
+        "intervals": {
+            name: [_rounded(bound) for bound in bounds] for name, bounds in intervals.items()
+        },
     }
 
 
@@ -56,8 +68,14 @@ def row_differences(row: FloorRow, again: FloorRow) -> list[str]:
     pairs += [(key, getattr(row, key), getattr(again, key)) for key in _SAME]
     pairs += _paired("", row, again)
     for value, group in row.groups.items():
-        pairs += _paired(f"{value}: ", group, again.groups[value]) if value in again.groups else [(value, 1, None)]
-    return [f"{row.system}, {what}: {new}, was {old}" for what, old, new in pairs if not _same(old, new)]
+        pairs += (
+            _paired(f"{value}: ", group, again.groups[value])
+            if value in again.groups
+            else [(value, 1, None)]
+        )
+    return [
+        f"{row.system}, {what}: {new}, was {old}" for what, old, new in pairs if not _same(old, new)
+    ]
 
 
 _SAME = ("ties", "tie_rate", "expected", "tuned_on", "tuned_here")
@@ -114,12 +132,15 @@ def verify_rows(
     elsewhere = [row for row in chosen if row.trained_on is not None and of.cv is None]
     if elsewhere and train is None:
         found.notes.append(
-            f"not run without --train ({elsewhere[0].trained_on}): {', '.join(row.system for row in elsewhere)}"
+            f"not run without --train ({elsewhere[0].trained_on}): "
+            f"{', '.join(row.system for row in elsewhere)}"
         )
         chosen = [row for row in chosen if row not in elsewhere]
     if left := len(of.rows) - len(chosen) - len(elsewhere) * (train is None):
         found.notes.append(f"{left} rows learn from gold answers, and are run only with --learned")
-    protocol = Protocol(cv=of.cv, group=of.group, train=train if learned else None, by=of.by, intervals=True)
+    protocol = Protocol(
+        cv=of.cv, group=of.group, train=train if learned else None, by=of.by, intervals=True
+    )
     systems = [System(parse_solver(row.system), name=row.system) for row in chosen]
     evaluation = evaluate(dataset, systems, protocol)
     plain = evaluation.to_dict()["rows"]
@@ -128,6 +149,8 @@ def verify_rows(
         if row.system in made:
             found.differences += row_differences(row, made[row.system])
         else:
-            found.differences.append(f"{row.system}: no result: {evaluation.errors.get(row.system)}")
+            found.differences.append(
+                f"{row.system}: no result: {evaluation.errors.get(row.system)}"
+            )
     found.rows = [row.system for row in chosen]
     return found

@@ -134,8 +134,12 @@ class Assignment:
     @property
     def own_files(self) -> list[Path]:
         """The files that say what is right, if they are a teacher's."""
-        siblings = [self.file.with_name(name) for name in ("reference.py", "rules.toml", "README.md")]
-        return [] if ASSIGNMENTS in self.file.parents else [self.file, *filter(Path.is_file, siblings)]
+        siblings = [
+            self.file.with_name(name) for name in ("reference.py", "rules.toml", "README.md")
+        ]
+        return (
+            [] if ASSIGNMENTS in self.file.parents else [self.file, *filter(Path.is_file, siblings)]
+        )
 
     @property
     def points(self) -> float:
@@ -145,13 +149,18 @@ class Assignment:
     def drawn(self, seed: int) -> Assignment:
         """Return the assignment with the rules of the class that has this seed."""
         rng = random.Random(f"rules {self.name} {seed}")
-        return replace(self, choice={key: rng.choice([*rules][1:]) for key, rules in self.rules.items()})
+        return replace(
+            self, choice={key: rng.choice([*rules][1:]) for key, rules in self.rules.items()}
+        )
 
     def source(self, *changes: Change, first: tuple[Change, ...] = ()) -> str:
         """Return the text of the class's reference with changes; those without a place in it are left out."""
         file = self.file.with_name("reference.py")
         text = file.read_text(encoding="utf-8") if file.is_file() else ""
-        drawn = [(next(iter(self.rules[key].values())), self.rules[key][rule]) for key, rule in self.choice.items()]
+        drawn = [
+            (next(iter(self.rules[key].values())), self.rules[key][rule])
+            for key, rule in self.choice.items()
+        ]
         for old, new in (*first, *drawn, *changes):
             text = text.replace(old, new)
         return text
@@ -172,7 +181,9 @@ class Assignment:
         pages = {key: next(iter(rules)) for key, rules in self.rules.items()}
         source = self.source()
         nodes = [
-            node for node in ast.parse(source).body if getattr(node, "name", name) in {*self.functions} - {name}
+            node
+            for node in ast.parse(source).body
+            if getattr(node, "name", name) in {*self.functions} - {name}
         ]
         elsewhere = "".join(ast.get_source_segment(source, node) or "" for node in nodes)
         found: dict[str, tuple[Change, ...]] = {}
@@ -180,10 +191,15 @@ class Assignment:
             own = self.choice.get(key, pages[key])
             if rules[own].strip() not in elsewhere:
                 found |= {
-                    f"{one}; in your class, {own}": ((rules[own], rules[one]),) for one in rules if one != own
+                    f"{one}; in your class, {own}": ((rules[own], rules[one]),)
+                    for one in rules
+                    if one != own
                 }
         if self.choice:
-            changes = tuple((self.rules[key][own], self.rules[key][pages[key]]) for key, own in self.choice.items())
+            changes = tuple(
+                (self.rules[key][own], self.rules[key][pages[key]])
+                for key, own in self.choice.items()
+            )
             found["these are the rules of the page; your class has its own"] = changes
         return found
 
@@ -208,10 +224,19 @@ class Assignment:
         page = self.file.with_name("README.md")
         text = page.read_text(encoding="utf-8") if page.is_file() else f"# {self.title}\n"
         if own.choice:
-            rules = "".join(f"- {own.choice[key]}\n  (not: {next(iter(self.rules[key]))})\n" for key in own.choice)
+            rules = "".join(
+                f"- {own.choice[key]}\n  (not: {next(iter(self.rules[key]))})\n"
+                for key in own.choice
+            )
             head, _, rest = text.partition("\n")
-            text = f"{head}\n\n**The rules of your class** take the place of what this page says:\n\n{rules}{rest}"
-        declared = json.dumps({"assignment": self.name, "rules": own.choice}, indent=2, ensure_ascii=False) + "\n"
+            text = (
+                f"{head}\n\n**The rules of your class** take the place of what this page "
+                f"says:\n\n{rules}{rest}"
+            )
+        declared = (
+            json.dumps({"assignment": self.name, "rules": own.choice}, indent=2, ensure_ascii=False)
+            + "\n"
+        )
         files = {"README.md": text.encode(), DECLARATION: declared.encode(), self.main: own.start()}
         return files | (self.make_files(seed) if self.make_files else {})
 
@@ -228,7 +253,9 @@ def list_assignments() -> list[str]:
     return sorted(path.parent.name for path in ASSIGNMENTS.glob("*/checks.py"))
 
 
-def load_assignment(which: Assignment | str | PathLike[str], rules: Mapping[str, str] | None = None) -> Assignment:
+def load_assignment(
+    which: Assignment | str | PathLike[str], rules: Mapping[str, str] | None = None
+) -> Assignment:
     """Load an assignment: the name of one of the package, or a teacher's file; with the rules of a class in words.
 
     One that is loaded already is returned as it is.
@@ -250,15 +277,27 @@ def load_assignment(which: Assignment | str | PathLike[str], rules: Mapping[str,
             expected=f"a .py file with an ASSIGNMENT, or one of {', '.join(list_assignments())}",
         )
     try:
-        found = replace(_import(file).ASSIGNMENT, name=file.parent.name if is_own else file.stem, file=file)
-        data = tomllib.loads(path.read_text("utf-8")) if (path := file.with_name("rules.toml")).is_file() else {}
-        found = replace(found, rules=_expand(data.get("rules", {})), known_mistakes=data.get("mistakes", {}))
+        found = replace(
+            _import(file).ASSIGNMENT, name=file.parent.name if is_own else file.stem, file=file
+        )
+        data = (
+            tomllib.loads(path.read_text("utf-8"))
+            if (path := file.with_name("rules.toml")).is_file()
+            else {}
+        )
+        found = replace(
+            found, rules=_expand(data.get("rules", {})), known_mistakes=data.get("mistakes", {})
+        )
         names = [check.name for check in found.checks]
         for check in found.checks:
             if isinstance(check.run, str):
                 found.right(check.run)
-            if missing := [name for name in check.needs if name not in names[: names.index(check.name)]]:
-                raise ValueError(f"the check {check.name} needs {missing[0]!r}, which is not an earlier check")
+            if missing := [
+                name for name in check.needs if name not in names[: names.index(check.name)]
+            ]:
+                raise ValueError(
+                    f"the check {check.name} needs {missing[0]!r}, which is not an earlier check"
+                )
         for key, rule in (rules or {}).items():
             if rule not in found.rules.get(key, ()):
                 raise ValueError(f"it has no rule {key}: {rule}")
@@ -277,12 +316,18 @@ def read_declaration(place: Path) -> tuple[str, dict[str, str], int | None] | No
         return None
     try:
         content = json.loads(file.read_bytes())
-        name, rules, seed = content["assignment"], dict(content.get("rules", {})), content.get("seed")
+        name, rules, seed = (
+            content["assignment"],
+            dict(content.get("rules", {})),
+            content.get("seed"),
+        )
         if not isinstance(name, str) or not (seed is None or type(seed) is int):
             raise ValueError
     except (ValueError, KeyError, TypeError, RecursionError):
         expected = '{"assignment": NAME, "rules": {...}} and perhaps a "seed"'
-        raise DataError("no declaration of an assignment", source=str(file), expected=expected) from None
+        raise DataError(
+            "no declaration of an assignment", source=str(file), expected=expected
+        ) from None
     return name, rules, seed
 
 
@@ -294,7 +339,9 @@ def _expand(rules: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]
         for words, piece in own.items():
             start, stop = re.search(r"\{(\d+)-(\d+)\}", words + "{0-0}").groups()  # type: ignore[union-attr]
             for number in range(int(start), int(stop) + 1):
-                found[key][re.sub(r"\{\d+-\d+\}", str(number), words)] = piece.replace("{}", str(number))
+                found[key][re.sub(r"\{\d+-\d+\}", str(number), words)] = piece.replace(
+                    "{}", str(number)
+                )
     return found
 
 
@@ -339,7 +386,8 @@ class Submission:
         """Return whether a name of the file is a function, a solver, a class or a value; fail without it."""
         if name not in self.names:
             raise CheckFailedError(
-                f"the file does not define {name}; it defines {', '.join(sorted(self.names)) or 'nothing'}"
+                f"the file does not define {name}; it defines "
+                f"{', '.join(sorted(self.names)) or 'nothing'}"
             )
         return self.names[name]
 
@@ -362,7 +410,9 @@ class Submission:
             try:
                 self._scores[key] = self.sandbox.score(self.solver_name, rows_of(dataset), train)
             finally:
-                if self.is_hidden and dataset is self.questions:  # What has seen them must not quote them later.
+                if (
+                    self.is_hidden and dataset is self.questions
+                ):  # What has seen them must not quote them later.
                     with suppress(SubmissionError):
                         self.sandbox.restart()
         return self._scores[key]

@@ -65,16 +65,30 @@ def autograder_zip(
         The package is not installed, so what it requires is not known.
     """
     try:
-        needed = [line.partition(";")[0].strip() for line in requires("classic_rc") or [] if "extra ==" not in line]
+        needed = [
+            line.partition(";")[0].strip()
+            for line in requires("classic_rc") or []
+            if "extra ==" not in line
+        ]
     except PackageNotFoundError:
-        raise UsageError("what to install there is not known: install this package (`pip install .`)") from None
+        raise UsageError(
+            "what to install there is not known: install this package (`pip install .`)"
+        ) from None
     # What other processes compile comes and goes.
-    files = [path for path in sorted(_PACKAGE.rglob("*")) if path.is_file() and "__pycache__" not in path.parts]
+    files = [
+        path
+        for path in sorted(_PACKAGE.rglob("*"))
+        if path.is_file() and "__pycache__" not in path.parts
+    ]
     content = {path.relative_to(_PACKAGE.parent).as_posix(): path.read_bytes() for path in files}
     content |= {path.name: path.read_bytes() for path in assignment.own_files}
     given = {"data": data, "train": train}
-    content |= {f"{name}.jsonl": to_jsonl(own).encode() for name, own in given.items() if own is not None}
-    options = " ".join(f'--{name} "$own/{name}.jsonl"' for name, own in given.items() if own is not None)
+    content |= {
+        f"{name}.jsonl": to_jsonl(own).encode() for name, own in given.items() if own is not None
+    }
+    options = " ".join(
+        f'--{name} "$own/{name}.jsonl"' for name, own in given.items() if own is not None
+    )
     name = assignment.file.name if assignment.own_files else assignment.name
     placed = {
         "setup.sh": _SETUP.replace("REQUIRED", " ".join(f"'{one}'" for one in needed)),

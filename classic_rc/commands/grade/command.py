@@ -32,13 +32,14 @@ OPTIONS = (
             "submissions",
             nargs="?",
             metavar="FOLDER|FILE",
-            help="a folder with a file or a folder for each student, or the file or folder of one student",
+            help="a folder with a file or a folder for each student, or the file or folder of one "
+            "student",
         ),
         option(
             "--assignment",
             metavar="NAME|FILE",
-            help="an assignment (see `classic-rc list assignments`), a teacher's file, or an assignment.json "
-            "(default: the one in the folder's assignment.json)",
+            help="an assignment (see `classic-rc list assignments`), a teacher's file, or an "
+            "assignment.json (default: the one in the folder's assignment.json)",
         ),
         option("--one", action="store_true", help="the folder is one student's"),
         option(
@@ -51,17 +52,29 @@ OPTIONS = (
         option(
             "--container",
             metavar="COMMAND",
-            help="the command that runs python3 in a container, instead of bubblewrap; it shows {folder} read-only",
+            help="the command that runs python3 in a container, instead of bubblewrap; it shows "
+            "{folder} read-only",
         ),
         option(
             "--unsafe",
             action="store_true",
-            help="without both: as another user if you are root, else as you; for a throw-away container",
+            help="without both: as another user if you are root, else as you; for a throw-away "
+            "container",
         ),
-        option("--html", metavar="DIR", help="also write a page for each student, and one for the class"),
-        option("--gradescope", metavar="DIR", help="also write results.json of Gradescope for each student"),
         option(
-            "--plain", metavar="DIR", help="also write all code as plain files, for tools that compare programs"
+            "--html",
+            metavar="DIR",
+            help="also write a page for each student, and one for the class",
+        ),
+        option(
+            "--gradescope",
+            metavar="DIR",
+            help="also write results.json of Gradescope for each student",
+        ),
+        option(
+            "--plain",
+            metavar="DIR",
+            help="also write all code as plain files, for tools that compare programs",
         ),
         option(
             "--autograder",
@@ -71,15 +84,27 @@ OPTIONS = (
         option(
             "--hand-out",
             metavar="DIR",
-            help="grade nothing; write what the class of --seed gets: the page, a file to start from, data",
+            help="grade nothing; write what the class of --seed gets: the page, a file to start "
+            "from, data",
         ),
     ),
-    vary_option("--data", help="the hidden questions, with gold (default: fresh questions of the assignment)"),
+    vary_option(
+        "--data",
+        help="the hidden questions, with gold (default: fresh questions of the assignment)",
+    ),
     "reading",
     "--train",
-    vary_option("--seed", help="the class's rules, the questions and cases (default: the page's rules, new cases)"),
+    vary_option(
+        "--seed",
+        help="the class's rules, the questions and cases (default: the page's rules, new cases)",
+    ),
     "--output",
-    vary_option("--format", choices=("csv", "json"), default="csv", help="the format of the grades (default csv)"),
+    vary_option(
+        "--format",
+        choices=("csv", "json"),
+        default="csv",
+        help="the format of the grades (default csv)",
+    ),
     "--quiet",
 )
 
@@ -101,20 +126,32 @@ def handle(args: argparse.Namespace) -> int:
         return _prepare(args, assignment)
     if args.submissions is None:
         raise UsageError(
-            "nothing to grade: give a folder with a file or a folder for each student, or one file, as in "
-            f"`classic-rc grade submissions --assignment {args.assignment} -o grades.csv`",
+            "nothing to grade: give a folder with a file or a folder for each student, or one "
+            f"file, as in `classic-rc grade submissions --assignment {args.assignment} -o "
+            "grades.csv`",
             field="FOLDER|FILE",
             expected="a folder with a file or a folder for each student, or one file",
         )
     check_writable(args.output, args.submissions, args.assignment, args.data, *args.train)
-    places = {"-o": args.output, "--html": args.html, "--gradescope": args.gradescope, "--plain": args.plain}
+    places = {
+        "-o": args.output,
+        "--html": args.html,
+        "--gradescope": args.gradescope,
+        "--plain": args.plain,
+    }
     places = {flag: place for flag, place in places.items() if place not in (None, "-")}
     for flag, place in places.items():
         if flag != "-o" and Path(place).exists() and not Path(place).is_dir():
-            raise UsageError(f"cannot write into {place}: it is not a folder", field=flag, found=place)
+            raise UsageError(
+                f"cannot write into {place}: it is not a folder", field=flag, found=place
+            )
         if Path(place).resolve().is_relative_to(Path(args.submissions).resolve()):
-            message = f"cannot write to {place}: what is in {args.submissions} counts as a student's"
-            raise UsageError(message, field=flag, found=place, expected=f"a place outside of {args.submissions}")
+            message = (
+                f"cannot write to {place}: what is in {args.submissions} counts as a student's"
+            )
+            raise UsageError(
+                message, field=flag, found=place, expected=f"a place outside of {args.submissions}"
+            )
     from classic_rc.commands.grade import Limits, choose_isolation
     from classic_rc.commands.grade.grading import grade_one
 
@@ -137,7 +174,10 @@ def handle(args: argparse.Namespace) -> int:
     if not args.quiet:
         print_message(f"note: {assignment.title}, --seed {args.seed}, isolation: {isolation.kind}")
     if isolation.kind == "other user" and "--seed" in sys.argv:
-        message = f'--assignment FILE.json with {{"assignment": "{assignment.name}", "seed": {args.seed}}} hides it'
+        message = (
+            f'--assignment FILE.json with {{"assignment": "{assignment.name}", "seed": '
+            f"{args.seed}}} hides it"
+        )
         print_message(f"note: students' code can read the seed in the list of processes; {message}")
     if is_class:
         return _grade_folder(args, assignment, setting)
@@ -170,17 +210,22 @@ def _assignment(args: argparse.Namespace) -> Assignment:
         assignment = assignment if args.seed is None else assignment.drawn(args.seed)
     elif declared is None or not (is_file or name in list_assignments()):
         raise UsageError(
-            "which assignment? Give --assignment NAME (`classic-rc list assignments` has the names) or its file, "
-            "or a folder with an assignment.json that names one of the package",
+            "which assignment? Give --assignment NAME (`classic-rc list assignments` has the "
+            "names) or its file, or a folder with an assignment.json that names one of the package",
             field="--assignment",
             found=given or name or None,
         )
     else:
-        assignment = load_assignment(name if name in list_assignments() else Path(given).parent / name, rules)
+        assignment = load_assignment(
+            name if name in list_assignments() else Path(given).parent / name, rules
+        )
         if seed is not None:
             assignment, args.seed = assignment.drawn(seed), seed
     if assignment.make_files and args.seed is None and args.hand_out is None:
-        message = "the seed of the class made the data: give --seed N, so that what is found in them can be checked"
+        message = (
+            "the seed of the class made the data: give --seed N, so that what is found in them can "
+            "be checked"
+        )
         if not assignment.functions:
             raise UsageError(message, field="--seed")
         print_message(f"note: {message}")
@@ -202,7 +247,9 @@ def _grade_folder(args: argparse.Namespace, assignment: Assignment, setting: dic
         if not args.quiet:
             outcome = grade.problem or f"{grade.earned:g} of {grade.points:g} points"
             print_message(
-                "; ".join([f"{grade.student}: {outcome}", *grading.remarks(replace(grade, problem=None))])
+                "; ".join(
+                    [f"{grade.student}: {outcome}", *grading.remarks(replace(grade, problem=None))]
+                )
             )
         with failures.caught():  # Where one file cannot be written, the grading goes on.
             _write_pages(args, grading)
@@ -243,8 +290,15 @@ def _write_pages(args: argparse.Namespace, grading: Grading, *, is_class: bool =
         results = gradescope_json(grade, grading.similarity.of(grade.student))
         _write_files(own, {"results.json": (json.dumps(results, indent=2) + "\n").encode()})
     if args.html is not None:
-        pages = {f"{STUDENTS if is_class else '.'}/{grade.student}.html": student_page(grading, grade).encode()}
-        _write_files(Path(args.html), pages | ({"index.html": class_page(grading).encode()} if is_class else {}))
+        pages = {
+            f"{STUDENTS if is_class else '.'}/{grade.student}.html": student_page(
+                grading, grade
+            ).encode()
+        }
+        _write_files(
+            Path(args.html),
+            pages | ({"index.html": class_page(grading).encode()} if is_class else {}),
+        )
 
 
 def _write_files(folder: Path, files: Mapping[str, bytes]) -> None:
@@ -253,7 +307,9 @@ def _write_files(folder: Path, files: Mapping[str, bytes]) -> None:
         try:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise UsageError(f"cannot make the folder {folder}: {error.strerror}", found=str(folder)) from None
+            raise UsageError(
+                f"cannot make the folder {folder}: {error.strerror}", found=str(folder)
+            ) from None
         write_file(folder / name, content)
 
 
@@ -262,11 +318,21 @@ def feedback_text(grade: Grade) -> str:
     lines = []
     for check in grade.checks:
         mark = check.verdict.replace("failed", "FAILED")
-        points = f"{check.earned:g} of {check.points:g} points" if check.points else "no points by itself"
+        points = (
+            f"{check.earned:g} of {check.points:g} points"
+            if check.points
+            else "no points by itself"
+        )
         lines.append(f"{mark} {check.name}: {check.title} ({points})")
-        lines += [f"        {line}" for line in [*(check.problem or "").splitlines(), *check.text.splitlines()]]
+        lines += [
+            f"        {line}"
+            for line in [*(check.problem or "").splitlines(), *check.text.splitlines()]
+        ]
     lines += [] if grade.accuracy is None else [str(grade.accuracy)]
-    lines.append(f"{grade.earned:g} of {grade.points:g} points" + (f": {grade.problem}" if grade.problem else ""))
+    lines.append(
+        f"{grade.earned:g} of {grade.points:g} points"
+        + (f": {grade.problem}" if grade.problem else "")
+    )
     return "".join(f"{printable(line)}\n" for line in lines)
 
 
@@ -293,6 +359,8 @@ def _prepare(args: argparse.Namespace, assignment: Assignment) -> int:
     _write_files(folder, files)
     for name in files:
         print_message(f"wrote {folder / name}")
-    message = f"grade with `classic-rc grade FOLDER --assignment {args.assignment} --seed {args.seed}`"
+    message = (
+        f"grade with `classic-rc grade FOLDER --assignment {args.assignment} --seed {args.seed}`"
+    )
     print_message(f"note: {message}: the seed is the secret")
     return 0

@@ -9,7 +9,13 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
-from classic_rc.commands.grade.assignment import Assignment, Case, Change, CheckFailedError, Submission
+from classic_rc.commands.grade.assignment import (
+    Assignment,
+    Case,
+    Change,
+    CheckFailedError,
+    Submission,
+)
 from classic_rc.commands.grade.sandbox import SubmissionError
 from classic_rc.decisions import default_decision
 from classic_rc.errors import UsageError
@@ -34,7 +40,9 @@ class _Outcome:
 
     @property
     def raised(self) -> str | None:
-        return None if self.error is None else self.error.problem.partition(":")[0].partition(" ")[0]
+        return (
+            None if self.error is None else self.error.problem.partition(":")[0].partition(" ")[0]
+        )
 
     @property
     def has_ended(self) -> bool:
@@ -47,13 +55,19 @@ class _Outcome:
 class _Comparison:
     """A student's function and the right one, with the results of both for the cases of a grading."""
 
-    def __init__(self, submission: Submission, name: str, where: Callable[..., bool] | None = None) -> None:
+    def __init__(
+        self, submission: Submission, name: str, where: Callable[..., bool] | None = None
+    ) -> None:
         self.submission, self.name, self.where = submission, name, where
         self.assignment = submission.assignment
         self.declared = self.assignment.functions[name]
-        self.built_on = [change for other in self.declared.uses for change in _own_mistakes(submission, other)]
+        self.built_on = [
+            change for other in self.declared.uses for change in _own_mistakes(submission, other)
+        ]
         drawn = cases_of(self.assignment, name, submission.seed)
-        self.cases = [case for case in drawn if (where is None or where(*case)) and self._has_value(case)]
+        self.cases = [
+            case for case in drawn if (where is None or where(*case)) and self._has_value(case)
+        ]
         if not self.cases:
             message = f"the assignment has no cases for {name}, so every answer would pass"
             raise UsageError(message, field="assignment")
@@ -94,7 +108,9 @@ class _Comparison:
             try:
                 if not own.is_right(self.right(case, *changes)):
                     return False
-            except Exception as error:  # What has the student's mistake may fail as the student's code does.
+            except (
+                Exception
+            ) as error:  # What has the student's mistake may fail as the student's code does.
                 if own.raised != type(error).__name__:
                     return False
         return True
@@ -106,7 +122,9 @@ class _Comparison:
             return None
         if values[0] is None:
             return "your function returns nothing; return the value, do not print it"
-        return f"your function gives {_shown(values[0])} for every input" if len(values) > 1 else None
+        return (
+            f"your function gives {_shown(values[0])} for every input" if len(values) > 1 else None
+        )
 
     def shrink(self, case: Case, own: _Outcome) -> tuple[Case, _Outcome]:
         """Return the smallest failing call that greedy steps lead to, and its outcome."""
@@ -119,7 +137,9 @@ class _Comparison:
                     continue
                 seen.add(repr(simpler))
                 try:
-                    is_usual = self.declared.allowed(*simpler) and (self.where is None or self.where(*simpler))
+                    is_usual = self.declared.allowed(*simpler) and (
+                        self.where is None or self.where(*simpler)
+                    )
                     if not is_usual:
                         continue
                     expected = self.right(simpler)
@@ -135,7 +155,9 @@ class _Comparison:
         return case, own
 
 
-def compare_function(submission: Submission, name: str, where: Callable[..., bool] | None = None) -> None:
+def compare_function(
+    submission: Submission, name: str, where: Callable[..., bool] | None = None
+) -> None:
     """Compare a student's function with the right one; explain a difference by the smallest input that has it.
 
     `where` takes the arguments of a call, and returns whether this check is about it.
@@ -158,19 +180,27 @@ def compare_function(submission: Submission, name: str, where: Callable[..., boo
     if not outcome.has_ended:
         case, outcome = min(failing, key=lambda one: _size(one[0]))
         again = own.ask(case)
-        if again.raised == outcome.raised and (again.value == outcome.value or is_near(again.value, outcome.value)):
+        if again.raised == outcome.raised and (
+            again.value == outcome.value or is_near(again.value, outcome.value)
+        ):
             mistakes = own.assignment.known(name) | own.assignment.others(name)
             cause = own.name_mistake(mistakes) or own.name_constant()
             case, outcome = own.shrink(case, outcome)
         else:
-            cause = "your function gives different values when it is called twice with the same input"
+            cause = (
+                "your function gives different values when it is called twice with the same input"
+            )
     raise _failure(name, case, outcome, own.right(case), cause)
 
 
 def cases_of(assignment: Assignment, name: str, seed: int) -> list[Case]:
     """Return the arguments of the calls of a grading; those that make no sense are left out."""
     declared = assignment.functions[name]
-    return [case for case in declared.cases(Random(f"{assignment.name} {name} {seed}")) if declared.allowed(*case)]
+    return [
+        case
+        for case in declared.cases(Random(f"{assignment.name} {name} {seed}"))
+        if declared.allowed(*case)
+    ]
 
 
 def _own_mistakes(submission: Submission, name: str) -> list[Change]:
@@ -234,8 +264,12 @@ def _simpler(value: Any) -> Iterator[Any]:
         for key, item in value.items():
             yield from (value | {key: simpler} for simpler in _simpler(item))
     elif isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
-        ones = (type(value)(one) for one in (0, 1, abs(value), int(value), round(value, 1), value // 2))
-        yield from dict.fromkeys(one for one in ones if (len(repr(one)), abs(one)) < (len(repr(value)), abs(value)))
+        ones = (
+            type(value)(one) for one in (0, 1, abs(value), int(value), round(value, 1), value // 2)
+        )
+        yield from dict.fromkeys(
+            one for one in ones if (len(repr(one)), abs(one)) < (len(repr(value)), abs(value))
+        )
 
 
 def _parts(value: Any) -> Iterator[Any]:
@@ -259,20 +293,36 @@ def _replace(value: Any, word: str, other: str) -> Any:
 def _size(case: Case) -> tuple[float, ...]:
     """Return what makes a call hard to read: its leaves, its lists, its different words, its digits."""
     parts = list(_parts(case))
-    leaves, numbers = [part for part in parts if part is not None], [p for p in parts if isinstance(p, int | float)]
+    leaves, numbers = (
+        [part for part in parts if part is not None],
+        [p for p in parts if isinstance(p, int | float)],
+    )
     n_words = len({part for part in leaves if isinstance(part, str)})
-    return len(leaves), len(parts), n_words, sum(len(repr(one)) for one in numbers), sum(map(abs, numbers))
+    return (
+        len(leaves),
+        len(parts),
+        n_words,
+        sum(len(repr(one)) for one in numbers),
+        sum(map(abs, numbers)),
+    )
 
 
-def _failure(name: str, case: Case, own: _Outcome, expected: Any, mistake: str | None) -> CheckFailedError:
+def _failure(
+    name: str, case: Case, own: _Outcome, expected: Any, mistake: str | None
+) -> CheckFailedError:
     call = f"{name}({', '.join(map(repr, case))})"
     found = _shown(own.value) if own.error is None else own.error.problem
     lines = [] if mistake is None else [f"likely cause: {mistake}"]
-    lines += ["the input that fails:" if own.has_ended else "the smallest input found that fails:", f"    {call}"]
+    lines += [
+        "the input that fails:" if own.has_ended else "the smallest input found that fails:",
+        f"    {call}",
+    ]
     lines += [f"expected: {_shown(expected)}", f"found:    {found}"]
     if own.error is not None:
         return CheckFailedError(f"{call}: {found}", "\n".join([*lines, own.error.details]))
-    return CheckFailedError(f"{call} is {found}, and should be {_shown(expected)}", "\n".join(lines))
+    return CheckFailedError(
+        f"{call} is {found}, and should be {_shown(expected)}", "\n".join(lines)
+    )
 
 
 def _shown(value: Any, depth: int = 0) -> str:
@@ -280,13 +330,20 @@ def _shown(value: Any, depth: int = 0) -> str:
     if isinstance(value, float):
         return f"{value:.6g}" if math.isfinite(value) else str(value)
     is_list = isinstance(value, list | tuple) and depth < 8
-    text = f"[{', '.join(_shown(own, depth + 1) for own in value[:_MAX_SHOWN])}]" if is_list else repr(value)
+    text = (
+        f"[{', '.join(_shown(own, depth + 1) for own in value[:_MAX_SHOWN])}]"
+        if is_list
+        else repr(value)
+    )
     return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]} ..."
 
 
 def explain_scores(question: Question, **scores: Sequence[float]) -> tuple[Explanation, ...]:
     """Return explanations of a question by the scores of several systems, by name."""
-    rows = [Explanation.from_scores(name, question, Scores.from_lists([own])) for name, own in scores.items()]
+    rows = [
+        Explanation.from_scores(name, question, Scores.from_lists([own]))
+        for name, own in scores.items()
+    ]
     return tuple(replace(row, decide=_decide) for row in rows)
 
 

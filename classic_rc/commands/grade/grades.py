@@ -77,7 +77,9 @@ class Accuracy:
 
     def shown(self) -> tuple[str, str]:
         """Return the value and the difference in percent, with their intervals."""
-        return _bounds(self.value, self.interval), _bounds(self.difference, self.difference_interval, "+")
+        return _bounds(self.value, self.interval), _bounds(
+            self.difference, self.difference_interval, "+"
+        )
 
     def __str__(self) -> str:
         value, difference = self.shown()
@@ -85,7 +87,11 @@ class Accuracy:
 
 
 def _bounds(value: float, interval: Interval | None, sign: str = "") -> str:
-    bounds = "" if interval is None else f" ({100 * interval[0]:{sign}.2f} to {100 * interval[1]:{sign}.2f})"
+    bounds = (
+        ""
+        if interval is None
+        else f" ({100 * interval[0]:{sign}.2f} to {100 * interval[1]:{sign}.2f})"
+    )
     return f"{100 * value:{sign}.2f}{bounds}"
 
 
@@ -140,12 +146,32 @@ def grades_csv(grading: Grading) -> str:
     """Return the grades as CSV, one row for each student, with a column for each check."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    head = ["student", "file", "score", "points", "of", "accuracy", "low", "high", "reference", "difference"]
+    head = [
+        "student",
+        "file",
+        "score",
+        "points",
+        "of",
+        "accuracy",
+        "low",
+        "high",
+        "reference",
+        "difference",
+    ]
     head += ["difference low", "difference high", "isolation", "similar", "note", "not gradable"]
     writer.writerow(map(csv_cell, [*head, *(check.name for check in grading.assignment.checks)]))
     for grade in grading.grades:
-        outcomes = ["passed" if check.passed else f"{check.earned:g}: {check.problem}" for check in grade.checks]
-        cells = [grade.student, grade.file, f"{grade.score:.4g}", f"{grade.earned:g}", f"{grade.points:g}"]
+        outcomes = [
+            "passed" if check.passed else f"{check.earned:g}: {check.problem}"
+            for check in grade.checks
+        ]
+        cells = [
+            grade.student,
+            grade.file,
+            f"{grade.score:.4g}",
+            f"{grade.earned:g}",
+            f"{grade.points:g}",
+        ]
         cells += [
             *_accuracy_cells(grade.accuracy),
             grade.isolation,
@@ -160,7 +186,9 @@ def _accuracy_cells(accuracy: Accuracy | None) -> list[str]:
         return [""] * 7
     values = [[accuracy.value, *(accuracy.interval or ("", ""))]]
     values += [[accuracy.difference, *(accuracy.difference_interval or ("", ""))]]
-    first, second = ([own if own == "" else f"{100 * float(own):.2f}" for own in row] for row in values)
+    first, second = (
+        [own if own == "" else f"{100 * float(own):.2f}" for own in row] for row in values
+    )
     return [*first, accuracy.reference, *second]
 
 
@@ -196,11 +224,18 @@ def gradescope_json(grade: Grade, similar: Sequence[str] = ()) -> dict[str, Any]
         }
         for check in grade.checks
     ]
-    output = "; ".join(filter(None, [grade.problem and f"not gradable: {grade.problem}", grade.note]))
-    result: dict[str, Any] = {"score": grade.earned, "visibility": "visible", "stdout_visibility": "hidden"}
-    result |= {"tests": tests, "extra_data": {"isolation": grade.isolation, "similar": [*similar]}} | (
-        {"output": output} if output else {}
+    output = "; ".join(
+        filter(None, [grade.problem and f"not gradable: {grade.problem}", grade.note])
     )
+    result: dict[str, Any] = {
+        "score": grade.earned,
+        "visibility": "visible",
+        "stdout_visibility": "hidden",
+    }
+    result |= {
+        "tests": tests,
+        "extra_data": {"isolation": grade.isolation, "similar": [*similar]},
+    } | ({"output": output} if output else {})
     if grade.accuracy is not None:
         result["leaderboard"] = [
             {"name": "accuracy", "value": round(100 * grade.accuracy.value, 2), "order": "desc"}
@@ -222,7 +257,9 @@ def student_page(grading: Grading, grade: Grade) -> str:
 
 
 def _look(check: CheckResult) -> str:
-    return "right" if check.passed else "partly" if check.earned > 0 else "wrong" if check.ran else ""
+    return (
+        "right" if check.passed else "partly" if check.earned > 0 else "wrong" if check.ran else ""
+    )
 
 
 def _views(check: CheckResult) -> list[dict[str, Any]]:
@@ -233,7 +270,10 @@ def class_page(grading: Grading) -> str:
     """Return the teacher's HTML page of a class; it links to the students' pages in the folder ``students``."""
     grades, checks = grading.grades, grading.assignment.checks
     counts = [sum(grade.checks[i].passed for grade in grades) for i in range(len(checks))]
-    rows = [(check.title, f"{check.points:g}", count) for check, count in zip(checks, counts, strict=True)]
+    rows = [
+        (check.title, f"{check.points:g}", count)
+        for check, count in zip(checks, counts, strict=True)
+    ]
     columns = [Column("check"), Column("points", "number"), Column("students who passed", "count")]
     facts = [
         ("submissions", str(len(grades))),
@@ -251,7 +291,9 @@ def class_page(grading: Grading) -> str:
             (grade, quote(os.fsencode(f"{STUDENTS}/{grade.student}.html")), grading.remarks(grade))
             for grade in grades
         ],
-        reference=next((grade.accuracy.reference for grade in grades if grade.accuracy is not None), None),
+        reference=next(
+            (grade.accuracy.reference for grade in grades if grade.accuracy is not None), None
+        ),
         checks=Table("Checks", columns, [RowGroup(rows)]),
         matches=grading.similarity.matches,
         version=__version__,

@@ -15,7 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.commands.grade.assignment import Assignment, Check, CheckFailedError, Submission, load_assignment
+from classic_rc.commands.grade.assignment import (
+    Assignment,
+    Check,
+    CheckFailedError,
+    Submission,
+    load_assignment,
+)
 from classic_rc.commands.grade.feedback import compare_function
 from classic_rc.commands.grade.grades import Accuracy, CheckResult, Grade, Grading
 from classic_rc.commands.grade.isolation import DEFAULT_LIMITS, Isolation, Limits, choose_isolation
@@ -36,13 +42,17 @@ from classic_rc.solvers.specs import parse_solver
 from classic_rc.solvers.trivial import Random
 
 
-def grade_file(file: str | PathLike[str], assignment: Assignment | str | PathLike[str], **setting: Any) -> Grade:
+def grade_file(
+    file: str | PathLike[str], assignment: Assignment | str | PathLike[str], **setting: Any
+) -> Grade:
     """Grade one submission: a Python file, a notebook, or a student's folder. See :func:`grade_folder`."""
     (grade,) = grade_one(file, assignment, **setting).grades
     return grade
 
 
-def grade_one(file: str | PathLike[str], assignment: Assignment | str | PathLike[str], **setting: Any) -> Grading:
+def grade_one(
+    file: str | PathLike[str], assignment: Assignment | str | PathLike[str], **setting: Any
+) -> Grading:
     """Grade one submission, and compare it with known code. See :func:`grade_folder`."""
     if not Path(file).exists():
         raise DataError("no such file or folder", source=str(file))
@@ -81,7 +91,9 @@ def grade_folder(
         The assignment does not work, most files do not fit it, or the system cannot isolate a process.
     """
     grader = Grader(load_assignment(assignment), **setting)
-    return grader.grade_all(find_submissions(folder, grader.assignment.main, grader.assignment.suffixes), advance)
+    return grader.grade_all(
+        find_submissions(folder, grader.assignment.main, grader.assignment.suffixes), advance
+    )
 
 
 def new_seed() -> int:
@@ -103,7 +115,9 @@ class Grader:
 
     def __post_init__(self) -> None:
         if not self.limits.seconds > 0:
-            message = f"the time limit must be a positive number of seconds, got {self.limits.seconds:g}"
+            message = (
+                f"the time limit must be a positive number of seconds, got {self.limits.seconds:g}"
+            )
             raise UsageError(message, field="timeout", found=f"{self.limits.seconds:g}")
         if self.data is not None:
             _check_data(self.data)
@@ -124,7 +138,9 @@ class Grader:
         known = {f"{file.name} of the package": file.read_bytes() for file in files}
         known["the reference of your class"] = own.source().encode()
         texts = {
-            one.student: {name: one.files[name] for name in one.files if name[-3:] in (".py", ".md")}
+            one.student: {
+                name: one.files[name] for name in one.files if name[-3:] in (".py", ".md")
+            }
             for one in found
         }
         similarity = find_similar(texts, own.start(), known)
@@ -138,15 +154,23 @@ class Grader:
         """Stop if most files define nothing of what the assignment asks: it is another one's."""
         own = self.assignment
         wanted = {*own.functions} | _defined(parse_source(own.start()))
-        trees = [tree for one in found if one.main in one.files and (tree := parse_source(one.files[one.main]))]
+        trees = [
+            tree
+            for one in found
+            if one.main in one.files and (tree := parse_source(one.files[one.main]))
+        ]
         misfits = [tree for tree in trees if tree.body and not _defined(tree) & wanted]
         if wanted and 2 * len(misfits) > len(trees):
             message = (
-                f"define none of {', '.join(sorted(wanted - {'class'}))}: they are not submissions to {own.name}"
+                f"define none of {', '.join(sorted(wanted - {'class'}))}: they are not submissions "
+                f"to {own.name}"
             )
             problem = f"{len(misfits)} of {len(trees)} files {message}"
             raise UsageError(
-                problem, field="--assignment", found=own.name, expected="the assignment that was handed out"
+                problem,
+                field="--assignment",
+                found=own.name,
+                expected="the assignment that was handed out",
             )
 
     def _grade(self, one: HandedIn, questions: Dataset | None) -> Grade:
@@ -155,18 +179,25 @@ class Grader:
             results = tuple(_nothing(check, "not gradable") for check in checks)
             return Grade(one.student, one.file, results, problem=one.problem)
         accuracy = None
-        with Sandbox(one.files, one.main, self.isolation, self.limits, self.assignment.packages) as box:
+        with Sandbox(
+            one.files, one.main, self.isolation, self.limits, self.assignment.packages
+        ) as box:
             try:
                 names = box.load()
             except SubmissionError as error:
                 first = self._failed(checks[0], error)
                 if error.problem.startswith("ModuleNotFoundError"):
-                    message = f"your file may import the standard library and {', '.join(self.assignment.packages)}"
+                    message = (
+                        "your file may import the standard library and "
+                        f"{', '.join(self.assignment.packages)}"
+                    )
                     first = replace(first, details=f"{first.details}\n{message}".strip())
                 others = (_nothing(check, "the file does not load") for check in checks[1:])
                 return Grade(one.student, one.file, (first, *others), self.isolation.kind)
             is_hidden = self.data is not None
-            submission = Submission(box, names, self.assignment, self.seed, questions, self.train, is_hidden)
+            submission = Submission(
+                box, names, self.assignment, self.seed, questions, self.train, is_hidden
+            )
             results = self.run_checks(submission)
             if self.assignment.floor is not None and questions is not None:
                 try:
@@ -223,13 +254,25 @@ class Grader:
         elif isinstance(error, AssertionError):
             problem, details = str(error) or "the check failed", ""
         else:  # A wrong type that the check has not looked for: the answer of the student's code made it fail.
-            problem, details = f"the answer is not what the check expects ({type(error).__name__}: {error})", ""
+            problem, details = (
+                f"the answer is not what the check expects ({type(error).__name__}: {error})",
+                "",
+            )
         if self.data is not None:
             problem = error.summary if isinstance(error, SubmissionError) else "the check failed"
-            details, explained = "what your code said is left out: it could quote hidden questions", ()
+            details, explained = (
+                "what your code said is left out: it could quote hidden questions",
+                (),
+            )
         line = " ".join(printable(problem).split())[:300]
         return CheckResult(
-            check.name, check.title, check.points, 0.0, line, details.strip("\n"), explained=explained
+            check.name,
+            check.title,
+            check.points,
+            0.0,
+            line,
+            details.strip("\n"),
+            explained=explained,
         )
 
 
@@ -240,9 +283,15 @@ def _defined(tree: ast.Module | None) -> set[str]:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             found |= {node.name} | ({"class"} if isinstance(node, ast.ClassDef) else set())
         elif isinstance(node, ast.Assign | ast.AnnAssign | ast.ImportFrom):
-            names = [own for own in ast.walk(node) if isinstance(own, ast.Name) and isinstance(own.ctx, ast.Store)]
+            names = [
+                own
+                for own in ast.walk(node)
+                if isinstance(own, ast.Name) and isinstance(own.ctx, ast.Store)
+            ]
             found |= {own.id for own in names}
-            found |= {own.asname or own.name for own in ast.walk(node) if isinstance(own, ast.alias)}
+            found |= {
+                own.asname or own.name for own in ast.walk(node) if isinstance(own, ast.alias)
+            }
     return found
 
 
@@ -250,7 +299,8 @@ def _check_data(data: Dataset) -> None:
     """Check that questions can be put to a student's solver and have answers."""
     if data.task is None or data.task.has_spans:
         message = (
-            f"students' solvers choose among candidates, but {data.name} has questions of the task {data.task}"
+            f"students' solvers choose among candidates, but {data.name} has questions of the task "
+            f"{data.task}"
         )
         expected = "single-choice, multiple-answer or cloze"
         raise UsageError(message, field="--data", found=str(data.task), expected=expected)
@@ -279,7 +329,9 @@ def compare_solvers(submission: Submission, questions: Dataset, reference: str) 
 
 
 @lru_cache(maxsize=8)
-def reference_statistics(reference: str, questions: Dataset, train: Dataset | None) -> NDArray[np.float64]:
+def reference_statistics(
+    reference: str, questions: Dataset, train: Dataset | None
+) -> NDArray[np.float64]:
     """Return what a solver of the package reaches; the same for all students of a grading."""
     solver = parse_solver(reference).fit(questions if train is None else train)
     if isinstance(solver, Random):

@@ -26,7 +26,9 @@ _OPEN_TO_ALL = ("/tmp", "/var/tmp", "/dev/shm")
 _LIBRARIES = ("/usr/lib", "/lib", "/usr/lib64", "/lib64", "/etc/ld.so.cache", "/etc/alternatives")
 _PYTHON = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
 _CLEAN_PYTHON = [_PYTHON, "-I", "-S", "-c"]
-_END_ALL = "import os, sys; one, own = map(int, sys.argv[1:]); os.setresuid(own, one, own); os.kill(-1, 9)"
+_END_ALL = (
+    "import os, sys; one, own = map(int, sys.argv[1:]); os.setresuid(own, one, own); os.kill(-1, 9)"
+)
 _FIND_OPEN = """
 import json, os, sys
 needed, closed = json.load(sys.stdin)
@@ -72,15 +74,28 @@ class Isolation:
         is_other = self.kind == "other user" or (self.kind == "bubblewrap" and is_root())
         return replace(self, user=_unused_user()) if is_other else self
 
-    def worker_command(self, folder: Path, main: str, packages: Sequence[str], limits: Limits) -> list[str]:
+    def worker_command(
+        self, folder: Path, main: str, packages: Sequence[str], limits: Limits
+    ) -> list[str]:
         """Return the command of a student's process, and show it the packages that it may use."""
         own, seen = folder / "package", "/box" if self.kind == "bubblewrap" else str(folder)
         work = f"{seen}/work"
         settings = json.dumps(asdict(limits) | {"user": self.user})
         arguments = [f"{seen}/worker.py", f"{seen}/package", f"{work}/{main}", settings]
         if self.kind == "container":
-            return [*(part.replace("{folder}", seen) for part in self.command), "python3", "-P", "-s", *arguments]
-        arguments = ["-P", "-s", "-S", *arguments]  # As -I, but with PYTHONHASHSEED: a grading can be repeated.
+            return [
+                *(part.replace("{folder}", seen) for part in self.command),
+                "python3",
+                "-P",
+                "-s",
+                *arguments,
+            ]
+        arguments = [
+            "-P",
+            "-s",
+            "-S",
+            *arguments,
+        ]  # As -I, but with PYTHONHASHSEED: a grading can be repeated.
         places = [place for name in packages if name != "classic_rc" for place in _places(name)]
         if self.kind != "bubblewrap":
             for place in places:
@@ -88,8 +103,20 @@ class Isolation:
             return [_PYTHON, *arguments]
         for place in places:
             (own / place.name).mkdir()
-        shown = [part for place in places for part in ("--ro-bind", str(place), f"{seen}/package/{place.name}")]
-        return [*_bubblewrap(limits.folder_bytes), "--ro-bind", str(folder), seen, *shown, *_INNER, *arguments]
+        shown = [
+            part
+            for place in places
+            for part in ("--ro-bind", str(place), f"{seen}/package/{place.name}")
+        ]
+        return [
+            *_bubblewrap(limits.folder_bytes),
+            "--ro-bind",
+            str(folder),
+            seen,
+            *shown,
+            *_INNER,
+            *arguments,
+        ]
 
     def end_all(self) -> None:
         """End every process of the student's user, also those that left their group, and delete its files."""
@@ -119,11 +146,27 @@ _INNER = ["--chdir", "/tmp", f"/python/bin/{Path(_PYTHON).name}"]
 def _bubblewrap(size: int) -> list[str]:
     """Return the command up to the student's own files: Python at /python without packages, and memory."""
     prefix = Path(_PYTHON).parents[1]
-    hidden = [path for root in (prefix / "lib", Path("/usr/lib")) for path in root.glob("python3*/*-packages")]
-    own = [f"/python/lib/{path.relative_to(prefix / 'lib')}" for path in hidden if prefix in path.parents]
-    command = [shutil.which("bwrap") or "bwrap", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
+    hidden = [
+        path
+        for root in (prefix / "lib", Path("/usr/lib"))
+        for path in root.glob("python3*/*-packages")
+    ]
+    own = [
+        f"/python/lib/{path.relative_to(prefix / 'lib')}"
+        for path in hidden
+        if prefix in path.parents
+    ]
+    command = [
+        shutil.which("bwrap") or "bwrap",
+        "--unshare-ipc",
+        "--unshare-pid",
+        "--unshare-net",
+        "--unshare-uts",
+    ]
     command += ["--unshare-cgroup-try", "--die-with-parent", "--new-session"]
-    if is_root():  # The worker becomes another user itself; a mapped root would not be bound by limits.
+    if (
+        is_root()
+    ):  # The worker becomes another user itself; a mapped root would not be bound by limits.
         command += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     else:
         command += ["--unshare-user", "--cap-drop", "ALL"]
@@ -135,7 +178,19 @@ def _bubblewrap(size: int) -> list[str]:
         command += ["--ro-bind", str(prefix / name), f"/python/{name}"]
     for path in {*own, *(str(path) for path in hidden if path.is_relative_to("/usr/lib"))}:
         command += ["--tmpfs", path]
-    return [*command, "--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--size", str(size), "--tmpfs", "/tmp"]
+    return [
+        *command,
+        "--proc",
+        "/proc",
+        "--dev",
+        "/dev",
+        "--perms",
+        "1777",
+        "--size",
+        str(size),
+        "--tmpfs",
+        "/tmp",
+    ]
 
 
 @cache
@@ -148,7 +203,9 @@ def bubblewrap_problem() -> str | None:
     if done.returncode == 0:
         return None
     message = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
-    return f"bubblewrap does not work here: {message[-1][:200]} (some systems refuse user namespaces)"
+    return (
+        f"bubblewrap does not work here: {message[-1][:200]} (some systems refuse user namespaces)"
+    )
 
 
 def choose_isolation(
@@ -184,8 +241,8 @@ def choose_isolation(
         return Isolation("bubblewrap")
     if not unsafe:
         raise UsageError(
-            f"cannot isolate students' processes: {problem}. Give --container COMMAND (docs/assignments), "
-            "or --unsafe in a throw-away container",
+            f"cannot isolate students' processes: {problem}. Give --container COMMAND "
+            "(docs/assignments), or --unsafe in a throw-away container",
             field="isolation",
             expected="bubblewrap, --container or --unsafe",
         )
@@ -193,8 +250,8 @@ def choose_isolation(
     if not is_root():
         if places:
             raise UsageError(
-                f"students' code would run as your own user, and could reach {', '.join(places)}: be root, "
-                "for whom it runs as another user, or use bubblewrap or --container",
+                f"students' code would run as your own user, and could reach {', '.join(places)}: "
+                "be root, for whom it runs as another user, or use bubblewrap or --container",
                 field="--unsafe",
                 found=places[0],
             )
@@ -217,7 +274,10 @@ def choose_isolation(
     except (OSError, ValueError):
         missing, reached = [_PYTHON], []
     if missing:
-        message = f"the user of students' processes cannot read {missing[0]}: install it where every user can"
+        message = (
+            f"the user of students' processes cannot read {missing[0]}: install it where every "
+            "user can"
+        )
         raise UsageError(message, field="--unsafe", found=missing[0])
     if reached:
         close = f"chmod -R go-rwx {' '.join(reached)}"

@@ -24,7 +24,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
-from classic_rc.commands.grade.isolation import DEFAULT_LIMITS, Isolation, Limits, make_folder, remove_folder
+from classic_rc.commands.grade.isolation import (
+    DEFAULT_LIMITS,
+    Isolation,
+    Limits,
+    make_folder,
+    remove_folder,
+)
 from classic_rc.errors import UsageError
 
 _MAX_ANSWER = 2**24
@@ -33,7 +39,9 @@ _START_SECONDS = 60.0
 _FORGES = "writes to the grader's channel, or answers with too much data"
 
 _ROOT = Path(__file__).resolve().parents[2]
-_PACKAGE = "_version errors plugins questions predictions kernels/arrays kernels/byte_pieces".split()
+_PACKAGE = (
+    "_version errors plugins questions predictions kernels/arrays kernels/byte_pieces".split()
+)
 """Modules that submissions may import as ``classic_rc``, in addition to ``io`` and ``text``."""
 
 _INIT = """
@@ -75,11 +83,22 @@ def _own_files() -> dict[str, bytes]:
     """Return the worker's script, and the package for students, as they are before any student's code runs."""
     files = [_ROOT / f"{name}.py" for name in _PACKAGE]
     files += [
-        path for name in ("io", "text") for path in (_ROOT / name).rglob("*") if path.suffix in (".py", ".txt")
+        path
+        for name in ("io", "text")
+        for path in (_ROOT / name).rglob("*")
+        if path.suffix in (".py", ".txt")
     ]
-    made = {"__init__.py": _INIT, "solvers/base.py": _BASE, "solvers/__init__.py": "", "kernels/__init__.py": ""}
+    made = {
+        "__init__.py": _INIT,
+        "solvers/base.py": _BASE,
+        "solvers/__init__.py": "",
+        "kernels/__init__.py": "",
+    }
     found = {"worker.py": Path(__file__).with_name("worker.py").read_bytes()}
-    found |= {f"package/classic_rc/{path.relative_to(_ROOT).as_posix()}": path.read_bytes() for path in files}
+    found |= {
+        f"package/classic_rc/{path.relative_to(_ROOT).as_posix()}": path.read_bytes()
+        for path in files
+    }
     return found | {f"package/classic_rc/{name}": text.encode() for name, text in made.items()}
 
 
@@ -158,7 +177,10 @@ class Sandbox:
         return self._ask(do="read", name=name)
 
     def score(
-        self, name: str, rows: Sequence[Mapping[str, Any]], train: Sequence[Mapping[str, Any]] | None = None
+        self,
+        name: str,
+        rows: Sequence[Mapping[str, Any]],
+        train: Sequence[Mapping[str, Any]] | None = None,
     ) -> list[list[float]]:
         """Make a solver, fit it if there are rows with gold, and return a number for each candidate of each row."""
         self._ask(do="make", name=name, args=[])
@@ -169,8 +191,14 @@ class Sandbox:
         if not isinstance(scores, list) or len(scores) != len(rows):
             raise SubmissionError(f"{wanted} of the {len(rows)} questions", summary=wanted)
         for row, own in zip(rows, scores, strict=True):
-            if not isinstance(own, list) or len(own) != len(row["candidates"]) or not all(map(_is_finite, own)):
-                raise SubmissionError(f"{wanted} of {row['id']}; it gives {json.dumps(own)[:80]}", summary=wanted)
+            if (
+                not isinstance(own, list)
+                or len(own) != len(row["candidates"])
+                or not all(map(_is_finite, own))
+            ):
+                raise SubmissionError(
+                    f"{wanted} of {row['id']}; it gives {json.dumps(own)[:80]}", summary=wanted
+                )
         return scores
 
     def close(self) -> None:
@@ -185,15 +213,22 @@ class Sandbox:
         for place in (work, folder / "package"):
             place.mkdir()
         own = {
-            name: data for name, data in _own_files().items() if "classic_rc" in self.packages or "/" not in name
+            name: data
+            for name, data in _own_files().items()
+            if "classic_rc" in self.packages or "/" not in name
         }
-        for name, data in (own | {f"work/{name}": data for name, data in self.files.items()}).items():
+        for name, data in (
+            own | {f"work/{name}": data for name, data in self.files.items()}
+        ).items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(data)
         if isolation.user is not None:
             folder.chmod(0o711)
             os.chown(work, isolation.user, isolation.user)
-        environment = {"PYTHONHASHSEED": "0", **dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), "1")}
+        environment = {
+            "PYTHONHASHSEED": "0",
+            **dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), "1"),
+        }
         home = "/tmp" if isolation.kind == "bubblewrap" else str(work)
         environment |= dict.fromkeys(("HOME", "TMPDIR", "TEMP", "TMP"), home)
         environment |= {"LD_LIBRARY_PATH": "/python/lib"} if isolation.kind == "bubblewrap" else {}
@@ -205,7 +240,9 @@ class Sandbox:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd=work,
-            env={**os.environ, "PYTHONHASHSEED": "0"} if isolation.kind == "container" else environment,
+            env={**os.environ, "PYTHONHASHSEED": "0"}
+            if isolation.kind == "container"
+            else environment,
             bufsize=0,
             start_new_session=True,
         )
@@ -216,7 +253,8 @@ class Sandbox:
                 raise self._finish("says something else")
         except SubmissionError as error:
             raise UsageError(
-                f"students' processes do not start under {isolation.kind}: {error.problem}", field="isolation"
+                f"students' processes do not start under {isolation.kind}: {error.problem}",
+                field="isolation",
             ) from None
 
     def _ask(self, **request: Any) -> Any:
@@ -224,10 +262,14 @@ class Sandbox:
             raise self._final
         started = time.monotonic()
         self._deadline = started + min(self._seconds_left, self._check_seconds_left)
-        number = secrets.token_hex(8)  # An answer that the student's code has written beforehand has another one.
+        number = secrets.token_hex(
+            8
+        )  # An answer that the student's code has written beforehand has another one.
         message = json.dumps({**request, "number": number}).encode("ascii")
         try:
-            answer = json.loads(self._exchange(struct.pack(">I", len(message)) + message), parse_constant=str)
+            answer = json.loads(
+                self._exchange(struct.pack(">I", len(message)) + message), parse_constant=str
+            )
             if answer["number"] != number:
                 raise self._finish(_FORGES)
             usual = {"np", "Counter", "defaultdict"} | sys.stdlib_module_names
@@ -254,7 +296,11 @@ class Sandbox:
                     view = view[self._process.stdin.write(view) :]  # type: ignore[union-attr]
                 size = struct.unpack(">I", self._read(4))[0] if length is None else length
                 done.put(self._read(size) if size <= _MAX_ANSWER else b"")
-            except (OSError, ValueError, struct.error):  # the process has ended, or the stream is closed
+            except (
+                OSError,
+                ValueError,
+                struct.error,
+            ):  # the process has ended, or the stream is closed
                 done.put(None)
 
         threading.Thread(target=exchange, daemon=True).start()
@@ -279,7 +325,9 @@ class Sandbox:
         return self._final
 
     def _end(self) -> None:
-        if self._process.stdout is None or self._process.stdout.closed:  # Its number may be another's by now.
+        if (
+            self._process.stdout is None or self._process.stdout.closed
+        ):  # Its number may be another's by now.
             return
         if self._running.kind == "container" and self._process.poll() is None:
             self._process.terminate()  # which the command passes on
@@ -306,7 +354,9 @@ class Sandbox:
         if code is None:
             return self._finish(f"takes longer than {self.limits.seconds:g} s in all")
         number = -code if code < 0 else code - 128  # bubblewrap and shells add 128
-        how = f"is ended by signal {number}" if number > 0 else f"ends its process (exit code {code})"
+        how = (
+            f"is ended by signal {number}" if number > 0 else f"ends its process (exit code {code})"
+        )
         return self._finish(how, "ends its process")
 
     def _students_error(self, error: Mapping[str, Any], printed: Any) -> SubmissionError:

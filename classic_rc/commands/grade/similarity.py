@@ -54,7 +54,10 @@ class Match:
         return self.share >= ALIKE or self.stretch >= _STRETCH
 
     def __str__(self) -> str:
-        return f"{self.second}: {100 * self.share:.0f} % of the code, {self.stretch} parts in a row; {self.lines}"
+        return (
+            f"{self.second}: {100 * self.share:.0f} % of the code, {self.stretch} parts in a row; "
+            f"{self.lines}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,11 @@ class Similarity:
 
     def of(self, student: str) -> list[str]:
         """Return what to look at for one student: the known code, and the cluster."""
-        remarks = [str(own) for own in self.matches if own.first == student and own.second.startswith("known: ")]
+        remarks = [
+            str(own)
+            for own in self.matches
+            if own.first == student and own.second.startswith("known: ")
+        ]
         others = [", ".join(sorted({*one} - {student})) for one in self.clusters if student in one]
         return remarks + [f"nearly the same code: {names}" for names in others]
 
@@ -78,7 +85,10 @@ class Similarity:
             return f"{len(self.shares)} pairs of submissions"
         low, middle, high = (f"{own:.2f}" for own in quantiles(self.shares, n=4))
         ends = f"{self.shares[0]:.2f} to {self.shares[-1]:.2f}"
-        return f"{len(self.shares)} pairs share {ends} of their code (quartiles {low}, {middle}, {high})"
+        return (
+            f"{len(self.shares)} pairs share {ends} of their code (quartiles {low}, {middle}, "
+            f"{high})"
+        )
 
 
 def find_similar(
@@ -91,16 +101,23 @@ def find_similar(
     Layout, comments, docstrings, annotations, the names that a file gives, and the template do not count.
     """
     given = {parts for _, parts in _code_lines(template)} if template else set()
-    own = {name: runs for name, files in submissions.items() if len(runs := _runs(files, given)) >= _FEW_RUNS}
+    own = {
+        name: runs
+        for name, files in submissions.items()
+        if len(runs := _runs(files, given)) >= _FEW_RUNS
+    }
     known: dict[str, Runs] = {
-        f"known: {name}": [(hashed, "") for hashed in hashes.split()] for name, hashes in known_pieces().items()
+        f"known: {name}": [(hashed, "") for hashed in hashes.split()]
+        for name, hashes in known_pieces().items()
     }
     known |= {f"known: {name}": _runs({"": source}, given) for name, source in references.items()}
     matches = [_match(*pair, own) for pair in combinations(own, 2)]
     flagged = [match for match in matches if match.is_flagged]
     groups: list[set[str]] = []
     for match in flagged:
-        joined = {match.first, match.second}.union(*(one for one in groups if one & {match.first, match.second}))
+        joined = {match.first, match.second}.union(
+            *(one for one in groups if one & {match.first, match.second})
+        )
         groups = [one for one in groups if not one & joined] + [joined]
     for name in own:
         found = [match for other in known if (match := _match(name, other, own | known)).is_flagged]
@@ -131,15 +148,22 @@ def _match(first: str, second: str, runs: Mapping[str, Runs]) -> Match:
         length = length + 1 if hashed in shared else 0
         longest = max(longest, length)
     share = shared.total() / max(min(one.total(), other.total()), _FEW_RUNS)
-    places = [_places([place for hashed, place in runs[name] if hashed in shared]) for name in (first, second)]
-    return Match(first, second, share, longest + _RUN - 1 if longest else 0, " = ".join(filter(None, places)))
+    places = [
+        _places([place for hashed, place in runs[name] if hashed in shared])
+        for name in (first, second)
+    ]
+    return Match(
+        first, second, share, longest + _RUN - 1 if longest else 0, " = ".join(filter(None, places))
+    )
 
 
 def _places(places: Sequence[str]) -> str:
     """Return lines as ranges of each file: ``lines 3-9, 12 of ann.py``."""
     parts = []
     for file in dict.fromkeys(place.rpartition(":")[0] for place in places if ":" in place):
-        lines = sorted({int(place.rpartition(":")[2]) for place in places if place.startswith(f"{file}:")})
+        lines = sorted(
+            {int(place.rpartition(":")[2]) for place in places if place.startswith(f"{file}:")}
+        )
         starts = [lines[0]] + [after for before, after in pairwise(lines) if after - before > 2]
         ends = [before for before, after in pairwise(lines) if after - before > 2] + [lines[-1]]
         ranges = (f"{a}-{b}" if a < b else str(a) for a, b in zip(starts, ends, strict=True))
@@ -150,7 +174,9 @@ def _places(places: Sequence[str]) -> str:
 def _runs(files: Mapping[str, bytes], given: set[tuple[str, ...]]) -> Runs:
     found = []
     for name in sorted(files):
-        lines = [(number, parts) for number, parts in _code_lines(files[name]) if parts not in given]
+        lines = [
+            (number, parts) for number, parts in _code_lines(files[name]) if parts not in given
+        ]
         parts = [(part, number) for number, own in lines for part in own]
         for run in zip(*(parts[i:] for i in range(_RUN)), strict=False):
             text = " ".join(part for part, _ in run).encode("utf-8", "surrogatepass")
@@ -173,10 +199,14 @@ def _code_lines(source: bytes) -> list[tuple[int, tuple[str, ...]]]:
     tree = parse_source(source)
     if tree is None:
         text = source.decode("utf-8", "replace")
-        return [(i, tuple(line.split())) for i, line in enumerate(text.splitlines(), 1) if line.strip()]
+        return [
+            (i, tuple(line.split())) for i, line in enumerate(text.splitlines(), 1) if line.strip()
+        ]
     nodes = list(ast.walk(tree))
     given = {node.arg for node in nodes if isinstance(node, ast.arg)}
-    given |= {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    given |= {
+        node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
     given |= {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     lines = []
     statements: list[ast.AST] = [tree]
@@ -188,10 +218,18 @@ def _code_lines(source: bytes) -> list[tuple[int, tuple[str, ...]]]:
             parts += _parts(node, given)
             for field, value in reversed(list(ast.iter_fields(node))):
                 children = value if isinstance(value, list) else [value]
-                found = [own for own in children if isinstance(own, ast.AST) and field not in _LEFT_OUT]
-                (statements if field in _BLOCKS and isinstance(value, list) else inside).extend(reversed(found))
+                found = [
+                    own for own in children if isinstance(own, ast.AST) and field not in _LEFT_OUT
+                ]
+                (statements if field in _BLOCKS and isinstance(value, list) else inside).extend(
+                    reversed(found)
+                )
         is_docstring = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-        if isinstance(statement, ast.stmt | ast.excepthandler) and not is_docstring and parts != ["Pass"]:
+        if (
+            isinstance(statement, ast.stmt | ast.excepthandler)
+            and not is_docstring
+            and parts != ["Pass"]
+        ):
             lines.append((statement.lineno, tuple(parts)))
     return lines
 
@@ -201,6 +239,12 @@ def _parts(node: ast.AST, given: set[str]) -> list[str]:
     if isinstance(node, ast.Name | ast.arg):
         name = node.id if isinstance(node, ast.Name) else node.arg
         return ["name" if name in given else name]
-    own = [getattr(node, name) for name in ("attr", "value", "module", "name") if hasattr(node, name)]
-    said = [repr(value) for value in own if isinstance(value, str | int | float | None) and value not in given]
+    own = [
+        getattr(node, name) for name in ("attr", "value", "module", "name") if hasattr(node, name)
+    ]
+    said = [
+        repr(value)
+        for value in own
+        if isinstance(value, str | int | float | None) and value not in given
+    ]
     return [type(node).__name__, *said]

@@ -11,7 +11,16 @@ _NAMES = "Ada Ben Cleo Dan Esra Finn Gita Hugo Iris Juan Kofi Lena Mia Noor Otto
 _THINGS = "lamp drum kite ladder mirror basket globe clock violin tent scarf teapot puzzle wagon map".split()
 _KINDS = "old red broken tiny heavy green wooden striped silver borrowed".split()
 _PLACES = "river market tower garden station bakery harbour library theatre museum stable orchard bridge".split()
-_TIMES = ("before noon", "at night", "on Monday", "in spring", "after lunch", "at dawn", "last week", "in winter")
+_TIMES = (
+    "before noon",
+    "at night",
+    "on Monday",
+    "in spring",
+    "after lunch",
+    "at dawn",
+    "last week",
+    "in winter",
+)
 _VERBS = {  # the word of the text, and another one that questions may use; each with its plain form
     ("took", "take"): ("carried", "carry"),
     ("found", "find"): ("discovered", "discover"),
@@ -41,7 +50,8 @@ STYLES = {
     "rumours": (
         "People by the {place} whisper that the one who {did} the {thing} {time} is {name}.",
         "It was {time} that somebody {did} the {thing}; near the {place}, everybody means {name}.",
-        "Ask near the {place}. {filler} The {thing}, which {name} {did} {time}, is all they talk about.",
+        "Ask near the {place}. {filler} The {thing}, which {name} {did} {time}, is all they talk "
+        "about.",
     ),
 }
 _FILLERS = (
@@ -53,7 +63,9 @@ _FILLERS = (
 )
 
 
-def made_stories(seed: int, n_stories: int = 60, *, style: str = "stories", name: str = "stories") -> Dataset:
+def made_stories(
+    seed: int, n_stories: int = 60, *, style: str = "stories", name: str = "stories"
+) -> Dataset:
     """Make single-choice questions with four options, four about each passage of six facts in one style.
 
     The answers are in the passages, the wrong options as well. Some questions use other words than the passage.
@@ -67,7 +79,9 @@ def made_stories(seed: int, n_stories: int = 60, *, style: str = "stories", name
     questions: list[Question] = []
     for number in range(n_stories):
         # Fewer things than facts: a thing or a verb alone does not point at one sentence.
-        things = rng.choices(rng.sample([f"{kind} {thing}" for thing in _THINGS for kind in _KINDS], 4), k=6)
+        things = rng.choices(
+            rng.sample([f"{kind} {thing}" for thing in _THINGS for kind in _KINDS], 4), k=6
+        )
         drawn = (
             rng.sample(_NAMES, 6),
             rng.choices([*_VERBS], k=6),
@@ -78,12 +92,20 @@ def made_stories(seed: int, n_stories: int = 60, *, style: str = "stories", name
         facts = list(zip(*drawn, strict=True))
         sentences = [_state_fact(rng, style, *fact) for fact in facts]
         passage = Passage(f"{style} {number}", " ".join(sentences))
-        questions += [_ask(rng, passage, facts, i, f"{style}.{number}.{i}") for i in rng.sample(range(6), 4)]
+        questions += [
+            _ask(rng, passage, facts, i, f"{style}.{number}.{i}") for i in rng.sample(range(6), 4)
+        ]
     return Dataset(questions, name)
 
 
 def _state_fact(
-    rng: random.Random, style: str, name: str, verb: tuple[str, str], thing: str, place: str, time: str
+    rng: random.Random,
+    style: str,
+    name: str,
+    verb: tuple[str, str],
+    thing: str,
+    place: str,
+    time: str,
 ) -> str:
     words = {"name": name, "did": verb[0], "thing": thing, "place": place, "time": time}
     text = rng.choice(STYLES[style]).format(**words, filler=rng.choice(_FILLERS))
@@ -98,10 +120,15 @@ def _ask(rng: random.Random, passage: Passage, facts: list[Any], index: int, id:
     if kind == "name":
         text, values = f"Who {did} the {thing} {time}?", [fact[0] for fact in facts]
     elif kind == "place":
-        text, values = f"Where did {name} {do} the {thing}?", [f"near the {fact[3]}" for fact in facts]
+        text, values = (
+            f"Where did {name} {do} the {thing}?",
+            [f"near the {fact[3]}" for fact in facts],
+        )
     else:
         text, values = f"When did {name} {do} the {thing}?", [fact[4] for fact in facts]
     options = rng.sample([value for value in values if value != values[index]], 3)
     gold = rng.randrange(4)
     options.insert(gold, values[index])
-    return Question(id, passage, text, tuple(map(Candidate, options)), frozenset([gold]), Task.SINGLE_CHOICE)
+    return Question(
+        id, passage, text, tuple(map(Candidate, options)), frozenset([gold]), Task.SINGLE_CHOICE
+    )

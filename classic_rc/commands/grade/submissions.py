@@ -58,10 +58,16 @@ def find_submissions(
     if not root.is_dir():
         hint = "Give a folder with one file or one folder for each student"
         raise DataError("no such folder", source=str(folder), hint=hint)
-    paths = [path for path in sorted(root.iterdir()) if not _is_hidden(path.name) and path.name != DECLARATION]
+    paths = [
+        path
+        for path in sorted(root.iterdir())
+        if not _is_hidden(path.name) and path.name != DECLARATION
+    ]
     found = [read_submission(path, main, suffixes) for path in paths]
     if not found:
-        raise DataError("no submissions", source=str(folder), expected="a file or a folder for each student")
+        raise DataError(
+            "no submissions", source=str(folder), expected="a file or a folder for each student"
+        )
     counts = Counter(one.student for one in found)
     if twice := next((one.student for one in found if counts[one.student] > 1), None):
         raise DataError("two submissions have the same name", source=str(folder), found=twice)
@@ -77,7 +83,9 @@ def read_submission(path: Path, main: str | None = None, suffixes: Sequence[str]
             return _read_folder(path, main, suffixes)
         source, problem = _read_source(path)
     except OSError as error:
-        return HandedIn(path.stem, path.name, problem=f"it cannot be read: {error.strerror or error}")
+        return HandedIn(
+            path.stem, path.name, problem=f"it cannot be read: {error.strerror or error}"
+        )
     name = f"{path.stem}.py"
     return HandedIn(path.stem, path.name, {name: source}, name, problem)
 
@@ -87,14 +95,20 @@ def _read_folder(folder: Path, main: str | None, suffixes: Sequence[str]) -> Han
     every = _files_of(folder)
     paths = [path for path in every if path.suffix in _CODE]
     if not paths:
-        others = [f"{path.name}{' (a link)' * path.is_symlink()}" for path in sorted(folder.iterdir())[:5]]
-        return refused(f"the folder has no .py file and no notebook; it has {', '.join(others) or 'nothing'}")
+        others = [
+            f"{path.name}{' (a link)' * path.is_symlink()}" for path in sorted(folder.iterdir())[:5]
+        ]
+        return refused(
+            f"the folder has no .py file and no notebook; it has {', '.join(others) or 'nothing'}"
+        )
     if len(every) > _MAX_FILES:
         return refused(f"the folder has more than {_MAX_FILES} files")
     chosen = _main_of(paths, main)
     if chosen is None:
         names = ", ".join(path.relative_to(folder).as_posix() for path in paths[:5])
-        return refused(f"the folder has several files, and not one that is {main or 'main.py'}: {names}")
+        return refused(
+            f"the folder has several files, and not one that is {main or 'main.py'}: {names}"
+        )
     files, problem = {}, None
     for path in paths:
         source, wrong = _read_source(path)
@@ -103,7 +117,11 @@ def _read_folder(folder: Path, main: str | None, suffixes: Sequence[str]) -> Han
     if sum(map(len, files.values())) > _MAX_CODE:
         files, problem = {}, _TOO_MUCH_CODE
     for path in every:
-        if path.suffix in suffixes and path.suffix not in _CODE and path.stat().st_size <= _MAX_OTHER:
+        if (
+            path.suffix in suffixes
+            and path.suffix not in _CODE
+            and path.stat().st_size <= _MAX_OTHER
+        ):
             files[path.relative_to(folder).as_posix()] = read_input(path)
     name = chosen.relative_to(folder)
     file, key = f"{folder.name}/{name.as_posix()}", name.with_suffix(".py").as_posix()
@@ -143,7 +161,10 @@ def _main_of(paths: Sequence[Path], main: str | None) -> Path | None:
 def _read_source(path: Path) -> tuple[bytes, str | None]:
     """Return a file's Python source, and what is wrong with the file."""
     if path.suffix not in _CODE:
-        return b"", f"it is a {path.suffix or 'file without an ending'}, not a .py file or a notebook"
+        return (
+            b"",
+            f"it is a {path.suffix or 'file without an ending'}, not a .py file or a notebook",
+        )
     if not path.is_file():
         return b"", "it is not a regular file"
     largest = _MAX_CODE if path.suffix == ".py" else _MAX_NOTEBOOK
@@ -177,7 +198,8 @@ def _cell_source(lines: list[str]) -> str:
     if parse_source(source.encode("utf-8", "replace")) is not None:
         return source
     return "\n".join(
-        f"{line[: -len(line.lstrip())]}pass  # {line.strip()}" if _is_command(line) else line for line in lines
+        f"{line[: -len(line.lstrip())]}pass  # {line.strip()}" if _is_command(line) else line
+        for line in lines
     )
 
 
@@ -185,12 +207,19 @@ def _is_command(line: str) -> bool:
     """Whether a line is for the notebook: %magic, !command, name = !command, ?help, help?"""
     line = line.strip()
     parts = (line, line.partition("=")[2].strip())
-    return line.startswith("?") or line.endswith("?") or any(re.match(r"!|%%?[a-z]", part) for part in parts)
+    return (
+        line.startswith("?")
+        or line.endswith("?")
+        or any(re.match(r"!|%%?[a-z]", part) for part in parts)
+    )
 
 
 def plain_files(found: Sequence[HandedIn]) -> dict[str, bytes]:
     """Return all submissions' code as plain files for one folder, for tools that compare programs."""
     code = {
-        f"{one.student}/{name}": own for one in found for name, own in one.files.items() if name.endswith(".py")
+        f"{one.student}/{name}": own
+        for one in found
+        for name, own in one.files.items()
+        if name.endswith(".py")
     }
     return {name.replace("/", "__"): own for name, own in code.items()}

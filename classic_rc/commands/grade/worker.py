@@ -50,7 +50,11 @@ def main() -> None:
             answer = {"value": submission.answer(request)}
         except BaseException as error:  # The student's code may raise anything, SystemExit too.
             answer = {"error": _describe(error, file.parent)}
-        answer |= {"number": request["number"], "printed": "".join(printed.parts), "added": submission.added}
+        answer |= {
+            "number": request["number"],
+            "printed": "".join(printed.parts),
+            "added": submission.added,
+        }
         try:
             message = json.dumps(answer, default=_plain).encode("ascii")
         except BaseException as error:
@@ -106,7 +110,9 @@ class _Submission:
 
     def _add(self, name: str) -> bool:
         """Import what a name usually means; return whether it is known, new, and used as a module."""
-        is_module = name in sys.stdlib_module_names and f"{name}." in self.file.read_text("utf-8", "replace")
+        is_module = name in sys.stdlib_module_names and f"{name}." in self.file.read_text(
+            "utf-8", "replace"
+        )
         if name in self.added or not (name in _USUAL or is_module):
             return False
         module, _, part = _USUAL.get(name, name).partition(":")
@@ -143,7 +149,11 @@ class _Submission:
         sys.modules[_MODULE] = self.module
         spec.loader.exec_module(self.module)
         values = vars(self.module).items()
-        return {name: _kind(value) for name, value in values if name[0] != "_" and not self._is_of_others(value)}
+        return {
+            name: _kind(value)
+            for name, value in values
+            if name[0] != "_" and not self._is_of_others(value)
+        }
 
     def _is_of_others(self, value: object) -> bool:
         """Whether the student has imported it, and not from another file of the submission."""
@@ -188,10 +198,18 @@ def _describe(error: BaseException, folder: Path) -> dict[str, Any]:
         for frame in traceback.extract_tb(error.__traceback__)
         if Path(frame.filename).is_relative_to(folder)
     ]
-    if isinstance(error, SyntaxError) and error.filename and Path(error.filename).is_relative_to(folder):
+    if (
+        isinstance(error, SyntaxError)
+        and error.filename
+        and Path(error.filename).is_relative_to(folder)
+    ):
         text = str(error.msg)
         frames = [(Path(error.filename).relative_to(folder).as_posix(), error.lineno, "<module>")]
-    return {"type": type(error).__name__[:100], "text": text, "frames": [*frames[:3], *frames[3:][-5:]]}
+    return {
+        "type": type(error).__name__[:100],
+        "text": text,
+        "frames": [*frames[:3], *frames[3:][-5:]],
+    }
 
 
 class _Printed(io.TextIOBase):

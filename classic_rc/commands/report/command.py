@@ -61,17 +61,23 @@ OPTIONS = (
             "--explain",
             action="append",
             metavar="SOLVER",
-            help="explain the answers of this solver of the report; repeat for several (default: the -s solvers; "
-            "without -s, sw+d)",
+            help="explain the answers of this solver of the report; repeat for several (default: "
+            "the -s solvers; without -s, sw+d)",
         ),
         option(
             "--without",
             type=left_out_sections,
             default=frozenset(),
             metavar="SECTION[,SECTION]",
-            help="leave out check, explanations or a datasheet's floors (without check and floors, it only counts)",
+            help="leave out check, explanations or a datasheet's floors (without check and floors, "
+            "it only counts)",
         ),
-        option("--title", rare=True, metavar="TEXT", help="the title of the page (default: the dataset's name)"),
+        option(
+            "--title",
+            rare=True,
+            metavar="TEXT",
+            help="the title of the page (default: the dataset's name)",
+        ),
     ),
     "--labels",
     "--published",
@@ -79,16 +85,17 @@ OPTIONS = (
     "--quiet",
     vary_option(
         "--by",
-        help="break the results down by this key (see `classic-rc run --help`); repeat for several (default: "
-        "all labels in the files, and the fields of the data with 2 to 12 values)",
+        help="break the results down by this key (see `classic-rc run --help`); repeat for several "
+        "(default: all labels in the files, and the fields of the data with 2 to 12 values)",
     ),
     *under(
         "datasheet",
         option(
             "--datasheet",
             action="store_true",
-            help="instead write one page for the appendix of the dataset's paper: sizes, lengths, floors, "
-            "findings, duplicates; the ending of FILE chooses Markdown, LaTeX, HTML or JSON",
+            help="instead write one page for the appendix of the dataset's paper: sizes, lengths, "
+            "floors, findings, duplicates; the ending of FILE chooses Markdown, LaTeX, HTML or "
+            "JSON",
         ),
         option(
             "--fact",
@@ -96,7 +103,8 @@ OPTIONS = (
             dest="facts",
             several=True,
             metavar="NAME=TEXT",
-            help="a fact to show on the datasheet: Licence='CC BY 4.0', Language=English; repeat for several",
+            help="a fact to show on the datasheet: Licence='CC BY 4.0', Language=English; repeat "
+            "for several",
         ),
     ),
     "--perturbed",
@@ -135,7 +143,9 @@ def handle(args: argparse.Namespace) -> int:
         (any("," in key for key in args.by), "--by KEY,KEY"),
     ):
         if is_given:
-            raise UsageError(f"{flag} is an option of the datasheet: add --datasheet", field=flag.split()[0])
+            raise UsageError(
+                f"{flag} is an option of the datasheet: add --datasheet", field=flag.split()[0]
+            )
     facts = dict(map(_parse_fact, args.facts))
     given = inputs.parse_systems(args.solver)
     data = inputs.choose_dataset(args, args.data)
@@ -145,7 +155,9 @@ def handle(args: argparse.Namespace) -> int:
     systems = separate_runs(inputs.choose_systems(args, dataset, given, protocol))
     explained = _find_explained(args, systems, given)
     groupings = inputs.read_groups(args, dataset, default_breakdown_keys(dataset)).groupings
-    evaluation = evaluate(dataset, systems, protocol, jobs=args.jobs, progress=inputs.shows_progress(args))
+    evaluation = evaluate(
+        dataset, systems, protocol, jobs=args.jobs, progress=inputs.shows_progress(args)
+    )
     inputs.report_notes(args, "warning", evaluation.warnings)
     failures = Failures()
     inputs.report_missing(args, [evaluation], failures, asked_for=bool(given))
@@ -168,7 +180,9 @@ def handle(args: argparse.Namespace) -> int:
     return failures.exit_code
 
 
-def _find_explained(args: argparse.Namespace, systems: Sequence[System], given: Sequence[System]) -> set[str]:
+def _find_explained(
+    args: argparse.Namespace, systems: Sequence[System], given: Sequence[System]
+) -> set[str]:
     """Return the names of the solvers whose answers the report explains."""
     from classic_rc.systems import is_same_system, parse_system
 
@@ -186,7 +200,9 @@ def _find_explained(args: argparse.Namespace, systems: Sequence[System], given: 
         if found is None:
             with suppress(UsageError, DataError):  # neither a name nor a system
                 described = parse_system(text)
-                found = next((system for system in systems if is_same_system(system, described)), None)
+                found = next(
+                    (system for system in systems if is_same_system(system, described)), None
+                )
         if found is None:
             raise unknown_name("solver of this report", text, [str(s.name) for s in systems])
         inputs.require_solver(found)
@@ -222,7 +238,9 @@ def _explain_with_progress(
     shown = shown_questions(dataset)
     with (
         failures.caught(),
-        progress_bar(f"explaining {dataset.name}", len(shown), inputs.shows_progress(args)) as advance,
+        progress_bar(
+            f"explaining {dataset.name}", len(shown), inputs.shows_progress(args)
+        ) as advance,
     ):
         for explanation in explainer.each(shown):
             yield explanation
@@ -242,7 +260,9 @@ def _read_repairs(dataset: Dataset) -> dict[str, str]:
         path = Path(f"{source.path}{PROVENANCE}")
         if path.is_file():
             plain = json.loads(path.read_text(encoding="utf-8"))
-            done += [f"{row['repair']} ({row['questions']:,} questions)" for row in plain["repairs"]]
+            done += [
+                f"{row['repair']} ({row['questions']:,} questions)" for row in plain["repairs"]
+            ]
     return {"Repairs": "; ".join(done)} if done else {}
 
 
@@ -346,11 +366,15 @@ def _count_groups(args: argparse.Namespace, dataset: Dataset) -> GroupTables:
     if not groups.groupings:
         return GroupTables((), groups.crosses)
     counted = inputs.count_questions(args, dataset)
-    groupings = [of for of in groups.groupings if "," not in of.key]  # pairs of groups are the cross tables
+    groupings = [
+        of for of in groups.groupings if "," not in of.key
+    ]  # pairs of groups are the cross tables
     return GroupTables([break_down(counted, grouping) for grouping in groupings], groups.crosses)
 
 
-def _measure_floors(args: argparse.Namespace, dataset: Dataset, protocol: Protocol) -> Evaluation | None:
+def _measure_floors(
+    args: argparse.Namespace, dataset: Dataset, protocol: Protocol
+) -> Evaluation | None:
     """Return what the given or default systems reach, with intervals; None if all gold is hidden."""
     from classic_rc.commands.check.audit import labelled_part
     from classic_rc.running.evaluate import evaluate

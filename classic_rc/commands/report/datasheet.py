@@ -53,12 +53,16 @@ class Datasheet:
 
     dataset: Dataset
     statistics: DatasetStatistics  # of the dataset; its splits become columns
-    train_statistics: DatasetStatistics | None = None  # of the training data, for more columns of sizes
+    train_statistics: DatasetStatistics | None = (
+        None  # of the training data, for more columns of sizes
+    )
     check: CheckReport | None = None  # partial inputs, defects and duplicates
     # The floors: what simple systems reach, with intervals if it has them. None if gold is hidden.
     evaluation: Evaluation | None = None
     scores_without: Sequence[ScoreWithout] = ()  # the floors without the questions that are copies
-    facts: Mapping[str, str] = field(default_factory=dict)  # that the package cannot know: licence, language
+    facts: Mapping[str, str] = field(
+        default_factory=dict
+    )  # that the package cannot know: licence, language
     command: str = ""  # that makes the page again
     title: str | None = None  # by default the dataset's name
     published: bool = False  # whether the floors have published figures of the same data
@@ -92,8 +96,12 @@ def datasheet_facts(sheet: Datasheet) -> list[tuple[str, str]]:
     """Return the names and values above the tables."""
     dataset = sheet.dataset
     source = _source(dataset)
-    files = [re.split(r"[\\/]", s.path)[-1] for s in dataset.sources]  # the path of a folder is private
-    hashes = [f"{name} (sha256 {s.sha256[:12]})" for name, s in zip(files, dataset.sources, strict=True)]
+    files = [
+        re.split(r"[\\/]", s.path)[-1] for s in dataset.sources
+    ]  # the path of a folder is private
+    hashes = [
+        f"{name} (sha256 {s.sha256[:12]})" for name, s in zip(files, dataset.sources, strict=True)
+    ]
     more = [f"and {len(hashes) - _MAX_FILES:,} more"] if len(hashes) > _MAX_FILES else []
     facts = [
         ("Task", str(dataset.task).replace("-", " ")),
@@ -141,7 +149,9 @@ def _size_table(sheet: Datasheet) -> Table:
             counts = [(m.value if m is not None else None) or 0 for m in measures]
             columns[f"{name} (training)" if i else name] = counts
     rows = [[name, *counts] for name, counts in columns.items()]
-    return Table("Size", [Column("part"), *(Column(name, "count") for name in _SIZES)], [RowGroup(rows)])
+    return Table(
+        "Size", [Column("part"), *(Column(name, "count") for name in _SIZES)], [RowGroup(rows)]
+    )
 
 
 def _own_rows(sheet: Datasheet) -> Iterator[tuple[StatisticsRow, MeasuredValues]]:
@@ -156,7 +166,9 @@ def _length_table(sheet: Datasheet) -> Table:
     rows = []
     for row, measure in _own_rows(sheet):
         if not row.statistic.is_share:
-            low, median, high = np.quantile(measure.numbers.astype(float), (0.05, 0.5, 0.95)).tolist()
+            low, median, high = np.quantile(
+                measure.numbers.astype(float), (0.05, 0.5, 0.95)
+            ).tolist()
             rows.append([row.statistic.label, measure.value, median, low, high])
     columns = [Column(""), Column("mean", "number", 1)]
     columns += [Column(name, "number", 0) for name in ("median", "5 %", "95 %")]
@@ -198,7 +210,9 @@ def _shape_tables(sheet: Datasheet) -> Iterator[Table]:
         total = sum(balance.positions) or 1
         shares = {str(i): n / total for i, n in enumerate(balance.positions, 1)}
         notes = [f"chi-square {balance.chi_square:.1f}, p {balance.p:.2g}"]
-        yield replace(_shares_table("Positions of right options", "% of right options", shares), notes=notes)
+        yield replace(
+            _shares_table("Positions of right options", "% of right options", shares), notes=notes
+        )
 
 
 def _shares_table(title: str, name: str, shares: Mapping[str, float]) -> Table:
@@ -219,8 +233,12 @@ def _check_tables(check: CheckReport) -> Iterator[Table]:
     if check.n_features:
         columns = ("kind", "name", "direction", "coverage", "precision", "chance")
         note = f"{check.n_features:,} features; the bound holds for all of them together at 5 %"
-        yield replace(cue_table(check).select(*columns), title="Cues: artifacts and shortcuts", notes=[note])
-    yield replace(integrity_table(check).select("severity", "finding", "count"), title="Findings", notes=())
+        yield replace(
+            cue_table(check).select(*columns), title="Cues: artifacts and shortcuts", notes=[note]
+        )
+    yield replace(
+        integrity_table(check).select("severity", "finding", "count"), title="Findings", notes=()
+    )
     if (duplicates := duplicates_table(check.findings, shown=1)) is not None:
         title = "Duplicates: the least similar pair of each kind"
         yield replace(duplicates.select("id", "same as", "similarity"), title=title, notes=())
@@ -243,10 +261,18 @@ def _bibtex(sheet: Datasheet) -> str:
 
 def _markdown(sheet: Datasheet) -> str:
     lines = [f"# {markdown_escape(_title(sheet))}", ""]
-    lines += [f"- **{markdown_escape(name)}:** {markdown_escape(value)}" for name, value in datasheet_facts(sheet)]
-    parts = ["\n".join(lines) + "\n", *(render(table, "markdown") for table in datasheet_tables(sheet))]
+    lines += [
+        f"- **{markdown_escape(name)}:** {markdown_escape(value)}"
+        for name, value in datasheet_facts(sheet)
+    ]
+    parts = [
+        "\n".join(lines) + "\n",
+        *(render(table, "markdown") for table in datasheet_tables(sheet)),
+    ]
     if sheet.command:
-        parts.append(f"{markdown_block('To make this page again:')}\n\n{_code_block(sheet.command)}")
+        parts.append(
+            f"{markdown_block('To make this page again:')}\n\n{_code_block(sheet.command)}"
+        )
     return "\n".join([*parts, _code_block(_bibtex(sheet).rstrip(), "bibtex")])
 
 
@@ -264,7 +290,10 @@ def _latex(sheet: Datasheet) -> str:
         r"\begin{multicols}{2}\footnotesize\raggedright",
         r"\setlength{\parindent}{0pt}\setlength{\tabcolsep}{3pt}",
     ]
-    facts = [rf"\textbf{{{latex_escape(name)}:}} {latex_escape(value)}" for name, value in datasheet_facts(sheet)]
+    facts = [
+        rf"\textbf{{{latex_escape(name)}:}} {latex_escape(value)}"
+        for name, value in datasheet_facts(sheet)
+    ]
     body += ["; ".join(facts) + r"\par"]
     for table in datasheet_tables(sheet):
         # A table stays in one column with its heading and notes.
@@ -308,7 +337,9 @@ _PDFTEX_PUNCTUATION = "–—‘’“”„…•†‡"
 
 def _declared_characters(lines: Sequence[str]) -> Iterator[str]:
     """Yield declarations for pdfLaTeX: a character that its fonts do not have is shown as its code."""
-    for character in sorted({c for line in lines for c in line if c > "\u017f"} - set(_PDFTEX_PUNCTUATION)):
+    for character in sorted(
+        {c for line in lines for c in line if c > "\u017f"} - set(_PDFTEX_PUNCTUATION)
+    ):
         code = f"{ord(character):04X}"
         yield rf"\ifPDFTeX\DeclareUnicodeCharacter{{{code}}}{{{{\tiny U+{code}}}}}\fi"
 

@@ -15,7 +15,12 @@ from classic_rc._version import __version__
 from classic_rc.commands.check.audit import CheckReport
 from classic_rc.commands.check.page import audit_tiles, check_part
 from classic_rc.commands.check.without_copies import ScoreWithout
-from classic_rc.commands.report.datasheet import Datasheet, count_tables, datasheet_facts, statistics_table
+from classic_rc.commands.report.datasheet import (
+    Datasheet,
+    count_tables,
+    datasheet_facts,
+    statistics_table,
+)
 from classic_rc.datasets.statistics import DatasetStatistics
 from classic_rc.metrics.base import has_unanswerable, metrics_for
 from classic_rc.questions import Dataset
@@ -49,12 +54,18 @@ class PageContent:
     statistics: DatasetStatistics | None = None
     # For the index of a row, the explanations of `shown_questions`, in order.
     explanations: Mapping[int, Iterable[Explanation]] = field(default_factory=dict)
-    breakdowns: Sequence[Breakdown] = ()  # results by groups, by which the reader can also choose questions
-    published: bool = False  # whether the table of results has the published figures of the same data
+    breakdowns: Sequence[
+        Breakdown
+    ] = ()  # results by groups, by which the reader can also choose questions
+    published: bool = (
+        False  # whether the table of results has the published figures of the same data
+    )
     title: str | None = None  # by default the dataset's name
     scores_without: Sequence[ScoreWithout] = ()  # the systems without the questions that are copies
     perturbed: PerturbedEvaluation | None = None  # the systems on perturbed copies
-    facts: Mapping[str, str] = field(default_factory=dict)  # that the package cannot know: licence, language
+    facts: Mapping[str, str] = field(
+        default_factory=dict
+    )  # that the package cannot know: licence, language
 
 
 def page_html(content: PageContent) -> str:
@@ -83,12 +94,15 @@ def page_html(content: PageContent) -> str:
             "drawing": overview_drawing(content.evaluation),
         },
         results=_results_section(content),
-        groups=[_with_one_note(breakdown_table(breakdown)) for breakdown in content.breakdowns] or None,
+        groups=[_with_one_note(breakdown_table(breakdown)) for breakdown in content.breakdowns]
+        or None,
         check=None if check is None else check_part(check, content.scores_without, places),
         perturbed=None if content.perturbed is None else [perturbation_table(content.perturbed)],
         statistics=_statistics_section(content),
         sources=_sources_section(content.evaluation),
-        questions=(questions := questions_section(content.evaluation, content.explanations, groupings)),
+        questions=(
+            questions := questions_section(content.evaluation, content.explanations, groupings)
+        ),
         own_style=safe_markup(questions["style"]),
     )
 
@@ -96,7 +110,9 @@ def page_html(content: PageContent) -> str:
 def default_breakdown_keys(dataset: Dataset) -> list[str]:
     """Return the keys of `meta` that divide the questions into 2 to 12 groups."""
     known = dict.fromkeys(key for q in dataset for key in (*q.meta, *q.passage.meta))
-    return [key for key in known if 2 <= len({str(q.meta_value(key)) for q in dataset}) <= _MAX_GROUPS]
+    return [
+        key for key in known if 2 <= len({str(q.meta_value(key)) for q in dataset}) <= _MAX_GROUPS
+    ]
 
 
 def _dataset_facts(dataset: Dataset) -> str:
@@ -112,7 +128,9 @@ def _results_section(content: PageContent) -> dict[str, Any]:
     table = results_table(evaluation, content.published)
     return {
         # Signatures have their own section on the page; its head has the sizes of the data.
-        "table": replace(table, title="all systems", notes=[table.caption] if table.caption else []),
+        "table": replace(
+            table, title="all systems", notes=[table.caption] if table.caption else []
+        ),
         "warnings": [*evaluation.warnings, *([warning] if warning else [])],
         "notes": evaluation.dataset.notes,
     }
@@ -126,7 +144,9 @@ def _statistics_section(content: PageContent) -> dict[str, Any] | None:
     """Return the facts and counts of the datasheet, then all statistics."""
     if content.statistics is None:
         return None
-    sheet = Datasheet(content.evaluation.dataset, content.statistics, facts=content.facts, title=content.title)
+    sheet = Datasheet(
+        content.evaluation.dataset, content.statistics, facts=content.facts, title=content.title
+    )
     return {
         "facts": datasheet_facts(sheet),
         "tables": [*count_tables(sheet), statistics_table(content.statistics)],
@@ -153,7 +173,10 @@ def _sources_section(evaluation: Evaluation) -> dict[str, Any]:
         cited.append(metric.name)
     # File names only: the path of a folder is private.
     names = [re.split(r"[\\/]", source.path)[-1] for source in dataset.sources[:_MAX_FILES]]
-    rows += [[name, f"sha256 {source.sha256}"] for name, source in zip(names, dataset.sources, strict=False)]
+    rows += [
+        [name, f"sha256 {source.sha256}"]
+        for name, source in zip(names, dataset.sources, strict=False)
+    ]
     n_more = len(dataset.sources) - len(names)
     rows += [[f"and {n_more:,} more files", ""]] if n_more else []
     return {
@@ -186,13 +209,20 @@ class _Judged(NamedTuple):
         """Return the look and the text of what the answer to a question is."""
         outcome, n_tied = self.outcomes[i], int(self.row.outcomes.n_tied[i])
         credit = f": {short(round(float(self.credits[i]), 2))}" if outcome == PARTLY else ""
-        return [(_LOOKS[outcome], outcome + credit), *([("", f"tie of {n_tied}")] if n_tied > 1 else [])]
+        return [
+            (_LOOKS[outcome], outcome + credit),
+            *([("", f"tie of {n_tied}")] if n_tied > 1 else []),
+        ]
 
     def answer(self, i: int) -> str:
         answer = self.row.outcomes.answers[i]
         if answer is None:
             return "–"
-        return (" / " if isinstance(answer[0], str) else ", ").join(map(_label, answer)) if answer else "nothing"
+        return (
+            (" / " if isinstance(answer[0], str) else ", ").join(map(_label, answer))
+            if answer
+            else "nothing"
+        )
 
 
 def _label(answer: int | str) -> str:
@@ -250,9 +280,21 @@ def _entries(
     of_all: list[Iterable[Any]] = list(explanations.values())
     for i, *own in zip_longest(shown, *of_all):
         question = evaluation.dataset[i]
-        named = [replace(one, solver=name) for one, name in zip(own, names, strict=True) if one is not None]
-        looks = [f"{look or 'tied'}{n}" for n, system in enumerate(systems) for look, _ in system.badges(i)]
-        masks = ((f"g{g}-{v}", mask) for g, of in enumerate(groupings) for v, mask in enumerate(of.masks.values()))
+        named = [
+            replace(one, solver=name)
+            for one, name in zip(own, names, strict=True)
+            if one is not None
+        ]
+        looks = [
+            f"{look or 'tied'}{n}"
+            for n, system in enumerate(systems)
+            for look, _ in system.badges(i)
+        ]
+        masks = (
+            (f"g{g}-{v}", mask)
+            for g, of in enumerate(groupings)
+            for v, mask in enumerate(of.masks.values())
+        )
         looks += [look for look, mask in masks if mask[i]]
         yield {
             "place": f"q{i}",
@@ -260,7 +302,9 @@ def _entries(
             "text": question.text,
             "looks": looks,
             "view": question_values(*named, question=question, digits=None),
-            "answers": [(system.row.name, system.answer(i), system.badges(i)) for system in systems],
+            "answers": [
+                (system.row.name, system.answer(i), system.badges(i)) for system in systems
+            ],
         }
 
 
@@ -280,7 +324,11 @@ def overview_drawing(evaluation: Evaluation) -> dict[str, Any]:
         value, interval = row.metrics()[metric.name], row.intervals.get(metric.name)
         if row.solver == Random.name:
             chance = round(_WIDTH * value, 2)
-        bounds = None if interval is None else (round(_WIDTH * interval.low, 2), round(_WIDTH * interval.high, 2))
+        bounds = (
+            None
+            if interval is None
+            else (round(_WIDTH * interval.low, 2), round(_WIDTH * interval.high, 2))
+        )
         rows.append((row.name, round(_WIDTH * value, 2), bounds, format_percent(value, 1)))
     has_intervals = any(bounds is not None for _, _, bounds, _ in rows)
     return {"metric": metric.label, "rows": rows, "chance": chance, "has_intervals": has_intervals}

@@ -27,8 +27,8 @@ OPTIONS = (
     vary_option(
         "data...",
         metavar="DATA|RECORD",
-        help="datasets, to compare published scores on them; or one record of `run --save` (the folder, or the "
-        "file in it), to run it again and compare every number",
+        help="datasets, to compare published scores on them; or one record of `run --save` (the "
+        "folder, or the file in it), to run it again and compare every number",
     ),
     "reading",
     "--pool",
@@ -39,8 +39,8 @@ OPTIONS = (
             dest="files",
             several=True,
             metavar="NAME=FILE",
-            help="a file that a system needs: rte (the RTE scores released for MCTest), annotations (from "
-            "CoreNLP), categories (a folder); repeat for several",
+            help="a file that a system needs: rte (the RTE scores released for MCTest), "
+            "annotations (from CoreNLP), categories (a folder); repeat for several",
         ),
     ),
     *under(
@@ -49,8 +49,8 @@ OPTIONS = (
             "--search",
             several=True,
             metavar="DIR",
-            help="a folder to search, with its subfolders, for data files that have moved; files are recognised by "
-            "their sha256; repeat for several",
+            help="a folder to search, with its subfolders, for data files that have moved; files "
+            "are recognised by their sha256; repeat for several",
         ),
     ),
     "--trust",
@@ -96,8 +96,8 @@ def _reproduce_figures(args: argparse.Namespace) -> int:
     for result in failed:
         row = result.published
         print_message(
-            f"{row.system} on {result.data} ({row.subset or 'all'}): {row.metric} is {result.ours:.4f}, "
-            f"expected {row.value}"
+            f"{row.system} on {result.data} ({row.subset or 'all'}): {row.metric} is "
+            f"{result.ours:.4f}, expected {row.value}"
         )
     return _DIFFERS if failed else 0
 
@@ -109,7 +109,10 @@ def _parse_files(arguments: list[str]) -> dict[str, list[str]]:
         name, equals, path = text.partition("=")
         if not (name and equals and path):
             raise UsageError(
-                f"invalid --file {text!r}: expected NAME=FILE", field="--file", found=text, expected="NAME=FILE"
+                f"invalid --file {text!r}: expected NAME=FILE",
+                field="--file",
+                found=text,
+                expected="NAME=FILE",
             )
         files.setdefault(name, []).append(path)
     return files

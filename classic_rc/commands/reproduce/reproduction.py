@@ -17,7 +17,13 @@ from classic_rc.io.progress import progress_bar
 from classic_rc.metrics.base import METRICS
 from classic_rc.questions import Dataset
 from classic_rc.results.outcomes import Row
-from classic_rc.results.published import PublishedRow, Reproduction, figure_value, load_published, subset_mask
+from classic_rc.results.published import (
+    PublishedRow,
+    Reproduction,
+    figure_value,
+    load_published,
+    subset_mask,
+)
 from classic_rc.running.evaluate import evaluate
 from classic_rc.running.rerun import RowCheck, RunCheck
 from classic_rc.solvers.specs import parse_solver
@@ -70,10 +76,17 @@ class ReproducedFigure:
         if self.agrees:
             return None
         if not self.is_same_data:
-            return f"theirs is on {self.published.split}, ours on {self.data}; {self.reproduction.reason}"
+            return (
+                f"theirs is on {self.published.split}, ours on {self.data}; "
+                f"{self.reproduction.reason}"
+            )
         if not self.is_official:
             return "the data differs from the official file"
-        return "UNEXPLAINED: this figure should be the same" if self.fails else self.reproduction.reason
+        return (
+            "UNEXPLAINED: this figure should be the same"
+            if self.fails
+            else self.reproduction.reason
+        )
 
 
 def reproduce(
@@ -147,7 +160,11 @@ def _match_figures(parts: Mapping[_Key, Any]) -> Iterator[tuple[PublishedRow, tu
             yield row, keys
             continue
         for key in parts:
-            if key[0] == row.dataset and key[1] != "train" and (row.reproduction, key) not in have_figure:
+            if (
+                key[0] == row.dataset
+                and key[1] != "train"
+                and (row.reproduction, key) not in have_figure
+            ):
                 yield row, (key,)
 
 
@@ -159,7 +176,9 @@ def _figure_keys(row: PublishedRow) -> tuple[_Key, ...]:
 class _RunCache:
     """A cache of result rows, with an error message for each row that cannot be computed."""
 
-    def __init__(self, parts: Mapping[_Key, Dataset], files: Mapping[str, Sequence[str]], jobs: int) -> None:
+    def __init__(
+        self, parts: Mapping[_Key, Dataset], files: Mapping[str, Sequence[str]], jobs: int
+    ) -> None:
         self._parts, self._files, self._jobs = parts, files, jobs
         self._rows: dict[tuple[str, tuple[_Key, ...]], Row | str] = {}
 
@@ -195,13 +214,17 @@ class _RunCache:
         if not others:
             return first
         questions = [question for part in (first, *others) for question in part]
-        return replace(first, questions=questions, name=" + ".join(part.name for part in (first, *others)))
+        return replace(
+            first, questions=questions, name=" + ".join(part.name for part in (first, *others))
+        )
 
     def _file_value(self, match: re.Match[str]) -> str:
         """Return the user's file or files in the syntax of a solver specification."""
         paths = [json.dumps(path) for path in self._files.get(match[1], ())]
         if not paths:
-            raise UsageError(f"needs a file: add --file {match[1]}=FILE", field="--file", found=match[1])
+            raise UsageError(
+                f"needs a file: add --file {match[1]}=FILE", field="--file", found=match[1]
+            )
         return paths[0] if len(paths) == 1 else f"[{'; '.join(paths)}]"
 
     def _find_split(self, key: _Key, split: str | None, needed: bool = True) -> Dataset | None:
@@ -243,7 +266,13 @@ def _reproduce_figure(
 def reproduction_table(results: Sequence[ReproducedFigure]) -> Table:
     """Return the table with ours, theirs, their difference and its reason."""
     columns = [
-        *(Column("system"), Column("data"), Column("subset"), Column("n", "count"), Column("metric")),
+        *(
+            Column("system"),
+            Column("data"),
+            Column("subset"),
+            Column("n", "count"),
+            Column("metric"),
+        ),
         *(Column("ours", "percent"), Column("theirs", "percent"), Column("difference", "points")),
         *(Column("why", "note"), Column("source", "note"), Column("solver")),
     ]
@@ -261,11 +290,14 @@ def reproduction_table(results: Sequence[ReproducedFigure]) -> Table:
     agreeing = sum(result.agrees is True for result in results)
     compared = sum(result.agrees is not None for result in results)
     title = (
-        f"Published figures: {agreeing} of {compared} on the same questions are the same to the last printed digit"
+        f"Published figures: {agreeing} of {compared} on the same questions are the same to the "
+        "last printed digit"
         if compared
         else "Published figures: none is known on the same questions"
     )
-    return Table(title, columns, [RowGroup(rows)], ["ours, theirs: in percent; difference: in points"])
+    return Table(
+        title, columns, [RowGroup(rows)], ["ours, theirs: in percent; difference: in points"]
+    )
 
 
 def reproduction_records(results: Sequence[ReproducedFigure]) -> list[dict[str, Any]]:
@@ -297,7 +329,9 @@ def rerun_table(run: RunCheck) -> Table:
     rows = [cells for row in run.rows for cells in _rerun_lines(row)]
     different = sum(not row.same for row in run.rows)
     verdict = (
-        f"{different} of {len(run.rows)} rows differ" if different else f"all {len(run.rows)} rows are the same"
+        f"{different} of {len(run.rows)} rows differ"
+        if different
+        else f"all {len(run.rows)} rows are the same"
     )
     title = f"{run.dataset} · {run.n_questions:,} questions · {verdict}"
     if not different:
@@ -312,7 +346,9 @@ def _rerun_lines(row: RowCheck) -> list[list[Value]]:
     ids = ", ".join(row.questions[:_MAX_IDS]) + (", …" if len(row.questions) > _MAX_IDS else "")
     lines = [(d.what, _full_precision(d.recorded), _full_precision(d.now)) for d in row.differences]
     return [
-        [row.system, "differs", *line, len(row.questions), ids] if i == 0 else ["", "", *line, "", ""]
+        [row.system, "differs", *line, len(row.questions), ids]
+        if i == 0
+        else ["", "", *line, "", ""]
         for i, line in enumerate(lines or [("no metric", "", "")])
     ]
 

@@ -45,8 +45,9 @@ OPTIONS = (
     vary_option(
         "data...",
         metavar="DATA|SUITE.toml",
-        help="a dataset: a file, a folder, or `sample` for the questions that come with the package; or a suite, "
-        "one file of datasets, systems and options (docs/suites.md), with --save DIR",
+        help="a dataset: a file, a folder, or `sample` for the questions that come with the "
+        "package; or a suite, one file of datasets, systems and options (docs/suites.md), with "
+        "--save DIR",
     ),
     "reading",
     "--pool",
@@ -60,27 +61,35 @@ OPTIONS = (
     vary_option("--baseline", action="append", default=[]),
     "--published",
     "--intervals",
-    vary_option("--trust", help="run users' code that the suite names (path/to/file.py:Class); -s needs no trust"),
+    vary_option(
+        "--trust",
+        help="run users' code that the suite names (path/to/file.py:Class); -s needs no trust",
+    ),
     "--jobs",
     vary_option(
         "--format",
         choices=(*FORMATS, "suite"),
-        help="the output format (default table); suite: run nothing, but write the datasets, systems and options "
-        "of this command to -o FILE.toml",
+        help="the output format (default table); suite: run nothing, but write the datasets, "
+        "systems and options of this command to -o FILE.toml",
     ),
     "--verbose",
     "--output",
     *under(
         "output",
-        option("--save", metavar="DIR", help="also write DIR/run.json: parameters, versions, and every outcome"),
+        option(
+            "--save",
+            metavar="DIR",
+            help="also write DIR/run.json: parameters, versions, and every outcome",
+        ),
     ),
     "--quiet",
     vary_option(
         "--figure",
         choices=("pr", "pr-micro", "groups"),
-        help="draw to -o FILE (.pdf, .png, .svg). pr: instead of results, precision against recall of the -s "
-        "systems, as means over questions (pr-micro: over all options together), or their points to FILE.csv or "
-        "stdout; scores give a curve, answers in a file a point. groups: also draw --by or --labels as bars",
+        help="draw to -o FILE (.pdf, .png, .svg). pr: instead of results, precision against recall "
+        "of the -s systems, as means over questions (pr-micro: over all options together), or "
+        "their points to FILE.csv or stdout; scores give a curve, answers in a file a point. "
+        "groups: also draw --by or --labels as bars",
     ),
 )
 
@@ -93,7 +102,8 @@ def handle(args: argparse.Namespace) -> int:
         return suite.run_suite(args, OPTIONS)
     if args.trust:
         raise UsageError(
-            "--trust is for the code that a suite names; what -s names runs without it", field="--trust"
+            "--trust is for the code that a suite names; what -s names runs without it",
+            field="--trust",
         )
     if args.format == "suite":
         return suite.write_suite(args)
@@ -107,7 +117,9 @@ def handle(args: argparse.Namespace) -> int:
     files = [system.path for system in systems]
     is_drawn = args.figure is not None
     inputs_of_run = (*args.data, *args.train, args.tune, *args.labels, *files)
-    check_writable(args.output, *inputs_of_run, is_figure=is_drawn, figure_option="--figure groups -o")
+    check_writable(
+        args.output, *inputs_of_run, is_figure=is_drawn, figure_option="--figure groups -o"
+    )
     check_writable(args.save, is_folder=True, option="--save")
     datasets = list(inputs.expand_datasets(args, args.data))
     figure = None
@@ -138,7 +150,8 @@ def _check_groups_figure(args: argparse.Namespace) -> str:
     """Return the format of the figure."""
     if not args.by and not args.labels:
         raise UsageError(
-            "--figure groups draws groups of questions: add --by KEY (see `classic-rc list keys`) or --labels FILE",
+            "--figure groups draws groups of questions: add --by KEY (see `classic-rc list keys`) "
+            "or --labels FILE",
             field="--figure",
         )
     return inputs.check_figure_path(args.output, *args.data, *args.labels)
@@ -179,11 +192,15 @@ def _evaluate(
     apart = [of for of in questions.groupings if of.key != in_columns]
     evaluation = replace(evaluation, groupings={of.key: of.masks for of in apart})
     with progress_bar(f"resampling {dataset.name}", None, inputs.shows_progress(args)):
-        drawn = break_down_results(evaluation, questions.groupings if args.figure is not None else apart)
+        drawn = break_down_results(
+            evaluation, questions.groupings if args.figure is not None else apart
+        )
     report_answers(args, evaluation)
     warn_about_published(args, evaluation)
     inputs.report_notes(args, "warning", evaluation.warnings)
-    return evaluation, GroupTables([of for of in drawn if of.grouping.key != in_columns], questions.crosses, drawn)
+    return evaluation, GroupTables(
+        [of for of in drawn if of.grouping.key != in_columns], questions.crosses, drawn
+    )
 
 
 # ------------------------------------------------------------------------------------------------------------------
@@ -192,7 +209,18 @@ def _evaluate(
 
 _LEARNING = ("train", "tune", "cv", "group", "drop_overlap")
 _WITH_CURVES = frozenset(
-    (*READING, *_LEARNING, "pool", "solver", "analyzer", "seed", "jobs", "figure", "output", "quiet")
+    (
+        *READING,
+        *_LEARNING,
+        "pool",
+        "solver",
+        "analyzer",
+        "seed",
+        "jobs",
+        "figure",
+        "output",
+        "quiet",
+    )
 )
 """The options of ``run`` that mean something for scores without decisions."""
 
@@ -209,12 +237,17 @@ def _draw_curves(args: argparse.Namespace) -> int:
     for given_option in TABLE.given(args, OPTIONS):
         if given_option.dest not in _WITH_CURVES:
             flag = given_option.flag
-            problem = f"{flag} does not apply with --figure {args.figure}: run again without --figure for it"
+            problem = (
+                f"{flag} does not apply with --figure {args.figure}: run again without --figure "
+                "for it"
+            )
             raise UsageError(problem, field=flag, found=flag)
     output, average = args.output, _AVERAGES[args.figure]
     given = inputs.parse_systems(args.solver)
     if not given:
-        raise UsageError("nothing to plot: add systems (-s SYSTEM)", field="--solver", expected="-s SYSTEM")
+        raise UsageError(
+            "nothing to plot: add systems (-s SYSTEM)", field="--solver", expected="-s SYSTEM"
+        )
     systems = separate_runs(name_systems(given))
     files = [system.path for system in systems]
     read = (*args.data, *args.train, args.tune, *files)

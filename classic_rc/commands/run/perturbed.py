@@ -78,5 +78,7 @@ def _render(evaluations: list[PerturbedEvaluation], form: str) -> str:
     if form == "json":
         return render_json({"perturbed": [evaluation.to_dict() for evaluation in evaluations]})
     if form == "csv":
-        return records_csv([record for evaluation in evaluations for record in evaluation.records()])
+        return records_csv(
+            [record for evaluation in evaluations for record in evaluation.records()]
+        )
     return render(list(map(perturbation_table, evaluations)), form)

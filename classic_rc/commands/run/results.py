@@ -53,7 +53,9 @@ class GroupTables(NamedTuple):
 
     breakdowns: Sequence[Breakdown]
     crosses: Sequence[CrossTabulation]
-    drawn: Sequence[Breakdown] = ()  # of the figure; a breakdown that is columns of a table is not printed again
+    drawn: Sequence[
+        Breakdown
+    ] = ()  # of the figure; a breakdown that is columns of a table is not printed again
 
     def tables(self) -> list[Table]:
         """Return the tables for people."""
@@ -84,7 +86,11 @@ def draw_groups(breakdowns: Sequence[Breakdown], path: str, form: str) -> None:
 
 
 def _render_results(
-    evaluations: list[Evaluation], groups: Sequence[GroupTables], form: str, published: bool, verbose: bool
+    evaluations: list[Evaluation],
+    groups: Sequence[GroupTables],
+    form: str,
+    published: bool,
+    verbose: bool,
 ) -> str:
     """Return the results of all datasets in one format, with a final line break."""
     from classic_rc.results.evaluation import evaluation_table
@@ -109,7 +115,12 @@ def _render_results(
         for evaluation in evaluations:
             records += evaluation_table(evaluation).records()
             records += published_records(evaluation) if published else []
-        records += [record for of_groups in groups for table in of_groups.tables() for record in table.records()]
+        records += [
+            record
+            for of_groups in groups
+            for table in of_groups.tables()
+            for record in table.records()
+        ]
         return records_csv(records)
     shown = []
     for evaluation, of_groups in zip(evaluations, groups, strict=True):
@@ -133,7 +144,11 @@ def _compare_with_model(evaluation: Evaluation) -> Comparison | None:
 
     results = SharedResults.of(evaluation, group=resampling.group)
     return compare(
-        results, metric=tested.metric, n=resampling.n, seed=resampling.seed, baseline=tested.baselines[0]
+        results,
+        metric=tested.metric,
+        n=resampling.n,
+        seed=resampling.seed,
+        baseline=tested.baselines[0],
     )
 
 
@@ -145,7 +160,9 @@ def _add_published(plain: dict[str, Any], evaluations: Sequence[Evaluation]) -> 
         run["published"] = recorded_figures(evaluation.dataset)
 
 
-def save_record(folder: Path, evaluations: Sequence[Evaluation], unfinished: Sequence[str] = ()) -> None:
+def save_record(
+    folder: Path, evaluations: Sequence[Evaluation], unfinished: Sequence[str] = ()
+) -> None:
     """Write the run record of evaluations into a folder, which is created."""
     from classic_rc.results.record import RECORD_NAME, record_text, run_record
 
@@ -172,8 +189,13 @@ class RunResults:
         self.evaluations: list[Evaluation] = []
         self._groups: list[GroupTables] = []  # of the evaluations
         self._rows: Evaluation | None = None  # what is finished of the first dataset that is left
-        self._writing = (-math.inf, 0.0)  # when the record was written last, and for how many seconds
-        self._output = None if args.figure is not None else args.output  # a figure leaves stdout to the results
+        self._writing = (
+            -math.inf,
+            0.0,
+        )  # when the record was written last, and for how many seconds
+        self._output = (
+            None if args.figure is not None else args.output
+        )  # a figure leaves stdout to the results
         # JSON, CSV and a file hold the results of all datasets; a table is printed when its dataset is finished.
         self._prints_at_once = self._output is None and args.format not in ("csv", "json")
 
@@ -206,7 +228,9 @@ class RunResults:
         """Add the systems that were finished before an error; return whether they say all about it."""
         rows, is_own = self._rows, isinstance(error, ClassicRCError)
         self._rows = None
-        failed = rows is not None and any(isinstance(e, SystemFailedError) for e in rows.errors.values())
+        failed = rows is not None and any(
+            isinstance(e, SystemFailedError) for e in rows.errors.values()
+        )
         if rows is not None and (rows.rows or failed):
             self.add(rows if is_own else rows.interrupted())
         elif is_own:
@@ -217,7 +241,10 @@ class RunResults:
         """Write what was not written as it was finished, and the record."""
         if not self.evaluations:
             return
-        if missing := [*itertools.chain(*(done.unfinished for done in self.evaluations)), *self._left]:
+        if missing := [
+            *itertools.chain(*(done.unfinished for done in self.evaluations)),
+            *self._left,
+        ]:
             print_message(f"the run was interrupted, and has no results of {', '.join(missing)}")
         try:
             if not self._prints_at_once:

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 SUFFIX = ".toml"
 """What the names of suite files end in. The module that reads them is not imported for other runs."""
 
-_WITH_SUITES = frozenset({"output", "save", "jobs", "format", "published", "verbose", "quiet", "trust"})
+_WITH_SUITES = frozenset(
+    {"output", "save", "jobs", "format", "published", "verbose", "quiet", "trust"}
+)
 """The options of ``run`` that a suite does not replace."""
 
 _NOT_IN_SUITES = frozenset({"pool", "figure"})
@@ -56,7 +58,8 @@ def _check_options(args: argparse.Namespace, options: Choice) -> None:
     path = next(data for data in args.data if data.endswith(SUFFIX))
     if len(args.data) > 1:
         raise UsageError(
-            f"{path} is a suite, which names its own data: run it alone, and add other data to its [datasets]",
+            f"{path} is a suite, which names its own data: run it alone, and add other data to its "
+            "[datasets]",
             field="DATA",
             found=" ".join(args.data),
             expected="one suite, or datasets",
@@ -64,17 +67,24 @@ def _check_options(args: argparse.Namespace, options: Choice) -> None:
     for given in TABLE.given(args, options):
         flag = given.flag
         if given.dest not in _WITH_SUITES or (flag == "--format" and args.format == "suite"):
-            fix = "leave it out" if given.dest in _NOT_IN_SUITES else "put it into that file (see docs/suites.md)"
+            fix = (
+                "leave it out"
+                if given.dest in _NOT_IN_SUITES
+                else "put it into that file (see docs/suites.md)"
+            )
             raise UsageError(
                 f"{flag} cannot be combined with the suite {path}: {fix}",
                 field=flag,
                 found=flag,
-                expected="a suite with only --save, -o, --jobs, --format, --published, -v, --trust and --quiet",
+                expected="a suite with only --save, -o, --jobs, --format, --published, -v, --trust "
+                "and --quiet",
             )
     if args.save is None:
         command = shlex.join(["classic-rc", "run", path, "--save", Path(path).stem])
         raise UsageError(
-            f"a suite needs a folder for its results: {command}", field="--save", expected="--save DIR"
+            f"a suite needs a folder for its results: {command}",
+            field="--save",
+            expected="--save DIR",
         )
 
 
@@ -99,9 +109,16 @@ class _SuiteCommand:
                     self._run_dataset(entry)
         except KeyboardInterrupt:
             done, kept = self.progress.steps_done, self.progress.steps_kept
-            words = (word for option in TABLE.given(self.args, self.options) for word in option.words(self.args))
+            words = (
+                word
+                for option in TABLE.given(self.args, self.options)
+                for word in option.words(self.args)
+            )
             command = shlex.join(["classic-rc", "run", self.args.data[0], *words])
-            print_message(f"{done} of {self.n_cells} cells are finished ({done - kept} now); go on with: {command}")
+            print_message(
+                f"{done} of {self.n_cells} cells are finished ({done - kept} now); go on with: "
+                f"{command}"
+            )
             raise
         finally:
             self.results.finish()
@@ -176,7 +193,8 @@ def write_suite(args: argparse.Namespace) -> int:
     path = args.output or ""
     if not path.endswith(SUFFIX):
         raise UsageError(
-            f"the name of a suite file ends in {SUFFIX}: --format suite -o {path or 'FILE'}{SUFFIX}",
+            f"the name of a suite file ends in {SUFFIX}: --format suite -o "
+            f"{path or 'FILE'}{SUFFIX}",
             field="--output",
             found=path,
             expected=f"a name that ends in {SUFFIX}",
@@ -189,9 +207,13 @@ def write_suite(args: argparse.Namespace) -> int:
             expected="--format suite without it",
         )
     if args.perturbed is not None:
-        raise UsageError("suites measure no perturbed copies: leave out --perturbed", field="--format")
+        raise UsageError(
+            "suites measure no perturbed copies: leave out --perturbed", field="--format"
+        )
     if args.figure:
-        raise UsageError("a suite draws no figure: leave out --figure", field="--figure", found=args.figure)
+        raise UsageError(
+            "a suite draws no figure: leave out --figure", field="--figure", found=args.figure
+        )
     check_writable(path, *args.data, *args.train, args.tune)
     text = suite_text(path, list(_chosen_systems(args)))
     write_file(Path(path), text)
@@ -224,13 +246,21 @@ def _chosen_systems(args: argparse.Namespace) -> Iterator[tuple[SuiteDataset, li
     for data in inputs.expand_datasets(args, args.data):
         if len(data.paths) > 1:
             raise UsageError(
-                f"{data} has several files, and a dataset of a suite has one: write them into one file first",
+                f"{data} has several files, and a dataset of a suite has one: write them into one "
+                "file first",
                 field="DATA",
                 found=", ".join(data.paths),
                 expected="one file or folder a dataset",
             )
         dataset = inputs.load_dataset(args, data)
         own = inputs.protocol_for(protocol, data)
-        systems, baselines = find_baselines(inputs.choose_systems(args, dataset, given, own), args.baseline)
+        systems, baselines = find_baselines(
+            inputs.choose_systems(args, dataset, given, own), args.baseline
+        )
         names.append(unused_name(dataset.name, {*names, ANY_DATASET}))
-        yield SuiteDataset(names[-1], {"path": data.paths[0], **values, "baseline": one_or_all(baselines)}), systems
+        yield (
+            SuiteDataset(
+                names[-1], {"path": data.paths[0], **values, "baseline": one_or_all(baselines)}
+            ),
+            systems,
+        )

@@ -51,7 +51,8 @@ OPTIONS = (
         option(
             "--rows",
             metavar="NAME[,NAME]",
-            help="the systems to show, in this order within their blocks; no mark changes (default: all)",
+            help="the systems to show, in this order within their blocks; no mark changes "
+            "(default: all)",
         ),
     ),
     *under(
@@ -59,7 +60,8 @@ OPTIONS = (
         option(
             "--columns",
             metavar="NAME[,NAME]",
-            help="datasets in the order to show; DATASET:METRIC or DATASET:GROUP is one column (default: all)",
+            help="datasets in the order to show; DATASET:METRIC or DATASET:GROUP is one column "
+            "(default: all)",
         ),
     ),
     *under(
@@ -73,30 +75,37 @@ OPTIONS = (
     ),
     vary_option(
         "--metrics",
-        help="the metrics to show where they apply (default: the papers' metrics: accuracy; F1m, F1a and EM0 "
-        "of MultiRC; EM and F1 of cloze and span questions)",
+        help="the metrics to show where they apply (default: the papers' metrics: accuracy; F1m, "
+        "F1a and EM0 of MultiRC; EM and F1 of cloze and span questions)",
     ),
-    vary_option("--by of a table", help="add a column for each group of the runs' --by KEY, in the primary metric"),
+    vary_option(
+        "--by of a table",
+        help="add a column for each group of the runs' --by KEY, in the primary metric",
+    ),
     vary_option(
         "--baseline",
         metavar="NAME",
         action="append",
-        help="mark the systems that differ significantly from this one in the primary metric (permutation test, "
-        "Holm-adjusted p < 0.05; default: the baseline of the runs); repeat for several: a letter for each that a "
-        "system is better than",
+        help="mark the systems that differ significantly from this one in the primary metric "
+        "(permutation test, Holm-adjusted p < 0.05; default: the baseline of the runs); repeat for "
+        "several: a letter for each that a system is better than",
     ),
     vary_option(
         "--intervals",
-        help="95 %% intervals from N resamples of passages (default: as in the runs; 10000 without N)",
+        help="95 %% intervals from N resamples of passages (default: as in the runs; 10000 without "
+        "N)",
     ),
-    vary_option("--published", help="also show the published figures that the runs kept for their data"),
+    vary_option(
+        "--published", help="also show the published figures that the runs kept for their data"
+    ),
     *under(
         "paper",
         option(
             "--above",
             choices=("chance", "floor"),
-            help="after each dataset's primary metric, also (value - base) / (1 - base); the base is random "
-            "choice, or the best system that learns nothing: in the record, else in `classic-rc floor`",
+            help="after each dataset's primary metric, also (value - base) / (1 - base); the base "
+            "is random choice, or the best system that learns nothing: in the record, else in "
+            "`classic-rc floor`",
         ),
     ),
     *under(
@@ -106,8 +115,8 @@ OPTIONS = (
             type=interval_style,
             default="lines",
             metavar="STYLE",
-            help="show intervals as a second line (lines, the default; in brackets where a cell has one line), as "
-            "plus-minus the larger side (pm), or not (none)",
+            help="show intervals as a second line (lines, the default; in brackets where a cell "
+            "has one line), as plus-minus the larger side (pm), or not (none)",
         ),
     ),
     *under(
@@ -127,8 +136,8 @@ OPTIONS = (
             "--caption",
             rare=True,
             metavar="TEXT",
-            help="the beginning of the caption, before the notes on intervals and marks (default: metric and "
-            "datasets)",
+            help="the beginning of the caption, before the notes on intervals and marks (default: "
+            "metric and datasets)",
         ),
     ),
     *under(
@@ -147,7 +156,8 @@ OPTIONS = (
             "--width",
             rare=True,
             choices=("column", "text"),
-            help="the width of the LaTeX table: a column (table) or the text (table*); default: by its columns",
+            help="the width of the LaTeX table: a column (table) or the text (table*); default: by "
+            "its columns",
         ),
     ),
     *under(
@@ -155,7 +165,8 @@ OPTIONS = (
         option(
             "--methods",
             action="store_true",
-            help="instead of the table, write a paper's paragraph on data, settings and tests, and its BibTeX",
+            help="instead of the table, write a paper's paragraph on data, settings and tests, and "
+            "its BibTeX",
         ),
     ),
     *under(
@@ -172,8 +183,9 @@ OPTIONS = (
         option(
             "--release",
             metavar="DIR",
-            help="write the table (or the figure, or the methods) into a new folder, with everything that "
-            "reproduces it: predictions of every system, the suite, checksums, versions, and the command",
+            help="write the table (or the figure, or the methods) into a new folder, with "
+            "everything that reproduces it: predictions of every system, the suite, checksums, "
+            "versions, and the command",
         ),
     ),
     "--figure",
@@ -181,10 +193,15 @@ OPTIONS = (
         "--format",
         choices=_FORMATS,
         default=None,
-        help="the output format (default: by the ending of FILE: .tex, .md, .csv, .html; else table)",
+        help="the output format (default: by the ending of FILE: .tex, .md, .csv, .html; else "
+        "table)",
     ),
-    vary_option("--verbose", help="show each system's signature below the table; in LaTeX, as comments"),
-    vary_option("--output", help="write the table, the figure or the paragraph to a file instead of stdout"),
+    vary_option(
+        "--verbose", help="show each system's signature below the table; in LaTeX, as comments"
+    ),
+    vary_option(
+        "--output", help="write the table, the figure or the paragraph to a file instead of stdout"
+    ),
     "--quiet",
 )
 
@@ -204,12 +221,18 @@ def handle(args: argparse.Namespace) -> int:
     if args.verify and _report_changes(args, dict.fromkeys(source for source, _ in records)):
         return _DIFFERS
     for file in dict.fromkeys(file for file, _ in records):
-        missing = next(results.facts.get("interrupted") for name, results in records if name == file)
+        missing = next(
+            results.facts.get("interrupted") for name, results in records if name == file
+        )
         if missing:
             text = f"the run was interrupted, and has no results of {', '.join(map(str, missing))}"
             inputs.report_notes(args, "warning", [text], file)
     intervals = args.intervals
-    if args.figure is not None and intervals is None and all(r.facts.get("resampling") is None for _, r in records):
+    if (
+        args.figure is not None
+        and intervals is None
+        and all(r.facts.get("resampling") is None for _, r in records)
+    ):
         intervals = 10_000
         inputs.report_notes(
             args, "note", ["the runs have no intervals: they are from 10,000 resamples of passages"]
@@ -251,7 +274,9 @@ def _prepare_release(args: argparse.Namespace) -> None:
     folder = Path(args.release)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(
-            f"{folder} is not empty: a release needs a new folder", field="--release", found=str(folder)
+            f"{folder} is not empty: a release needs a new folder",
+            field="--release",
+            found=str(folder),
         )
     check_writable(args.release, is_folder=True, option="--release")
     folder.mkdir(parents=True, exist_ok=True)
@@ -267,7 +292,9 @@ def _write_release(args: argparse.Namespace, files: list[str]) -> None:
     line = shlex.join(["classic-rc", "run", SUITE, "--save", "runs"]) + " && "
     line += shlex.join(["classic-rc", "table", "runs", *words, "-o", Path(args.output).name])
     inputs.report_notes(args, "note", write_release(Path(args.release), files, line))
-    inputs.report_notes(args, "note", [f"{args.release}/{README} has the line that makes it again: {line}"])
+    inputs.report_notes(
+        args, "note", [f"{args.release}/{README} has the line that makes it again: {line}"]
+    )
 
 
 def _report_changes(args: argparse.Namespace, files: Iterable[str]) -> bool:
@@ -287,9 +314,13 @@ def _report_changes(args: argparse.Namespace, files: Iterable[str]) -> bool:
 def _check_output(args: argparse.Namespace, files: list[str]) -> str | None:
     """Check the options that exclude each other and the output file; return the format of the figure, if any."""
     if args.figure is not None and args.methods:
-        raise UsageError("--figure and --methods exclude each other: run the command twice", field="--figure")
+        raise UsageError(
+            "--figure and --methods exclude each other: run the command twice", field="--figure"
+        )
     if args.figure is not None and args.above is not None:
-        raise UsageError("--above adds columns to a table: leave it out with --figure", field="--above")
+        raise UsageError(
+            "--above adds columns to a table: leave it out with --figure", field="--above"
+        )
     if args.figure is None:
         check_writable(args.output, *files, figure_option="--figure forest -o")
         return None
@@ -305,7 +336,10 @@ def _render(args: argparse.Namespace, table: PaperTable, form: str) -> str:
         inputs.report_notes(
             args,
             "note",
-            [f"{n} intervals have one side longer than the other by over a quarter; ± is the longer one"],
+            [
+                f"{n} intervals have one side longer than the other by over a quarter; ± is the "
+                "longer one"
+            ],
         )
     if form == "latex":
         return formats.table_latex(
@@ -313,7 +347,9 @@ def _render(args: argparse.Namespace, table: PaperTable, form: str) -> str:
         )
     if form == "csv":
         return formats.table_csv(table)
-    shown = formats.as_table(table, args.caption, style, bold=form != "table", signatures=args.verbose)
+    shown = formats.as_table(
+        table, args.caption, style, bold=form != "table", signatures=args.verbose
+    )
     return render(shown, form, signatures=True)
 
 
@@ -347,19 +383,22 @@ def _check_bibtex(output: str | None) -> Path | None:
     path = Path(output).with_suffix(".bib")
     if path == Path(output):
         raise UsageError(
-            f"cannot write the paragraph to {output}: its BibTeX has that name. Use -o {path.with_suffix('.tex')}",
+            f"cannot write the paragraph to {output}: its BibTeX has that name. Use -o "
+            f"{path.with_suffix('.tex')}",
             field="--output",
             found=output,
             expected=str(path.with_suffix(".tex")),
         )
     check_writable(str(path))
     if path.is_file():
-        keys = re.findall(r"^\s*@\w+\s*[{(]\s*([^\s,]+)", path.read_text(encoding="utf-8", errors="replace"), re.M)
+        keys = re.findall(
+            r"^\s*@\w+\s*[{(]\s*([^\s,]+)", path.read_text(encoding="utf-8", errors="replace"), re.M
+        )
         others = [key for key in keys if key not in references()]
         if others:
             raise UsageError(
-                f"{path} has other entries, such as {others[0]}, that the paragraph's BibTeX would replace: "
-                f"use another name, such as -o {path.with_name('methods.tex')}",
+                f"{path} has other entries, such as {others[0]}, that the paragraph's BibTeX would "
+                f"replace: use another name, such as -o {path.with_name('methods.tex')}",
                 field="--output",
                 found=str(path),
                 expected="a name whose .bib is new",

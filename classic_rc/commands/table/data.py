@@ -60,14 +60,18 @@ class PaperDataset:
 
     def tests_with(self, baselines: Sequence[str]) -> Significance:
         """Return the recorded settings of tests, or the default ones, with other baselines."""
-        made = self.tests or Significance((), self.primary.name, len(self.system_names) - 1, seed=self.seed)
+        made = self.tests or Significance(
+            (), self.primary.name, len(self.system_names) - 1, seed=self.seed
+        )
         return replace(made, baselines=tuple(baselines))
 
     def resampling_with(self, n: int) -> Resampling:
         """Return the recorded settings of intervals, or the default ones, with another number of resamples."""
         if self.resampling is not None:
             return replace(self.resampling, n=n)
-        return Resampling(int(self.results.groups.max(initial=-1)) + 1, n, self.seed, group=self.results.group)
+        return Resampling(
+            int(self.results.groups.max(initial=-1)) + 1, n, self.seed, group=self.results.group
+        )
 
 
 def merge_records(
@@ -84,10 +88,14 @@ def merge_records(
     """
     by_dataset: dict[tuple[str, int], _Parts] = {}
     for source, results in records:
-        by_dataset.setdefault((results.fingerprint, len(results.groups)), []).append((source, results))
+        by_dataset.setdefault((results.fingerprint, len(results.groups)), []).append(
+            (source, results)
+        )
     joined = [_join(parts, by) for parts in by_dataset.values()]
     labels = _unique_labels(joined)
-    new = parse_renames(renames, {*labels, *metrics}.union(*(_names(parts, by) for parts in by_dataset.values())))
+    new = parse_renames(
+        renames, {*labels, *metrics}.union(*(_names(parts, by) for parts in by_dataset.values()))
+    )
     notes: list[str] = []
     datasets = [
         _describe(results, parts, label, new, notes)
@@ -98,12 +106,17 @@ def merge_records(
         baselines = list(dict.fromkeys(made.baselines for made in tests if made is not None))
         if len(baselines) > 1:
             names = ", ".join(map(" and ".join, baselines))
-            notes.append(f"{dataset.label}: its records have several baselines ({names}): the first is used")
+            notes.append(
+                f"{dataset.label}: its records have several baselines ({names}): the first is used"
+            )
     shown = [dataset.label for dataset in datasets]
     for label in shown:
         if shown.count(label) > 1:
             raise UsageError(
-                f"two datasets would have the name {label!r}", field="--rename", found=label, expected="two names"
+                f"two datasets would have the name {label!r}",
+                field="--rename",
+                found=label,
+                expected="two names",
             )
     return datasets, new, notes
 
@@ -123,9 +136,15 @@ def _join(parts: _Parts, by: str | None) -> SharedResults:
                     field="rows",
                     found=f"other numbers than in {other_source}",
                     expected="the same numbers, or another name",
-                    hint=f"Name one of them: `classic-rc run DATA -s 'NAME={system.name}' --save DIR`",
+                    hint=f"Name one of them: `classic-rc run DATA -s 'NAME={system.name}' --save "
+                    "DIR`",
                 )
-    missing = {name: why for _, results in parts for name, why in results.missing.items() if name not in systems}
+    missing = {
+        name: why
+        for _, results in parts
+        for name, why in results.missing.items()
+        if name not in systems
+    }
     facts: dict[str, Any] = {}
     for _, results in parts:
         facts |= {key: value for key, value in results.facts.items() if facts.get(key) is None}
@@ -144,13 +163,22 @@ def _join(parts: _Parts, by: str | None) -> SharedResults:
 
 def _unique_labels(all_results: Sequence[SharedResults]) -> list[str]:
     """Return a short name for each dataset: that of a known dataset, or the recorded one."""
-    short = [FINGERPRINTS.get(results.fingerprint, (results.dataset, None))[0] for results in all_results]
+    short = [
+        FINGERPRINTS.get(results.fingerprint, (results.dataset, None))[0] for results in all_results
+    ]
     named = [results.dataset for results in all_results]
-    with_split = [" ".join(filter(None, (label, _split(of)))) for label, of in zip(short, all_results, strict=True)]
+    with_split = [
+        " ".join(filter(None, (label, _split(of))))
+        for label, of in zip(short, all_results, strict=True)
+    ]
     labels: list[str] = []
     for i, choices in enumerate(zip(short, with_split, named, strict=True)):
         lists = (short, with_split, named)
-        free = (text for text, of in zip(choices, lists, strict=True) if of.count(text) == 1 and text not in labels)
+        free = (
+            text
+            for text, of in zip(choices, lists, strict=True)
+            if of.count(text) == 1 and text not in labels
+        )
         labels.append(next(free, f"{named[i]} ({i + 1})"))
     return labels
 
@@ -179,7 +207,10 @@ def parse_renames(texts: Sequence[str], known: set[str]) -> dict[str, str]:
         ends = [i for i, letter in enumerate(text) if letter == "=" and text[i + 1 :].strip()]
         if not ends:
             raise UsageError(
-                f"invalid --rename {text!r}: expected OLD=NEW", field="--rename", found=text, expected="OLD=NEW"
+                f"invalid --rename {text!r}: expected OLD=NEW",
+                field="--rename",
+                found=text,
+                expected="OLD=NEW",
             )
         known_ends = [i for i in ends if text[:i].strip() in known]
         if not known_ends:
@@ -199,7 +230,9 @@ def _describe(
     systems = _join_runs(results, shown, new)
     resampling, tests = read_resampling(facts), read_significance(facts)
     if resampling is not None:
-        resampling = replace(resampling, n_groups=int(results.groups.max(initial=-1)) + 1, group=results.group)
+        resampling = replace(
+            resampling, n_groups=int(results.groups.max(initial=-1)) + 1, group=results.group
+        )
     if tests is not None:
         tests = replace(tests, baselines=tuple(new.get(name, name) for name in tests.baselines))
     primary = metric_of_task(results.task)
@@ -230,7 +263,8 @@ def _join_runs(results: SharedResults, dataset: str, new: Mapping[str, str]) -> 
         runs = [system for system in results.systems if new.get(system.name, system.name) == name]
         kinds = [{**run.params, "path": None, "seed": None, "settings": None} for run in runs]
         is_one = all(
-            run.solver == runs[0].solver and kind == kinds[0] for run, kind in zip(runs, kinds, strict=True)
+            run.solver == runs[0].solver and kind == kinds[0]
+            for run, kind in zip(runs, kinds, strict=True)
         )
         differ = len({run.signature for run in runs}) == len(runs)
         if len(runs) > 1 and not (is_one and differ):
@@ -262,18 +296,26 @@ def _read_figures(parts: _Parts) -> tuple[Figure, ...] | None:
         for name in given.value:
             for number in (read_fields(number, GivenNumber) for number in given.items(name)):
                 found[Figure(name, GIVEN, number, key=None if number.group is None else key)] = None
-        found |= dict.fromkeys(map(_read_figure, facts.items("published") if facts.has("published") else ()))
+        found |= dict.fromkeys(
+            map(_read_figure, facts.items("published") if facts.has("published") else ())
+        )
     return (
-        tuple(found) if found or any(results.facts.get("published") is not None for _, results in parts) else None
+        tuple(found)
+        if found or any(results.facts.get("published") is not None for _, results in parts)
+        else None
     )
 
 
 def _read_figure(figure: Node) -> Figure:
     printed = figure.text("printed") if figure.has("printed") else None
     if printed is not None and not printed.replace(".", "", 1).isdecimal():
-        raise figure.error("not a figure", field="printed", found=describe_value(printed), expected="a percentage")
+        raise figure.error(
+            "not a figure", field="printed", found=describe_value(printed), expected="a percentage"
+        )
     group = figure.texts("group") if figure.has("group") else (None, None)
     if len(group) != 2:
-        raise figure.error("not a group", field="group", found=describe_value(group), expected="a key and a value")
+        raise figure.error(
+            "not a group", field="group", found=describe_value(group), expected="a key and a value"
+        )
     number = GivenNumber(figure.text("metric"), group[1], float(printed or "nan") / 100, printed)
     return read_fields(figure, Figure, number=number, key=group[0])

@@ -76,20 +76,32 @@ def forest_figure(table: PaperTable) -> Figure:
     heights = [_FOREST_TITLE + _FOREST_ROW * len(rows[j]) for j in panels]
     with styled_figure(COLUMN_WIDTH, sum(heights) + _FOREST_AXIS) as (figure, axes):
         axes.remove()
-        drawn = figure.subplots(len(panels), sharex=True, squeeze=False, height_ratios=heights)[:, 0]
+        drawn = figure.subplots(len(panels), sharex=True, squeeze=False, height_ratios=heights)[
+            :, 0
+        ]
         for panel, j in zip(drawn, panels, strict=True):
             _draw_forest(panel, table, j, rows[j])
         is_marked = any(row.cells[j].test.is_significant for j in panels for row in rows[j])
         if is_marked:
             mark = f"*: differs from {table.baselines[0]}, p < {ALPHA:g}"
             drawn[-1].set_xlabel(printable(mark), parse_math=False, labelpad=1)
-        blocks = [block for block in Block if any(row.block is block for j in panels for row in rows[j])]
+        blocks = [
+            block for block in Block if any(row.block is block for j in panels for row in rows[j])
+        ]
         if len(blocks) > 1:
-            dots = [Line2D([], [], color="black", linestyle="none", **_BLOCK_LOOKS[block]) for block in blocks]
+            dots = [
+                Line2D([], [], color="black", linestyle="none", **_BLOCK_LOOKS[block])
+                for block in blocks
+            ]
             is_given = all(row.is_given for row in table.rows if row.block is Block.PUBLISHED)
-            names = ["given numbers" if block is Block.PUBLISHED and is_given else str(block) for block in blocks]
+            names = [
+                "given numbers" if block is Block.PUBLISHED and is_given else str(block)
+                for block in blocks
+            ]
             legend = add_legend(figure, dots, names, ncols=4, handletextpad=0, columnspacing=0.8)
-            figure.set_figheight(figure.get_figheight() + legend.get_window_extent().height / figure.dpi)
+            figure.set_figheight(
+                figure.get_figheight() + legend.get_window_extent().height / figure.dpi
+            )
     return figure
 
 
@@ -99,12 +111,24 @@ def _draw_forest(axes: Axes, table: PaperTable, j: int, rows: Sequence[PaperRow]
         cell = row.cells[j]
         assert cell.value is not None
         if cell.interval is not None:
-            axes.plot([100 * cell.interval.low, 100 * cell.interval.high], [i, i], color="black", linewidth=0.8)
-        look: dict[str, Any] = {"color": "black", "linestyle": "none", "markersize": 3.5, "markeredgewidth": 0.8}
+            axes.plot(
+                [100 * cell.interval.low, 100 * cell.interval.high],
+                [i, i],
+                color="black",
+                linewidth=0.8,
+            )
+        look: dict[str, Any] = {
+            "color": "black",
+            "linestyle": "none",
+            "markersize": 3.5,
+            "markeredgewidth": 0.8,
+        }
         axes.plot([100 * cell.value], [i], zorder=3, **look, **_BLOCK_LOOKS[row.block])
         if row.name in table.baselines and row.block is not Block.PUBLISHED:
             axes.axvline(100 * cell.value, color="0.6", linestyle="--", linewidth=0.6, zorder=1)
-    names = [printable(row.name) + (" *" if row.cells[j].test.is_significant else "") for row in rows]
+    names = [
+        printable(row.name) + (" *" if row.cells[j].test.is_significant else "") for row in rows
+    ]
     axes.set_yticks(range(len(rows)), names, parse_math=False, fontsize="x-small")
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
@@ -114,7 +138,11 @@ def _draw_forest(axes: Axes, table: PaperTable, j: int, rows: Sequence[PaperRow]
     label = "" if column.metric.name == "accuracy" else f": {column.metric_label}"
     group = "" if column.group is None else f", {column.group_label} ({column.questions:,})"
     axes.set_title(
-        printable(f"{column.dataset}{group}{label} (%)"), loc="left", fontsize="small", pad=2, parse_math=False
+        printable(f"{column.dataset}{group}{label} (%)"),
+        loc="left",
+        fontsize="small",
+        pad=2,
+        parse_math=False,
     )
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)

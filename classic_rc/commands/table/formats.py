@@ -39,7 +39,8 @@ def column_headings(table: PaperTable) -> list[str]:
     several = len({(column.metric_label, column.above) for column in table.columns}) > 1
     grouped = {column.dataset for column in table.columns if column.group is not None}
     return [
-        column.group_label or (column.metric_label if several else "all" if column.dataset in grouped else "")
+        column.group_label
+        or (column.metric_label if several else "all" if column.dataset in grouped else "")
         for column in table.columns
     ]
 
@@ -52,7 +53,11 @@ def row_name(row: PaperRow) -> str:
 def _named(table: PaperTable, row: PaperRow) -> str:
     """Return the name of a row; one of several baselines has its letter."""
     is_base = table.has_letters and row.name in table.baselines and row.block is not Block.PUBLISHED
-    return f"{row_name(row)} {baseline_letter(table.baselines.index(row.name))}" if is_base else row_name(row)
+    return (
+        f"{row_name(row)} {baseline_letter(table.baselines.index(row.name))}"
+        if is_base
+        else row_name(row)
+    )
 
 
 def marks(cell: PaperCell) -> str:
@@ -64,7 +69,10 @@ def marks(cell: PaperCell) -> str:
 
 def shown_interval(cell: PaperCell, decimals: int) -> Interval | None:
     """Return a cell's interval, or None if it has none, or if it is a point, as that of a constant is."""
-    if cell.interval is None or len({f"{100 * bound:.{min(decimals, 1)}f}" for bound in cell.interval}) == 1:
+    if (
+        cell.interval is None
+        or len({f"{100 * bound:.{min(decimals, 1)}f}" for bound in cell.interval}) == 1
+    ):
         return None
     return cell.interval
 
@@ -113,9 +121,15 @@ def caption_notes(
         settings = [dataset.resampling for dataset in table.shown_datasets if dataset.resampling]
         level = f"{100 * settings[0].level:g}%" if settings else "95%"
         interval = f"{level} confidence interval"
-        unit = "groups of passages" if any(d.results.group for d in table.shown_datasets) else "passages"
+        unit = (
+            "groups of passages"
+            if any(d.results.group for d in table.shown_datasets)
+            else "passages"
+        )
         if intervals == "pm":
-            notes.append(f"±: the larger distance to a bound of the {interval} (bootstrap over {unit})")
+            notes.append(
+                f"±: the larger distance to a bound of the {interval} (bootstrap over {unit})"
+            )
         else:
             where = "Small figures" if stacked else "In brackets"
             notes.append(f"{where}: {interval}s (bootstrap over {unit})")
@@ -133,7 +147,8 @@ def caption_notes(
     ]
     if lacking:
         notes.append(
-            f"‡: answers that could not be parsed or are empty count as wrong: {'; '.join(dict.fromkeys(lacking))}"
+            "‡: answers that could not be parsed or are empty count as wrong: "
+            f"{'; '.join(dict.fromkeys(lacking))}"
         )
     if any(cell.defines_group for cell in table.cells):
         notes.append(DEFINING_NOTE)
@@ -168,10 +183,19 @@ def _run_notes(table: PaperTable, intervals: IntervalStyle) -> Iterator[str]:
             runs = join_words(list(numbers))
             has_intervals = intervals != "none" and any(cell.interval for _, cell in shown)
             of_both = "; its intervals are of passages and runs" if has_intervals else ""
-            yield f"{row.name}: mean of {runs} runs, standard deviation {join_words(deviations)}{of_both}"
-        samples = [f"{cell.sample:,} questions of {column.dataset}" for column, cell in shown if cell.sample]
+            yield (
+                f"{row.name}: mean of {runs} runs, standard deviation "
+                f"{join_words(deviations)}{of_both}"
+            )
+        samples = [
+            f"{cell.sample:,} questions of {column.dataset}"
+            for column, cell in shown
+            if cell.sample
+        ]
         if samples:
-            yield f"{row.name}: a sample of {join_words(list(dict.fromkeys(samples)))}, not compared"
+            yield (
+                f"{row.name}: a sample of {join_words(list(dict.fromkeys(samples)))}, not compared"
+            )
 
 
 def _left_out(table: PaperTable) -> str:
@@ -179,7 +203,10 @@ def _left_out(table: PaperTable) -> str:
         ("expectations", any(cell.is_expected for cell in table.cells)),
         ("systems tuned on the same data", any(cell.is_tuned_here for cell in table.cells)),
         ("given numbers", any(row.is_given for row in table.rows)),
-        ("published results", any(row.block is Block.PUBLISHED and not row.is_given for row in table.rows)),
+        (
+            "published results",
+            any(row.block is Block.PUBLISHED and not row.is_given for row in table.rows),
+        ),
     )
     names = [name for name, is_there in kinds if is_there]
     return f" ({join_words(names)} are not compared)" if names else ""
@@ -190,15 +217,24 @@ def _test_notes(table: PaperTable) -> Iterator[str]:
     labels = list(dict.fromkeys(column.metric_label for column in tested))
     several = len({column.metric_label for column in table.columns}) > 1
     metric = f" in {join_words(labels)}" if several else ""
-    grouped = "groups of passages" if any(d.results.group for d in table.shown_datasets) else "passages"
+    grouped = (
+        "groups of passages" if any(d.results.group for d in table.shown_datasets) else "passages"
+    )
     if table.has_letters:
-        named = ", ".join(f"{name} ({baseline_letter(i)})" for i, name in enumerate(table.baselines))
+        named = ", ".join(
+            f"{name} ({baseline_letter(i)})" for i, name in enumerate(table.baselines)
+        )
         yield (
-            f"Superscripts: significantly better than {named}{metric} (p < {ALPHA:g}; two-sided paired permutation "
-            f"tests over {grouped}, Holm-adjusted over all pairs of a system and a baseline in a column)"
+            f"Superscripts: significantly better than {named}{metric} (p < {ALPHA:g}; two-sided "
+            f"paired permutation tests over {grouped}, Holm-adjusted over all pairs of a system "
+            "and a baseline in a column)"
         )
     else:
-        who = "*: differs" if any(cell.test.is_significant for cell in table.cells) else "No system here differs"
+        who = (
+            "*: differs"
+            if any(cell.test.is_significant for cell in table.cells)
+            else "No system here differs"
+        )
         yield (
             f"{who} significantly from {table.baselines[0]}{metric} (p < {ALPHA:g}; "
             "two-sided paired permutation test over "
@@ -212,7 +248,9 @@ def _test_notes(table: PaperTable) -> Iterator[str]:
         yield "Other metrics are not tested"
 
 
-def caption(table: PaperTable, title: str | None, intervals: IntervalStyle, *, stacked: bool = False) -> str:
+def caption(
+    table: PaperTable, title: str | None, intervals: IntervalStyle, *, stacked: bool = False
+) -> str:
     """Return the caption: the title, then the notes, each as a sentence."""
     sentences = [title or default_title(table), *caption_notes(table, intervals, stacked=stacked)]
     return " ".join(text if text.endswith((".", "!", "?")) else f"{text}." for text in sentences)
@@ -254,9 +292,13 @@ def as_table(
                 [_named(table, row), *(_cell(table, j, cell) for j, cell in enumerate(row.cells))]
                 for row in of_block
             ],
-            (_GIVEN if is_given else BLOCK_HEADINGS[block]) if len({row.block for row in table.rows}) > 1 else None,
+            (_GIVEN if is_given else BLOCK_HEADINGS[block])
+            if len({row.block for row in table.rows}) > 1
+            else None,
         )
-        for (block, is_given), of_block in groupby(table.rows, key=lambda row: (row.block, row.is_given))
+        for (block, is_given), of_block in groupby(
+            table.rows, key=lambda row: (row.block, row.is_given)
+        )
     ]
     return Table(
         title or default_title(table),
@@ -305,9 +347,15 @@ def table_latex(
             found=label,
             expected="tab:results",
         )
-    has_lines = intervals == "lines" and any(shown_interval(cell, table.decimals) for cell in table.cells)
+    has_lines = intervals == "lines" and any(
+        shown_interval(cell, table.decimals) for cell in table.cells
+    )
     shown = as_table(table, title, intervals, stacked=has_lines, signatures=signatures)
-    cited = {row_name(row): rf"{latex_text(row.name)} \citep{{{row.cites}}}" for row in table.rows if row.cites}
+    cited = {
+        row_name(row): rf"{latex_text(row.name)} \citep{{{row.cites}}}"
+        for row in table.rows
+        if row.cites
+    }
     # The caption has the notes.
     return render_latex(replace(shown, notes=()), label=label, place=width, names=cited)
 
@@ -326,12 +374,20 @@ def _cell(table: PaperTable, j: int, cell: PaperCell) -> Cell:
     number = cell.number(table.decimals)
     value = cell.value if cell.printed is None or number is None else Decimal(number).scaleb(-2)
     interval = shown_interval(cell, table.decimals)
-    return Cell(None if number is None else value, interval, marks(cell), cell.is_best, table.columns[j].is_small)
+    return Cell(
+        None if number is None else value,
+        interval,
+        marks(cell),
+        cell.is_best,
+        table.columns[j].is_small,
+    )
 
 
 def table_csv(table: PaperTable) -> str:
     """Return one record per cell, with numbers as fractions in full precision."""
-    return records_csv([_record(table, row, j, cell) for row in table.rows for j, cell in enumerate(row.cells)])
+    return records_csv(
+        [_record(table, row, j, cell) for row in table.rows for j, cell in enumerate(row.cells)]
+    )
 
 
 def _record(table: PaperTable, row: PaperRow, j: int, cell: PaperCell) -> dict[str, Any]:
@@ -347,7 +403,11 @@ def _record(table: PaperTable, row: PaperRow, j: int, cell: PaperCell) -> dict[s
         "value": cell.value,
         "low": low,
         "high": high,
-        **({"better_than": ", ".join(table.baselines[i] for i in cell.test.beats)} if table.has_letters else {}),
+        **(
+            {"better_than": ", ".join(table.baselines[i] for i in cell.test.beats)}
+            if table.has_letters
+            else {}
+        ),
         "baseline": table.baselines[0] if cell.test.p_value is not None else None,
         "p": cell.test.p_value,
         "significant": cell.test.is_significant if cell.test.p_value is not None else None,

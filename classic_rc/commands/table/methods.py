@@ -42,7 +42,9 @@ _OF_COUNTS = re.compile(r"could not be parsed and count as wrong|have no answer 
 _PACKAGES = {"numpy": "NumPy", "scipy": "SciPy", "scikit-learn": "scikit-learn"}
 
 
-def methods_text(table: PaperTable, form: str = "latex", intervals: IntervalStyle = "lines") -> tuple[str, str]:
+def methods_text(
+    table: PaperTable, form: str = "latex", intervals: IntervalStyle = "lines"
+) -> tuple[str, str]:
     r"""Return a paragraph on methods with the table of settings, and the BibTeX entries that it cites.
 
     Parameters
@@ -60,21 +62,31 @@ def methods_text(table: PaperTable, form: str = "latex", intervals: IntervalStyl
         Each ends with a line break.
     """
     sentences = [printable(_sentence(table, *made)) for made in method_statements(table, intervals)]
-    keys = dict.fromkeys(key for text in sentences for group in _CITATION.findall(text) for key in group.split(","))
+    keys = dict.fromkeys(
+        key for text in sentences for group in _CITATION.findall(text) for key in group.split(",")
+    )
     escape = {"latex": latex_caption, "markdown": markdown_escape}.get(form, str)
     cite: Callable[[list[str]], str] = _citep if form == "latex" else _authors_and_years
     shown = []
     for text in sentences:
         # Every second part is the keys of a citation, which are not escaped.
         parts = _CITATION.split(text)
-        shown.append("".join(cite(part.split(",")) if i % 2 else escape(part) for i, part in enumerate(parts)))
+        shown.append(
+            "".join(
+                cite(part.split(",")) if i % 2 else escape(part) for i, part in enumerate(parts)
+            )
+        )
     settings = settings_table(table)
-    below = render_latex(settings, label="tab:settings") if form == "latex" else render(settings, form)
+    below = (
+        render_latex(settings, label="tab:settings") if form == "latex" else render(settings, form)
+    )
     return f"{' '.join(shown)}\n\n{below}", "\n\n".join(references()[key] for key in keys) + "\n"
 
 
 def _sentence(table: PaperTable, labels: Sequence[str], statement: str) -> str:
-    if statement.startswith((labels[0], *(row.name for row in table.rows))):  # a name stays as it is
+    if statement.startswith(
+        (labels[0], *(row.name for row in table.rows))
+    ):  # a name stays as it is
         return (
             f"{statement}."
             if len(labels) == len(table.shown_datasets)
@@ -103,13 +115,19 @@ def _cited(keys: Iterable[str]) -> str:
 # Statements
 
 
-def method_statements(table: PaperTable, intervals: IntervalStyle = "lines") -> list[tuple[list[str], str]]:
+def method_statements(
+    table: PaperTable, intervals: IntervalStyle = "lines"
+) -> list[tuple[list[str], str]]:
     """Return what is done, each statement with the names of the datasets whose records say so.
 
     Statements have no full stop; the keys of their citations are between private characters.
     """
     every = [dataset.label for dataset in table.shown_datasets]
-    found = {statement: [dataset.label] for dataset in table.shown_datasets for statement in _data(dataset)}
+    found = {
+        statement: [dataset.label]
+        for dataset in table.shown_datasets
+        for statement in _data(dataset)
+    }
     found |= dict.fromkeys(_sources(table), every)
     for make in (_decisions, _metrics, _runs, _intervals, _tests, _remarks, _software):
         if make is _intervals and intervals == "none":
@@ -121,8 +139,18 @@ def method_statements(table: PaperTable, intervals: IntervalStyle = "lines") -> 
     made = [(labels, statement) for statement, labels in found.items()]
     cites = [row.cites for row in table.rows if row.block is Block.PUBLISHED and row.cites]
     if cites:
-        made.append((every, f"published results are as printed{_cited(cites)} and are not part of any comparison"))
-    given = [row.name for row in table.rows if row.is_given and not any(cell.sample for cell in row.cells)]
+        made.append(
+            (
+                every,
+                f"published results are as printed{_cited(cites)} and are not part of any "
+                "comparison",
+            )
+        )
+    given = [
+        row.name
+        for row in table.rows
+        if row.is_given and not any(cell.sample for cell in row.cells)
+    ]
     if given:
         made.append((every, f"the numbers of {join_words(given)} are given and not measured here"))
     return made
@@ -148,11 +176,20 @@ def _data(dataset: PaperDataset) -> Iterator[str]:
     size += f" about {format_count(passages, 'passage')}" if isinstance(passages, int) else ""
     split = f" (split {dataset.split})" if dataset.split else ""
     source = ""
-    if isinstance(reader, str) and reader in READERS and READERS[reader].is_dataset and not READERS[reader].is_log:
+    if (
+        isinstance(reader, str)
+        and reader in READERS
+        and READERS[reader].is_dataset
+        and not READERS[reader].is_log
+    ):
         # Only official files are certain to be the cited data; others may be anyone's in their format.
         is_official = dataset.results.fingerprint in FINGERPRINTS
         source = _cited(READERS[reader].cites)
-        source = source if is_official or not source else f" in the format of {READERS[reader].title}{source}"
+        source = (
+            source
+            if is_official or not source
+            else f" in the format of {READERS[reader].title}{source}"
+        )
     yield f"{dataset.label}{split} has {size}{source}"
 
 
@@ -183,40 +220,58 @@ def _decisions(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
             yield meaning + ("" if only else f" ({join_words(names)})")
     for system in systems:
         if system.expected:
-            yield f"the result of {system.name} is an expectation over all random draws, in closed form"
+            yield (
+                f"the result of {system.name} is an expectation over all random draws, in closed "
+                "form"
+            )
     if any("|folds:near" in system.signature for system in systems):
         yield "folds keep equal and nearly equal passages together"
 
 
 def _metrics(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
-    metrics = dict.fromkeys(column.metric for column in table.columns if column.dataset == dataset.label)
+    metrics = dict.fromkeys(
+        column.metric for column in table.columns if column.dataset == dataset.label
+    )
     labels = ["accuracy" if metric.name == "accuracy" else metric.label for metric in metrics]
-    yield f"we report {join_words(labels)}{_cited(key for metric in metrics for key in metric.cites)}, in percent"
+    yield (
+        "we report "
+        f"{join_words(labels)}{_cited(key for metric in metrics for key in metric.cites)}, in "
+        "percent"
+    )
 
 
 def _units(dataset: PaperDataset) -> str:
     key = dataset.results.group
-    return "whole passages" if key is None else f"whole passages, grouped by {key} where it is known"
+    return (
+        "whole passages" if key is None else f"whole passages, grouped by {key} where it is known"
+    )
 
 
 def _intervals(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
     if (made := dataset.resampling) is not None:
         if several := [system.name for system in _systems(table, dataset) if system.runs > 1]:
             sentence = (
-                f"the intervals of {join_words(several)} are of both sources, passages and runs: the mean plus and "
-                "minus t times the square root of V + S/k, where V is the variance over resamples of passages and "
-                f"S that of the k runs, with Satterthwaite's degrees of freedom{_cited(['satterthwaite1946'])}"
+                f"the intervals of {join_words(several)} are of both sources, passages and runs: "
+                "the mean plus and minus t times the square root of V + S/k, where V is the "
+                "variance over resamples of passages and S that of the k runs, with "
+                f"Satterthwaite's degrees of freedom{_cited(['satterthwaite1946'])}"
             )
         yield (
-            f"intervals are {100 * made.level:g}% percentile intervals from {made.n:,} bootstrap resamples of "
-            f"{_units(dataset)} (seed {made.seed})"
+            f"intervals are {100 * made.level:g}% percentile intervals from {made.n:,} bootstrap "
+            f"resamples of {_units(dataset)} (seed {made.seed})"
         )
         if several:
             yield sentence
     for row in table.rows:
         own = zip(table.columns, row.cells, strict=True)
-        if any(cell.sample and cell.interval and column.dataset == dataset.label for column, cell in own):
-            yield f"the intervals of {row.name} are 95% percentile intervals from resamples of its own passages"
+        if any(
+            cell.sample and cell.interval and column.dataset == dataset.label
+            for column, cell in own
+        ):
+            yield (
+                f"the intervals of {row.name} are 95% percentile intervals from resamples of its "
+                "own passages"
+            )
 
 
 def _tests(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
@@ -227,16 +282,18 @@ def _tests(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
     if table.has_letters:
         n = format_count(len(family_pairs(dataset.system_names, table.baselines)), "comparison")
         yield (
-            f"superscripts mark systems that are significantly better than {join_words(table.baselines)} at p < "
-            f"{ALPHA:g}: two-sided paired permutation tests that swap the outcomes of {_units(dataset)} (exact, or "
-            f"{dataset.tests.n:,} random permutations with seed {dataset.tests.seed} if there are more), with "
-            f"Holm's correction for {n} in a column"
+            "superscripts mark systems that are significantly better than "
+            f"{join_words(table.baselines)} at p < {ALPHA:g}: two-sided paired permutation tests "
+            f"that swap the outcomes of {_units(dataset)} (exact, or {dataset.tests.n:,} random "
+            f"permutations with seed {dataset.tests.seed} if there are more), with Holm's "
+            f"correction for {n} in a column"
         )
         return
     yield (
-        f"an asterisk marks a system that differs significantly from {table.baselines[0]} at p < {ALPHA:g}: a "
-        f"two-sided paired permutation test that swaps the outcomes of {_units(dataset)} between the two systems "
-        f"(exact, or {dataset.tests.n:,} random permutations with seed {dataset.tests.seed} if there are more)"
+        f"an asterisk marks a system that differs significantly from {table.baselines[0]} at p < "
+        f"{ALPHA:g}: a two-sided paired permutation test that swaps the outcomes of "
+        f"{_units(dataset)} between the two systems (exact, or {dataset.tests.n:,} random "
+        f"permutations with seed {dataset.tests.seed} if there are more)"
     )
     metrics = join_words(list(dict.fromkeys(column.metric_label for column in tested)))
     n = format_count(len(dataset.results.systems) - 1, "comparison")
@@ -253,15 +310,17 @@ def _runs(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
         if system.runs > 1:
             deviation = 100 * (system.deviation(dataset.primary) or 0)
             yield (
-                f"{system.name} is the mean of {system.runs} runs, with a standard deviation of {deviation:.2f} in "
-                f"{dataset.primary.label}; tests compare the mean of its outcomes"
+                f"{system.name} is the mean of {system.runs} runs, with a standard deviation of "
+                f"{deviation:.2f} in {dataset.primary.label}; tests compare the mean of its "
+                "outcomes"
             )
     for row in table.rows:
         for column, cell in zip(table.columns, row.cells, strict=True):
             if cell.sample and column.dataset == dataset.label and column.group is None:
                 yield (
-                    f"{row.name} answered a sample of {cell.sample:,} of the {len(dataset.results.groups):,} "
-                    f"questions of {dataset.label}, and is not compared"
+                    f"{row.name} answered a sample of {cell.sample:,} of the "
+                    f"{len(dataset.results.groups):,} questions of {dataset.label}, and is not "
+                    "compared"
                 )
                 break
 
@@ -270,7 +329,9 @@ def _remarks(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
     """Yield what the record says about answers, data and systems, in its own words."""
     systems = _systems(table, dataset)
     lacking = [
-        f"{system.name}, {system.answers.note}" for system in systems if system.answers and system.answers.note
+        f"{system.name}, {system.answers.note}"
+        for system in systems
+        if system.answers and system.answers.note
     ]
     if lacking:
         yield f"answers that could not be parsed or are empty count as wrong: {'; '.join(lacking)}"
@@ -281,13 +342,19 @@ def _remarks(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
         yield from (f"{system.name}: {caveat}" for caveat in _texts(system.caveats))
     # What the record says of a system starts with its recorded name, and of a file also with its path.
     new = _recorded_names(dataset)
-    for remark in (text for key in ("warnings", "notes") for text in _texts(_fact(dataset, "dataset", key))):
+    for remark in (
+        text for key in ("warnings", "notes") for text in _texts(_fact(dataset, "dataset", key))
+    ):
         former = next((name for name in new if remark.startswith(f"{name}: ")), None)
         if former is None:
             yield remark
         elif any(system is new[former] for system in systems):
             about, paths = remark.removeprefix(f"{former}: "), new[former].params.get("path")
-            known = [path for path in (paths if isinstance(paths, list) else [paths]) if isinstance(path, str)]
+            known = [
+                path
+                for path in (paths if isinstance(paths, list) else [paths])
+                if isinstance(path, str)
+            ]
             path = next((path for path in known if about.startswith(f"{path}: ")), None)
             is_file = path is not None
             about = about.removeprefix(f"{path}: ")
@@ -300,7 +367,9 @@ def _recorded_names(dataset: PaperDataset) -> dict[str, Row]:
     former = {old: new for new, olds in dataset.former_names.items() for old in olds}
     by_name = {system.name: system for system in dataset.results.systems}
     names = {old: by_name[new] for old, new in former.items()}
-    names = {name: system for name, system in by_name.items() if name not in dataset.former_names} | names
+    names = {
+        name: system for name, system in by_name.items() if name not in dataset.former_names
+    } | names
     for entry in _fact(dataset, "protocol", "systems") or ():
         if entry.get("run_of") in names:
             names[entry["name"]] = names[entry["run_of"]]
@@ -313,7 +382,10 @@ def _texts(values: Any) -> list[str]:
 
 def _software(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
     used = [f"classic_rc {version}"] if (version := _fact(dataset, "version")) else []
-    python, packages = _fact(dataset, "environment", "python"), _fact(dataset, "environment", "packages")
+    python, packages = (
+        _fact(dataset, "environment", "python"),
+        _fact(dataset, "environment", "packages"),
+    )
     used += [f"Python {python}"] if isinstance(python, str) else []
     if isinstance(packages, dict):
         used += [f"{name} {packages[key]}" for key, name in _PACKAGES.items() if packages.get(key)]
@@ -339,7 +411,9 @@ def settings_table(table: PaperTable) -> Table:
                 _kind(system),
                 _changed(system),
                 _learned(system.trained_on, sources),
-                _tuned(system, {**sources, str(system.tuned_on): own} if system.tuned_here else sources),
+                _tuned(
+                    system, {**sources, str(system.tuned_on): own} if system.tuned_here else sources
+                ),
             )
             rows.setdefault((system.name, *cells), []).append(dataset.label)
     every = [dataset.label for dataset in table.shown_datasets]
@@ -388,7 +462,13 @@ def _known_sources(datasets: Sequence[PaperDataset]) -> dict[str, str]:
     for dataset in datasets:
         known[dataset.results.dataset] = " ".join(filter(None, (dataset.label, dataset.split)))
         for role in ("train", "tune"):
-            name, fingerprint = (_fact(dataset, "protocol", role, key) for key in ("name", "fingerprint"))
-            if isinstance(name, str) and isinstance(fingerprint, str) and fingerprint in FINGERPRINTS:
+            name, fingerprint = (
+                _fact(dataset, "protocol", role, key) for key in ("name", "fingerprint")
+            )
+            if (
+                isinstance(name, str)
+                and isinstance(fingerprint, str)
+                and fingerprint in FINGERPRINTS
+            ):
                 known.setdefault(name, " ".join(FINGERPRINTS[fingerprint]))
     return known

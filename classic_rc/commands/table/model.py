@@ -27,7 +27,9 @@ class PaperColumn:
     group_label: str | None = None
     questions: int = 0
     is_tested: bool = False  # whether its systems were tested against the baseline
-    names: frozenset[str] = frozenset()  # that choose the column: of its dataset, or of dataset and metric or group
+    names: frozenset[str] = (
+        frozenset()
+    )  # that choose the column: of its dataset, or of dataset and metric or group
     above: str | None = None  # "chance" or "floor" if its values are measured from there
 
     @property
@@ -50,7 +52,9 @@ class PaperCell:
     reason: str | None = None  # why there is no value, if that is known
     answers: AnswerCounts | None = None  # of a file of answers
     deviation: float | None = None  # over the runs of the system
-    defines_group: bool = False  # the group is the questions that it solves, or those that it does not solve
+    defines_group: bool = (
+        False  # the group is the questions that it solves, or those that it does not solve
+    )
     sample: int | None = None  # the number of questions, if it is a sample of them
 
     def number(self, decimals: int) -> str | None:
@@ -80,7 +84,9 @@ class PaperTable:
     columns: tuple[PaperColumn, ...]  # those of one dataset are next to each other
     rows: tuple[PaperRow, ...]  # those of one block are next to each other
     datasets: tuple[PaperDataset, ...]  # what the table is made of
-    baselines: tuple[str, ...] = ()  # the systems that others are tested against; see `Tested.beats`
+    baselines: tuple[
+        str, ...
+    ] = ()  # the systems that others are tested against; see `Tested.beats`
     decimals: int = 1  # digits after the decimal point; equal printed numbers are equally good
     notes: tuple[str, ...] = ()  # what the reader of the table need not know and its author should
 
@@ -98,7 +104,9 @@ class PaperTable:
     def shown_datasets(self) -> list[PaperDataset]:
         """The datasets that have a column, in the order of the columns."""
         by_label = {dataset.label: dataset for dataset in self.datasets}
-        return [by_label[label] for label in dict.fromkeys(column.dataset for column in self.columns)]
+        return [
+            by_label[label] for label in dict.fromkeys(column.dataset for column in self.columns)
+        ]
 
     @property
     def missing(self) -> list[str]:
@@ -113,7 +121,10 @@ class PaperTable:
                     why.setdefault(cell.reason or "not in the record", {})[column.dataset] = None
             for reason, labels in why.items():
                 found.setdefault((tuple(labels), reason), []).append(row.name)
-        return [f"no result of {', '.join(names)} on {', '.join(of)}: {why}" for (of, why), names in found.items()]
+        return [
+            f"no result of {', '.join(names)} on {', '.join(of)}: {why}"
+            for (of, why), names in found.items()
+        ]
 
     def select(self, rows: str | None = None, columns: str | None = None) -> PaperTable:
         """Return the table with only some rows and columns, in the order of their names; no mark changes.
@@ -138,10 +149,14 @@ class PaperTable:
             table = replace(
                 table,
                 columns=tuple(self.columns[j] for j in chosen),
-                rows=tuple(replace(row, cells=tuple(row.cells[j] for j in chosen)) for row in self.rows),
+                rows=tuple(
+                    replace(row, cells=tuple(row.cells[j] for j in chosen)) for row in self.rows
+                ),
             )
         if rows is None:
-            filled = (row for row in table.rows if any(cell.value is not None for cell in row.cells))
+            filled = (
+                row for row in table.rows if any(cell.value is not None for cell in row.cells)
+            )
             table = replace(table, rows=tuple(filled))
         else:
             picked = _choose("row", rows, [row.names for row in self.rows])
@@ -153,7 +168,11 @@ class PaperTable:
             if any(row.cells[self.columns.index(column)].is_best for row in self.rows)
             and not any(row.cells[j].is_best for row in table.rows)
         ]
-        notes = [f"no number is bold in {', '.join(hidden)}: the best system is not in the table"] if hidden else []
+        notes = (
+            [f"no number is bold in {', '.join(hidden)}: the best system is not in the table"]
+            if hidden
+            else []
+        )
         return replace(table, notes=(*self.notes, *notes))
 
 
@@ -174,7 +193,9 @@ def _choose(kind: str, text: str, names: Sequence[AbstractSet[str]]) -> list[int
     return chosen
 
 
-def _keep_together(chosen: Sequence[int], parts: Sequence[str], order: Sequence[str] = ()) -> list[int]:
+def _keep_together(
+    chosen: Sequence[int], parts: Sequence[str], order: Sequence[str] = ()
+) -> list[int]:
     """Return the indices with those of one part together: parts in the given order, or that of first appearance."""
     appearing = order or list(dict.fromkeys(parts[i] for i in chosen))
     return sorted(chosen, key=lambda i: appearing.index(parts[i]))

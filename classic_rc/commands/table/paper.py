@@ -53,12 +53,16 @@ def read_paper_records(paths: Iterable[str | Path]) -> list[tuple[str, SharedRes
         file = Path(path) / RECORD_NAME if Path(path).is_dir() else Path(path)
         if not file.is_file():
             folder = Path(path).parent if Path(path).suffix == ".json" else Path(path)
-            problem = "no run record in this folder" if Path(path).is_dir() else "no such file or folder"
+            problem = (
+                "no run record in this folder" if Path(path).is_dir() else "no such file or folder"
+            )
             hint = f"`classic-rc run DATA --save {folder}` writes one"
             raise DataError(problem, source=str(path), hint=hint)
         found += [(str(file), results) for results in read_results(file)]
     if not any(results.systems for _, results in found):
-        raise DataError("the records have no results", source=", ".join(map(str, paths)), field="rows")
+        raise DataError(
+            "the records have no results", source=", ".join(map(str, paths)), field="rows"
+        )
     return found
 
 
@@ -114,7 +118,11 @@ def make_paper_table(
         get_metric(name)
     datasets, new, notes = merge_records(records, rename, by, metrics)
     measured = [(dataset, _metrics_of(dataset, metrics)) for dataset in datasets]
-    notes += [f"{d.label} is left out: {', '.join(metrics)} do not apply to it" for d, of in measured if not of]
+    notes += [
+        f"{d.label} is left out: {', '.join(metrics)} do not apply to it"
+        for d, of in measured
+        if not of
+    ]
     measured = [(dataset, of) for dataset, of in measured if of]
     if not measured:
         applicable = dict.fromkeys(name for d in datasets for name in d.results.metric_names)
@@ -134,12 +142,18 @@ def make_paper_table(
     for recorded, of in measured:
         dataset = replace(
             recorded,
-            resampling=recorded.resampling if intervals is None else recorded.resampling_with(intervals),
+            resampling=recorded.resampling
+            if intervals is None
+            else recorded.resampling_with(intervals),
             tests=recorded.tests_with(baselines) if given else recorded.tests,
         )
-        if dataset.tests is not None and {*dataset.tests.baselines}.isdisjoint(dataset.system_names):
+        if dataset.tests is not None and {*dataset.tests.baselines}.isdisjoint(
+            dataset.system_names
+        ):
             names = ", ".join(dataset.tests.baselines)
-            notes.append(f"{dataset.label}: the baseline {names} has no result, so nothing is marked there")
+            notes.append(
+                f"{dataset.label}: the baseline {names} has no result, so nothing is marked there"
+            )
             dataset = replace(dataset, tests=None)
         used.append(dataset)
         own: list[PaperColumn] = []
@@ -159,8 +173,13 @@ def make_paper_table(
 
 def _metrics_of(dataset: PaperDataset, names: Sequence[str]) -> list[Metric]:
     if names:
-        return [METRICS[name] for name in dict.fromkeys(names) if name in dataset.results.metric_names]
-    return [METRICS[name] for name in dict.fromkeys((*PAPER_METRICS[dataset.results.task], dataset.primary.name))]
+        return [
+            METRICS[name] for name in dict.fromkeys(names) if name in dataset.results.metric_names
+        ]
+    return [
+        METRICS[name]
+        for name in dict.fromkeys((*PAPER_METRICS[dataset.results.task], dataset.primary.name))
+    ]
 
 
 def _no_grouping(by: str, datasets: Sequence[PaperDataset]) -> UsageError:
@@ -168,7 +187,8 @@ def _no_grouping(by: str, datasets: Sequence[PaperDataset]) -> UsageError:
     if known:
         return unknown_name("key of groups in the records", by, known)
     return UsageError(
-        f"the records have no groups of questions: repeat the runs with `classic-rc run DATA --by {by} --save DIR`",
+        "the records have no groups of questions: repeat the runs with `classic-rc run DATA --by "
+        f"{by} --save DIR`",
         field="--by",
         found=by,
     )
@@ -192,7 +212,8 @@ def _find_baselines(
     if len(recorded) > 1:
         shown = "; ".join(f"{', '.join(names)} on {label}" for names, label in recorded.items())
         raise UsageError(
-            f"the records have different baselines ({shown}): choose one with --baseline {next(iter(recorded))[0]}",
+            f"the records have different baselines ({shown}): choose one with --baseline "
+            f"{next(iter(recorded))[0]}",
             field="--baseline",
             found=shown,
             expected="the same baselines for all datasets",
@@ -208,32 +229,58 @@ def _columns_of(
     everything = np.ones(len(results.groups), dtype=np.bool_)
 
     def names(*of: str) -> frozenset[str]:
-        return frozenset((*dataset.names, *(f"{name}:{part}" for name in dataset.names for part in of)))
+        return frozenset(
+            (*dataset.names, *(f"{name}:{part}" for name in dataset.names for part in of))
+        )
 
     for metric in metrics:
         label = new.get(metric.name, new.get(metric.label, metric.label))
         chosen_by = names(metric.name, metric.label, label)
         is_tested = tested and metric.name == primary.name
         column = PaperColumn(
-            dataset.label, metric, label, None, None, len(everything), is_tested=is_tested, names=chosen_by
+            dataset.label,
+            metric,
+            label,
+            None,
+            None,
+            len(everything),
+            is_tested=is_tested,
+            names=chosen_by,
         )
         yield column, everything
     label = new.get(primary.name, new.get(primary.label, primary.label))
     for value, mask in ({} if by is None else results.groupings.get(by, {})).items():
         shown = new.get(value, value)
         yield (
-            PaperColumn(dataset.label, primary, label, value, shown, int(mask.sum()), tested, names(value, shown)),
+            PaperColumn(
+                dataset.label,
+                primary,
+                label,
+                value,
+                shown,
+                int(mask.sum()),
+                tested,
+                names(value, shown),
+            ),
             mask,
         )
 
 
 def _measure(
-    dataset: PaperDataset, column: PaperColumn, mask: NDArray[np.bool_], by: str | None, decimals: int
+    dataset: PaperDataset,
+    column: PaperColumn,
+    mask: NDArray[np.bool_],
+    by: str | None,
+    decimals: int,
 ) -> dict[str, PaperCell]:
     """Return the cells of a column by the names of the systems."""
     results, metric, systems = dataset.results, column.metric, dataset.results.systems
     values = [metric.aggregate(system.statistics[metric.name][mask]) for system in systems]
-    defines = set() if by is None or column.group is None else results.defining(results.groupings[by], column.group)
+    defines = (
+        set()
+        if by is None or column.group is None
+        else results.defining(results.groupings[by], column.group)
+    )
     tests = dataset.tests if column.is_tested else None
     intervals, family = results.measure(metric, mask, dataset.resampling, tests, defines)
     best = _best(column, systems, values, decimals, defines)
@@ -266,7 +313,10 @@ def _best(
     Expectations, systems tuned on the data that they report, and those that define the group are not compared. No
     number is the best of fewer than two, or in a small group.
     """
-    left_out = {*defines, *(system.name for system in systems if system.expected or system.tuned_here)}
+    left_out = {
+        *defines,
+        *(system.name for system in systems if system.expected or system.tuned_here),
+    }
     compared = [i for i, system in enumerate(systems) if system.name not in left_out]
     if len(compared) < 2 or column.is_small or any(values[i] != values[i] for i in compared):
         return set()
@@ -289,8 +339,8 @@ def _systems_as_rows(
                 # A row that learned from gold on one dataset must not look as if it learned nothing.
                 blocks[system.name] = max(known, system.block, key=order.index)
                 notes.append(
-                    f"{system.name} is in the block {blocks[system.name]!s}: it is {known!s} on one dataset and "
-                    f"{system.block!s} on {dataset.label}"
+                    f"{system.name} is in the block {blocks[system.name]!s}: it is {known!s} on "
+                    f"one dataset and {system.block!s} on {dataset.label}"
                 )
     rows = []
     for name in sorted(blocks, key=lambda name: order.index(blocks[name])):
@@ -300,8 +350,12 @@ def _systems_as_rows(
             continue
         former = {old for dataset in datasets for old in dataset.former_names.get(name, ())}
         rows.append(PaperRow(name, blocks[name], of_row, names=frozenset({name, *former})))
-    unmeasured = {name: reason for dataset in datasets for name, reason in dataset.results.missing.items()}
-    notes += [f"{name} is left out: {reason}" for name, reason in unmeasured.items() if name not in blocks]
+    unmeasured = {
+        name: reason for dataset in datasets for name, reason in dataset.results.missing.items()
+    }
+    notes += [
+        f"{name} is left out: {reason}" for name, reason in unmeasured.items() if name not in blocks
+    ]
     return rows, notes
 
 
@@ -314,26 +368,36 @@ def _published_rows(
     published: bool,
 ) -> tuple[list[PaperRow], list[str]]:
     """Return the given numbers and, on request, the published figures of the columns as rows, and notes."""
-    rows: dict[tuple[str, str, str | None], dict[PaperColumn, PaperCell]] = {}  # by system, source and citation
+    rows: dict[
+        tuple[str, str, str | None], dict[PaperColumn, PaperCell]
+    ] = {}  # by system, source and citation
     notes: list[str] = []
     for dataset in datasets:
         places: dict[tuple[str, Any], PaperColumn] = {
-            (column.metric.name, column.group): column for column in columns if column.dataset == dataset.label
+            (column.metric.name, column.group): column
+            for column in columns
+            if column.dataset == dataset.label
         }
         if dataset.figures is None and published:
-            notes.append(f"{dataset.label}: its record has no published figures: run it again with --save")
+            notes.append(
+                f"{dataset.label}: its record has no published figures: run it again with --save"
+            )
         for figure in dataset.figures or ():
             of, column = figure.number, places.get((figure.number.metric, figure.number.group))
             is_shown = (published or figure.source == GIVEN) and figure.key in (by, None)
             if column is None or not is_shown or of.value != of.value:
                 continue
-            cells = rows.setdefault((figure.system, figure.cites or figure.source, figure.cites), {})
+            cells = rows.setdefault(
+                (figure.system, figure.cites or figure.source, figure.cites), {}
+            )
             if column not in cells:
-                cells[column] = PaperCell(of.value, of.interval, printed=of.printed, sample=of.questions)
+                cells[column] = PaperCell(
+                    of.value, of.interval, printed=of.printed, sample=of.questions
+                )
             elif cells[column].printed != of.printed:
                 notes.append(
-                    f"{dataset.label}: the table has {cells[column].printed} for {figure.system}, and not "
-                    f"{of.printed} ({figure.source})"
+                    f"{dataset.label}: the table has {cells[column].printed} for {figure.system}, "
+                    f"and not {of.printed} ({figure.source})"
                 )
     return [
         PaperRow(
@@ -371,21 +435,32 @@ def add_above(table: PaperTable, base: str) -> PaperTable:
         if column.metric != dataset.primary or column.group is not None:
             continue
         share, source = _find_base(dataset, base)
-        notes.append(f"{dataset.label}: above {base}: (value - b) / (1 - b), b = {100 * share:.2f} ({source})")
+        notes.append(
+            f"{dataset.label}: above {base}: (value - b) / (1 - b), b = {100 * share:.2f} "
+            f"({source})"
+        )
         names = frozenset({*column.names, f"above {base}"})
-        columns.append(replace(column, group_label=f"above {base}", is_tested=False, names=names, above=base))
+        columns.append(
+            replace(column, group_label=f"above {base}", is_tested=False, names=names, above=base)
+        )
         for row, kept in zip(table.rows, cells, strict=True):
             value = row.cells[j].value
             distance = None if value is None else above(value, share)[0]
-            kept.append(PaperCell(distance, is_best=row.cells[j].is_best, reason=row.cells[j].reason))
-    rows = tuple(replace(row, cells=tuple(kept)) for row, kept in zip(table.rows, cells, strict=True))
+            kept.append(
+                PaperCell(distance, is_best=row.cells[j].is_best, reason=row.cells[j].reason)
+            )
+    rows = tuple(
+        replace(row, cells=tuple(kept)) for row, kept in zip(table.rows, cells, strict=True)
+    )
     return replace(table, columns=tuple(columns), rows=rows, notes=(*table.notes, *notes))
 
 
 def _find_base(dataset: PaperDataset, base: str) -> tuple[float, str]:
     """Return the share that a base is, and the system and the place that it is from."""
     metric = dataset.primary
-    recorded = [(metric.aggregate(s.statistics[metric.name]), s.name) for s in _systems(dataset, base)]
+    recorded = [
+        (metric.aggregate(s.statistics[metric.name]), s.name) for s in _systems(dataset, base)
+    ]
     if recorded:
         share, name = max(recorded)
         return share, f"{name} of the record"
@@ -393,7 +468,8 @@ def _find_base(dataset: PaperDataset, base: str) -> tuple[float, str]:
     if known is None or known.metric != metric.name:
         need = CHANCE if base == "chance" else "a system that learns nothing, such as sw+d"
         raise UsageError(
-            f"{dataset.label}: neither the record nor the package has its {base}: run it with {need} too",
+            f"{dataset.label}: neither the record nor the package has its {base}: run it with "
+            f"{need} too",
             field="--above",
             found=base,
             expected=f"a record with {need}",
@@ -404,6 +480,10 @@ def _find_base(dataset: PaperDataset, base: str) -> tuple[float, str]:
 
 def _systems(dataset: PaperDataset, base: str) -> Iterator[Row]:
     """Yield the systems of a dataset whose best value is the base; a floor needs another one than random choice."""
-    untrained = [s for s in dataset.results.systems if s.block is Block.UNTRAINED and not s.tuned_here]
+    untrained = [
+        s for s in dataset.results.systems if s.block is Block.UNTRAINED and not s.tuned_here
+    ]
     is_floor = base == "floor" and any(system.solver != CHANCE for system in untrained)
-    return (system for system in untrained if is_floor or (base == "chance" and system.solver == CHANCE))
+    return (
+        system for system in untrained if is_floor or (base == "chance" and system.solver == CHANCE)
+    )

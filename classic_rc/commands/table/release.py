@@ -43,7 +43,9 @@ def write_release(folder: Path, records: Sequence[str], line: str) -> list[str]:
     for record in records:
         restored = restore_record(record)
         if restored.changes:
-            raise DataError("the record cannot be run again", source=record, found="; ".join(restored.changes))
+            raise DataError(
+                "the record cannot be run again", source=record, found="; ".join(restored.changes)
+            )
         for run in restored.runs:
             made.add(run)
         versions |= dict.fromkeys(_versions(json.loads(read_text(record))))
@@ -93,17 +95,26 @@ class _Release:
         read_with, sources = dataset.read_with, [source.path for source in dataset.sources]
         if read_with is None or dataset.parts:
             raise UsageError(
-                f"{dataset.name} has several files, or was in memory: a suite has one file or folder a dataset",
+                f"{dataset.name} has several files, or was in memory: a suite has one file or "
+                "folder a dataset",
                 field="--release",
                 found=dataset.name,
             )
-        options = {key: read_with[key] for key in DATA_SETTINGS if key not in READING and read_with.get(key)}
+        options = {
+            key: read_with[key]
+            for key in DATA_SETTINGS
+            if key not in READING and read_with.get(key)
+        }
         path, answers = read_with["path"], options.pop("answers", None)
         if path in SAMPLES or is_hub_name(path) or named_files(path, sources):
-            return DataSpec(path, **{key: value for key, value in options.items() if key != "reader"})
+            return DataSpec(
+                path, **{key: value for key, value in options.items() if key != "reader"}
+            )
         base = os.path.dirname(os.path.abspath(path))
         copies = {source: self._copy(source, f"data/{_slug(name)}", base) for source in sources}
-        self.notes.append(f"{path} is copied into the release: its licence says whether you may publish it")
+        self.notes.append(
+            f"{path} is copied into the release: its licence says whether you may publish it"
+        )
         own = self._shown(f"data/{_slug(name)}/{os.path.basename(os.path.abspath(path))}")
         if answers is not None:
             options["answers"] = copies.get(answers) or os.path.dirname(own)
@@ -140,7 +151,8 @@ class _Release:
             return system
         if system.solver.source_file is not None:
             raise UsageError(
-                f"{system.name} is code of your own, which no release has: release a file of its predictions",
+                f"{system.name} is code of your own, which no release has: release a file of its "
+                "predictions",
                 field="--release",
                 found=str(system.name),
             )
@@ -153,8 +165,13 @@ class _Release:
             return {} if by is None else {"by": by}
         records = []
         for i, question in enumerate(run.dataset):
-            of = {key: [value for value, own in groups.items() if i in own] for key, groups in apart.items()}
-            records.append({"id": question.id, **{key: "; ".join(values) or "-" for key, values in of.items()}})
+            of = {
+                key: [value for value, own in groups.items() if i in own]
+                for key, groups in apart.items()
+            }
+            records.append(
+                {"id": question.id, **{key: "; ".join(values) or "-" for key, values in of.items()}}
+            )
         path = f"data/{_slug(name)}/labels.csv"
         write_file(_made(self._folder / path), records_csv(records))
         return {"by": [*([] if by is None else [by]), *apart], "labels": self._shown(path)}
@@ -166,7 +183,9 @@ class _Release:
             lines = []
             for id_, outcome in row["outcomes"].items():
                 answer = outcome["answer"][k] if n_runs > 1 else outcome["answer"]
-                lines.append(json.dumps({"id": id_, "answer": _answer(answer)}, ensure_ascii=False) + "\n")
+                lines.append(
+                    json.dumps({"id": id_, "answer": _answer(answer)}, ensure_ascii=False) + "\n"
+                )
             end = f"-{k + 1}" if n_runs > 1 else ""
             path = self._folder / "predictions" / _slug(name) / f"{_slug(row['name'])}{end}.jsonl"
             write_file(_made(path), lines)
@@ -198,7 +217,11 @@ def _slug(name: str) -> str:
 def _versions(record: Mapping[str, Any]) -> Iterator[str]:
     yield f"classic_rc {record['version']}"
     yield f"Python {record['environment']['python']}"
-    yield from (f"{name} {version}" for name, version in record["environment"]["packages"].items() if version)
+    yield from (
+        f"{name} {version}"
+        for name, version in record["environment"]["packages"].items()
+        if version
+    )
 
 
 def _readme(line: str, versions: Sequence[str]) -> str:

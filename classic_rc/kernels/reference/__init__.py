@@ -30,7 +30,16 @@ The lessons in reading order:
 20. ``entities``: its features of cloze candidates. Chen et al. 2016, section 3.1.
 """
 
-from classic_rc.kernels.reference import bm25, cloze, entities, evidence, lexical, ngrams, proximity, tfidf
+from classic_rc.kernels.reference import (
+    bm25,
+    cloze,
+    entities,
+    evidence,
+    lexical,
+    ngrams,
+    proximity,
+    tfidf,
+)
 from classic_rc.kernels.reference.alignment import best_support_graph
 from classic_rc.kernels.reference.cloze import cloze_distance
 from classic_rc.kernels.reference.cloze_shift import cloze_window

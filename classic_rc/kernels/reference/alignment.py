@@ -82,8 +82,14 @@ def best_support_graph(
             and ends.issuperset(required)
             and (not align_option or len(edges) > n_question)
             and not _exceeds(len(sentences), max_sentences)
-            and not any(_exceeds(sum(sentence_of[e.chunk] == s for e in edges), max_edges) for s in sentences)
-            and not any(_exceeds(sum(words_of[j] == words for j in chunks), max_copies) for words in set(words_of))
+            and not any(
+                _exceeds(sum(sentence_of[e.chunk] == s for e in edges), max_edges)
+                for s in sentences
+            )
+            and not any(
+                _exceeds(sum(words_of[j] == words for j in chunks), max_copies)
+                for words in set(words_of)
+            )
         )
         if legal:
             total = sum(edge.weight for edge in edges) + bonus

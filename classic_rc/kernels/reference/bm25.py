@@ -20,7 +20,9 @@ Score: TypeAlias = Callable[[Terms, Terms, Sentences], Float]
 """From a query, a sentence and all sentences, the sentence's score."""
 
 
-def score(query: Terms, sentence: Terms, sentences: Sentences, k1: float = 0.9, b: float = 0.4) -> Float:
+def score(
+    query: Terms, sentence: Terms, sentences: Sentences, k1: float = 0.9, b: float = 0.4
+) -> Float:
     """Return how well a sentence matches a query: the sum of :func:`term_score` over the query's distinct terms.
 
     Robertson et al. 1994, Okapi at TREC-3, as in Lucene 8, ``BM25Similarity``. Lucene 8 drops the factor k1 + 1,
@@ -49,7 +51,9 @@ def score(query: Terms, sentence: Terms, sentences: Sentences, k1: float = 0.9, 
         if term in sentence:
             frequency = sum(term in other for other in with_terms)
             weight = Float(query.count(term)) * idf(len(with_terms), frequency)
-            total += float(term_score(weight, sentence.count(term), len(sentence), mean_length, k1, b))
+            total += float(
+                term_score(weight, sentence.count(term), len(sentence), mean_length, k1, b)
+            )
     return Float(total)
 
 
@@ -58,7 +62,9 @@ def idf(n_sentences: int, frequency: int) -> Float:
     return Float(math.log(1 + (n_sentences - frequency + 0.5) / (frequency + 0.5)))
 
 
-def term_score(weight: Float, count: int, length: int, mean_length: Float, k1: float, b: float) -> Float:
+def term_score(
+    weight: Float, count: int, length: int, mean_length: Float, k1: float, b: float
+) -> Float:
     """Return what a term adds that occurs `count` times in a sentence of this length.
 
     Each further occurrence adds less, and an occurrence in a long sentence adds less than one in a short sentence.
@@ -82,7 +88,9 @@ def remembered_length(length: int) -> int:
     return length if rest < 0 else 24 + (rest >> lost << lost)
 
 
-def top(query: Terms, sentences: Sentences, k: int, score: Score = score) -> list[tuple[int, Float]]:
+def top(
+    query: Terms, sentences: Sentences, k: int, score: Score = score
+) -> list[tuple[int, Float]]:
     """Return the indices and scores of the `k` best sentences with a term of the query, ties by the lowest index.
 
     Examples

@@ -60,7 +60,10 @@ def cloze_distance(
     6
     """
     mentions = alignments(passage, query, placeholder, candidate, max_distance=max_distance)
-    return min((sum(word.steps for word in words) for _, words in mentions), default=max_distance * len(query))
+    return min(
+        (sum(word.steps for word in words) for _, words in mentions),
+        default=max_distance * len(query),
+    )
 
 
 def alignments(
@@ -87,7 +90,9 @@ def alignments(
                 continue
             # The placeholder takes one place but is not a token: hence the + 1 for words after it.
             target = start + at - placeholder if at < placeholder else last + at - placeholder + 1
-            nearest = min(_occurrences(passage, word), key=lambda place: abs(place - target), default=None)
+            nearest = min(
+                _occurrences(passage, word), key=lambda place: abs(place - target), default=None
+            )
             if nearest is None or abs(nearest - target) >= max_distance:
                 words.append(AlignedWord(at, None, max_distance))
             else:

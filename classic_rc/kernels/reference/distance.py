@@ -43,7 +43,9 @@ def word_distance(
     0.6
     """
     question_words = {w for w in question if w in passage and w not in stop_words}
-    candidate_words = {w for w in candidate if w in passage and w not in question and w not in stop_words}
+    candidate_words = {
+        w for w in candidate if w in passage and w not in question and w not in stop_words
+    }
     if not question_words or not candidate_words:
         return 1.0
     answer_places = [i for i, token in enumerate(passage) if token in candidate_words]
@@ -61,7 +63,9 @@ def word_distance(
 
 
 def _first_distance(
-    passage: Sequence[Hashable], question_words: Collection[Hashable], candidate_words: Collection[Hashable]
+    passage: Sequence[Hashable],
+    question_words: Collection[Hashable],
+    candidate_words: Collection[Hashable],
 ) -> int:
     """Return the distance between the last words of both kinds, as soon as both have occurred."""
     last_question = last_answer = None

@@ -68,29 +68,49 @@ def entity_features(
     for left in range(_CONTEXT + 1):
         for right in range(_CONTEXT + 1):
             if left or right:
-                found = any(own_left >= left and own_right >= right for own_left, own_right in reached)
+                found = any(
+                    own_left >= left and own_right >= right for own_left, own_right in reached
+                )
                 features[context_name(left, right)] = float(found)
 
     content = [word for word in question.query if word not in stop_words]
     aligned = alignments(
-        passage, question.query, question.placeholder, candidate, max_distance=aligned_reach, ignored=stop_words
+        passage,
+        question.query,
+        question.placeholder,
+        candidate,
+        max_distance=aligned_reach,
+        ignored=stop_words,
     )
     steps = {
         "aligned": (aligned_reach, [[word.steps for word in words] for _, words in aligned]),
-        "distance": (reach, [[nearest_steps(passage, word, m, reach) for word in content] for m in mentions]),
+        "distance": (
+            reach,
+            [[nearest_steps(passage, word, m, reach) for word in content] for m in mentions],
+        ),
     }
     for name, (most, of_mentions) in steps.items():
         sums = list(map(sum, of_mentions))
         measured = bool(sums and content)
         features[f"{name}: least"] = min(sums) / len(content) if measured else float(most)
-        features[f"{name}: mean"] = sum(sums) / (len(sums) * len(content)) if measured else float(most)
+        features[f"{name}: mean"] = (
+            sum(sums) / (len(sums) * len(content)) if measured else float(most)
+        )
 
     other = set(content) - set(candidate)
-    shares = [len(other & set(question.sentences[m.sentence])) / len(other) for m in mentions if other]
+    shares = [
+        len(other & set(question.sentences[m.sentence])) / len(other) for m in mentions if other
+    ]
     features["words in sentence"] = max(shares, default=0.0)
-    others = [own for i, own in enumerate(question.candidates) if i != index and query_count(question, own)]
+    others = [
+        own
+        for i, own in enumerate(question.candidates)
+        if i != index and query_count(question, own)
+    ]
     named = [mention for own in others for mention in mentions_of(question, own)]
-    features["entity in sentence"] = float(any(_are_together(m, o) for m in mentions for o in named))
+    features["entity in sentence"] = float(
+        any(_are_together(m, o) for m in mentions for o in named)
+    )
     return features
 
 
@@ -98,7 +118,9 @@ def mentions_of(question: ClozeQuestion, candidate: Tokens) -> list[Mention]:
     """Return the mentions of a candidate, in order."""
     passage = [token for sentence in question.sentences for token in sentence]
     sentence_of = [number for number, sentence in enumerate(question.sentences) for _ in sentence]
-    return [Mention(i, i + len(candidate), sentence_of[i]) for i in phrase_starts(passage, candidate)]
+    return [
+        Mention(i, i + len(candidate), sentence_of[i]) for i in phrase_starts(passage, candidate)
+    ]
 
 
 def query_count(question: ClozeQuestion, candidate: Tokens) -> int:
@@ -122,7 +144,11 @@ def context_sizes(question: ClozeQuestion, passage: Tokens, mention: Mention) ->
     >>> context_sizes(question, question.sentences[0], Mention(2, 3, 0))
     (1, 2)
     """
-    before = zip(reversed(question.query[: question.placeholder]), reversed(passage[: mention.start]), strict=False)
+    before = zip(
+        reversed(question.query[: question.placeholder]),
+        reversed(passage[: mention.start]),
+        strict=False,
+    )
     after = zip(question.query[question.placeholder :], passage[mention.stop :], strict=False)
     return _common_prefix(before), _common_prefix(after)
 
@@ -130,7 +156,9 @@ def context_sizes(question: ClozeQuestion, passage: Tokens, mention: Mention) ->
 def nearest_steps(passage: Tokens, word: Hashable, mention: Mention, reach: int) -> int:
     """Return the distance of a word's nearest occurrence to the nearer end of a mention, at most `reach`."""
     ends = mention.start, mention.stop - 1
-    return min([reach, *(abs(i - end) for i, token in enumerate(passage) if token == word for end in ends)])
+    return min(
+        [reach, *(abs(i - end) for i, token in enumerate(passage) if token == word for end in ends)]
+    )
 
 
 def _common_prefix(pairs: Iterable[tuple[Hashable, Hashable]]) -> int:

@@ -55,10 +55,15 @@ def regions_of(sentences: Sequence[Sequence[Hashable]], size: int) -> list[set[H
 
 
 def region_products(
-    regions: Sequence[Collection[Hashable]], question: set[Hashable], words: set[Hashable], weight: Weight
+    regions: Sequence[Collection[Hashable]],
+    question: set[Hashable],
+    words: set[Hashable],
+    weight: Weight,
 ) -> list[float]:
     """Return the weight of Q times the weight of the words in each region."""
-    return [float(weight_in(question, r, weight)) * float(weight_in(words, r, weight)) for r in regions]
+    return [
+        float(weight_in(question, r, weight)) * float(weight_in(words, r, weight)) for r in regions
+    ]
 
 
 def best_products(
@@ -75,32 +80,45 @@ def best_products(
 
 
 def attention(
-    regions: Sequence[Collection[Hashable]], question: set[Hashable], words: set[Hashable], weight: Weight
+    regions: Sequence[Collection[Hashable]],
+    question: set[Hashable],
+    words: set[Hashable],
+    weight: Weight,
 ) -> float:
     """Return the mean of cov(words) over regions, weighted by exp(6 cov(Q))."""
     total, attended, attended_sum = weight_in(words, words, weight), 0.0, 0.0
     for region in regions:
         attended_sum += math.exp(6 * coverage(question, region, weight))
-        attended += weight_in(words, region, weight) * math.exp(6 * coverage(question, region, weight))
+        attended += weight_in(words, region, weight) * math.exp(
+            6 * coverage(question, region, weight)
+        )
     return attended / (total * attended_sum) if total and regions else 0.0
 
 
 def at_question(
-    regions: Sequence[Collection[Hashable]], question: set[Hashable], words: set[Hashable], weight: Weight
+    regions: Sequence[Collection[Hashable]],
+    question: set[Hashable],
+    words: set[Hashable],
+    weight: Weight,
 ) -> float:
     """Return cov(words) of the first region with the largest cov(Q), 0 if no region has a word of Q."""
     best = best_region(regions, question, weight)
     return coverage(words, regions[best], weight) if best >= 0 else 0.0
 
 
-def best_region(regions: Sequence[Collection[Hashable]], words: set[Hashable], weight: Weight) -> int:
+def best_region(
+    regions: Sequence[Collection[Hashable]], words: set[Hashable], weight: Weight
+) -> int:
     """Return the first region that has the largest weight of these words, -1 if no region has one of them."""
     sums = [weight_in(words, region, weight) for region in regions]
     return sums.index(max(sums)) if any(sums) else -1
 
 
 def evidence_sentence(
-    sentences: Sequence[Sequence[Hashable]], question: set[Hashable], words: set[Hashable], weight: Weight
+    sentences: Sequence[Sequence[Hashable]],
+    question: set[Hashable],
+    words: set[Hashable],
+    weight: Weight,
 ) -> int:
     """Return the first sentence with the largest product cov(Q) cov(words), -1 if all are 0."""
     products = region_products(sentences, question, words, weight)
@@ -115,7 +133,10 @@ class Neighbours(NamedTuple):
 
 
 def around_question(
-    sentences: Sequence[Sequence[Hashable]], question: set[Hashable], words: set[Hashable], weight: Weight
+    sentences: Sequence[Sequence[Hashable]],
+    question: set[Hashable],
+    words: set[Hashable],
+    weight: Weight,
 ) -> Neighbours:
     """Return cov(words) after and before the two sentences with the largest cov(Q)."""
     sums = [weight_in(question, sentence, weight) for sentence in sentences]
@@ -141,7 +162,9 @@ def mean_jaccard(words: set[Hashable], others: Sequence[set[Hashable]]) -> float
     return total / len(others) if others else 0.0
 
 
-def turns_of(speakers: Sequence[int], turns: Sequence[int], asked: int) -> tuple[list[int], list[int], list[int]]:
+def turns_of(
+    speakers: Sequence[int], turns: Sequence[int], asked: int
+) -> tuple[list[int], list[int], list[int]]:
     """Return the sentences of the turns of a speaker, of the speaker's last two turns, and of others' turns.
 
     `speakers` and `turns` are numbers, -1 outside turns; `asked` is -1 if no speaker is named.

@@ -35,7 +35,10 @@ class ReferenceKneserNey:
     """
 
     def __init__(
-        self, texts: Sequence[Sequence[str]], order: int, discounts: Sequence[Sequence[float]] | None = None
+        self,
+        texts: Sequence[Sequence[str]],
+        order: int,
+        discounts: Sequence[Sequence[float]] | None = None,
     ) -> None:
         self.order = order
         self.counts = self._adjusted_counts([["<s>", *text, "</s>"] for text in texts])
@@ -74,7 +77,9 @@ class ReferenceKneserNey:
             if k < self.order:
                 preceded = Counter(longer[1:] for longer in raw[k])
                 # Nothing precedes the start mark, so n-grams that begin with it keep their counts.
-                counts = Counter({g: n if g[0] == "<s>" else preceded[g] for g, n in counts.items()})
+                counts = Counter(
+                    {g: n if g[0] == "<s>" else preceded[g] for g, n in counts.items()}
+                )
             adjusted.append(counts)
         del adjusted[0][("<s>",)]  # the start mark is never predicted
         return adjusted

@@ -46,7 +46,10 @@ def window_sum(
 
 
 def bag_of_words(
-    passage: Sequence[Hashable], question: Sequence[Hashable], candidate: Sequence[Hashable], weights: Sequence[int]
+    passage: Sequence[Hashable],
+    question: Sequence[Hashable],
+    candidate: Sequence[Hashable],
+    weights: Sequence[int],
 ) -> int:
     """Sum the weights of all passage tokens that are words of the question or of the candidate.
 
@@ -76,7 +79,9 @@ def best_sentences(
     3
     """
     sums: Counter[int] = Counter()
-    for weight, sentence in zip(_matched_weights(passage, question, candidate, weights), sentences, strict=True):
+    for weight, sentence in zip(
+        _matched_weights(passage, question, candidate, weights), sentences, strict=True
+    ):
         sums[sentence] += weight
     return sum(sorted(sums.values())[-n_best:])
 
@@ -108,7 +113,10 @@ def occurrence_distance(
 
 
 def _matched_weights(
-    passage: Sequence[Hashable], question: Sequence[Hashable], candidate: Sequence[Hashable], weights: Sequence[int]
+    passage: Sequence[Hashable],
+    question: Sequence[Hashable],
+    candidate: Sequence[Hashable],
+    weights: Sequence[int],
 ) -> list[int]:
     words = {*question, *candidate}
     return [weight if token in words else 0 for token, weight in zip(passage, weights, strict=True)]

@@ -12,7 +12,9 @@ def ngrams(tokens: Sequence[Hashable], n: int) -> list[tuple[Hashable, ...]]:
     return [tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1)]
 
 
-def ngram_share(passage: Sequence[Hashable], text: Sequence[Hashable], n: int, weight: Weight) -> tuple[float, int]:
+def ngram_share(
+    passage: Sequence[Hashable], text: Sequence[Hashable], n: int, weight: Weight
+) -> tuple[float, int]:
     """Return the share of the weight of a text's n-grams that the passage has, and how many it has.
 
     An n-gram's weight is the sum of the weights of its words.

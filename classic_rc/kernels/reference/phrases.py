@@ -8,7 +8,11 @@ from collections.abc import Hashable, Sequence
 def phrase_starts(passage: Sequence[Hashable], candidate: Sequence[Hashable]) -> list[int]:
     """Return the positions in the passage at which the candidate's token sequence begins."""
     size = len(candidate)
-    return [i for i in range(len(passage) - size + 1) if size and list(passage[i : i + size]) == list(candidate)]
+    return [
+        i
+        for i in range(len(passage) - size + 1)
+        if size and list(passage[i : i + size]) == list(candidate)
+    ]
 
 
 def phrase_count(passage: Sequence[Hashable], candidate: Sequence[Hashable]) -> int:

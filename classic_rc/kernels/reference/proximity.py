@@ -65,19 +65,24 @@ def proximity(
     span = max(len(passage) - 1, 1)
     # From each word of Q that P has to the nearest place of any word of N.
     steps = {
-        q: min(abs(i - j) for i in q_places if passage[i] == q for j in n_places) for q in question & {*passage}
+        q: min(abs(i - j) for i in q_places if passage[i] == q for j in n_places)
+        for q in question & {*passage}
     }
     in_passage = sum(weight(q) for q in steps)
     # From each place of a word of N to the nearest word of Q.
     back = {j: min(abs(i - j) for i in q_places) for j in n_places}
-    best = {w: max(_decay(6, back[j]) for j in n_places if passage[j] == w) for w in words & {*passage}}
+    best = {
+        w: max(_decay(6, back[j]) for j in n_places if passage[j] == w) for w in words & {*passage}
+    }
     return Proximity(
         sum(steps.values()) / (len(steps) * span),
         sum(weight(q) * d for q, d in steps.items()) / (in_passage * span),
         min(steps.values()) / span,
         _share(sum(weight(q) * _decay(5, d) for q, d in steps.items()), sum(map(weight, question))),
         _share(sum(weight(w) * value for w, value in best.items()), sum(map(weight, words))),
-        _share(sum(weight(passage[j]) * _decay(6, d) for j, d in back.items()), sum(map(weight, words))),
+        _share(
+            sum(weight(passage[j]) * _decay(6, d) for j, d in back.items()), sum(map(weight, words))
+        ),
         sum(d <= 3 for d in back.values()),
     )
 

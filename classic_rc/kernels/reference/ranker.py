@@ -43,7 +43,9 @@ class RankerQuestion(NamedTuple):
     asked: int  # the speaker that the question names, or -1
     question: Sequence[Hashable]
     candidates: Sequence[Sequence[Hashable]]
-    statements: Sequence[Sequence[Hashable]]  # the question with each candidate in the answer's place
+    statements: Sequence[
+        Sequence[Hashable]
+    ]  # the question with each candidate in the answer's place
 
 
 def ranker_features(
@@ -93,7 +95,9 @@ def _windows(
     return features
 
 
-def _distances(passage: Sequence[Hashable], q: set[Hashable], n: set[Hashable], weight: Weight) -> dict[str, float]:
+def _distances(
+    passage: Sequence[Hashable], q: set[Hashable], n: set[Hashable], weight: Weight
+) -> dict[str, float]:
     measured = proximity(passage, q, n, weight)
     return {
         "distance mean": measured.mean,
@@ -107,7 +111,11 @@ def _distances(passage: Sequence[Hashable], q: set[Hashable], n: set[Hashable], 
 
 
 def _sentences(
-    sentences: Sequence[Sequence[Hashable]], q: set[Hashable], a: set[Hashable], n: set[Hashable], weight: Weight
+    sentences: Sequence[Sequence[Hashable]],
+    q: set[Hashable],
+    a: set[Hashable],
+    n: set[Hashable],
+    weight: Weight,
 ) -> dict[str, float]:
     features = {}
     for size in (1, 2, 3):
@@ -146,8 +154,12 @@ def _coverage(
         "frequency": math.log1p(sum(token in n for token in passage)),
         "rarity": weight_in(a, a, weight) / _RARITY_SCALE,
         "share in question": coverage(a, q, weight),
-        "coverage of first third": coverage(n, [w for i, w in enumerate(passage) if 3 * i < size], weight),
-        "coverage of last third": coverage(n, [w for i, w in enumerate(passage) if 3 * i >= 2 * size], weight),
+        "coverage of first third": coverage(
+            n, [w for i, w in enumerate(passage) if 3 * i < size], weight
+        ),
+        "coverage of last third": coverage(
+            n, [w for i, w in enumerate(passage) if 3 * i >= 2 * size], weight
+        ),
         "coverage of first sentence": coverage(n, sentences[0], weight) if sentences else 0.0,
         "coverage of last sentence": coverage(n, sentences[-1], weight) if sentences else 0.0,
     }
@@ -165,7 +177,10 @@ def _ngrams(
     negations: Collection[Hashable],
 ) -> dict[str, float]:
     features: dict[str, float] = {}
-    for name, text, sizes in (("candidate", candidate, (2, 3)), ("statement", statement, (2, 3, 4))):
+    for name, text, sizes in (
+        ("candidate", candidate, (2, 3)),
+        ("statement", statement, (2, 3, 4)),
+    ):
         for size in sizes:
             share, count = ngram_share(passage, text, size, weight)
             features[f"{name} {size}-grams"] = share

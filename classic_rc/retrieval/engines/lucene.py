@@ -73,18 +73,26 @@ def open_reader(directory: Any, field: str, source: str | None) -> Any:
     if not reader.indexExists(directory):
         raise DataError("no Lucene index in this folder", source=source)
     opened = reader.open(directory)
-    names = sorted(java_class("org.apache.lucene.index.FieldInfos").getIndexedFields(opened).toArray())
+    names = sorted(
+        java_class("org.apache.lucene.index.FieldInfos").getIndexedFields(opened).toArray()
+    )
     if field not in names and opened.maxDoc():
         opened.close()
-        raise DataError("not indexed", source=source, field=field, expected=" or ".join(map(repr, names)))
+        raise DataError(
+            "not indexed", source=source, field=field, expected=" or ".join(map(repr, names))
+        )
     return opened
 
 
 def stored_text(reader: Any, number: int, field: str) -> str | None:
     """Return the stored text of a document: of `field`, else of ``raw``, else None."""
     # Lucene 9.5 introduced storedFields(); Lucene 10 removed document() from the reader.
-    document = (reader.storedFields() if hasattr(reader, "storedFields") else reader).document(number)
-    return next((text for text in (document.get(name) for name in (field, _RAW)) if text is not None), None)
+    document = (reader.storedFields() if hasattr(reader, "storedFields") else reader).document(
+        number
+    )
+    return next(
+        (text for text in (document.get(name) for name in (field, _RAW)) if text is not None), None
+    )
 
 
 _NO_HIT = (-1, 0.0)
@@ -114,7 +122,9 @@ class LuceneSearcher:
         query = self._parse(text)
         return [] if query is None else self._run(query, k)
 
-    def search_constrained_queries(self, question: str, options: Sequence[str]) -> Iterator[tuple[int, float]]:
+    def search_constrained_queries(
+        self, question: str, options: Sequence[str]
+    ) -> Iterator[tuple[int, float]]:
         """Yield for each option the best document with a term of both sides, and its score, or (-1, 0)."""
         of_question = self._parse(question)
         for option in options:
@@ -188,7 +198,11 @@ class Lucene(Engine):
 
     @classmethod
     def open(
-        cls, place: str | os.PathLike[str], *, similarity: str | Similarity | None = None, field: str = FIELD
+        cls,
+        place: str | os.PathLike[str],
+        *,
+        similarity: str | Similarity | None = None,
+        field: str = FIELD,
     ) -> Self:
         """Open an index of Lucene or Anserini. Nothing is written or locked.
 
@@ -215,8 +229,13 @@ class Lucene(Engine):
         After an interruption the old content is still there.
         """
         if self._is_read_only or (self._reader is None and _has_content(self.place)):
-            problem = f"{self.place} is not empty: open it with Lucene.open, or choose a new folder for the index"
-            raise UsageError(problem, field="place", found=str(self.place), expected="a new or empty folder")
+            problem = (
+                f"{self.place} is not empty: open it with Lucene.open, or choose a new folder for "
+                "the index"
+            )
+            raise UsageError(
+                problem, field="place", found=str(self.place), expected="a new or empty folder"
+            )
         with java_errors("write the index", self.place):
             directory = open_directory(self.place)
             write_index(directory, check_sentences(sentences))
@@ -255,7 +274,9 @@ class Lucene(Engine):
         with java_errors("read a document", self.place):
             text = stored_text(self._reader, int(number), self._field)
         if text is None:
-            raise DataError("the index does not store the text", source=self.place, where=f"document {number}")
+            raise DataError(
+                "the index does not store the text", source=self.place, where=f"document {number}"
+            )
         return text
 
     def top(self, queries: Sequence[str], k: int = 10) -> Hits:
@@ -278,13 +299,23 @@ class Lucene(Engine):
         """See :meth:`Engine.term_facts`."""
         self.check_number(sentence)
         with java_errors("search", self.place):
-            return read_explanations(self._searcher.explanations(query, int(sentence)), self.n_sentences)
+            return read_explanations(
+                self._searcher.explanations(query, int(sentence)), self.n_sentences
+            )
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._reader is not None and self.place is None:
-            problem = "a Lucene index in memory cannot be pickled: create engine lucene with a folder"
+            problem = (
+                "a Lucene index in memory cannot be pickled: create engine lucene with a folder"
+            )
             raise UsageError(problem, field="place", found="None")
-        return _restore, (type(self), self.place, self._field, self.similarity, self._reader is not None)
+        return _restore, (
+            type(self),
+            self.place,
+            self._field,
+            self.similarity,
+            self._reader is not None,
+        )
 
     def _read(self, directory: Any) -> None:
         self._reader = open_reader(directory, self._field, self.place)
@@ -293,7 +324,9 @@ class Lucene(Engine):
     def _ready(self) -> Any:
         """The reader of the index that is open in this process."""
         if self._reader is None:
-            raise NotFittedError("engine lucene has no index: call index(sentences) or Lucene.open(folder)")
+            raise NotFittedError(
+                "engine lucene has no index: call index(sentences) or Lucene.open(folder)"
+            )
         start_java()
         return self._reader
 
@@ -312,7 +345,9 @@ def _has_content(folder: str | None) -> bool:
     return not os.path.isdir(folder) or any(name != "write.lock" for name in os.listdir(folder))
 
 
-def _restore(engine: type[Lucene], folder: str | None, field: str, similarity: Similarity, opened: bool) -> Lucene:
+def _restore(
+    engine: type[Lucene], folder: str | None, field: str, similarity: Similarity, opened: bool
+) -> Lucene:
     """Unpickle an engine in another process."""
     if opened and folder is not None:
         return engine.open(folder, field=field, similarity=similarity)

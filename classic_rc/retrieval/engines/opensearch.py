@@ -108,7 +108,11 @@ class OpenSearch(Engine):
         if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,254}", place):
             allowed = "lower-case letters, digits, '-', '_' and '.'"
             raise wrong_value("place", place, f"a name of {allowed}")
-        for parameter, value, least in (("shards", shards, 1), ("replicas", replicas, 0), ("retries", retries, 0)):
+        for parameter, value, least in (
+            ("shards", shards, 1),
+            ("replicas", replicas, 0),
+            ("retries", retries, 0),
+        ):
             if not is_integer(value, least):
                 raise wrong_value(parameter, value, f"a whole number of at least {least}")
         if not is_number(timeout, 0) or not timeout:
@@ -122,7 +126,9 @@ class OpenSearch(Engine):
         self._texts: dict[int, str] | None = None  # texts of hits, while best_among_top needs them
 
     @classmethod
-    def open(cls, place: str, *, similarity: str | Similarity | None = None, timeout: float = 60.0) -> Self:
+    def open(
+        cls, place: str, *, similarity: str | Similarity | None = None, timeout: float = 60.0
+    ) -> Self:
         """Return a read-only engine over an index that this package made; it has its own similarity."""
         engine = cls(place, timeout=timeout)
         note, settings = engine._look() or engine._refuse("no such index")
@@ -140,7 +146,10 @@ class OpenSearch(Engine):
                 found=get_similarity(similarity).spec,
                 expected=engine.similarity.spec,
             )
-        engine.shards, engine.replicas = int(settings["number_of_shards"]), int(settings["number_of_replicas"])
+        engine.shards, engine.replicas = (
+            int(settings["number_of_shards"]),
+            int(settings["number_of_replicas"]),
+        )
         engine._note, engine._is_read_only = note, True
         return engine
 
@@ -151,7 +160,9 @@ class OpenSearch(Engine):
     @property
     def _cluster(self) -> Cluster:
         if self._connected is None:
-            self._connected = Cluster(Access.from_environment(), timeout=self.timeout, retries=self.retries)
+            self._connected = Cluster(
+                Access.from_environment(), timeout=self.timeout, retries=self.retries
+            )
             self._release = self._connected.release
         return self._connected
 
@@ -173,7 +184,8 @@ class OpenSearch(Engine):
     def _read_note(self, key: str) -> Any:
         if self._note is None:
             raise NotFittedError(
-                "engine opensearch has no sentences: call index(sentences) or OpenSearch.open(index_name)"
+                "engine opensearch has no sentences: call index(sentences) or "
+                "OpenSearch.open(index_name)"
             )
         return self._note[key]
 
@@ -184,7 +196,9 @@ class OpenSearch(Engine):
         finished index is write-protected.
         """
         if self._is_read_only:
-            raise UsageError(f"index {self.place!r} was opened read-only", field="place", found=self.place)
+            raise UsageError(
+                f"index {self.place!r} was opened read-only", field="place", found=self.place
+            )
         self._delete_replaceable()
         note: Body = {"format": _FORMAT, "build": uuid.uuid4().hex}
         self._create(note)
@@ -196,7 +210,11 @@ class OpenSearch(Engine):
             indices.refresh(index=self.place)
         self._check_count(note["sentences"])
         self._check_build(note)
-        settings = {"refresh_interval": None, "number_of_replicas": self.replicas, "blocks.write": True}
+        settings = {
+            "refresh_interval": None,
+            "number_of_replicas": self.replicas,
+            "blocks.write": True,
+        }
         with self._cluster.errors():
             indices.put_settings(index=self.place, body={"index": settings})
             indices.put_mapping(index=self.place, body={"_meta": {INDEX_MARK: note}})
@@ -240,7 +258,9 @@ class OpenSearch(Engine):
                 (item,) = answer.values()
                 # 409, a conflict: the sentence had arrived, but the answer was lost.
                 if not is_ok and item["status"] != 409:
-                    self._refuse(f"sentence {item.get('_id', count)} was rejected", found=error_reason(item))
+                    self._refuse(
+                        f"sentence {item.get('_id', count)} was rejected", found=error_reason(item)
+                    )
                 count += 1
         return count
 
@@ -251,13 +271,15 @@ class OpenSearch(Engine):
             return
         note, _ = found
         if note is None:
-            problem = f"index {self.place!r} exists and was not made by classic_rc: choose another name"
+            problem = (
+                f"index {self.place!r} exists and was not made by classic_rc: choose another name"
+            )
             raise UsageError(problem, field="place", found=self.place)
         is_own = self._note is not None and self._note["build"] == note["build"]
         if "sentences" in note and not (is_own or self.overwrite):
             problem = (
-                f"index {self.place!r} already exists, with {note['sentences']:,} sentences: open it, choose "
-                "another name, or set overwrite=True"
+                f"index {self.place!r} already exists, with {note['sentences']:,} sentences: open "
+                "it, choose another name, or set overwrite=True"
             )
             raise UsageError(problem, field="overwrite", found=str(self.overwrite), expected="True")
         self._note = None
@@ -283,7 +305,11 @@ class OpenSearch(Engine):
         failed = answer["_shards"]["failed"]
         if failed or answer["count"] != expected:
             found = f"{answer['count']:,}" + (f", and {failed} failed shards" if failed else "")
-            self._refuse("the index does not have all of its sentences", found=found, expected=f"{expected:,}")
+            self._refuse(
+                "the index does not have all of its sentences",
+                found=found,
+                expected=f"{expected:,}",
+            )
 
     def _check_build(self, note: Body) -> None:
         found = self._look()
@@ -308,16 +334,24 @@ class OpenSearch(Engine):
         """Return for each query up to `k` best sentences (k <= 10,000) that share an index term with it."""
         check_depth(k, _MAX_HITS)
         with_text = self._texts is not None
-        return Hits.of(self._search((query_search(query, k, with_text=with_text) for query in queries), k))
+        return Hits.of(
+            self._search((query_search(query, k, with_text=with_text) for query in queries), k)
+        )
 
     def best_constrained(self, questions: Sequence[str], options: Sequence[Sequence[str]]) -> Best:
         """Return the best sentence for each option with an index term of the question and one of the option."""
         pairs = zip(questions, options, strict=True)
-        found = self._search(constrained_search(question, option) for question, own in pairs for option in own)
+        found = self._search(
+            constrained_search(question, option) for question, own in pairs for option in own
+        )
         return Best.of([(next(found) or [(-1, 0.0)])[0] for _ in own] for own in options)
 
     def best_among_top(
-        self, questions: Sequence[str], options: Sequence[Sequence[str]], depth: int, overlap: str | Analyzer
+        self,
+        questions: Sequence[str],
+        options: Sequence[Sequence[str]],
+        depth: int,
+        overlap: str | Analyzer,
     ) -> Best:
         """See :meth:`Engine.best_among_top`; the hits come with their texts, which saves a request per sentence."""
         self._texts = {}
@@ -349,7 +383,9 @@ class OpenSearch(Engine):
         while batch := list(islice(waiting, size)):
             for hits in self._ask(batch):
                 if self._texts is not None:
-                    self._texts.update({hit["sort"][1]: hit["_source"]["text"] for hit in hits if "_source" in hit})
+                    self._texts.update(
+                        {hit["sort"][1]: hit["_source"]["text"] for hit in hits if "_source" in hit}
+                    )
                 yield [(number, score) for score, number in (hit["sort"] for hit in hits)]
 
     def _ask(self, searches: list[Body]) -> list[list[Body]]:

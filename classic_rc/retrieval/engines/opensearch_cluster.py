@@ -36,7 +36,9 @@ class Access:
     urls: tuple[str, ...]  # one or several nodes: "https://node-1:9200"
     user: str | None = None
     password: str | None = None
-    ca_certs: str | None = None  # file of certificate authorities; without it, those that Python trusts
+    ca_certs: str | None = (
+        None  # file of certificate authorities; without it, those that Python trusts
+    )
     client_cert: str | None = None  # file of a certificate to show to the cluster
     client_key: str | None = None  # file of that certificate's key
 
@@ -47,22 +49,33 @@ class Access:
         urls = tuple(filter(None, (url.strip() for url in (values.pop("urls") or "").split(","))))
         if not urls:
             problem = (
-                f"the address of the OpenSearch cluster is missing: set {PREFIX}URL, for example to {_EXAMPLE_URL}"
+                f"the address of the OpenSearch cluster is missing: set {PREFIX}URL, for example "
+                f"to {_EXAMPLE_URL}"
             )
             raise UsageError(problem, field=f"{PREFIX}URL", expected=_EXAMPLE_URL)
         for place, url in enumerate(urls, 1):
             if fault := _find_url_fault(url):
                 which = f", address {place} of {len(urls)}," if len(urls) > 1 else ""
-                raise UsageError(f"{PREFIX}URL{which} {fault}", field=f"{PREFIX}URL", expected=_EXAMPLE_URL)
-        for one, other in (("user", "password"), ("password", "user"), ("client_key", "client_cert")):
+                raise UsageError(
+                    f"{PREFIX}URL{which} {fault}", field=f"{PREFIX}URL", expected=_EXAMPLE_URL
+                )
+        for one, other in (
+            ("user", "password"),
+            ("password", "user"),
+            ("client_key", "client_cert"),
+        ):
             if values[one] and not values[other]:
                 raise UsageError(
-                    f"{_variable(one)} is set, but {_variable(other)} is not: set both", field=_variable(other)
+                    f"{_variable(one)} is set, but {_variable(other)} is not: set both",
+                    field=_variable(other),
                 )
         for name in ("ca_certs", "client_cert", "client_key"):
             if (file := values[name]) and not Path(file).is_file():
                 raise UsageError(
-                    f"{_variable(name)} is not a file: {file}", field=_variable(name), found=file, expected="a file"
+                    f"{_variable(name)} is not a file: {file}",
+                    field=_variable(name),
+                    found=file,
+                    expected="a file",
                 )
         return cls(urls, **values)
 
@@ -98,7 +111,9 @@ class Cluster:
         try:
             import opensearchpy
         except ImportError:
-            raise MissingPackageError("opensearch-py", needed_for="engine opensearch", extra="opensearch") from None
+            raise MissingPackageError(
+                "opensearch-py", needed_for="engine opensearch", extra="opensearch"
+            ) from None
         # The client logs each failure with a traceback, which Python prints if logging is not set up.
         log = logging.getLogger("opensearch")
         if not log.handlers:
@@ -151,16 +166,23 @@ class Cluster:
             return DataError(f"no answer within {self._timeout:g} seconds", source=where)
         if isinstance(error, errors.ConnectionError):
             hint = f"Is OpenSearch running there? The address comes from {PREFIX}URL"
-            return DataError("no connection", source=where, found=_describe_connection_error(error), hint=hint)
+            return DataError(
+                "no connection", source=where, found=_describe_connection_error(error), hint=hint
+            )
         if isinstance(error, errors.AuthenticationException):
             refused, action = "requests without a user", "set"
             if self._has_user:
                 refused, action = "this user and password", "check"
-            problem = f"{where}: the cluster refuses {refused}: {action} {PREFIX}USER and {PREFIX}PASSWORD"
+            problem = (
+                f"{where}: the cluster refuses {refused}: {action} {PREFIX}USER and "
+                f"{PREFIX}PASSWORD"
+            )
             return UsageError(problem, field=f"{PREFIX}USER", found=refused)
         answer = error.info if isinstance(error, errors.TransportError) else None
         if not isinstance(answer, dict) or "error" not in answer:
-            return DataError(_NOT_OPENSEARCH, source=where, found=f"status {getattr(error, 'status_code', 200)}")
+            return DataError(
+                _NOT_OPENSEARCH, source=where, found=f"status {getattr(error, 'status_code', 200)}"
+            )
         if isinstance(error, errors.AuthorizationException):
             problem = f"{where}: the user lacks a permission: {error_reason(answer)}"
             return UsageError(problem, field=f"{PREFIX}USER", found=error_reason(answer))
@@ -246,7 +268,10 @@ def create_action(numbered: tuple[int, str]) -> tuple[str, str]:
     """
     number, sentence = numbered
     # A template is six times as fast as encoding the two objects.
-    return f'{{"create":{{"_id":"{number}"}}}}', f'{{"number":{number},"text":{_to_json(sentence)}}}'
+    return (
+        f'{{"create":{{"_id":"{number}"}}}}',
+        f'{{"number":{number},"text":{_to_json(sentence)}}}',
+    )
 
 
 def _to_json(value: Any) -> str:
@@ -266,7 +291,9 @@ def constrained_search(question: str, option: str) -> Body:
     The constraints are filters and do not change the score: a word of both question and option counts twice, as in
     the plain query.
     """
-    return _search(_match_query(f"{question} {option}"), [_match_query(question), _match_query(option)], 1)
+    return _search(
+        _match_query(f"{question} {option}"), [_match_query(question), _match_query(option)], 1
+    )
 
 
 def term_search(term: str, count: int, number: int) -> Body:
@@ -287,7 +314,9 @@ def _match_query(text: str) -> Body:
 
 def _search(scored: Body, filters: list[Body], k: int, with_text: bool = False) -> Body:
     """A search whose hits have only their sort values: score and number."""
-    shown: Body = {"_source": ["text"]} if with_text else {"_source": False, "stored_fields": "_none_"}
+    shown: Body = (
+        {"_source": ["text"]} if with_text else {"_source": False, "stored_fields": "_none_"}
+    )
     return {
         "query": {"bool": {"must": [scored], "filter": filters}},
         "sort": ["_score", {"number": "asc"}],

@@ -10,7 +10,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from classic_rc.errors import MissingPackageError
-from classic_rc.retrieval.base import Engine, Hits, QueryFacts, TermFacts, check_depth, check_sentences
+from classic_rc.retrieval.base import (
+    Engine,
+    Hits,
+    QueryFacts,
+    TermFacts,
+    check_depth,
+    check_sentences,
+)
 from classic_rc.retrieval.similarity import Okapi
 
 
@@ -37,7 +44,9 @@ class RankBM25(Engine):
     """
 
     name = "rank-bm25"
-    description = "Textbook BM25 from the package rank_bm25, for teaching: slow, and scores may be negative."
+    description = (
+        "Textbook BM25 from the package rank_bm25, for teaching: slow, and scores may be negative."
+    )
     citation = "Robertson et al. 1994, Okapi at TREC-3; Brown 2020, rank_bm25, BM25Okapi."
     similarities: ClassVar[tuple[str, ...]] = ("okapi",)
     similarity: Okapi
@@ -101,4 +110,6 @@ class RankBM25(Engine):
             if term in counts[sentence]
         ]
         lengths = self._bm25.doc_len
-        return QueryFacts(facts, self.n_sentences, sum(map(bool, counts)), sum(lengths), lengths[sentence])
+        return QueryFacts(
+            facts, self.n_sentences, sum(map(bool, counts)), sum(lengths), lengths[sentence]
+        )

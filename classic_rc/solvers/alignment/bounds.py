@@ -30,10 +30,16 @@ class SentenceBounds(NamedTuple):
 
     program: Program
     constants: Constants
-    values: NDArray[np.float64]  # shape (n_sentences,): the best graph's value; -inf if there is no graph
+    values: NDArray[
+        np.float64
+    ]  # shape (n_sentences,): the best graph's value; -inf if there is no graph
     exact: NDArray[np.bool_]  # shape (n_sentences,): whether that graph breaks no limit
-    several: NDArray[np.float64]  # shape (n_sentences,): a bound for graphs that use the sentence and others
-    chosen: NDArray[np.bool_]  # shape (n_sentences, n_question_chunks): the best graph's question chunks
+    several: NDArray[
+        np.float64
+    ]  # shape (n_sentences,): a bound for graphs that use the sentence and others
+    chosen: NDArray[
+        np.bool_
+    ]  # shape (n_sentences, n_question_chunks): the best graph's question chunks
 
     def best_single(self) -> int | None:
         """Return the sentence with the best graph that breaks no limit, or None if all graphs break one."""
@@ -55,12 +61,16 @@ class SentenceBounds(NamedTuple):
         """Return the best graph that uses only this sentence."""
         program = self.program
         question, option = program.question, program.option
-        question_mask = (program.question_sentences == sentence) & self.chosen[sentence][question.ends]
+        question_mask = (program.question_sentences == sentence) & self.chosen[sentence][
+            question.ends
+        ]
         in_sentence = program.option_sentences == sentence
         option_mask = in_sentence & (option.weights > 0)
         if self.constants.align_option and not option_mask.any():
             option_mask[np.flatnonzero(in_sentence)[option.weights[in_sentence].argmax()]] = True
-        return Graph.of(program, question.only(question_mask), option.only(option_mask), self.constants)
+        return Graph.of(
+            program, question.only(question_mask), option.only(option_mask), self.constants
+        )
 
 
 def sentence_bounds(program: Program, constants: Constants) -> SentenceBounds:
@@ -72,11 +82,19 @@ def sentence_bounds(program: Program, constants: Constants) -> SentenceBounds:
     # (sentence, question chunk) as one number: how many edges connect the two, and what they weigh.
     cells = program.question_sentences * shape[1] + question.ends
     counts = np.bincount(cells, minlength=n * shape[1]).reshape(shape)
-    sums = np.bincount(cells, question.weights, minlength=n * shape[1]).reshape(shape).astype(np.float64)
-    chosen = _choose_greatest(sums, counts > 0, program.required if constants.align_without else (), most)
+    sums = (
+        np.bincount(cells, question.weights, minlength=n * shape[1])
+        .reshape(shape)
+        .astype(np.float64)
+    )
+    chosen = _choose_greatest(
+        sums, counts > 0, program.required if constants.align_without else (), most
+    )
 
     positive = option.weights > 0
-    of_option = np.bincount(program.option_sentences[positive], option.weights[positive], minlength=n)
+    of_option = np.bincount(
+        program.option_sentences[positive], option.weights[positive], minlength=n
+    )
     n_option = np.bincount(program.option_sentences[positive], minlength=n)
     single_option = of_option
     if constants.align_option:
@@ -89,7 +107,10 @@ def sentence_bounds(program: Program, constants: Constants) -> SentenceBounds:
         possible &= chosen[:, list(program.required)].all(axis=1)
     of_question = (sums * chosen).sum(axis=1)
     values = (
-        of_question + constants.question_weight * chosen.sum(axis=1) + single_option + constants.sentence_weight
+        of_question
+        + constants.question_weight * chosen.sum(axis=1)
+        + single_option
+        + constants.sentence_weight
     )
     values = np.where(possible, values, -np.inf) + program.bonus
     n_edges = (counts * chosen).sum(axis=1) + np.maximum(n_option, constants.align_option)
@@ -98,7 +119,10 @@ def sentence_bounds(program: Program, constants: Constants) -> SentenceBounds:
     # edges. The bonus for active question chunks counts once, because a chunk may be aligned in several sentences.
     most_of_question = np.sort(sums, axis=1)[:, max(shape[1] - most, 0) :].sum(axis=1)
     bonuses = constants.question_weight * min(most, int(counts.any(axis=0).sum())) + program.bonus
-    several = _bound_several(most_of_question + of_option + constants.sentence_weight, constants) + bonuses
+    several = (
+        _bound_several(most_of_question + of_option + constants.sentence_weight, constants)
+        + bonuses
+    )
     return SentenceBounds(program, constants, values, exact, several, chosen)
 
 
@@ -112,7 +136,9 @@ def _choose_greatest(
     return present & (ranks < most)
 
 
-def _keeps_limits(n_edges: NDArray[np.int64], program: Program, constants: Constants) -> NDArray[np.bool_]:
+def _keeps_limits(
+    n_edges: NDArray[np.int64], program: Program, constants: Constants
+) -> NDArray[np.bool_]:
     """Return which sentences keep the limit on edges and, even if all chunks are active, the limit on copies."""
     fits = np.ones(len(n_edges), dtype=np.bool_)
     n_texts = int(program.copies.max(initial=0)) + 1

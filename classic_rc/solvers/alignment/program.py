@@ -64,7 +64,9 @@ class Constants(NamedTuple):
         n_sentences = max(self.question_chunk_bounds(n_chunks)[0], 1) + 1
         if self.max_sentences is not None:
             n_sentences = min(n_sentences, self.max_sentences)
-        return self.sentence_weight * n_sentences - self.offset - 1 + min(self.long_option_weight, 0.0)
+        return (
+            self.sentence_weight * n_sentences - self.offset - 1 + min(self.long_option_weight, 0.0)
+        )
 
 
 class Edges(NamedTuple):
@@ -90,7 +92,9 @@ class Program(NamedTuple):
     question: Edges  # the possible alignments of the question's chunks
     option: Edges  # the possible alignments of the option's chunks
     sentences: NDArray[np.int64]  # shape (n_passage_chunks,): each passage chunk's sentence
-    copies: NDArray[np.int64]  # shape (n_passage_chunks,): chunks with the same words have the same number
+    copies: NDArray[
+        np.int64
+    ]  # shape (n_passage_chunks,): chunks with the same words have the same number
     n_question_chunks: int  # includes chunks without edges
     required: tuple[int, ...] = ()  # question chunks that must be active: the one after "without"
     bonus: float = 0.0  # a constant part of the objective
@@ -125,11 +129,15 @@ class Graph(NamedTuple):
         """Return the graph with these active edges of `program`."""
         graph = cls(question, option, 0.0)
         # `fsum` makes the sum independent of the edges' order, and adding 0.0 turns a rounded -0.0 into 0.0.
-        return graph._replace(value=round(fsum(graph.terms(program, constants).values()), _DIGITS) + 0.0)
+        return graph._replace(
+            value=round(fsum(graph.terms(program, constants).values()), _DIGITS) + 0.0
+        )
 
     def active_sentences(self, program: Program) -> list[int]:
         """Return the sentences that the graph uses."""
-        return np.unique(program.sentences[np.concatenate([self.question.chunks, self.option.chunks])]).tolist()
+        return np.unique(
+            program.sentences[np.concatenate([self.question.chunks, self.option.chunks])]
+        ).tolist()
 
     def terms(self, program: Program, constants: Constants) -> dict[str, float]:
         """Return the terms of the objective by name."""
@@ -171,8 +179,12 @@ def option_edges(
     np.maximum.at(floors, sentences[~limited], best[~limited])
     free = np.flatnonzero(~limited & (best == floors[sentences]))
     one_per_sentence = free[np.unique(sentences[free], return_index=True)[1]]
-    chunks = np.concatenate([one_per_sentence, np.flatnonzero(limited & (best > floors[sentences]))])
-    chunks = np.sort(chunks[best[chunks] <= _NOISE])  # the edges of positive weight are there already
+    chunks = np.concatenate(
+        [one_per_sentence, np.flatnonzero(limited & (best > floors[sentences]))]
+    )
+    chunks = np.sort(
+        chunks[best[chunks] <= _NOISE]
+    )  # the edges of positive weight are there already
     return Edges(
         np.concatenate([positive.ends, ends[chunks]]),
         np.concatenate([positive.chunks, chunks]),
@@ -196,11 +208,21 @@ class Variables(NamedTuple):
     question_nodes: NDArray[np.int64]
     sentence_nodes: NDArray[np.int64]
     chunk_nodes: NDArray[np.int64]  # of passage chunks with too many copies
-    questions: NDArray[np.int64]  # (n_question_edges,): each edge's question chunk, as an index of `question_nodes`
-    sentences: NDArray[np.int64]  # (n_edges,): each edge's sentence, as an index of `sentence_nodes`
-    chunks: NDArray[np.int64]  # (n_edges,): each edge's passage chunk, as an index of `chunk_nodes`, or -1
-    copies: NDArray[np.int64]  # (n_chunk_nodes,): the number of each chunk's words, as in Program.copies
-    required: NDArray[np.int64]  # the nodes that must be active; -1 for a required chunk without an edge
+    questions: NDArray[
+        np.int64
+    ]  # (n_question_edges,): each edge's question chunk, as an index of `question_nodes`
+    sentences: NDArray[
+        np.int64
+    ]  # (n_edges,): each edge's sentence, as an index of `sentence_nodes`
+    chunks: NDArray[
+        np.int64
+    ]  # (n_edges,): each edge's passage chunk, as an index of `chunk_nodes`, or -1
+    copies: NDArray[
+        np.int64
+    ]  # (n_chunk_nodes,): the number of each chunk's words, as in Program.copies
+    required: NDArray[
+        np.int64
+    ]  # the nodes that must be active; -1 for a required chunk without an edge
     n_question_chunks: int
 
     @classmethod
@@ -243,7 +265,11 @@ class Rows(NamedTuple):
 
 
 def _bound_sums(
-    groups: NDArray[np.int64], n: int, columns: NDArray[np.int64], lower: float = -np.inf, upper: float = np.inf
+    groups: NDArray[np.int64],
+    n: int,
+    columns: NDArray[np.int64],
+    lower: float = -np.inf,
+    upper: float = np.inf,
 ) -> Rows:
     """Bound the sum of each of `n` groups of variables; an empty sum is bounded too."""
     return Rows(groups, columns, np.ones(len(columns)), np.full(n, lower), np.full(n, upper))
@@ -303,17 +329,25 @@ _FINISHED = (0, 2)
 class SolvedProgram(NamedTuple):
     """The result of solving a program."""
 
-    graph: Graph | None  # the best support graph; None if no graph meets the constraints or none was found
-    complete: bool = True  # False if the search stopped at its node limit, so that a better graph may exist
+    graph: (
+        Graph | None
+    )  # the best support graph; None if no graph meets the constraints or none was found
+    complete: bool = (
+        True  # False if the search stopped at its node limit, so that a better graph may exist
+    )
 
 
 def needs_edges(program: Program, constants: Constants) -> bool:
     """Return False if the graph without edges meets the constraints."""
     least, _ = constants.question_chunk_bounds(program.n_question_chunks)
-    return least > 0 or constants.align_option or (constants.align_without and bool(program.required))
+    return (
+        least > 0 or constants.align_option or (constants.align_without and bool(program.required))
+    )
 
 
-def solve_by_highs(program: Program, constants: Constants, node_limit: int | None = None) -> SolvedProgram:
+def solve_by_highs(
+    program: Program, constants: Constants, node_limit: int | None = None
+) -> SolvedProgram:
     """Find the support graph with the greatest value with HiGHS, which visits up to `node_limit` nodes."""
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array
@@ -321,7 +355,9 @@ def solve_by_highs(program: Program, constants: Constants, node_limit: int | Non
     variables = Variables.of(program, constants)
     if not variables.n:
         infeasible = needs_edges(program, constants)
-        return SolvedProgram(None if infeasible else Graph.of(program, program.question, program.option, constants))
+        return SolvedProgram(
+            None if infeasible else Graph.of(program, program.question, program.option, constants)
+        )
     weights = np.zeros(variables.n)
     weights[variables.edges] = np.concatenate([program.question.weights, program.option.weights])
     weights[variables.question_nodes] = constants.question_weight
@@ -330,8 +366,12 @@ def solve_by_highs(program: Program, constants: Constants, node_limit: int | Non
     parts = list(constraint_rows(variables, constants))
     starts = np.cumsum([0, *(len(part.lower) for part in parts)])
     rows = np.concatenate([part.rows + start for part, start in zip(parts, starts, strict=False)])
-    columns, values = (np.concatenate([getattr(p, name) for p in parts]) for name in ("columns", "values"))
-    lower, upper = (np.concatenate([getattr(p, name) for p in parts]) for name in ("lower", "upper"))
+    columns, values = (
+        np.concatenate([getattr(p, name) for p in parts]) for name in ("columns", "values")
+    )
+    lower, upper = (
+        np.concatenate([getattr(p, name) for p in parts]) for name in ("lower", "upper")
+    )
     # HiGHS in SciPy before 1.12 needs 32-bit indices.
     places = (rows.astype(np.int32), columns.astype(np.int32))
     matrix = csr_array((values, places), shape=(int(starts[-1]), variables.n))
@@ -349,5 +389,7 @@ def solve_by_highs(program: Program, constants: Constants, node_limit: int | Non
         return SolvedProgram(None, complete)
     active = result.x[variables.edges] > 0.5  # integers, up to the solver's tolerance
     n = variables.n_question_edges
-    graph = Graph.of(program, program.question.only(active[:n]), program.option.only(active[n:]), constants)
+    graph = Graph.of(
+        program, program.question.only(active[:n]), program.option.only(active[n:]), constants
+    )
     return SolvedProgram(graph, complete)

@@ -53,8 +53,8 @@ class AlignmentILP(Solver):
 
     name = "alignment-ilp"
     citation = (
-        "after Khashabi, Khot, Sabharwal and Roth 2018, Question Answering as Global Reasoning over Semantic "
-        "Abstractions, AAAI"
+        "after Khashabi, Khot, Sabharwal and Roth 2018, Question Answering as Global Reasoning "
+        "over Semantic Abstractions, AAAI"
     )
     cites = ("khashabi2018semanticilp",)
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER})
@@ -64,40 +64,51 @@ class AlignmentILP(Solver):
     analyzer: Any = ANALYZER
     chunks: Literal["runs", "words"] = parameter(
         "runs",
-        "what a chunk is: a maximal run of content words between stop words and punctuation, or a single content "
-        "word",
+        "what a chunk is: a maximal run of content words between stop words and punctuation, or a "
+        "single content word",
         allowed=("runs", "words"),
     )
     stop_words: str = STOP_WORDS.but(
         default="nltk",
-        help="the name of a stop list, or a file (the default did best on the training sets of MCTest)",
+        help="the name of a stop list, or a file (the default did best on the training sets of "
+        "MCTest)",
     )
     normaliser: str = parameter(
         "porter", "the name of a stemmer; words with equal stems are equal", allowed=tuple(STEMMERS)
     )
     wordnet: str | None = WORDNET.but(
-        help="the folder of a WordNet database, or ``auto`` to look in the usual places; if none is found, the "
-        "solver works without WordNet and reports this as a caveat. With None, words entail only equal words"
+        help="the folder of a WordNet database, or ``auto`` to look in the usual places; if none "
+        "is found, the solver works without WordNet and reports this as a caveat. With None, words "
+        "entail only equal words"
     )
     offset: float = number(
         0.4,
-        "what is subtracted from an entailment to make an edge's weight; the question's edges must have positive "
-        "weights",
+        "what is subtracted from an entailment to make an edge's weight; the question's edges must "
+        "have positive weights",
         least=0,
         most=1,
     )
     question_weight: float = number(0.33, "the weight of each active question chunk", least=0)
     sentence_weight: float = number(-2.5, "the weight of each active sentence", most=0)
-    long_option_weight: float = number(0.02, "the weight of a candidate with more than three chunks")
-    max_sentences: int | None = whole_number(2, "the greatest number of active sentences", allowed=(None,))
-    max_edges: int | None = whole_number(8, "the greatest number of edges into one sentence", allowed=(None,))
+    long_option_weight: float = number(
+        0.02, "the weight of a candidate with more than three chunks"
+    )
+    max_sentences: int | None = whole_number(
+        2, "the greatest number of active sentences", allowed=(None,)
+    )
+    max_edges: int | None = whole_number(
+        8, "the greatest number of edges into one sentence", allowed=(None,)
+    )
     max_copies: int | None = whole_number(
         3, "the greatest number of active passage chunks with the same words", allowed=(None,)
     )
-    min_question_chunks: int | None = whole_number(1, "the least number of active question chunks", allowed=(None,))
+    min_question_chunks: int | None = whole_number(
+        1, "the least number of active question chunks", allowed=(None,)
+    )
     max_question_chunks: int | None = whole_number(
         3,
-        "the greatest number of active question chunks; the only chunk of a question may always be active",
+        "the greatest number of active question chunks; the only chunk of a question may always be "
+        "active",
         allowed=(None,),
     )
     min_question_share: float | None = number(
@@ -105,18 +116,24 @@ class AlignmentILP(Solver):
     )
     max_question_share: float | None = number(
         0.65,
-        "the greatest share of active question chunks; the only chunk of a question may always be active",
+        "the greatest share of active question chunks; the only chunk of a question may always be "
+        "active",
         least=0,
         most=1,
         allowed=(None,),
     )
     align_without: bool = parameter(
-        True, 'whether the chunk after "without" in the question must be active', allowed=(True, False)
+        True,
+        'whether the chunk after "without" in the question must be active',
+        allowed=(True, False),
     )
-    align_option: bool = parameter(True, "whether the candidate must have an edge", allowed=(True, False))
+    align_option: bool = parameter(
+        True, "whether the candidate must have an edge", allowed=(True, False)
+    )
     node_limit: int = whole_number(
         10_000,
-        "the number of nodes after which the search for a candidate's graph stops, with the best graph so far",
+        "the number of nodes after which the search for a candidate's graph stops, with the best "
+        "graph so far",
     )
     decision: Decision | None = DECISION
 
@@ -143,15 +160,24 @@ class AlignmentILP(Solver):
         if n_shards < 2:
             return self.score_candidates(questions)
         bounds = np.linspace(0, len(questions), n_shards + 1).astype(int).tolist()
-        shards = [[questions[i] for i in range(*bound)] for bound in zip(bounds[:-1], bounds[1:], strict=True)]
-        return self._join_parts(questions, Parallel(n_jobs=n_shards)(delayed(self._score_part)(s) for s in shards))
+        shards = [
+            [questions[i] for i in range(*bound)]
+            for bound in zip(bounds[:-1], bounds[1:], strict=True)
+        ]
+        return self._join_parts(
+            questions, Parallel(n_jobs=n_shards)(delayed(self._score_part)(s) for s in shards)
+        )
 
-    def solved(self, questions: Sequence[Question]) -> Iterator[tuple[AlignedQuestion, list[SolvedProgram]]]:
+    def solved(
+        self, questions: Sequence[Question]
+    ) -> Iterator[tuple[AlignedQuestion, list[SolvedProgram]]]:
         """Yield each question with its programs and their solutions, one for each candidate."""
         self._check_values()
         constants = self.constants
         for question in align_questions(questions, self._chunker(), self._entailment(), constants):
-            solutions: dict[int, SolvedProgram] = {}  # candidates with the same text share a program: solve it once
+            solutions: dict[
+                int, SolvedProgram
+            ] = {}  # candidates with the same text share a program: solve it once
             for program in question.programs:
                 if id(program) not in solutions:
                     solutions[id(program)] = solve(program, constants, self.node_limit)
@@ -170,7 +196,9 @@ class AlignmentILP(Solver):
             caveats.append("no WordNet database was found: words entail only equal words")
         stopped = getattr(self, "stopped_", {})
         if n := sum(stopped.get(question.id, 0) for question in questions):
-            caveats.append(f"{n} programs stopped at node_limit={self.node_limit}: better graphs may exist")
+            caveats.append(
+                f"{n} programs stopped at node_limit={self.node_limit}: better graphs may exist"
+            )
         return tuple(caveats)
 
     def signature_facts(self) -> Mapping[str, Any]:
@@ -224,7 +252,10 @@ class _PartScores(NamedTuple):
 
 
 def explain_graphs(
-    alignment: AlignedQuestion, solutions: Sequence[SolvedProgram], constants: Constants, plain: Explanation
+    alignment: AlignedQuestion,
+    solutions: Sequence[SolvedProgram],
+    constants: Constants,
+    plain: Explanation,
 ) -> Explanation:
     """Explain each candidate by its graph, in words and as marks in the passage; the terms add up to the score."""
     explained = list(plain.candidates)
@@ -232,7 +263,9 @@ def explain_graphs(
         graph = solution.graph
         if graph is None:
             note = "no graph fulfils the constraints: less than any graph"
-            explained[i] = replace(explained[i], make_formula=partial(given, "score", explained[i].score, note))
+            explained[i] = replace(
+                explained[i], make_formula=partial(given, "score", explained[i].score, note)
+            )
             continue
         explained[i] = replace(
             explained[i],
@@ -250,7 +283,9 @@ def _mark_graph(alignment: AlignedQuestion, graph: Graph, program: Program) -> t
     marks = []
     for sentence in graph.active_sentences(program):
         chunks = [
-            c for c, own in zip(alignment.passage, program.sentences.tolist(), strict=True) if own == sentence
+            c
+            for c, own in zip(alignment.passage, program.sentences.tolist(), strict=True)
+            if own == sentence
         ]
         marks.append(Mark(chunks[0].start, chunks[-1].end, "sentence"))
     for edges, kind in ((graph.question, "question"), (graph.option, "candidate")):
@@ -258,7 +293,8 @@ def _mark_graph(alignment: AlignedQuestion, graph: Graph, program: Program) -> t
         for chunk, weight in zip(edges.chunks.tolist(), edges.weights.tolist(), strict=True):
             weights[chunk] = weights.get(chunk, 0.0) + weight
         marks += [
-            Mark(alignment.passage[c].start, alignment.passage[c].end, kind, w) for c, w in sorted(weights.items())
+            Mark(alignment.passage[c].start, alignment.passage[c].end, kind, w)
+            for c, w in sorted(weights.items())
         ]
     return tuple(marks)
 
@@ -289,17 +325,44 @@ def _explain_value(
             label = f'"{" ".join(ends[end].words)}" -> "{" ".join(passage.words)}"'
             entailment = given("", weight + constants.offset)
             note = f"{side} to sentence {passage.sentence + 1}: entailment - offset"
-            terms.append(plus(label, entailment, minus("", constants.offset), value=weight, note=note))
+            terms.append(
+                plus(label, entailment, minus("", constants.offset), value=weight, note=note)
+            )
         return plus(name, *terms, value=value) if terms else given(name, value, "none")
 
     values = graph.terms(program, constants)
-    n_chunks, n_sentences = len(np.unique(graph.question.ends)), len(graph.active_sentences(program))
+    n_chunks, n_sentences = (
+        len(np.unique(graph.question.ends)),
+        len(graph.active_sentences(program)),
+    )
     return plus(
         "score",
-        edges("question edges", "question", alignment.question, graph.question, values["question_edges"]),
-        edges("option edges", "option", alignment.candidates[candidate], graph.option, values["option_edges"]),
-        times("question chunks", n_chunks, constants.question_weight, note="active chunks * their weight"),
-        times("sentences", n_sentences, constants.sentence_weight, note="active sentences * their weight"),
+        edges(
+            "question edges",
+            "question",
+            alignment.question,
+            graph.question,
+            values["question_edges"],
+        ),
+        edges(
+            "option edges",
+            "option",
+            alignment.candidates[candidate],
+            graph.option,
+            values["option_edges"],
+        ),
+        times(
+            "question chunks",
+            n_chunks,
+            constants.question_weight,
+            note="active chunks * their weight",
+        ),
+        times(
+            "sentences",
+            n_sentences,
+            constants.sentence_weight,
+            note="active sentences * their weight",
+        ),
         *([given("long option", program.bonus)] if program.bonus else []),
         value=graph.value,
     )

@@ -49,7 +49,9 @@ class Keywords(NamedTuple):
     """The distinct keywords of chunks: chunk i has ``words[offsets[i]:offsets[i + 1]]``."""
 
     words: list[str]  # in lower case
-    stems: NDArray[np.int64]  # shape (n_words,): numbers that an Entailment gives to the words' stems
+    stems: NDArray[
+        np.int64
+    ]  # shape (n_words,): numbers that an Entailment gives to the words' stems
     offsets: NDArray[np.int64]  # shape (n_chunks + 1,)
     # The words that each synonym set contains or is above in WordNet, as (word, support); empty without WordNet.
     above: dict[Synset, list[tuple[int, float]]]
@@ -75,7 +77,9 @@ class Entailment:
             word_of_stem: dict[int, str] = {}
             for word in chunk.words:
                 stem = self._stem(word.lower())
-                word_of_stem.setdefault(self._stems.setdefault(stem, len(self._stems)), word.lower())
+                word_of_stem.setdefault(
+                    self._stems.setdefault(stem, len(self._stems)), word.lower()
+                )
             for number, word in word_of_stem.items():
                 if self._wordnet is not None:
                     for synset, steps in self._wordnet.above(word).items():
@@ -101,7 +105,9 @@ class Entailment:
         """Return the mean of both directions: shape (n_one, n_other), in 0..1."""
         return (self.directed(one, other) + self.directed(other, one).T) / 2
 
-    def _add_more_general(self, support: NDArray[np.float64], texts: Keywords, hypotheses: Keywords) -> None:
+    def _add_more_general(
+        self, support: NDArray[np.float64], texts: Keywords, hypotheses: Keywords
+    ) -> None:
         """Raise the support of hypothesis words that are synonyms of the texts' words or more general."""
         assert self._wordnet is not None
         lengths = np.diff(hypotheses.offsets)
@@ -144,12 +150,17 @@ def align_questions(
     passage: Passage | None = None
     for question in questions:
         if question.passage is not passage:
-            passage, arrays = question.passage, _make_passage_arrays(chunker.passage(question), entailment)
+            passage, arrays = (
+                question.passage,
+                _make_passage_arrays(chunker.passage(question), entailment),
+            )
         yield _align_question(question, arrays, chunker, entailment, constants)
 
 
 def _make_passage_arrays(chunks: list[TextChunk], entailment: Entailment) -> _PassageArrays:
-    _, sentences = np.unique(np.array([c.sentence for c in chunks], dtype=np.int64), return_inverse=True)
+    _, sentences = np.unique(
+        np.array([c.sentence for c in chunks], dtype=np.int64), return_inverse=True
+    )
     numbers: dict[tuple[str, ...], int] = {}
     texts = [tuple(word.lower() for word in chunk.words) for chunk in chunks]
     copies = np.array([numbers.setdefault(text, len(numbers)) for text in texts], dtype=np.int64)
@@ -157,28 +168,46 @@ def _make_passage_arrays(chunks: list[TextChunk], entailment: Entailment) -> _Pa
 
 
 def _align_question(
-    question: Question, passage: _PassageArrays, chunker: RunChunker, entailment: Entailment, constants: Constants
+    question: Question,
+    passage: _PassageArrays,
+    chunker: RunChunker,
+    entailment: Entailment,
+    constants: Constants,
 ) -> AlignedQuestion:
     question_chunks = chunker.question(question)
     required = _find_chunk_after_without(question, question_chunks)
     question_edges = positive_edges(
-        entailment.directed(entailment.keywords(question_chunks), passage.keywords) - constants.offset
+        entailment.directed(entailment.keywords(question_chunks), passage.keywords)
+        - constants.offset
     )
-    programs: dict[str, tuple[list[TextChunk], Program]] = {}  # candidates with the same text share a program
+    programs: dict[
+        str, tuple[list[TextChunk], Program]
+    ] = {}  # candidates with the same text share a program
     for candidate, chunks in zip(question.candidates, chunker.candidates(question), strict=True):
         if candidate.text not in programs:
             bonus = constants.long_option_weight if len(chunks) > _LONG else 0.0
-            weights = entailment.symmetric(entailment.keywords(chunks), passage.keywords) - constants.offset
+            weights = (
+                entailment.symmetric(entailment.keywords(chunks), passage.keywords)
+                - constants.offset
+            )
             edges = option_edges(weights, passage.sentences, passage.copies, constants)
             sides = question_edges, edges, passage.sentences, passage.copies
-            programs[candidate.text] = chunks, Program(*sides, len(question_chunks), required, bonus)
+            programs[candidate.text] = (
+                chunks,
+                Program(*sides, len(question_chunks), required, bonus),
+            )
     of_candidates = [programs[candidate.text] for candidate in question.candidates]
     return AlignedQuestion(
-        question_chunks, passage.chunks, [c for c, _ in of_candidates], [p for _, p in of_candidates]
+        question_chunks,
+        passage.chunks,
+        [c for c, _ in of_candidates],
+        [p for _, p in of_candidates],
     )
 
 
 def _find_chunk_after_without(question: Question, chunks: Sequence[TextChunk]) -> tuple[int, ...]:
     """Return the chunk after the question's first "without", if both exist."""
     match = _WITHOUT.search(question.query)
-    return next(((i,) for i, chunk in enumerate(chunks) if match and chunk.start >= match.end()), ())
+    return next(
+        ((i,) for i, chunk in enumerate(chunks) if match and chunk.start >= match.end()), ()
+    )

@@ -49,9 +49,11 @@ def _entailment_variant(name: str, weight: float) -> Variant:
             "weights": [1.0, weight],
             "decision": Argmax(ties="partial"),
         },
-        f"RTE + {weight:g} (SW+D), from the authors' RTE score file (score-file__path=FILE) and {name}; their own "
-        "file of the sum uses an earlier SW+D, whose distance has weight 10 and is divided by |P|, not |P| - 1",
-        "Richardson, Burges and Renshaw 2013, MCTest, Table 6, and the results page of the authors' release",
+        f"RTE + {weight:g} (SW+D), from the authors' RTE score file (score-file__path=FILE) and "
+        f"{name}; their own file of the sum uses an earlier SW+D, whose distance has weight 10 and "
+        "is divided by |P|, not |P| - 1",
+        "Richardson, Burges and Renshaw 2013, MCTest, Table 6, and the results page of the "
+        "authors' release",
         WINDOW_AND_DISTANCE_VARIANTS[name].tuned_on,
     )
 
@@ -68,7 +70,11 @@ def same_members(solvers: Sequence[Solver]) -> list[Any]:
     return [
         (
             type(solver),
-            {name: value for name, value in solver.get_params(deep=False).items() if name not in left_out},
+            {
+                name: value
+                for name, value in solver.get_params(deep=False).items()
+                if name not in left_out
+            },
             same_members(solver.members),
         )
         for solver in solvers
@@ -90,9 +96,14 @@ def _normalised(name: str, score: Term, centre: float, scale: float, value: floa
     """Return (score - mean) / standard deviation; 0 if all scores are equal."""
     if value == 0:
         return given(
-            f"{name}, normalised", 0.0, f"the score {score.value:.9g} is the mean, or all scores are equal"
+            f"{name}, normalised",
+            0.0,
+            f"the score {score.value:.9g} is the mean, or all scores are equal",
         )
-    mean, deviation = given(f"mean of {name}", centre), given(f"standard deviation of {name}", scale)
+    mean, deviation = (
+        given(f"mean of {name}", centre),
+        given(f"standard deviation of {name}", scale),
+    )
     return divided(f"{name}, normalised", plus("", score, minus("", mean)), deviation, value)
 
 
@@ -109,7 +120,9 @@ def _make_members(name: str, solvers: Any) -> list[Any]:
     members = []
     for number, member in enumerate(solvers, start=1):
         try:
-            members.append(parse_solver(member) if isinstance(member, str) else clone(member, safe=False))
+            members.append(
+                parse_solver(member) if isinstance(member, str) else clone(member, safe=False)
+            )
         except UsageError as error:
             error.args = (f"member {number} of {name}, {member!r}: {error}",)
             raise
@@ -140,41 +153,51 @@ class Combination(Solver):
     """
 
     name = "combination"
-    citation = "Richardson, Burges and Renshaw 2013, MCTest (fixed weights); Clark et al. 2016 (stacked)"
+    citation = (
+        "Richardson, Burges and Renshaw 2013, MCTest (fixed weights); Clark et al. 2016 (stacked)"
+    )
     cites = ("richardson2013", "clark2016")
     variants: ClassVar[Mapping[str, Variant]] = COMBINATION_VARIANTS
 
     solvers: Sequence[Solver] = parameter(
         (),
-        "the members, at least two. A member's name is its solver's name; members with the same name are numbered "
-        "from 1. A member's parameters are also the combination's, after its name and two underscores as in "
-        "scikit-learn: ``sw+d__distance_weight``",
+        "the members, at least two. A member's name is its solver's name; members with the same "
+        "name are numbered from 1. A member's parameters are also the combination's, after its "
+        "name and two underscores as in scikit-learn: ``sw+d__distance_weight``",
         also="a list of solvers",
     )
     weights: Sequence[float] | Literal["tuned", "stacked"] | None = parameter(
         None,
-        "the weight of each member's scores. None is 1 for each. ``tuned``: the non-negative weights with the "
-        "best value of the task's primary metric (or of the metric that the threshold is tuned for) on the "
-        "questions of :meth:`tune`, which fits the decision together with them (see "
-        ":func:`~classic_rc.solvers.combination.weights.search_shares`). ``stacked``: the weights of a logistic "
-        "regression over the members' standardised scores and evidence flags (after Clark et al. 2016), learned "
-        "in :meth:`fit`; members that learn from gold are scored out of fold for it. If the best member alone is "
-        "better out of fold on the training questions, the weights are searched as for ``tuned``, or only that "
-        "member has one; from 100 questions on, and not for a fixed threshold",
+        "the weight of each member's scores. None is 1 for each. ``tuned``: the non-negative "
+        "weights with the best value of the task's primary metric (or of the metric that the "
+        "threshold is tuned for) on the questions of :meth:`tune`, which fits the decision "
+        "together with them (see :func:`~classic_rc.solvers.combination.weights.search_shares`). "
+        "``stacked``: the weights of a logistic regression over the members' standardised scores "
+        "and evidence flags (after Clark et al. 2016), learned in :meth:`fit`; members that learn "
+        "from gold are scored out of fold for it. If the best member alone is better out of fold "
+        "on the training questions, the weights are searched as for ``tuned``, or only that member "
+        "has one; from 100 questions on, and not for a fixed threshold",
         also="a list of numbers, 'tuned', 'stacked' or None",
     )
     normalise: Literal["none", "question", "standard"] = parameter(
         "none",
-        "how to normalise each member's scores: not at all; by the mean and the standard deviation of the "
-        "question's candidates; or by those of all candidates of the questions that it is fitted for",
+        "how to normalise each member's scores: not at all; by the mean and the standard deviation "
+        "of the question's candidates; or by those of all candidates of the questions that it is "
+        "fitted for",
         allowed=("none", "question", "standard"),
     )
-    C: float = REGULARISATION.but(help="with stacked weights, the inverse strength of the regularisation")
+    C: float = REGULARISATION.but(
+        help="with stacked weights, the inverse strength of the regularisation"
+    )
     folds: int = whole_number(
-        5, "with stacked weights, the number of folds for members that learn from gold; passages are never split"
+        5,
+        "with stacked weights, the number of folds for members that learn from gold; passages are "
+        "never split",
     )
     group: str | None = parameter(
-        None, "a key of `meta`: questions with equal values stay in the same fold", also="a key or None"
+        None,
+        "a key of `meta`: questions with equal values stay in the same fold",
+        also="a key or None",
     )
     decision: Decision | None = DECISION
 
@@ -203,28 +226,38 @@ class Combination(Solver):
         Span tasks are not included if scores are stacked or standardised: the scores of all generated spans are
         never in memory at once.
         """
-        of_members = frozenset(Task).intersection(*(member.tasks for member in self._members_by_name().values()))
+        of_members = frozenset(Task).intersection(
+            *(member.tasks for member in self._members_by_name().values())
+        )
         needs_all_scores = self._weights_are("stacked") or self.normalise == "standard"
         return frozenset(task for task in of_members if not (needs_all_scores and task.has_spans))
 
     @property
     def analyzer(self) -> Any:
         """The analyzer of the members that take encoded questions, or None if they do not share one."""
-        analyzers = {get_analyzer(member.analyzer) for member in self.members if _scores_encoded(member)}
+        analyzers = {
+            get_analyzer(member.analyzer) for member in self.members if _scores_encoded(member)
+        }
         return next(iter(analyzers)) if len(analyzers) == 1 else None
 
     @property
     def needs_only_arrays(self) -> bool:  # type: ignore[override]
         """Whether no member reads a question object."""
-        return self.analyzer is not None and all(_scores_encoded(m) and m.needs_only_arrays for m in self.members)
+        return self.analyzer is not None and all(
+            _scores_encoded(m) and m.needs_only_arrays for m in self.members
+        )
 
     def caveats(self, questions: Sequence[Question]) -> tuple[str, ...]:
         """Return the combination's own caveats, then its members'."""
         members = zip(self.member_names, self.members, strict=True)
-        theirs = (f"{name}: {caveat}" for name, member in members for caveat in member.caveats(questions))
+        theirs = (
+            f"{name}: {caveat}" for name, member in members for caveat in member.caveats(questions)
+        )
         return (*super().caveats(questions), *theirs)
 
-    def score_members(self, members: Sequence[Solver], questions: Sequence[Question]) -> list[Scores]:
+    def score_members(
+        self, members: Sequence[Solver], questions: Sequence[Question]
+    ) -> list[Scores]:
         """Return the scores of some fitted members. Members with the same analyzer share one encoding.
 
         Raises
@@ -246,7 +279,9 @@ class Combination(Solver):
             finite = np.isfinite(scores.values)
             if not finite.all():
                 found, expected = str(scores.values[~finite][0]), "finite scores"
-                problem = f"{self.name} needs {expected}, and member {member.name} has the score {found}"
+                problem = (
+                    f"{self.name} needs {expected}, and member {member.name} has the score {found}"
+                )
                 raise UsageError(problem, field="solvers", found=found, expected=expected)
             scored.append(scores)
         return scored
@@ -259,7 +294,9 @@ class Combination(Solver):
     def variant_name(self) -> str | None:
         """Return the variant with these members and weights. The paths of the members' files do not matter."""
         key = self._comparison_key()
-        return next((name for name in self.variants if self.variant(name)._comparison_key() == key), None)
+        return next(
+            (name for name in self.variants if self.variant(name)._comparison_key() == key), None
+        )
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
         """Fit the members on `questions`. With ``weights="stacked"``, also learn the weights from them."""
@@ -276,7 +313,10 @@ class Combination(Solver):
         if self.normalise == "standard":
             scored = self.score_members(self.solvers_, without_gold(asked))
             pairs = [centre_and_scale(join_ties(scores)) for scores in scored]
-            self.centres_, self.scales_ = [centre for centre, _ in pairs], [scale for _, scale in pairs]
+            self.centres_, self.scales_ = (
+                [centre for centre, _ in pairs],
+                [scale for _, scale in pairs],
+            )
         if self._weights_are("stacked"):
             assert train is not None
             self._stack(self._score_unseen(asked, train), train)
@@ -318,7 +358,9 @@ class Combination(Solver):
     def member_scores(self, questions: Sequence[Question]) -> list[Scores]:
         """Return each member's normalised scores."""
         self._check_values()
-        self.require_fitted("solvers_", f"the members of {self.name} are not fitted: call fit(questions) first")
+        self.require_fitted(
+            "solvers_", f"the members of {self.name} are not fitted: call fit(questions) first"
+        )
         return self._normalise_scores(self.score_members(self.solvers_, questions))
 
     def explain(self, question: Question) -> Explanation:
@@ -330,7 +372,12 @@ class Combination(Solver):
         def formula(i: int, score: float) -> Term:
             parts: list[Term] = []
             for name, scores, weight, evidence_weight, terms in zip(
-                self.member_names, scored, weighting.weights, weighting.evidence_weights, members(), strict=True
+                self.member_names,
+                scored,
+                weighting.weights,
+                weighting.evidence_weights,
+                members(),
+                strict=True,
             ):
                 parts.append(times("", given(f"weight of {name}", weight), terms[i]))
                 if evidence_weight and scores.evidence[i]:
@@ -340,7 +387,9 @@ class Combination(Solver):
             return plus("score", *parts, value=score)
 
         explained = []
-        for i, plain in enumerate(Explanation.from_scores(self.name, question, total, formula).candidates):
+        for i, plain in enumerate(
+            Explanation.from_scores(self.name, question, total, formula).candidates
+        ):
             numbers: dict[str, float] = {}
             for name, scores, weight, share in zip(
                 self.member_names, scored, weighting.weights, shares, strict=True
@@ -366,12 +415,19 @@ class Combination(Solver):
                 centre, scale = centre_and_scale(joined)
             terms = []
             for plain, value, result in zip(
-                member.explain(question).candidates, joined.values.tolist(), normalised.values.tolist(), strict=True
+                member.explain(question).candidates,
+                joined.values.tolist(),
+                normalised.values.tolist(),
+                strict=True,
             ):
                 term = given(name, value) if plain.formula is None else plain.formula.renamed(name)
                 if value != term.value:
                     term = given(name, value, f"the best score among ties with {term.value:.9g}")
-                terms.append(term if self.normalise == "none" else _normalised(name, term, centre, scale, result))
+                terms.append(
+                    term
+                    if self.normalise == "none"
+                    else _normalised(name, term, centre, scale, result)
+                )
             members.append(terms)
         return members
 
@@ -396,7 +452,9 @@ class Combination(Solver):
                 continue
             member, _, parameter = name.partition("__")
             if member not in members:
-                raise unknown_name(f"member of {cls.name}", member, members or ["(none: give solvers=[A; B])"])
+                raise unknown_name(
+                    f"member of {cls.name}", member, members or ["(none: give solvers=[A; B])"]
+                )
             known = members[member].get_params()
             if parameter not in known:
                 raise unknown_name(f"parameter of {member}", parameter, known)
@@ -438,19 +496,28 @@ class Combination(Solver):
     def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
         """Restore a fitted state that :meth:`fitted_state` returned; members that learn nothing are fitted anew."""
         self.solvers_ = []
-        for i, (member, member_state) in enumerate(zip(self.solvers, state["members"], strict=True)):
+        for i, (member, member_state) in enumerate(
+            zip(self.solvers, state["members"], strict=True)
+        ):
             if member_state is None:
                 self.solvers_.append(clone(member).fit([]))
                 continue
             member_arrays = {
-                name.removeprefix(f"{i}."): a for name, a in arrays.items() if name.startswith(f"{i}.")
+                name.removeprefix(f"{i}."): a
+                for name, a in arrays.items()
+                if name.startswith(f"{i}.")
             }
             self.solvers_.append(solver_from_plain(member_state, member_arrays))
         n = len(self.solvers_)
         if self.normalise == "standard":
-            self.centres_, self.scales_ = _numbers(state["centres"], n), _numbers(state["scales"], n)
+            self.centres_, self.scales_ = (
+                _numbers(state["centres"], n),
+                _numbers(state["scales"], n),
+            )
         weights, evidence_weights, bias = state["weighting"]
-        self._set_weighting(Weighting(_numbers(weights, n), _numbers(evidence_weights, n), *_numbers([bias], 1)))
+        self._set_weighting(
+            Weighting(_numbers(weights, n), _numbers(evidence_weights, n), *_numbers([bias], 1))
+        )
         return self
 
     def _check_values(self) -> None:
@@ -458,7 +525,10 @@ class Combination(Solver):
             raise self.wrong_value("solvers", "two solvers or more, solvers=[A; B]")
         for number, member in enumerate(self.solvers, start=1):
             if not isinstance(member, Solver) or member.tunes_parameters:
-                found, expected = getattr(member, "name", repr(member)), "a solver whose parameters are not tuned"
+                found, expected = (
+                    getattr(member, "name", repr(member)),
+                    "a solver whose parameters are not tuned",
+                )
                 problem = f"member {number} of {self.name} must be {expected}, got {found}"
                 raise UsageError(problem, field="solvers", found=found, expected=expected)
         self.check_parameters()
@@ -467,7 +537,9 @@ class Combination(Solver):
         weights = self.weights if isinstance(self.weights, list | tuple) else ()
         numbers = [weight for weight in weights if is_number(weight)]
         if not len(numbers) == len(weights) == len(self.solvers):
-            expected = f"'tuned', 'stacked' or a finite number for each of its {len(self.solvers)} members"
+            expected = (
+                f"'tuned', 'stacked' or a finite number for each of its {len(self.solvers)} members"
+            )
             raise self.wrong_value("weights", expected)
 
     def _members_by_name(self) -> dict[str, Solver]:
@@ -523,12 +595,14 @@ class Combination(Solver):
         if measure(total_out_of_fold(search, scored, folds)) >= least:
             weighting, instead = search(scored, everything), "the weights are searched instead"
         else:
-            weighting = Weighting.of_scores([float(member == best) for member in range(len(scored))])
+            weighting = Weighting.of_scores(
+                [float(member == best) for member in range(len(scored))]
+            )
             instead = "only this member has a weight"
         self._set_weighting(weighting)
         self.caveats_ += (
-            f"out of fold on its training data, stacked scores are worse than the member {self.member_names[best]} "
-            f"alone: {instead}",
+            "out of fold on its training data, stacked scores are worse than the member "
+            f"{self.member_names[best]} alone: {instead}",
         )
 
     def _set_weighting(self, weighting: Weighting) -> None:
@@ -538,8 +612,9 @@ class Combination(Solver):
     def _fitted_weighting(self) -> Weighting:
         self.require_fitted(
             "weights_",
-            f"the weights of {self.name} are not set: call fit(questions) and, if the weights are tuned, "
-            "tune(questions) with a split that has gold answers (on the command line --tune DATA)",
+            f"the weights of {self.name} are not set: call fit(questions) and, if the weights are "
+            "tuned, tune(questions) with a split that has gold answers (on the command line --tune "
+            "DATA)",
         )
         return Weighting(self.weights_, self.evidence_weights_, self.bias_)
 
@@ -549,7 +624,9 @@ class Combination(Solver):
         if self.normalise == "standard":
             return [
                 standardise(scores, centre, scale)
-                for scores, centre, scale in zip(map(join_ties, scored), self.centres_, self.scales_, strict=True)
+                for scores, centre, scale in zip(
+                    map(join_ties, scored), self.centres_, self.scales_, strict=True
+                )
             ]
         return scored
 
@@ -563,17 +640,25 @@ class Combination(Solver):
             def learn(part: Sequence[Question]) -> Solver:
                 return clone(member).fit_for(asked, part)
 
-            return OutOfFold(learn, train, FoldPlan(self.folds, self.group).folds(train)).score_candidates(train)
+            return OutOfFold(
+                learn, train, FoldPlan(self.folds, self.group).folds(train)
+            ).score_candidates(train)
 
-        scored = [score_out_of_fold(m) if m.learns_from == "gold" else next(scores_of_others) for m in self.solvers]
+        scored = [
+            score_out_of_fold(m) if m.learns_from == "gold" else next(scores_of_others)
+            for m in self.solvers
+        ]
         return self._normalise_scores(scored)
 
-    def _note_learned_gold(self, questions: Sequence[Question], what: str, members: Sequence[Solver]) -> None:
+    def _note_learned_gold(
+        self, questions: Sequence[Question], what: str, members: Sequence[Solver]
+    ) -> None:
         """Add a caveat if weights are fitted on scores of members that have learned these questions' gold."""
         for member in members:
             trained_on = getattr(member, "trained_on_", None) or {}
             fingerprint = trained_on.get("fingerprint")
             if fingerprint is not None and fingerprint == getattr(questions, "fingerprint", None):
                 self.caveats_ += (
-                    f"{what} {trained_on['name']}, whose gold {member.name} has learned: its weight is too high",
+                    f"{what} {trained_on['name']}, whose gold {member.name} has learned: its "
+                    "weight is too high",
                 )

@@ -38,7 +38,9 @@ class Weighting(NamedTuple):
         """Return what each member adds to the candidates' scores: arrays of shape (n_candidates,)."""
         return [
             weight * scores.values + evidence_weight * scores.evidence
-            for weight, evidence_weight, scores in zip(self.weights, self.evidence_weights, scored, strict=True)
+            for weight, evidence_weight, scores in zip(
+                self.weights, self.evidence_weights, scored, strict=True
+            )
         ]
 
     def total(self, scored: Sequence[Scores]) -> Scores:
@@ -54,8 +56,12 @@ class Weighting(NamedTuple):
                 f"the weighted sum of scores up to {largest:g} is too large for a number: "
                 "normalise the scores (normalise=question)"
             )
-            raise UsageError(problem, field="weights", found=str(list(self.weights)), expected="finite sums")
-        return Scores(values, scored[0].offsets, np.any([scores.evidence for scores in scored], axis=0))
+            raise UsageError(
+                problem, field="weights", found=str(list(self.weights)), expected="finite sums"
+            )
+        return Scores(
+            values, scored[0].offsets, np.any([scores.evidence for scores in scored], axis=0)
+        )
 
 
 def standardise_within_questions(scores: Scores) -> Scores:
@@ -100,7 +106,9 @@ def join_ties(scores: Scores) -> Scores:
         start, stop = scores.offsets[q : q + 2].tolist()
         while start < stop:
             first = falling[start]
-            after = start + int(np.searchsorted(rising[start:stop], margins[q] - first, side="right"))
+            after = start + int(
+                np.searchsorted(rising[start:stop], margins[q] - first, side="right")
+            )
             falling[start:after] = first
             start = after
     values = np.empty_like(falling)
@@ -108,7 +116,9 @@ def join_ties(scores: Scores) -> Scores:
     return Scores(values, scores.offsets, scores.evidence, scores.relative_ties)
 
 
-def _shrink(values: NDArray[np.float64], group: NDArray[np.int64], n_groups: int) -> NDArray[np.float64]:
+def _shrink(
+    values: NDArray[np.float64], group: NDArray[np.int64], n_groups: int
+) -> NDArray[np.float64]:
     """Divide each group's unusual values by a power of two: no digit changes, and their squares do not overflow."""
     largest = np.zeros(n_groups)
     np.maximum.at(largest, group, np.abs(values))
@@ -148,7 +158,9 @@ def standardise(scores: Scores, centre: float, scale: float) -> Scores:
     return Scores(values, scores.offsets, scores.evidence)
 
 
-def search_shares(objective: Callable[[NDArray[np.float64]], float], n_members: int) -> NDArray[np.float64]:
+def search_shares(
+    objective: Callable[[NDArray[np.float64]], float], n_members: int
+) -> NDArray[np.float64]:
     """Find the non-negative shares with sum 1 that maximise an objective, by coordinate search on a grid.
 
     The search starts with equal shares. Member by member, it tries the shares 0, 0.02, …, 1 for this member and
@@ -165,7 +177,9 @@ def search_shares(objective: Callable[[NDArray[np.float64]], float], n_members: 
             values = np.array([objective(point) for point in points])
             if values.max() > best + _TOLERANCE:
                 best = float(values.max())
-                shares = min((points[i] for i in np.flatnonzero(values >= best - _TOLERANCE)), key=np.max)
+                shares = min(
+                    (points[i] for i in np.flatnonzero(values >= best - _TOLERANCE)), key=np.max
+                )
         if n_members == 2 or best <= before + _TOLERANCE:
             return shares
 
@@ -182,7 +196,9 @@ def search_weights(scored: Sequence[Scores], objective: Callable[[Scores], float
         weights = shares / scales
         return Weighting.of_scores((weights / weights.max()).tolist())
 
-    shares = search_shares(lambda shares: objective(weighting_of(shares).total(scored)), len(scored))
+    shares = search_shares(
+        lambda shares: objective(weighting_of(shares).total(scored)), len(scored)
+    )
     return weighting_of(shares)
 
 
@@ -220,7 +236,9 @@ class TrainingResult:
 
 
 def total_out_of_fold(
-    learn: Callable[[list[Scores], NDArray[np.int64]], Weighting], scored: Sequence[Scores], folds: Folds
+    learn: Callable[[list[Scores], NDArray[np.int64]], Weighting],
+    scored: Sequence[Scores],
+    folds: Folds,
 ) -> Scores:
     """Return the members' weighted sum, the weights of each fold learned on the others.
 
@@ -259,5 +277,7 @@ def stack(scored: Sequence[Scores], right: NDArray[np.int64], C: float) -> Weigh
     # The scales and centres move into the weights and the bias. `coefficients` is longer than `scales`: the
     # evidence weights follow the score weights.
     weights = [weight / scale for weight, scale in zip(coefficients, scales, strict=False)]
-    bias = float(learner.intercept_[0]) - sum(w * centre for w, centre in zip(weights, centres, strict=True))
+    bias = float(learner.intercept_[0]) - sum(
+        w * centre for w, centre in zip(weights, centres, strict=True)
+    )
     return Weighting(weights, coefficients[len(scored) :], bias)

@@ -73,33 +73,48 @@ ENTITY_TABLE: tuple[Feature, ...] = (
         Feature(
             "contexts",
             context_name(left, right),
-            f"1 if the {left} tokens before the placeholder and the {right} after it are around a mention too",
+            f"1 if the {left} tokens before the placeholder and the {right} after it are around a "
+            "mention too",
         )
         for left, right in CONTEXTS
     ),
     Feature(
         "distance",
         "aligned: least",
-        "mean over Q's content words of the steps to their places if a mention fills the placeholder, best mention",
+        "mean over Q's content words of the steps to their places if a mention fills the "
+        "placeholder, best mention",
     ),
     Feature(
-        "distance", "aligned: mean", "the same, mean over the mentions; both at most 8, and 8 without a mention"
+        "distance",
+        "aligned: mean",
+        "the same, mean over the mentions; both at most 8, and 8 without a mention",
     ),
     Feature(
-        "distance", "distance: least", "mean over Q's content words of the steps to a mention, nearest mention"
+        "distance",
+        "distance: least",
+        "mean over Q's content words of the steps to a mention, nearest mention",
     ),
-    Feature("distance", "distance: mean", "the same, mean over the mentions; both at most 20, and 20 without one"),
     Feature(
-        "sentences", "words in sentence", "largest share of Q's content words, without e's, next to e in a sentence"
+        "distance",
+        "distance: mean",
+        "the same, mean over the mentions; both at most 20, and 20 without one",
     ),
-    Feature("sentences", "entity in sentence", "1 if a sentence has e and another candidate that Q has"),
+    Feature(
+        "sentences",
+        "words in sentence",
+        "largest share of Q's content words, without e's, next to e in a sentence",
+    ),
+    Feature(
+        "sentences", "entity in sentence", "1 if a sentence has e and another candidate that Q has"
+    ),
 )
 """All features of cloze candidates."""
 
 ENTITY_GROUPS = ("mentions", "contexts", "distance", "sentences")
 
 ENTITY_FEATURES: Mapping[str, tuple[str, ...]] = {
-    group: tuple(feature.name for feature in ENTITY_TABLE if feature.group == group) for group in ENTITY_GROUPS
+    group: tuple(feature.name for feature in ENTITY_TABLE if feature.group == group)
+    for group in ENTITY_GROUPS
 }
 """The names of the columns of each group, in order."""
 
@@ -126,7 +141,9 @@ def entity_texts(questions: Sequence[Question]) -> EntityTexts:
 
     Words are in lower case, without clitics, and not stemmed: Chen et al. compare words as they are.
     """
-    encoded, sentence_offsets, of_passage = encode_pieces(questions, ANALYZER, entity_sentence_texts)
+    encoded, sentence_offsets, of_passage = encode_pieces(
+        questions, ANALYZER, entity_sentence_texts
+    )
     return EntityTexts(
         encoded,
         stop_flags(encoded.vocabulary, encoded.analyzer, STOP_LIST),
@@ -205,10 +222,14 @@ class _Block(NamedTuple):
     arrays: TokenArrays
     postings: Postings
     candidates: NDArray[np.int64]  # (n_mentions,): ascending
-    starts: NDArray[np.int64]  # (n_mentions,): the position of each mention's first token, ascending
+    starts: NDArray[
+        np.int64
+    ]  # (n_mentions,): the position of each mention's first token, ascending
     stops: NDArray[np.int64]  # (n_mentions,): the position after its last token
     question: NDArray[np.int64]  # (n_mentions,)
-    sentences: NDArray[np.int64]  # (n_mentions,): the sentence of its first token, among the block's
+    sentences: NDArray[
+        np.int64
+    ]  # (n_mentions,): the sentence of its first token, among the block's
     in_query: NDArray[np.bool_]  # (n_candidates,)
     placeholders: NDArray[np.int64]  # (n_questions,)
     counted: NDArray[np.bool_]  # (n_words,): no stop words
@@ -266,18 +287,28 @@ def _mention_columns(block: _Block) -> _Columns:
     found, at = np.unique(block.candidates, return_index=True)
     lengths = np.diff(arrays.passage_offsets)[arrays.question_passage[block.question[at]]]
     first[found] = block.starts[at] / lengths
-    return {"in passage": counts > 0, "in question": block.in_query, "frequency": counts, "first position": first}
+    return {
+        "in passage": counts > 0,
+        "in question": block.in_query,
+        "frequency": counts,
+        "first position": first,
+    }
 
 
 def _context_columns(block: _Block) -> _Columns:
     arrays, question = block.arrays, block.question
     passage = arrays.question_passage[question]
     starts, ends = arrays.passage_offsets[passage], arrays.passage_offsets[passage + 1]
-    query_starts, query_ends = arrays.question_offsets[question], arrays.question_offsets[question + 1]
+    query_starts, query_ends = (
+        arrays.question_offsets[question],
+        arrays.question_offsets[question + 1],
+    )
     gap = query_starts + block.placeholders[question]
     most = max(map(max, CONTEXTS))
 
-    def common(place: NDArray[np.int64], query_place: NDArray[np.int64], step: int) -> NDArray[np.int64]:
+    def common(
+        place: NDArray[np.int64], query_place: NDArray[np.int64], step: int
+    ) -> NDArray[np.int64]:
         """Return how many tokens from two places on, in one direction, are equal, at most `most`."""
         size = np.zeros(len(question), dtype=np.int64)
         going = np.arange(len(question))
@@ -323,19 +354,27 @@ def _distance_columns(block: _Block) -> _Columns:
         columns[f"{name}: least"] = np.where(
             measured, share(least.astype(np.float64), n_words.astype(np.float64)), reach
         )
-        columns[f"{name}: mean"] = np.where(measured, share(total, (counts * n_words).astype(np.float64)), reach)
+        columns[f"{name}: mean"] = np.where(
+            measured, share(total, (counts * n_words).astype(np.float64)), reach
+        )
     return columns
 
 
 def _sentence_columns(block: _Block) -> _Columns:
-    return {"words in sentence": _words_in_sentence(block), "entity in sentence": _entity_in_sentence(block)}
+    return {
+        "words in sentence": _words_in_sentence(block),
+        "entity in sentence": _entity_in_sentence(block),
+    }
 
 
 def _words_in_sentence(block: _Block) -> NDArray[np.float64]:
     arrays, n_words = block.arrays, block.arrays.n_words
     keys = distinct_words(arrays.question_tokens, arrays.question_offsets, n_words)
     keys = keys[block.counted[keys % n_words]]
-    words, sizes = keys % n_words, np.bincount(keys // n_words, minlength=len(arrays.question_passage))
+    words, sizes = (
+        keys % n_words,
+        np.bincount(keys // n_words, minlength=len(arrays.question_passage)),
+    )
     offsets = offsets_of(sizes)
     of_candidates = distinct_words(arrays.candidate_tokens, arrays.candidate_offsets, n_words)
     own = of_candidates // n_words
@@ -349,7 +388,9 @@ def _words_in_sentence(block: _Block) -> NDArray[np.float64]:
         row = np.repeat(part, counts)
         found = is_in(block.sentences[row] * n_words + word, of_sentences)
         found &= ~is_in(block.candidates[row] * n_words + word, of_candidates)
-        np.maximum.at(best, block.candidates[part], np.bincount(row[found] - part[0], minlength=len(part)))
+        np.maximum.at(
+            best, block.candidates[part], np.bincount(row[found] - part[0], minlength=len(part))
+        )
     return share(best.astype(np.float64), wanted.astype(np.float64))
 
 
@@ -363,7 +404,9 @@ def _entity_in_sentence(block: _Block) -> NDArray[np.bool_]:
     for part in row_chunks(np.arange(len(keys)), right - left, _PAIRS):
         counts = (right - left)[part]
         one, other = np.repeat(part, counts), named[ragged_indices(left[part], counts)]
-        apart = (block.stops[one] <= block.starts[other]) | (block.stops[other] <= block.starts[one])
+        apart = (block.stops[one] <= block.starts[other]) | (
+            block.stops[other] <= block.starts[one]
+        )
         apart &= block.candidates[one] != block.candidates[other]
         together[one[apart]] = True
     return block.any_mention(together)

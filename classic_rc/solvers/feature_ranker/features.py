@@ -12,8 +12,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import MatchedBlock, matched_blocks, offsets_of, ragged_indices, sums_by
-from classic_rc.kernels.ngrams import Texts, common_subsequences, longest_found, ngram_counts, token_runs
+from classic_rc.kernels.arrays import (
+    MatchedBlock,
+    matched_blocks,
+    offsets_of,
+    ragged_indices,
+    sums_by,
+)
+from classic_rc.kernels.ngrams import (
+    Texts,
+    common_subsequences,
+    longest_found,
+    ngram_counts,
+    token_runs,
+)
 from classic_rc.kernels.pairs import mean_jaccard, words_of_others
 from classic_rc.kernels.regions import (
     Cells,
@@ -33,7 +45,14 @@ from classic_rc.kernels.regions import (
 from classic_rc.kernels.weights import SCALE as WINDOW_SCALE
 from classic_rc.kernels.window import best_of_sizes, best_windows, pair_windows
 from classic_rc.kernels.word_sets import ContentWords, WordSets, content_words, share, spread
-from classic_rc.solvers.feature_ranker.texts import FACTS, NEGATIONS, RARITY_BITS, SURFACE, RankerTexts, word_flags
+from classic_rc.solvers.feature_ranker.texts import (
+    FACTS,
+    NEGATIONS,
+    RARITY_BITS,
+    SURFACE,
+    RankerTexts,
+    word_flags,
+)
 
 RARITY_SCALE = 2**RARITY_BITS
 """A rarity of 1 as an integer."""
@@ -61,14 +80,28 @@ class Feature(NamedTuple):
 
 def _windows() -> Iterator[Feature]:
     unit = "inverse counts ln(1 + 1 / count in P) of the words of A u Q"
-    yield Feature("windows", "window set", f"best window of |A u Q| tokens, all words: sum of the {unit}", True)
+    yield Feature(
+        "windows",
+        "window set",
+        f"best window of |A u Q| tokens, all words: sum of the {unit}",
+        True,
+    )
     for size in (*WINDOWS, LONG_WINDOW):
-        yield Feature("windows", f"window {size}", f"the same for windows of {size} tokens", size in (12, 30))
-    yield Feature("windows", "window sweep", "the same, summed over windows of 2 to 29 tokens", True)
+        yield Feature(
+            "windows", f"window {size}", f"the same for windows of {size} tokens", size in (12, 30)
+        )
+    yield Feature(
+        "windows", "window sweep", "the same, summed over windows of 2 to 29 tokens", True
+    )
     for size in CONTENT_WINDOWS:
-        yield Feature("windows", f"content window {size}", f"the same for {size} tokens, content words only")
+        yield Feature(
+            "windows", f"content window {size}", f"the same for {size} tokens, content words only"
+        )
     for size in PAIR_WINDOWS:
-        name = f"best window of {size} tokens: sqrt(min(n, 3) min(q, 3)), n and q the sums over words of N and of Q"
+        name = (
+            f"best window of {size} tokens: sqrt(min(n, 3) min(q, 3)), n and q the sums over words "
+            "of N and of Q"
+        )
         yield Feature("windows", f"pair window {size}", name, size == PAIR_WINDOWS[1])
         yield Feature("windows", f"least window {size}", f"best window of {size} tokens: min(n, q)")
 
@@ -80,13 +113,21 @@ def _sentences() -> Iterator[Feature]:
         yield Feature("sentences", f"{s}: union", f"{kind}: max cov(A u Q)", size == 1)
         yield Feature("sentences", f"{s}: product", f"{kind}: max cov(Q) cov(N)", size < 3)
         yield Feature(
-            "sentences", f"{s}: attention", f"{kind}: mean of cov(N), weighted by exp(6 cov(Q))", size < 3
+            "sentences",
+            f"{s}: attention",
+            f"{kind}: mean of cov(N), weighted by exp(6 cov(Q))",
+            size < 3,
         )
-        yield Feature("sentences", f"{s}: at question", f"{kind}: cov(N) where cov(Q) is largest", size == 2)
+        yield Feature(
+            "sentences", f"{s}: at question", f"{kind}: cov(N) where cov(Q) is largest", size == 2
+        )
         yield Feature("sentences", f"{s}: sum", f"{kind}: max cov(Q) + cov(N)", size == 1)
     yield Feature("sentences", "two products", "sum of the two largest cov(Q) cov(N) of sentences")
     yield Feature(
-        "sentences", "after question", "max cov(N) of the sentences after the two with the best cov(Q)", True
+        "sentences",
+        "after question",
+        "max cov(N) of the sentences after the two with the best cov(Q)",
+        True,
     )
     yield Feature("sentences", "before question", "the same for the sentences before them")
 
@@ -95,16 +136,32 @@ def _ngrams() -> Iterator[Feature]:
     for text, sizes in (("candidate", (2, 3)), ("statement", (2, 3, 4))):
         for n in sizes:
             yield Feature(
-                "ngrams", f"{text} {n}-grams", f"share of the rarity of the {text}'s {n}-grams in P", True
+                "ngrams",
+                f"{text} {n}-grams",
+                f"share of the rarity of the {text}'s {n}-grams in P",
+                True,
             )
-            yield Feature("ngrams", f"{text} {n}-grams found", f"number of the {text}'s {n}-grams in P")
+            yield Feature(
+                "ngrams", f"{text} {n}-grams found", f"number of the {text}'s {n}-grams in P"
+            )
     yield Feature("ngrams", "longest run", "tokens of the longest run of A in P, up to 5", True)
-    yield Feature("ngrams", "longest run share", "the same as a share of A's tokens (of 5 if A has more)")
     yield Feature(
-        "ngrams", "subsequence", "longest common subsequence of statement and best sentence, tokens", True
+        "ngrams", "longest run share", "the same as a share of A's tokens (of 5 if A has more)"
     )
-    yield Feature("ngrams", "subsequence share", "the same as a share of the statement's tokens", True)
-    yield Feature("ngrams", "negation agrees", "1 if (A or Q) and the best sentence both have negation, or neither")
+    yield Feature(
+        "ngrams",
+        "subsequence",
+        "longest common subsequence of statement and best sentence, tokens",
+        True,
+    )
+    yield Feature(
+        "ngrams", "subsequence share", "the same as a share of the statement's tokens", True
+    )
+    yield Feature(
+        "ngrams",
+        "negation agrees",
+        "1 if (A or Q) and the best sentence both have negation, or neither",
+    )
 
 
 _OTHERS = (
@@ -115,15 +172,33 @@ _OTHERS = (
         True,
     ),
     Feature("distance", "distance weighted", "the same, weighted by rarity"),
-    Feature("distance", "distance least", "the least of these distances; like them 1 where there is none", True),
     Feature(
-        "distance", "question decay", "mean over Q of exp(-d / 5), weighted by rarity, 0 for words not in P", True
+        "distance",
+        "distance least",
+        "the least of these distances; like them 1 where there is none",
+        True,
     ),
     Feature(
-        "distance", "candidate decay", "mean over N of exp(-d / 6), d from the word's best occurrence to Q", True
+        "distance",
+        "question decay",
+        "mean over Q of exp(-d / 5), weighted by rarity, 0 for words not in P",
+        True,
     ),
-    Feature("distance", "candidate decay of all", "the same, summed over all occurrences of each word"),
-    Feature("distance", "close words", "ln(1 + number of occurrences of N within 3 tokens of a word of Q)", True),
+    Feature(
+        "distance",
+        "candidate decay",
+        "mean over N of exp(-d / 6), d from the word's best occurrence to Q",
+        True,
+    ),
+    Feature(
+        "distance", "candidate decay of all", "the same, summed over all occurrences of each word"
+    ),
+    Feature(
+        "distance",
+        "close words",
+        "ln(1 + number of occurrences of N within 3 tokens of a word of Q)",
+        True,
+    ),
     Feature("coverage", "coverage of candidate", "cov(A) of P", True),
     Feature("coverage", "coverage of new words", "cov(N) of P", True),
     Feature("coverage", "coverage of tokens", "share of all of A's tokens that P has"),
@@ -137,14 +212,28 @@ _OTHERS = (
     Feature("coverage", "coverage of first sentence", "cov(N) of the first sentence"),
     Feature("coverage", "coverage of last sentence", "cov(N) of the last sentence"),
     Feature("contrast", "jaccard", "mean Jaccard similarity of A with the other candidates", True),
-    Feature("contrast", "shared words", "share of the rarity of A that other candidates have too", True),
-    Feature("contrast", "own words", "cov(U) of P; U: the words of N that no other candidate has", True),
+    Feature(
+        "contrast", "shared words", "share of the rarity of A that other candidates have too", True
+    ),
+    Feature(
+        "contrast", "own words", "cov(U) of P; U: the words of N that no other candidate has", True
+    ),
     Feature("contrast", "own product", "max cov(Q) cov(U) of a sentence", True),
-    Feature("contrast", "own attention", "mean of cov(U) of the sentences, weighted by exp(6 cov(Q))", True),
-    *(Feature("surface", name, "a fact of the candidate's text", name == "log words") for name in SURFACE),
+    Feature(
+        "contrast",
+        "own attention",
+        "mean of cov(U) of the sentences, weighted by exp(6 cov(Q))",
+        True,
+    ),
+    *(
+        Feature("surface", name, "a fact of the candidate's text", name == "log words")
+        for name in SURFACE
+    ),
     Feature("position", "position", "how many candidates come before A"),
     Feature("position", "is last", "1 if no candidate comes after A"),
-    Feature("speakers", "own turns", "cov(N) of the turns of the speaker that the question names", True),
+    Feature(
+        "speakers", "own turns", "cov(N) of the turns of the speaker that the question names", True
+    ),
     Feature("speakers", "own last turns", "cov(N) of the last two of them", True),
     Feature("speakers", "turns of others", "cov(N) of the turns of other speakers", True),
 )
@@ -152,7 +241,17 @@ _OTHERS = (
 TABLE: tuple[Feature, ...] = (*_windows(), *_sentences(), *_ngrams(), *_OTHERS)
 """All dense features."""
 
-GROUPS = ("windows", "distance", "sentences", "coverage", "ngrams", "contrast", "surface", "position", "speakers")
+GROUPS = (
+    "windows",
+    "distance",
+    "sentences",
+    "coverage",
+    "ngrams",
+    "contrast",
+    "surface",
+    "position",
+    "speakers",
+)
 
 FEATURES: Mapping[str, tuple[str, ...]] = {
     group: tuple(feature.name for feature in TABLE if feature.group == group) for group in GROUPS
@@ -177,7 +276,9 @@ def dense_features(
     matrix = np.zeros((len(arrays.candidate_question) if rows is None else len(rows), sum(sizes)))
     for block in _blocks(texts, rarity):
         values = _block_features(block, chosen)
-        first, last = arrays.candidate_question[[block.matched.where.start, block.matched.where.stop - 1]].tolist()
+        first, last = arrays.candidate_question[
+            [block.matched.where.start, block.matched.where.stop - 1]
+        ].tolist()
         if rows is None:
             target, source = block.matched.where, slice(None)
         else:
@@ -187,7 +288,9 @@ def dense_features(
         for group in chosen:
             for name in FEATURES[group]:
                 matrix[target, column] = (
-                    texts.facts[target, FACTS.index(name)] if name in FACTS else values[name][source]
+                    texts.facts[target, FACTS.index(name)]
+                    if name in FACTS
+                    else values[name][source]
                 )
                 column += 1
     return matrix
@@ -200,9 +303,14 @@ def evidence_sentences(texts: RankerTexts, rarity: NDArray[np.int64]) -> NDArray
     """
     best = np.full(len(texts.encoded.arrays.candidate_question), -1, dtype=np.int64)
     for block in _blocks(texts, rarity):
-        regions = word_regions(block.matched.arrays, block.matched.postings, block.token_sentences, 1)
+        regions = word_regions(
+            block.matched.arrays, block.matched.postings, block.token_sentences, 1
+        )
         for cells in cell_chunks(block.matched.arrays, block.n_sentences):
-            q, c = question_cells(block.words, cells, regions), candidate_cells(block.words, cells, regions)
+            q, c = (
+                question_cells(block.words, cells, regions),
+                candidate_cells(block.words, cells, regions),
+            )
             best[block.matched.where.start + cells.rows] = sentence_scores(q, c, cells).evidence
     return best
 
@@ -216,11 +324,15 @@ class _Block(NamedTuple):
     rarity: NDArray[np.int64]
     negations: NDArray[np.bool_]  # (n_words,)
     questions: slice  # the block's questions among all
-    sentence_offsets: NDArray[np.int64]  # (n_sentences + 1,): of the block's passages, numbered from 0
+    sentence_offsets: NDArray[
+        np.int64
+    ]  # (n_sentences + 1,): of the block's passages, numbered from 0
     n_sentences: NDArray[np.int64]  # (n_passages,)
     first_sentence: int  # the block's first sentence among all
     passage_sentences: NDArray[np.int64]  # (n_passages + 1,)
-    token_sentences: NDArray[np.int64]  # (n_passage_tokens,): the index of each token's sentence in its passage
+    token_sentences: NDArray[
+        np.int64
+    ]  # (n_passage_tokens,): the index of each token's sentence in its passage
 
 
 _Columns = dict[str, NDArray[Any]]
@@ -233,13 +345,19 @@ def _blocks(texts: RankerTexts, rarity: NDArray[np.int64]) -> Iterator[_Block]:
     weights = np.where(texts.stop, STOP_RARITY, np.maximum(rarity, 1))
     negations = word_flags(texts.encoded.vocabulary, NEGATIONS)
     for matched in matched_blocks(arrays, whole_questions=True):
-        first, last = arrays.candidate_question[[matched.where.start, matched.where.stop - 1]].tolist()
+        first, last = arrays.candidate_question[
+            [matched.where.start, matched.where.stop - 1]
+        ].tolist()
         passage = int(arrays.question_passage[first])
-        passage_sentences = texts.passage_sentences[passage : passage + len(matched.arrays.passage_offsets)]
+        passage_sentences = texts.passage_sentences[
+            passage : passage + len(matched.arrays.passage_offsets)
+        ]
         first_sentence = int(passage_sentences[0])
         passage_sentences = passage_sentences - first_sentence
         n_sentences = np.diff(passage_sentences)
-        offsets = texts.sentence_offsets[first_sentence : first_sentence + int(passage_sentences[-1]) + 1]
+        offsets = texts.sentence_offsets[
+            first_sentence : first_sentence + int(passage_sentences[-1]) + 1
+        ]
         within = ragged_indices(np.zeros_like(n_sentences), n_sentences)
         yield _Block(
             matched,
@@ -280,7 +398,9 @@ def _block_features(block: _Block, groups: Collection[str]) -> _Columns:
 def _window_columns(block: _Block) -> _Columns:
     matched, words = block.matched, block.words
     sweep = best_of_sizes(matched, range(SWEEP.start, max(WINDOWS) + 1))
-    pairs = pair_windows(matched, words.questions.matches(), words.new.matches(), CONTENT_WINDOWS, PAIR_WINDOWS)
+    pairs = pair_windows(
+        matched, words.questions.matches(), words.new.matches(), CONTENT_WINDOWS, PAIR_WINDOWS
+    )
     columns: _Columns = {
         "window set": best_windows(matched, "set") / WINDOW_SCALE,
         f"window {LONG_WINDOW}": best_windows(matched, LONG_WINDOW) / WINDOW_SCALE,
@@ -290,7 +410,9 @@ def _window_columns(block: _Block) -> _Columns:
     for column, size in enumerate(CONTENT_WINDOWS):
         columns[f"content window {size}"] = pairs.both[:, column] / WINDOW_SCALE
     for column, size in enumerate(PAIR_WINDOWS):
-        columns[f"pair window {size}"] = np.sqrt(pairs.product[:, column].astype(np.float64)) / WINDOW_SCALE
+        columns[f"pair window {size}"] = (
+            np.sqrt(pairs.product[:, column].astype(np.float64)) / WINDOW_SCALE
+        )
         columns[f"least window {size}"] = pairs.least[:, column] / WINDOW_SCALE
     return columns
 
@@ -369,7 +491,9 @@ def _region_columns(
         "contrast": ("own product", "own attention"),
         "speakers": FEATURES["speakers"],
     }
-    columns: _Columns = {name: np.zeros(n) for group in names if group in groups for name in names[group]}
+    columns: _Columns = {
+        name: np.zeros(n) for group in names if group in groups for name in names[group]
+    }
     best = np.full(n, -1, dtype=np.int64)
     regions = {
         size: word_regions(arrays, block.matched.postings, block.token_sentences, size)
@@ -390,7 +514,9 @@ def _region_columns(
                     columns["before question"][cells.rows] = of_sentences.before
                 if own is not None:
                     chunk = own.take(cells.rows)
-                    scores = evidence(cell_sums(chunk, cells.starts, found), chunk.totals(), q, cells)
+                    scores = evidence(
+                        cell_sums(chunk, cells.starts, found), chunk.totals(), q, cells
+                    )
                     columns["own product"][cells.rows] = scores.best_product
                     columns["own attention"][cells.rows] = scores.attention
                 if "speakers" in groups:
@@ -405,9 +531,16 @@ def _turn_coverage(block: _Block, cells: Cells, sentences: Regions) -> TurnCover
     texts = block.texts
     asked = texts.asked_speaker[block.questions][cells.questions]
     passages = block.matched.arrays.question_passage[cells.questions]
-    own = block.first_sentence + ragged_indices(block.passage_sentences[passages], block.n_sentences[passages])
+    own = block.first_sentence + ragged_indices(
+        block.passage_sentences[passages], block.n_sentences[passages]
+    )
     return turn_coverage(
-        block.words.new.take(cells.rows), cells, sentences, texts.speakers[own], texts.turns[own], asked
+        block.words.new.take(cells.rows),
+        cells,
+        sentences,
+        texts.speakers[own],
+        texts.turns[own],
+        asked,
     )
 
 
@@ -426,7 +559,10 @@ def _ngram_columns(block: _Block, best: NDArray[np.int64]) -> _Columns:
     )
     counts = ngram_counts(arrays, block.matched.postings, both, block.rarity, LONGEST_RUN)
     columns: _Columns = {}
-    for text, sizes, rows in (("candidate", (2, 3), slice(0, n)), ("statement", (2, 3, 4), slice(n, None))):
+    for text, sizes, rows in (
+        ("candidate", (2, 3), slice(0, n)),
+        ("statement", (2, 3, 4), slice(n, None)),
+    ):
         for size in sizes:
             own = counts[size - 1]
             columns[f"{text} {size}-grams"] = share(own.found_weight[rows], own.weight[rows])
@@ -440,7 +576,9 @@ def _ngram_columns(block: _Block, best: NDArray[np.int64]) -> _Columns:
     first = block.sentence_offsets[np.minimum(sentence, len(block.sentence_offsets) - 1)]
     last = block.sentence_offsets[np.minimum(sentence + 1, len(block.sentence_offsets) - 1)]
     sizes_of_best = np.where(best >= 0, last - first, 0)
-    common = common_subsequences(statements, starts, arrays.passage_tokens, first, sizes_of_best).astype(np.float64)
+    common = common_subsequences(
+        statements, starts, arrays.passage_tokens, first, sizes_of_best
+    ).astype(np.float64)
     columns["subsequence"] = common
     columns["subsequence share"] = share(common, statement_lengths.astype(np.float64))
 

@@ -67,7 +67,12 @@ class LexicalCells:
     ) -> LexicalCells:
         """Give a column to each cell that at least `min_count` distinct candidates have."""
         empty = cls(
-            words, {group: np.empty(0, dtype=np.int64) for group, needs in CELLS.items() if needs <= inputs}
+            words,
+            {
+                group: np.empty(0, dtype=np.int64)
+                for group, needs in CELLS.items()
+                if needs <= inputs
+            },
         )
         counts = {group: _KeyCounts() for group in empty.tables}
         for _, cells in empty._blocks(texts):
@@ -93,12 +98,19 @@ class LexicalCells:
         indices = np.concatenate([np.empty(0, dtype=np.int32), *(indices for indices, _ in parts)])
         sizes = np.concatenate([np.empty(0, dtype=np.int64), *(sizes for _, sizes in parts)])
         return csr_matrix(
-            (np.ones(len(indices), np.float32), indices, offsets_of(sizes)), (len(sizes), self.n_columns)
+            (np.ones(len(indices), np.float32), indices, offsets_of(sizes)),
+            (len(sizes), self.n_columns),
         )
 
-    def blocks(self, texts: RankerTexts) -> Iterator[tuple[slice, tuple[NDArray[np.int32], NDArray[np.int64]]]]:
+    def blocks(
+        self, texts: RankerTexts
+    ) -> Iterator[tuple[slice, tuple[NDArray[np.int32], NDArray[np.int64]]]]:
         """Yield blocks of candidates with the columns of their cells, ascending in a row, and how many each has."""
-        starts = dict(zip(self.tables, offsets_of(list(map(len, self.tables.values()))).tolist(), strict=False))
+        starts = dict(
+            zip(
+                self.tables, offsets_of(list(map(len, self.tables.values()))).tolist(), strict=False
+            )
+        )
         for where, cells in self._blocks(texts):
             n_rows = where.stop - where.start
             packed = [np.empty(0, dtype=np.int64)]
@@ -128,7 +140,9 @@ class LexicalCells:
             table = self.tables[groups[which]]
             key = int(table[column - (ends[which] - len(table))])
             base = self.base
-            names.append(self._name(groups[which], (key // base**2, key // base % base, key % base)))
+            names.append(
+                self._name(groups[which], (key // base**2, key // base % base, key % base))
+            )
         return names
 
     def _name(self, group: str, key: tuple[int, int, int]) -> str:
@@ -174,7 +188,10 @@ def _pack(parts: Sequence[NDArray[np.int64]], base: int) -> Cells:
 
 
 def _block_cells(
-    arrays: TokenArrays, stop: NDArray[np.bool_], types: NDArray[np.int64], numbers: NDArray[np.int64]
+    arrays: TokenArrays,
+    stop: NDArray[np.bool_],
+    types: NDArray[np.int64],
+    numbers: NDArray[np.int64],
 ) -> Callable[[str], tuple[NDArray[np.int64], ...]]:
     """Return a function that returns, for a group, the rows of its cells and the three parts of their keys."""
     n_words, question = arrays.n_words, arrays.candidate_question
@@ -198,12 +215,18 @@ def _block_cells(
             case "word, type":
                 return rows, word, nothing, types[question[rows]]
             case "word, question word":
-                candidates = content_counts(arrays.candidate_tokens, arrays.candidate_offsets, stop, n_words)
-                questions = content_counts(arrays.question_tokens, arrays.question_offsets, stop, n_words)
+                candidates = content_counts(
+                    arrays.candidate_tokens, arrays.candidate_offsets, stop, n_words
+                )
+                questions = content_counts(
+                    arrays.question_tokens, arrays.question_offsets, stop, n_words
+                )
                 owner, left, right = word_pairs(candidates, questions, question)
                 return owner, numbers[left], np.zeros(len(owner), dtype=np.int64), numbers[right]
             case "opening, first word":
-                first = _first_words(arrays.candidate_tokens, arrays.candidate_offsets, 1, numbers)[:, 0]
+                first = _first_words(arrays.candidate_tokens, arrays.candidate_offsets, 1, numbers)[
+                    :, 0
+                ]
                 return every, openings[:, 0], openings[:, 1], first
             case "opening, length":
                 return every, openings[:, 0], openings[:, 1], np.minimum(lengths, _MAX_LENGTH)
@@ -225,7 +248,9 @@ def _first_words(
     return found
 
 
-def _ngrams(arrays: TokenArrays, numbers: NDArray[np.int64], n: int) -> tuple[NDArray[np.int64], ...]:
+def _ngrams(
+    arrays: TokenArrays, numbers: NDArray[np.int64], n: int
+) -> tuple[NDArray[np.int64], ...]:
     """Return the distinct n-grams of the candidates: their rows and three numbers, the first 0 for a bigram."""
     lengths = np.diff(arrays.candidate_offsets)
     row = np.repeat(np.arange(len(lengths)), lengths)
@@ -264,10 +289,15 @@ class _KeyCounts:
         return self._keys[self._counts >= min_count]
 
     def _merge(self) -> None:
-        fresh, counts = np.unique(np.concatenate([self._keys[:0], *self._waiting]), return_counts=True)
+        fresh, counts = np.unique(
+            np.concatenate([self._keys[:0], *self._waiting]), return_counts=True
+        )
         place, known = binary_search(fresh, self._keys)
         self._counts[place[known]] += counts[known]
         keys = np.concatenate((self._keys, fresh[~known]))
         order = np.argsort(keys, kind="stable")
-        self._keys, self._counts = keys[order], np.concatenate((self._counts, counts[~known]))[order]
+        self._keys, self._counts = (
+            keys[order],
+            np.concatenate((self._counts, counts[~known]))[order],
+        )
         self._waiting, self._n_waiting = [], 0

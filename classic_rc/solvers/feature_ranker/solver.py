@@ -23,7 +23,14 @@ from classic_rc.solvers.explanation import Explanation, Mark, Term, given, plus,
 from classic_rc.solvers.feature_ranker.lexical import CELLS, LexicalCells
 from classic_rc.solvers.feature_ranker.tables import ENTITIES, OPTIONS, TABLES
 from classic_rc.solvers.feature_ranker.texts import RankerTexts, TrainingWords
-from classic_rc.solvers.feature_ranker.training import Cases, Design, Learner, Ranker, WeightedColumn, fold_numbers
+from classic_rc.solvers.feature_ranker.training import (
+    Cases,
+    Design,
+    Learner,
+    Ranker,
+    WeightedColumn,
+    fold_numbers,
+)
 from classic_rc.solvers.feature_ranker.vectors import CountVectors, vector_features
 from classic_rc.solvers.learning import (
     check_ascending,
@@ -101,8 +108,8 @@ class FeatureRanker(Solver):
 
     name = "feature-ranker"
     citation = (
-        "features after Richardson et al. 2013, MCTest, and Smith et al. 2015, for cloze questions after Chen et "
-        "al. 2016; put together in this package"
+        "features after Richardson et al. 2013, MCTest, and Smith et al. 2015, for cloze questions "
+        "after Chen et al. 2016; put together in this package"
     )
     cites = ("richardson2013", "smith2015", "chen2016")
     learns_from = "gold"
@@ -110,21 +117,26 @@ class FeatureRanker(Solver):
     takes_encoding = False  # it divides passages into sentences and turns
     variants: ClassVar[Mapping[str, Variant]] = {
         "no-passage": Variant(
-            {"inputs": "no-passage"}, "reads the question and its candidates only", "after Kaushik and Lipton 2018"
+            {"inputs": "no-passage"},
+            "reads the question and its candidates only",
+            "after Kaushik and Lipton 2018",
         ),
-        "candidates": Variant({"inputs": "candidates"}, "reads candidates only", "after Kaushik and Lipton 2018"),
+        "candidates": Variant(
+            {"inputs": "candidates"}, "reads candidates only", "after Kaushik and Lipton 2018"
+        ),
     }
 
     features: str = parameter(
         "default",
-        f"groups of features joined by a plus: {', '.join(GROUPS)}; for cloze questions {', '.join(CLOZE_GROUPS)}. "
-        "``default`` means all of them but ``position``: with ``default+position``, scores depend on the order of "
-        "the options",
+        f"groups of features joined by a plus: {', '.join(GROUPS)}; for cloze questions "
+        f"{', '.join(CLOZE_GROUPS)}. ``default`` means all of them but ``position``: with "
+        "``default+position``, scores depend on the order of the options",
     )
     inputs: Literal["all", "no-passage", "candidates"] = parameter(
         "all",
-        "the inputs to read. Texts that are not read are empty, and features without any difference are left out. "
-        "So the solver becomes a partial-input baseline (after Kaushik and Lipton 2018)",
+        "the inputs to read. Texts that are not read are empty, and features without any "
+        "difference are left out. So the solver becomes a partial-input baseline (after Kaushik "
+        "and Lipton 2018)",
         allowed=tuple(INPUTS),
     )
     C: float | Literal["cv"] = parameter(
@@ -135,10 +147,17 @@ class FeatureRanker(Solver):
         fits=is_strength,
     )
     lexical_C: float | Literal["cv"] = parameter(  # noqa: N815
-        "cv", "the inverse strength of the penalty of the lexical score", also=_STRENGTH, fits=is_strength
+        "cv",
+        "the inverse strength of the penalty of the lexical score",
+        also=_STRENGTH,
+        fits=is_strength,
     )
-    min_count: int = whole_number(2, "how many training candidates must have a cell of the lexical score")
-    folds: int = whole_number(5, "the number of folds; equal and nearly equal passages are in one fold", least=2)
+    min_count: int = whole_number(
+        2, "how many training candidates must have a cell of the lexical score"
+    )
+    folds: int = whole_number(
+        5, "the number of folds; equal and nearly equal passages are in one fold", least=2
+    )
     decision: Decision | None = DECISION
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
@@ -154,7 +173,9 @@ class FeatureRanker(Solver):
         right = encoded.in_arrays(right)
         if self._rows(encoded) is not None:
             of_rows = np.zeros(len(encoded.arrays.candidate_question), dtype=np.int64)
-            of_rows[self._rows(encoded)] = right  # candidates with equal texts are all right, or all wrong
+            of_rows[self._rows(encoded)] = (
+                right  # candidates with equal texts are all right, or all wrong
+            )
             right = of_rows
         one_is_right = questions[0].task is not Task.MULTIPLE_ANSWER
         cases = Cases.of(right, self._offsets(encoded), one_is_right=one_is_right)
@@ -163,11 +184,15 @@ class FeatureRanker(Solver):
         n_unused = len(questions) - len(np.unique(cases.questions))
         if n_unused and one_is_right:
             found = f"{n_unused:,} of {len(questions):,} training questions"
-            self.caveats_ += (f"{found} taught nothing: none of their candidates is right, or all are",)
+            self.caveats_ += (
+                f"{found} taught nothing: none of their candidates is right, or all are",
+            )
         self.trained_on_ = provenance(questions)
         return self
 
-    def _learn(self, texts: Any, cases: Cases, folds: NDArray[np.int64], groups: tuple[str, ...]) -> None:
+    def _learn(
+        self, texts: Any, cases: Cases, folds: NDArray[np.int64], groups: tuple[str, ...]
+    ) -> None:
         table, encoded, offsets = self.table_, texts.encoded, self._offsets(texts.encoded)
         self.caveats_: tuple[str, ...] = ()
         self.chosen_: dict[str, float] = {}
@@ -178,7 +203,9 @@ class FeatureRanker(Solver):
             self.vectors_ = CountVectors.learn(texts, self.words_)
 
         def learner(features: Features, min_count: int = 0) -> Learner:
-            return Learner(features, cases, offsets, folds, encoded.arrays.question_passage, min_count)
+            return Learner(
+                features, cases, offsets, folds, encoded.arrays.question_passage, min_count
+            )
 
         lexical = self._learn_lexical(texts, cases, learner) if "lexical" in groups else None
         values = self._features(texts, groups, lexical)
@@ -205,14 +232,20 @@ class FeatureRanker(Solver):
         self.cells_ = LexicalCells.learn(texts, self.words_, INPUTS[self.inputs], self.min_count)
         matrix = _expand(texts.encoded, self.cells_.matrix(texts))
         if cases.offsets is None:  # a column of ones for the bias, which the score leaves out
-            matrix = hstack([matrix, csr_matrix(np.ones((matrix.shape[0], 1), np.float32))], format="csr")
+            matrix = hstack(
+                [matrix, csr_matrix(np.ones((matrix.shape[0], 1), np.float32))], format="csr"
+            )
         fitted = learner(Features(None, matrix), self.min_count)
         weights = self._fit_weights(fitted, "lexical_C", self.lexical_C, "the lexical score")
         self.cell_weights_ = weights[: self.cells_.n_columns].astype(np.float32)
         return fitted.score_out_of_fold(self.chosen_["lexical_C"])
 
-    def _fit_weights(self, learner: Learner, name: str, C: float | str, what: str) -> NDArray[np.float64]:
-        self.chosen_[name] = strength = learner.choose_strength() if isinstance(C, str) else float(C)
+    def _fit_weights(
+        self, learner: Learner, name: str, C: float | str, what: str
+    ) -> NDArray[np.float64]:
+        self.chosen_[name] = strength = (
+            learner.choose_strength() if isinstance(C, str) else float(C)
+        )
         weights, converged = learner.fit(strength)
         if not converged:
             self.caveats_ += (f"{what} stopped before it converged",)
@@ -277,22 +310,34 @@ class FeatureRanker(Solver):
                     if own == group and added[j, row]
                 ]
                 amount = float(amounts[row])
-                parts.append(plus(group, *features, value=amount) if features else given(group, amount))
+                parts.append(
+                    plus(group, *features, value=amount) if features else given(group, amount)
+                )
             return plus("score", *parts, value=score)
 
         explained = []
         for plain, row, own in zip(
-            Explanation.from_scores(self.name, question, scores).candidates, rows, distinct, strict=True
+            Explanation.from_scores(self.name, question, scores).candidates,
+            rows,
+            distinct,
+            strict=True,
         ):
             largest = np.argsort(-np.abs(added[:, row]), kind="stable")[:_SHOWN_FEATURES]
             lines = [
-                f"{names[j]} = {values[j, row]:.4g} adds {added[j, row]:+.4f}" for j in largest if added[j, row]
+                f"{names[j]} = {values[j, row]:.4g} adds {added[j, row]:+.4f}"
+                for j in largest
+                if added[j, row]
             ]
-            lines += [f"{name} has the lexical weight {weight:+.4f}" for name, weight in cells[own].items()]
+            lines += [
+                f"{name} has the lexical weight {weight:+.4f}"
+                for name, weight in cells[own].items()
+            ]
             explained.append(
                 replace(
                     plain,
-                    marks=(Mark(*sentences[int(evidence[own])], "sentence"),) if evidence[own] >= 0 else (),
+                    marks=(Mark(*sentences[int(evidence[own])], "sentence"),)
+                    if evidence[own] >= 0
+                    else (),
                     numbers={group: float(amounts[row]) for group, amounts in groups.items()},
                     quote="; ".join(lines) or None,
                     source="largest features" if lines else None,
@@ -309,7 +354,10 @@ class FeatureRanker(Solver):
         """Return the same learner without the passage, and on candidates only: what these alone give away."""
         if self.inputs != "all":
             return ()
-        return [self.from_params({**self.get_params(deep=False), "inputs": name}) for name in self.variants]
+        return [
+            self.from_params({**self.get_params(deep=False), "inputs": name})
+            for name in self.variants
+        ]
 
     def signature_facts(self) -> Mapping[str, Any]:
         """Return the strengths that cross-validation chose, and how many cells the lexical score has."""
@@ -337,7 +385,10 @@ class FeatureRanker(Solver):
         if design.mean is not None and design.deviation is not None:
             arrays |= {"mean": design.mean, "deviation": design.deviation}
         if self.vectors_ is not None:
-            arrays |= {"vector_words": self.vectors_.numbers.astype(np.int32), "vectors": self.vectors_.vectors}
+            arrays |= {
+                "vector_words": self.vectors_.numbers.astype(np.int32),
+                "vectors": self.vectors_.vectors,
+            }
         if self.cells_ is not None:
             arrays |= {f"cells.{group}": table for group, table in self.cells_.tables.items()}
             arrays["cell_weights"] = self.cell_weights_
@@ -363,7 +414,10 @@ class FeatureRanker(Solver):
             arrays.get("mean"),
             arrays.get("deviation"),
         )
-        for array in (design.scale, *([] if design.mean is None else [design.mean, arrays["deviation"]])):
+        for array in (
+            design.scale,
+            *([] if design.mean is None else [design.mean, arrays["deviation"]]),
+        ):
             check_shape(array, (len(columns),))
         check_shape(arrays["weights"], (design.n_columns,))
         self.columns_, self.ranker_ = columns, Ranker(design, arrays["weights"])
@@ -398,7 +452,10 @@ class FeatureRanker(Solver):
         known = sorted(own for own, table in TABLES.items() if table.name == self.table_.name)
         if task not in known:
             learned = " or ".join(known)
-            problem = f"{self.name} has learned from {learned} questions and cannot score {task} questions"
+            problem = (
+                f"{self.name} has learned from {learned} questions and cannot score {task} "
+                "questions"
+            )
             raise UsageError(problem, field="task", found=str(task), expected=learned)
         return self.table_.texts(questions, INPUTS[self.inputs])
 
@@ -416,7 +473,9 @@ class FeatureRanker(Solver):
         return None if self.words_ is None else self.words_.rarity(encoded.vocabulary)
 
     def _crossed(self, names: Sequence[str]) -> NDArray[np.int64]:
-        return np.array([j for j, name in enumerate(names) if name in self.table_.crossed], dtype=np.int64)
+        return np.array(
+            [j for j, name in enumerate(names) if name in self.table_.crossed], dtype=np.int64
+        )
 
     def _features(
         self, texts: Any, groups: tuple[str, ...], lexical: NDArray[np.float64] | None
@@ -424,7 +483,9 @@ class FeatureRanker(Solver):
         """Return the features of all rows; `lexical` replaces the lexical scores of the fitted weights."""
         encoded, table = texts.encoded, self.table_
         rarity = self._rarity(encoded)
-        parts = [table.compute(texts, rarity, [group for group in groups if group not in table.learned])]
+        parts = [
+            table.compute(texts, rarity, [group for group in groups if group not in table.learned])
+        ]
         if "vectors" in groups:
             own = np.zeros((len(encoded.arrays.candidate_question), len(table.groups["vectors"])))
             if self.vectors_ is not None and self.words_ is not None and rarity is not None:
@@ -445,7 +506,9 @@ class FeatureRanker(Solver):
             groups[group] = groups[group] + amounts if group in groups else amounts
         return groups
 
-    def _contributions(self, texts: Any) -> Iterator[tuple[slice, NDArray[np.floating[Any]], NDArray[np.float64]]]:
+    def _contributions(
+        self, texts: Any
+    ) -> Iterator[tuple[slice, NDArray[np.floating[Any]], NDArray[np.float64]]]:
         """Yield blocks of candidates with their features, and with what each feature in use adds to their scores.
 
         Both have shape (n_features, n_candidates of the block).
@@ -455,7 +518,11 @@ class FeatureRanker(Solver):
         for start, stop in runs_of(np.diff(offsets), _BLOCK_CANDIDATES):
             where = slice(int(offsets[start]), int(offsets[stop]))
             own = offsets[start : stop + 1] - offsets[start]
-            yield where, values[where].T, self.ranker_.contributions(values[where], texts.types[start:stop], own)
+            yield (
+                where,
+                values[where].T,
+                self.ranker_.contributions(values[where], texts.types[start:stop], own),
+            )
 
 
 def _expand(encoded: EncodedDataset, values: Any) -> Any:
@@ -485,17 +552,24 @@ _SHOWN_FEATURES = 6
 _SHOWN_CELLS = 4
 
 
-def _explain_feature(name: str, value: float, added: float, columns: Sequence[WeightedColumn], row: int) -> Term:
+def _explain_feature(
+    name: str, value: float, added: float, columns: Sequence[WeightedColumn], row: int
+) -> Term:
     """Return what a feature adds: the sum of its columns' values times their weights."""
     found = [
-        (c.name, float(c.values[row]), float(np.broadcast_to(c.weights, c.values.shape)[row])) for c in columns
+        (c.name, float(c.values[row]), float(np.broadcast_to(c.weights, c.values.shape)[row]))
+        for c in columns
     ]
     found = [column for column in found if column[1] * column[2]]
     note = f"feature {value:.4g}: " + " + ".join(column for column, _, _ in found)
-    return plus(name, *(times("", own, weight) for _, own, weight in found), value=float(added), note=note)
+    return plus(
+        name, *(times("", own, weight) for _, own, weight in found), value=float(added), note=note
+    )
 
 
-def _largest_cells(cells: LexicalCells, weights: NDArray[np.float32], texts: RankerTexts) -> list[dict[str, float]]:
+def _largest_cells(
+    cells: LexicalCells, weights: NDArray[np.float32], texts: RankerTexts
+) -> list[dict[str, float]]:
     """Return the cells of each distinct candidate that have the largest weights, with these weights."""
     found: list[dict[str, float]] = []
     for _, (columns, sizes) in cells.blocks(texts):
@@ -503,5 +577,7 @@ def _largest_cells(cells: LexicalCells, weights: NDArray[np.float32], texts: Ran
             of_own = weights[own].astype(np.float64)
             chosen = np.argsort(-np.abs(of_own), kind="stable")[:_SHOWN_CELLS]
             labels = cells.describe(own[chosen].tolist())
-            found.append({label: float(w) for label, w in zip(labels, of_own[chosen], strict=True) if w})
+            found.append(
+                {label: float(w) for label, w in zip(labels, of_own[chosen], strict=True) if w}
+            )
     return found

@@ -20,8 +20,18 @@ from classic_rc.solvers.feature_ranker.entities import (
     is_mentioned,
     mention_sentences,
 )
-from classic_rc.solvers.feature_ranker.features import FEATURES, MAIN_FEATURES, dense_features, evidence_sentences
-from classic_rc.solvers.feature_ranker.texts import QUESTION_TYPES, RankerTexts, passage_of_candidates, ranker_texts
+from classic_rc.solvers.feature_ranker.features import (
+    FEATURES,
+    MAIN_FEATURES,
+    dense_features,
+    evidence_sentences,
+)
+from classic_rc.solvers.feature_ranker.texts import (
+    QUESTION_TYPES,
+    RankerTexts,
+    passage_of_candidates,
+    ranker_texts,
+)
 from classic_rc.solvers.feature_ranker.vectors import VECTOR_FEATURES
 from classic_rc.text.dream import spoken_sentences
 
@@ -36,7 +46,9 @@ class FeatureTable:
     groups: Mapping[str, tuple[str, ...]]  # the names of each group's features, in order
     crossed: frozenset[str]  # the features that are crossed with the types of questions
     default: frozenset[str]  # the groups that are in use if nothing else is said
-    learned: frozenset[str]  # the groups that are learned from training words; the others are computed
+    learned: frozenset[
+        str
+    ]  # the groups that are learned from training words; the others are computed
     merges_equal: bool  # whether candidates of a question with equal texts are one candidate
     # Builds the texts of questions; inputs that are not read have empty texts.
     texts: Callable[[Sequence[Question], frozenset[str]], Any]
@@ -61,12 +73,19 @@ class FeatureTable:
 
 def _option_texts(questions: Sequence[Question], inputs: frozenset[str]) -> RankerTexts:
     texts = ranker_texts(questions)
-    changes, arrays, n_questions = _without_inputs(texts, inputs), texts.encoded.arrays, len(texts.encoded)
+    changes, arrays, n_questions = (
+        _without_inputs(texts, inputs),
+        texts.encoded.arrays,
+        len(texts.encoded),
+    )
     if "passage" not in inputs:
         none = np.empty(0, dtype=np.int64)
         changes |= {"turns": none, "speakers": none}
     if "question" not in inputs:
-        changes |= {"types": np.full(n_questions, len(QUESTION_TYPES)), "statements": arrays.candidate_tokens}
+        changes |= {
+            "types": np.full(n_questions, len(QUESTION_TYPES)),
+            "statements": arrays.candidate_tokens,
+        }
         changes["statement_offsets"] = arrays.candidate_offsets
     return replace(texts, asked_speaker=np.full(n_questions, -1), **changes) if changes else texts
 
@@ -102,7 +121,8 @@ OPTIONS = FeatureTable(
     "options",
     _OPTION_GROUPS,
     crossed=MAIN_FEATURES | {LEXICAL_SCORE, *VECTOR_FEATURES},
-    default=frozenset(_OPTION_GROUPS) - {"position"},  # where annotators put right options is no part of reading
+    default=frozenset(_OPTION_GROUPS)
+    - {"position"},  # where annotators put right options is no part of reading
     learned=frozenset({"vectors", "lexical"}),
     merges_equal=False,
     texts=_option_texts,

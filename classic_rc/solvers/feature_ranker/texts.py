@@ -49,15 +49,22 @@ _TYPE_PATTERNS = [re.compile(pattern) for pattern in QUESTION_TYPES.values()]
 _WH = "what who whom whose which where when why how"
 _ADVERBS = "where when why how"
 _DO = "do does did"
-_AUXILIARIES = "is are was were am be been has have had can could will would shall should may might must"
+_AUXILIARIES = (
+    "is are was were am be been has have had can could will would shall should may might must"
+)
 NEGATIONS = "not no never none nobody nothing neither nor without"
 _EXTREMES = (
-    "all always every everyone everything everybody never none nobody nothing only must most least best worst"
+    "all always every everyone everything everybody never none nobody nothing only must most least "
+    "best worst"
 )
 
-_MEN = "man men boy male he him his father dad daddy husband son brother mr uncle grandfather gentleman"
+_MEN = (
+    "man men boy male he him his father dad daddy husband son brother mr uncle grandfather "
+    "gentleman"
+)
 _WOMEN = (
-    "woman women girl female she her hers mother mom mum wife daughter sister mrs miss ms aunt grandmother lady"
+    "woman women girl female she her hers mother mom mum wife daughter sister mrs miss ms aunt "
+    "grandmother lady"
 )
 _MAN_LABELS = frozenset({"m", *_MEN.split()})
 _WOMAN_LABELS = frozenset({"w", "f", *_WOMEN.split()})
@@ -124,7 +131,9 @@ def ranker_texts(questions: Sequence[Question]) -> RankerTexts:
     """Build the texts of questions; encodings are shared as :func:`~classic_rc.text.encode.encode` shares them."""
     encoded, sentence_offsets, passage_sentences = encode_pieces(questions, ANALYZER, spoken_texts)
     grouped = [questions[i] for i in encoded.order.tolist()]
-    first = np.searchsorted(encoded.arrays.question_passage, np.arange(len(encoded.arrays.passage_offsets) - 1))
+    first = np.searchsorted(
+        encoded.arrays.question_passage, np.arange(len(encoded.arrays.passage_offsets) - 1)
+    )
     passages = [grouped[i].passage for i in first.tolist()]
     spoken = [spoken_sentences(passage) for passage in passages]
     speakers, asked = _find_speakers(spoken, grouped, encoded)
@@ -158,7 +167,9 @@ def question_type(text: str) -> int:
     ['how many', 'cloze']
     """
     low = text.lower()
-    return next((i for i, pattern in enumerate(_TYPE_PATTERNS) if pattern.search(low)), len(_TYPE_PATTERNS))
+    return next(
+        (i for i, pattern in enumerate(_TYPE_PATTERNS) if pattern.search(low)), len(_TYPE_PATTERNS)
+    )
 
 
 def word_flags(vocabulary: Sequence[str], words: str) -> NDArray[np.bool_]:
@@ -172,7 +183,9 @@ def _find_speakers(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return each sentence's speaker, and the speaker that each question names first, or -1."""
     numbers: list[int] = []
-    names: list[list[frozenset[str]]] = []  # of each passage's speakers, the words that can name them
+    names: list[
+        list[frozenset[str]]
+    ] = []  # of each passage's speakers, the words that can name them
     for own in spoken:
         known: dict[str, int] = {}
         numbers += [known.setdefault(s.speaker, len(known)) if s.turn >= 0 else -1 for s in own]
@@ -182,7 +195,12 @@ def _find_speakers(
     for i, (question, passage) in enumerate(zip(grouped, passage_of, strict=True)):
         if names[passage]:
             words = re.findall(r"[^\W_]+", question.text.lower())
-            named = (k for word in words for k, own_words in enumerate(names[passage]) if word in own_words)
+            named = (
+                k
+                for word in words
+                for k, own_words in enumerate(names[passage])
+                if word in own_words
+            )
             asked[i] = next(named, -1)
     return np.array(numbers, dtype=np.int64), asked
 
@@ -216,7 +234,9 @@ def _build_statements(
     def first_place(is_it: NDArray[np.bool_], after: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the first place of a kind of token behind the place `after`, or the question's length."""
         place = lengths.copy()
-        hits = np.flatnonzero(is_it & (at > after[owner]))[::-1]  # reversed, so that the first one is kept
+        hits = np.flatnonzero(is_it & (at > after[owner]))[
+            ::-1
+        ]  # reversed, so that the first one is kept
         place[owner[hits]] = at[hits]
         return place
 
@@ -253,9 +273,9 @@ def _build_statements(
     order = np.lexsort((keys, owner))
     order = order[kept[order]]
     counts = np.bincount(owner[order], minlength=n_questions)
-    n_left = np.bincount(owner[order], weights=keys[order] < slot[owner[order]], minlength=n_questions).astype(
-        np.int64
-    )
+    n_left = np.bincount(
+        owner[order], weights=keys[order] < slot[owner[order]], minlength=n_questions
+    ).astype(np.int64)
     return _insert_candidates(encoded, tokens[order], offsets_of(counts), n_left)
 
 
@@ -264,7 +284,10 @@ _REACH = 4
 
 
 def _insert_candidates(
-    encoded: EncodedDataset, tokens: NDArray[np.int32], offsets: NDArray[np.int64], n_left: NDArray[np.int64]
+    encoded: EncodedDataset,
+    tokens: NDArray[np.int32],
+    offsets: NDArray[np.int64],
+    n_left: NDArray[np.int64],
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Return each candidate between the first `n_left` tokens of its question and the others, as a ragged array."""
     arrays = encoded.arrays
@@ -272,7 +295,9 @@ def _insert_candidates(
     starts, left = offsets[:-1][question], n_left[question]
     # Three pieces a candidate, out of the tokens of questions and candidates, one behind the other.
     pieces = np.stack((starts, len(tokens) + arrays.candidate_offsets[:-1], starts + left), axis=1)
-    counts = np.stack((left, np.diff(arrays.candidate_offsets), np.diff(offsets)[question] - left), axis=1)
+    counts = np.stack(
+        (left, np.diff(arrays.candidate_offsets), np.diff(offsets)[question] - left), axis=1
+    )
     both = np.concatenate((tokens, arrays.candidate_tokens))
     return both[ragged_indices(pieces.ravel(), counts.ravel())], offsets_of(counts.sum(axis=1))
 
@@ -282,7 +307,9 @@ def _blank_places(encoded: EncodedDataset, grouped: Sequence[Question]) -> NDArr
     places = np.full(len(grouped), -1, dtype=np.int64)
     blanks = [(i, q.text.find("_")) for i, q in enumerate(grouped) if "_" in q.text]
     if blanks:
-        offsets = TextEncoder(encoded.analyzer).encode([grouped[i].text[:end] for i, end in blanks])[1]
+        offsets = TextEncoder(encoded.analyzer).encode(
+            [grouped[i].text[:end] for i, end in blanks]
+        )[1]
         places[[i for i, _ in blanks]] = np.diff(offsets)
     return places
 
@@ -305,7 +332,9 @@ def _candidate_facts(encoded: EncodedDataset, grouped: Sequence[Question]) -> ND
     plain = [text.strip(" .!,").lower() for text in texts]
 
     def found(pattern: re.Pattern[str]) -> NDArray[np.float64]:
-        return np.fromiter((pattern.search(text) is not None for text in texts), np.float64, len(texts))
+        return np.fromiter(
+            (pattern.search(text) is not None for text in texts), np.float64, len(texts)
+        )
 
     facts = {
         "log words": np.log1p(lengths),

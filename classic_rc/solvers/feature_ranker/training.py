@@ -24,8 +24,12 @@ N_TYPES = len(QUESTION_TYPES) + 1
 class Compared(NamedTuple):
     """A feature of all candidates, compared within each question."""
 
-    centred: NDArray[np.float64]  # (n,): the value minus the question's mean; exactly 0 where all are equal
-    standard: NDArray[np.float64]  # (n,): the same, divided by twice the question's standard deviation
+    centred: NDArray[
+        np.float64
+    ]  # (n,): the value minus the question's mean; exactly 0 where all are equal
+    standard: NDArray[
+        np.float64
+    ]  # (n,): the same, divided by twice the question's standard deviation
 
 
 def compare(values: NDArray[np.float64], offsets: NDArray[np.int64]) -> Compared:
@@ -82,7 +86,9 @@ class Design:
             return cls(tuple(names), crossed, scale, None, None)
         columns = [np.asarray(values[:, j], dtype=np.float64) for j in range(len(names))]
         mean = np.array([column.mean() if len(column) else 0.0 for column in columns])
-        deviation = np.array([_unit(float(column.std())) if len(column) else 1.0 for column in columns])
+        deviation = np.array(
+            [_unit(float(column.std())) if len(column) else 1.0 for column in columns]
+        )
         return cls(tuple(names), crossed, scale, mean, deviation)
 
     @property
@@ -107,7 +113,10 @@ class Design:
         return np.clip(centred / self.scale[j], -LIMIT, LIMIT), standard, raw
 
     def matrix(
-        self, values: NDArray[np.floating[Any]], types: NDArray[np.int64], offsets: NDArray[np.int64]
+        self,
+        values: NDArray[np.floating[Any]],
+        types: NDArray[np.int64],
+        offsets: NDArray[np.int64],
     ) -> Features:
         """Return the learner's matrix, in float32, for features of shape (n_candidates, n_features)."""
         from scipy.sparse import csr_matrix
@@ -127,7 +136,8 @@ class Design:
         type_of = np.repeat(types, np.diff(offsets))
         indices = (type_of[:, None] * k + np.arange(k)).astype(np.int32)
         crossed = csr_matrix(
-            (dense[:, self.crossed].ravel(), indices.ravel(), np.arange(n + 1) * k), (n, N_TYPES * k)
+            (dense[:, self.crossed].ravel(), indices.ravel(), np.arange(n + 1) * k),
+            (n, N_TYPES * k),
         )
         return Features(dense, crossed)
 
@@ -153,7 +163,10 @@ class Ranker:
     weights: NDArray[np.float64]  # (n_columns,)
 
     def contributions(
-        self, values: NDArray[np.floating[Any]], types: NDArray[np.int64], offsets: NDArray[np.int64]
+        self,
+        values: NDArray[np.floating[Any]],
+        types: NDArray[np.int64],
+        offsets: NDArray[np.int64],
     ) -> NDArray[np.float64]:
         """Return what each feature adds to each candidate's score: shape (n_features, n_candidates).
 
@@ -168,7 +181,10 @@ class Ranker:
         return result
 
     def columns(
-        self, values: NDArray[np.floating[Any]], types: NDArray[np.int64], offsets: NDArray[np.int64]
+        self,
+        values: NDArray[np.floating[Any]],
+        types: NDArray[np.int64],
+        offsets: NDArray[np.int64],
     ) -> Iterator[list[WeightedColumn]]:
         """Yield the columns of each feature, with the weights that they have in each candidate's question."""
         design, f = self.design, len(self.design.names)
@@ -181,7 +197,11 @@ class Ranker:
             yield [
                 WeightedColumn("minus the question's mean", c, of_type[type_of, j]),
                 WeightedColumn("standardised in the question", z, self.weights[f + j]),
-                *([] if raw is None else [WeightedColumn("standardised", raw, self.weights[2 * f + j])]),
+                *(
+                    []
+                    if raw is None
+                    else [WeightedColumn("standardised", raw, self.weights[2 * f + j])]
+                ),
             ]
 
     @property
@@ -214,7 +234,9 @@ class Cases(NamedTuple):
     questions: NDArray[np.int64]  # (n_cases,) or (n,)
 
     @classmethod
-    def of(cls, right: NDArray[np.int64], offsets: NDArray[np.int64], *, one_is_right: bool) -> Cases:
+    def of(
+        cls, right: NDArray[np.int64], offsets: NDArray[np.int64], *, one_is_right: bool
+    ) -> Cases:
         """Return the cases of questions whose candidates are ``offsets[i]:offsets[i + 1]``; `right` has 0 and 1.
 
         Where one candidate is right, each right candidate against the wrong ones of its question is a case: a
@@ -248,7 +270,9 @@ class Cases(NamedTuple):
             return Cases(self.rows[kept], self.right[kept], None, self.questions[kept])
         sizes = np.diff(self.offsets)
         rows = np.repeat(kept, sizes)
-        return Cases(self.rows[rows], self.right[rows], offsets_of(sizes[kept]), self.questions[kept])
+        return Cases(
+            self.rows[rows], self.right[rows], offsets_of(sizes[kept]), self.questions[kept]
+        )
 
     def loss(self, scores: NDArray[np.float64]) -> float:
         """Return the sum of the log losses of a score for each candidate."""
@@ -347,7 +371,9 @@ class _Model:
     def fit(self, C: float, tolerance: float = _EXACT) -> None:
         if len(self._kept) and len(self._cases.rows):
             right, offsets = self._cases.right, self._cases.offsets
-            fit = fit_logistic(self._features, right, C, offsets=offsets, start=self._own, tolerance=tolerance)
+            fit = fit_logistic(
+                self._features, right, C, offsets=offsets, start=self._own, tolerance=tolerance
+            )
             self._own, self.converged = fit.weights, fit.converged
 
     @property
@@ -358,7 +384,9 @@ class _Model:
         return weights
 
 
-def weighted_sums(features: Features, weights: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.float64]:
+def weighted_sums(
+    features: Features, weights: NDArray[np.float64], rows: NDArray[np.int64]
+) -> NDArray[np.float64]:
     """Return the weighted sums of some rows of the features: shape (len(rows),)."""
     n_dense = 0 if features.dense is None else features.dense.shape[1]
     result = np.zeros(len(rows))
@@ -371,7 +399,9 @@ def weighted_sums(features: Features, weights: NDArray[np.float64], rows: NDArra
     return result
 
 
-def fold_numbers(folds: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]], n: int) -> NDArray[np.int64]:
+def fold_numbers(
+    folds: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]], n: int
+) -> NDArray[np.int64]:
     """Return the fold of each of `n` questions."""
     numbers = np.zeros(n, dtype=np.int64)
     for k, (_, own) in enumerate(folds):

@@ -83,7 +83,11 @@ class CountVectors:
         arrays = texts.encoded.arrays
         numbers = words.numbers_of(texts.encoded.vocabulary)
         frequency = np.zeros(len(words), dtype=np.int64)
-        np.add.at(frequency, numbers, np.bincount(arrays.passage_tokens, minlength=arrays.n_words)[: len(numbers)])
+        np.add.at(
+            frequency,
+            numbers,
+            np.bincount(arrays.passage_tokens, minlength=arrays.n_words)[: len(numbers)],
+        )
         kept = np.flatnonzero(frequency >= MIN_COUNT)
         kept = np.sort(kept[np.argsort(-frequency[kept], kind="stable")[:MAX_VECTORS]])
         index = np.full(max(len(words), 1), -1)
@@ -92,7 +96,10 @@ class CountVectors:
             return cls(kept, np.empty((0, 0), dtype=np.int16))
         tokens = index[numbers[arrays.passage_tokens]]
         counts = _count_neighbours(tokens, arrays.passage_offsets, len(kept))
-        return cls(kept, _quantised(_left_singular(_positive_information(counts), DIMENSIONS)).astype(np.int16))
+        return cls(
+            kept,
+            _quantised(_left_singular(_positive_information(counts), DIMENSIONS)).astype(np.int16),
+        )
 
     def rows_of(self, words: TrainingWords, texts: RankerTexts) -> NDArray[np.int64]:
         """Return the row of each word of an encoding's vocabulary, or -1."""
@@ -101,7 +108,9 @@ class CountVectors:
         return of_number[words.numbers_of(texts.encoded.vocabulary)]
 
 
-def _count_neighbours(tokens: NDArray[np.int64], offsets: NDArray[np.int64], n_words: int) -> csr_matrix:
+def _count_neighbours(
+    tokens: NDArray[np.int64], offsets: NDArray[np.int64], n_words: int
+) -> csr_matrix:
     """Count how often words are near each other, in units of 1/60; tokens of -1 only take up room."""
     from scipy.sparse import csr_matrix
 
@@ -225,7 +234,9 @@ def _sentences_of(texts: RankerTexts, start: int, stop: int) -> _Sentences:
     return _Sentences(offsets - offsets[:1], of_passage - of_passage[0])
 
 
-def _block_features(arrays: TokenArrays, sentences: _Sentences, space: _Space) -> NDArray[np.float64]:
+def _block_features(
+    arrays: TokenArrays, sentences: _Sentences, space: _Space
+) -> NDArray[np.float64]:
     question, passage = arrays.candidate_question, passage_of_candidates(arrays)
     of_passages = space.of_texts(space.content(arrays.passage_tokens, arrays.passage_offsets))
     sentence_words = space.content(arrays.passage_tokens, sentences.offsets)
@@ -246,7 +257,9 @@ def _block_features(arrays: TokenArrays, sentences: _Sentences, space: _Space) -
 
     best = likeness.argmax()  # of each question, the index among its passage's sentences, or -1
     asked = np.where(best >= 0, sentences.of_passage[arrays.question_passage] + best, -1)
-    in_passage, in_asked = _best_words(arrays, candidates, questions, sentence_words, sentences, asked, space)
+    in_passage, in_asked = _best_words(
+        arrays, candidates, questions, sentence_words, sentences, asked, space
+    )
 
     sizes = np.bincount(question, minlength=len(arrays.question_passage))
     all_of_question = np.zeros((len(sizes), of_candidates.shape[1]))
@@ -292,12 +305,17 @@ class _Products:
         largest = reduce_max(self.values, self.offsets)
         hits = np.flatnonzero(self.values == largest[self.rows])[::-1]
         place = np.full(len(self.offsets) - 1, -1)
-        place[self.rows[hits]] = hits - self.offsets[self.rows[hits]]  # the first of several is assigned last
+        place[self.rows[hits]] = (
+            hits - self.offsets[self.rows[hits]]
+        )  # the first of several is assigned last
         return place
 
 
 def grouped_products(
-    left: NDArray[np.float64], right: NDArray[np.float64], group: NDArray[np.int64], offsets: NDArray[np.int64]
+    left: NDArray[np.float64],
+    right: NDArray[np.float64],
+    group: NDArray[np.int64],
+    offsets: NDArray[np.int64],
 ) -> NDArray[np.float64]:
     """Return the products of each left vector with the right vectors of its group, ragged over the left vectors.
 
@@ -309,10 +327,16 @@ def grouped_products(
     sizes = np.diff(starts) * np.diff(offsets)
     result = np.empty(int(sizes.sum()))
     ends = offsets_of(sizes).tolist()
-    bounds = zip(itertools.pairwise(starts.tolist()), itertools.pairwise(offsets.tolist()), strict=True)
+    bounds = zip(
+        itertools.pairwise(starts.tolist()), itertools.pairwise(offsets.tolist()), strict=True
+    )
     for i, ((l0, l1), (r0, r1)) in enumerate(bounds):
         if l0 < l1 and r0 < r1:
-            np.matmul(left[l0:l1], right[r0:r1].T, out=result[ends[i] : ends[i + 1]].reshape(l1 - l0, r1 - r0))
+            np.matmul(
+                left[l0:l1],
+                right[r0:r1].T,
+                out=result[ends[i] : ends[i + 1]].reshape(l1 - l0, r1 - r0),
+            )
     return result
 
 

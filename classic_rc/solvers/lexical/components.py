@@ -28,14 +28,18 @@ SMOOTHING = 1
 """Added to every count, as in the release: a word that occurs C times in the passage weighs ln(1 + 1 / (C + 1))."""
 
 BUGS: Mapping[str, str] = {
-    "last-window": "the last window of each width is skipped; a passage of fewer than 30 words is one window",
-    "distance": "it is measured in the passage without stop words, from each occurrence of a question word to the "
-    "candidate's nearest word, which may be the question word itself, and one step is added",
-    "sentence-borders": "sentence borders are at their positions in the full text although punctuation and stop "
-    "words are dropped, so they come too late; the text after the last border is skipped",
-    "coreference-forms": "when stems are compared, words that replace a mention are compared by their forms; only "
-    "their counts are those of the passage with mentions replaced",
-    "no-category": "a question without a category is treated like one of a category for which coreference helps",
+    "last-window": "the last window of each width is skipped; a passage of fewer than 30 words is "
+    "one window",
+    "distance": "it is measured in the passage without stop words, from each occurrence of a "
+    "question word to the candidate's nearest word, which may be the question word itself, and one "
+    "step is added",
+    "sentence-borders": "sentence borders are at their positions in the full text although "
+    "punctuation and stop words are dropped, so they come too late; the text after the last border "
+    "is skipped",
+    "coreference-forms": "when stems are compared, words that replace a mention are compared by "
+    "their forms; only their counts are those of the passage with mentions replaced",
+    "no-category": "a question without a category is treated like one of a category for which "
+    "coreference helps",
 }
 """The mistakes of the released code, by name. They apply only if a variant or ``bugs=`` names them."""
 
@@ -58,7 +62,9 @@ class Components(NamedTuple):
     linked: LexicalTexts | None  # those with mentions replaced, if there are any
     scores: NDArray[np.float64]  # shape (n_candidates, 4), columns as in COMPONENTS
     evidence: NDArray[np.bool_]  # shape (n_candidates,): whether a component found anything
-    ruled: NDArray[np.bool_]  # shape (n_candidates, 4): where the rule for negated questions decides
+    ruled: NDArray[
+        np.bool_
+    ]  # shape (n_candidates, 4): where the rule for negated questions decides
 
 
 def component_scores(
@@ -93,7 +99,9 @@ def component_scores(
     return Components(texts, linked, scores, evidence, ruled)
 
 
-def assign_sentences(texts: LexicalTexts, bugs: Collection[str]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def assign_sentences(
+    texts: LexicalTexts, bugs: Collection[str]
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return each passage token's sentence, and whether it counts there: arrays of shape (n_passage_tokens,)."""
     if "sentence-borders" not in bugs:
         return texts.sentences, texts.kept
@@ -106,8 +114,13 @@ def assign_sentences(texts: LexicalTexts, bugs: Collection[str]) -> tuple[NDArra
     # (passage, place) as one number, to look up the borders of all passages at once. The stride is larger than any
     # place, so passages do not overlap.
     stride = 1 + max(int(place.max(initial=0)), int(texts.starts.max(initial=0)))
-    borders = np.repeat(np.arange(len(lengths)), np.diff(texts.start_offsets)) * stride + texts.starts
-    sentence = np.searchsorted(borders, passage * stride + place, side="right") - texts.start_offsets[passage]
+    borders = (
+        np.repeat(np.arange(len(lengths)), np.diff(texts.start_offsets)) * stride + texts.starts
+    )
+    sentence = (
+        np.searchsorted(borders, passage * stride + place, side="right")
+        - texts.start_offsets[passage]
+    )
     return sentence, texts.kept & (sentence < np.diff(texts.start_offsets)[passage])
 
 
@@ -118,16 +131,22 @@ def _count_kept_before(texts: LexicalTexts) -> NDArray[np.int64]:
 
 def _score_window(texts: LexicalTexts, bugs: Collection[str]) -> NDArray[np.int64]:
     as_released = "last-window" in bugs
-    sums = window_sweep(texts.stems, WIDTHS, smoothing=SMOOTHING, last_window=not as_released).sum(axis=1)
+    sums = window_sweep(texts.stems, WIDTHS, smoothing=SMOOTHING, last_window=not as_released).sum(
+        axis=1
+    )
     if not as_released:
         return sums
     arrays = texts.stems
     # In the release, a passage of less than 30 words is one window: the bag of all its words.
     length = np.diff(arrays.passage_offsets)[arrays.question_passage[arrays.candidate_question]]
-    return np.where(length <= WIDTHS[-1], bag_of_words(arrays, smoothed_weights(texts.stem_counts)), sums)
+    return np.where(
+        length <= WIDTHS[-1], bag_of_words(arrays, smoothed_weights(texts.stem_counts)), sums
+    )
 
 
-def _score_distance(texts: LexicalTexts, bugs: Collection[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def _score_distance(
+    texts: LexicalTexts, bugs: Collection[str]
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     words = texts.words
     if "distance" not in bugs:
         is_stop_word = np.zeros(words.n_words, dtype=np.bool_)
@@ -147,7 +166,9 @@ def _score_bag(texts: LexicalTexts) -> NDArray[np.int64]:
 
 def _score_sentences(texts: LexicalTexts, bugs: Collection[str]) -> NDArray[np.int64]:
     sentences, counts = assign_sentences(texts, bugs)
-    return best_sentences(texts.stems, np.where(counts, smoothed_weights(texts.stem_counts), 0), sentences)
+    return best_sentences(
+        texts.stems, np.where(counts, smoothed_weights(texts.stem_counts), 0), sentences
+    )
 
 
 def smoothed_weights(counts: NDArray[np.int64]) -> NDArray[np.int32]:
@@ -161,7 +182,12 @@ def _apply_negation_rule(texts: LexicalTexts) -> tuple[NDArray[np.bool_], NDArra
     own_words, own_stems = texts.words.without_questions(), texts.stems.without_questions()
     all_tokens, kept = np.ones(len(texts.kept), dtype=np.int32), texts.kept.astype(np.int32)
     in_words = bag_of_words(own_words, kept) > 0
-    views = bag_of_words(own_stems, all_tokens) > 0, in_words, in_words, bag_of_words(own_stems, kept) > 0
+    views = (
+        bag_of_words(own_stems, all_tokens) > 0,
+        in_words,
+        in_words,
+        bag_of_words(own_stems, kept) > 0,
+    )
     absent = ~np.stack(views, axis=1)
     n_absent = np.zeros((len(texts.negated), len(views)), dtype=np.int64)
     np.add.at(n_absent, question, absent)
@@ -198,7 +224,9 @@ def component_weights(weights: str) -> NDArray[np.float64]:
         numbers = np.empty(0)
     if len(numbers) != len(COMPONENTS) or not np.isfinite(numbers).all():
         names = ", ".join(map(repr, (*PUBLISHED_WEIGHTS, "learned")))
-        expected = f"one of {names} or four numbers for {', '.join(COMPONENTS)}, for example '1/11/6/1'"
+        expected = (
+            f"one of {names} or four numbers for {', '.join(COMPONENTS)}, for example '1/11/6/1'"
+        )
         problem = f"parameter 'weights' of lexical must be {expected}, got {weights!r}"
         raise UsageError(problem, field="weights", found=repr(weights), expected=expected)
     return numbers
@@ -217,7 +245,9 @@ def learn_weights(
     pairs, shares = [np.empty((0, scores.shape[1]))], [np.empty(0)]
     for start, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
         rows, is_right = scores[start:end], right[start:end] > 0
-        pair_differences = (rows[is_right][:, None] - rows[~is_right][None]).reshape(-1, scores.shape[1])
+        pair_differences = (rows[is_right][:, None] - rows[~is_right][None]).reshape(
+            -1, scores.shape[1]
+        )
         pairs.append(pair_differences)
         shares.append(np.full(len(pair_differences), 1 / max(len(pair_differences), 1)))
     x, share = np.concatenate(pairs), np.concatenate(shares)

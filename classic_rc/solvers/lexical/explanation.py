@@ -62,19 +62,33 @@ def explain_components(
         row = i if rows is None else int(rows[i])
         kinds = _match_kinds(components.texts.stems, row)
         matched = [weight if kind else 0 for weight, kind in zip(token_weights, kinds, strict=True)]
-        in_sentences = [weight if counted else 0 for weight, counted in zip(matched, counts.tolist(), strict=True)]
+        in_sentences = [
+            weight if counted else 0
+            for weight, counted in zip(matched, counts.tolist(), strict=True)
+        ]
         shares = zip(
-            COMPONENTS, weights, components.scores[row].tolist(), components.ruled[row].tolist(), strict=True
+            COMPONENTS,
+            weights,
+            components.scores[row].tolist(),
+            components.ruled[row].tolist(),
+            strict=True,
         )
         quote = _quote_sentences(question.passage.text, tokens, in_sentences, sentences.tolist())
         return replace(
             plain,
             marks=_mark_window(tokens, matched, kinds),
-            numbers={f"{name} (negation)" if ruled else name: weight * own for name, weight, own, ruled in shares},
+            numbers={
+                f"{name} (negation)" if ruled else name: weight * own
+                for name, weight, own, ruled in shares
+            },
             quote=quote,
             source="best sentences" if quote else None,
             make_formula=partial(
-                _explain_score, _Matched(components, row, tokens, bugs), weights, plain.score, matched
+                _explain_score,
+                _Matched(components, row, tokens, bugs),
+                weights,
+                plain.score,
+                matched,
             ),
         )
 
@@ -90,7 +104,9 @@ class _Matched(NamedTuple):
     bugs: frozenset[str]
 
 
-def _explain_score(matched: _Matched, weights: Sequence[float], score: float, in_window: Sequence[int]) -> Term:
+def _explain_score(
+    matched: _Matched, weights: Sequence[float], score: float, in_window: Sequence[int]
+) -> Term:
     """Return the score as the weighted sum of its components, each with its own numbers."""
     values = matched.components.scores[matched.row].tolist()
     ruled = matched.components.ruled[matched.row].tolist()
@@ -101,9 +117,14 @@ def _explain_score(matched: _Matched, weights: Sequence[float], score: float, in
         lambda value: _explain_texts("sentences", matched, value, _sentence_terms),
     )
     parts = []
-    for name, weight, value, by_rule, explain in zip(COMPONENTS, weights, values, ruled, own, strict=True):
+    for name, weight, value, by_rule, explain in zip(
+        COMPONENTS, weights, values, ruled, own, strict=True
+    ):
         if by_rule:
-            rule = "by the rule for negated questions: 1 for the only candidate that is not in the passage"
+            rule = (
+                "by the rule for negated questions: 1 for the only candidate that is not in the "
+                "passage"
+            )
             component = given(name, value, rule)
         else:
             component = explain(value)
@@ -116,7 +137,9 @@ def _explain_windows(matched: _Matched, weights: Sequence[int], value: float) ->
     counts, tokens = matched.components.texts.stem_counts.tolist(), matched.tokens
     as_released = "last-window" in matched.bugs
     if as_released and len(weights) <= WIDTHS[-1]:
-        words = [_word(tokens[i].word, counts[i], weight) for i, weight in enumerate(weights) if weight]
+        words = [
+            _word(tokens[i].word, counts[i], weight) for i, weight in enumerate(weights) if weight
+        ]
         return plus("window", *words, value=value, note="a short passage is one window")
     windows, sums_before = [], np.array([*accumulate(weights, initial=0)], dtype=np.int64)
     for width in WIDTHS:
@@ -129,10 +152,17 @@ def _explain_windows(matched: _Matched, weights: Sequence[int], value: float) ->
         total = sum(weights[i] for i in inside) / SCALE
         name = f"best {width} tokens"
         if inside:
-            windows.append(plus(name, *(given("", weights[i] / SCALE) for i in inside), value=total, note=note))
+            windows.append(
+                plus(name, *(given("", weights[i] / SCALE) for i in inside), value=total, note=note)
+            )
         else:
             windows.append(given(name, 0.0))
-    return plus("window", *windows, value=value, note=f"the best windows of {WIDTHS[0]} to {WIDTHS[-1]} tokens")
+    return plus(
+        "window",
+        *windows,
+        value=value,
+        note=f"the best windows of {WIDTHS[0]} to {WIDTHS[-1]} tokens",
+    )
 
 
 def _explain_distance(matched: _Matched, value: float) -> Term:
@@ -142,7 +172,11 @@ def _explain_distance(matched: _Matched, value: float) -> Term:
     start, end = arrays.candidate_offsets[matched.row : matched.row + 2].tolist()
     passage, query, answer = (
         [names[token] for token in tokens.tolist()]
-        for tokens in (arrays.passage_tokens, arrays.question_tokens, arrays.candidate_tokens[start:end])
+        for tokens in (
+            arrays.passage_tokens,
+            arrays.question_tokens,
+            arrays.candidate_tokens[start:end],
+        )
     )
     if "distance" in matched.bugs:
         content = [word for word, kept in zip(passage, texts.kept.tolist(), strict=True) if kept]
@@ -151,7 +185,9 @@ def _explain_distance(matched: _Matched, value: float) -> Term:
     return distance_term(passage, query, answer, stop, "mean", value)
 
 
-def _released_distance(passage: Sequence[str], query: set[str], answer: set[str], value: float) -> Term:
+def _released_distance(
+    passage: Sequence[str], query: set[str], answer: set[str], value: float
+) -> Term:
     """Return the distance of the released code: one step more from each occurrence of a question word."""
     answer_places = [i for i, word in enumerate(passage) if word in answer]
     steps = []
@@ -161,14 +197,19 @@ def _released_distance(passage: Sequence[str], query: set[str], answer: set[str]
             note = f"tokens {i + 1} and {j + 1} of the content words, and one step"
             steps.append(given(f'"{word}" to "{passage[j]}"', abs(i - j) + 1, note))
     if not steps:
-        return given("distance", value, "no pair of a question word and a candidate word in the passage")
+        return given(
+            "distance", value, "no pair of a question word and a candidate word in the passage"
+        )
     length = given("", max(len(passage) - 1, 1))
     occurrences = given("occurrences of question words", len(steps))
     return divided("distance", plus("", *steps), times("", occurrences, length), value)
 
 
 def _explain_texts(
-    name: str, matched: _Matched, value: float, terms_of: Callable[[_Matched, LexicalTexts], tuple[list[Term], int]]
+    name: str,
+    matched: _Matched,
+    value: float,
+    terms_of: Callable[[_Matched, LexicalTexts], tuple[list[Term], int]],
 ) -> Term:
     """Return the sum of the terms of the passage and, if it counts too, of the passage with mentions replaced."""
     terms, total = terms_of(matched, matched.components.texts)
@@ -221,14 +262,19 @@ def _word(name: str, count: int, weight: int) -> Term:
 def _match_kinds(arrays: TokenArrays, candidate: int) -> list[str | None]:
     """Return for each passage token whether it is a word of the question, of the candidate, or of neither."""
     start, end = arrays.candidate_offsets[candidate : candidate + 2]
-    query, answer = set(arrays.question_tokens.tolist()), set(arrays.candidate_tokens[start:end].tolist())
+    query, answer = (
+        set(arrays.question_tokens.tolist()),
+        set(arrays.candidate_tokens[start:end].tolist()),
+    )
     return [
         "question" if token in query else "candidate" if token in answer else None
         for token in arrays.passage_tokens.tolist()
     ]
 
 
-def _mark_window(tokens: Sequence[Token], matched: Sequence[int], kinds: Sequence[str | None]) -> tuple[Mark, ...]:
+def _mark_window(
+    tokens: Sequence[Token], matched: Sequence[int], kinds: Sequence[str | None]
+) -> tuple[Mark, ...]:
     width = WIDTHS[-1]
     starts = range(max(len(matched) - width, 0) + 1)
     best = max(starts, key=lambda start: sum(matched[start : start + width]))
@@ -238,7 +284,9 @@ def _mark_window(tokens: Sequence[Token], matched: Sequence[int], kinds: Sequenc
     if not total or not places:
         return ()
     window = Mark(places[inside[0]][0], places[inside[-1]][1], "window", total / SCALE)
-    words = [Mark(*place, kind, matched[i] / SCALE) for i, place in places.items() if (kind := kinds[i])]
+    words = [
+        Mark(*place, kind, matched[i] / SCALE) for i, place in places.items() if (kind := kinds[i])
+    ]
     return window, *words
 
 
@@ -248,7 +296,11 @@ def _quote_sentences(
     """Return the text of the best sentences, in the order of the passage."""
     pieces = []
     for number in _best_sentences(pair for pair in zip(sentences, matched, strict=True) if pair[1]):
-        places = [t.place for t, sentence in zip(tokens, sentences, strict=True) if sentence == number and t.place]
+        places = [
+            t.place
+            for t, sentence in zip(tokens, sentences, strict=True)
+            if sentence == number and t.place
+        ]
         if places:
             pieces.append(" ".join(text[places[0][0] : places[-1][1]].split()))
     return " / ".join(pieces) or None

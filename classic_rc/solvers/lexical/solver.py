@@ -41,29 +41,41 @@ from classic_rc.text.encoded import EncodedDataset
 
 _CITATION = "Smith, Greco, Bosnjak and Vlachos 2015, and the released code, scores and Results.md"
 
-_RELEASED = {"analyzer": "treebank", "stop_words": "mctest", "bugs": "all", "decision": Argmax(ties="partial")}
+_RELEASED = {
+    "analyzer": "treebank",
+    "stop_words": "mctest",
+    "bugs": "all",
+    "decision": Argmax(ties="partial"),
+}
 _FULL = {**_RELEASED, "normaliser": "lemma", "coreference": "rules"}
 _BASE = {**_RELEASED, "normaliser": "none", "negation": False}
 
 _FULL_TEXT = (
-    "the full system without RTE, from CoreNLP annotation (annotations=FILE) and question categories "
-    "(categories=FOLDER), with the released code's mistakes"
+    "the full system without RTE, from CoreNLP annotation (annotations=FILE) and question "
+    "categories (categories=FOLDER), with the released code's mistakes"
 )
 _BASE_TEXT = (
-    "the base system, ImpSW+D, from raw text, with nltk's Treebank tokens and our sentences instead of CoreNLP's "
-    "and with the released code's mistakes; negation=True and normaliser=porter add the other parts that raw text "
-    "allows"
+    "the base system, ImpSW+D, from raw text, with nltk's Treebank tokens and our sentences "
+    "instead of CoreNLP's and with the released code's mistakes; negation=True and "
+    "normaliser=porter add the other parts that raw text allows"
 )
 
 
 def _make_variants(params: Mapping[str, Any], text: str, suffix: str) -> dict[str, Variant]:
     return {
-        f"smith2015{suffix}": Variant({**params, "weights": "mc160"}, f"{text}; MC160's weights", _CITATION),
-        f"smith2015{suffix}-mc500": Variant({**params, "weights": "mc500"}, f"{text}; MC500's weights", _CITATION),
+        f"smith2015{suffix}": Variant(
+            {**params, "weights": "mc160"}, f"{text}; MC160's weights", _CITATION
+        ),
+        f"smith2015{suffix}-mc500": Variant(
+            {**params, "weights": "mc500"}, f"{text}; MC500's weights", _CITATION
+        ),
     }
 
 
-LEXICAL_VARIANTS = {**_make_variants(_FULL, _FULL_TEXT, ""), **_make_variants(_BASE, _BASE_TEXT, "-raw")}
+LEXICAL_VARIANTS = {
+    **_make_variants(_FULL, _FULL_TEXT, ""),
+    **_make_variants(_BASE, _BASE_TEXT, "-raw"),
+}
 LINKED_CATEGORIES = frozenset({"what", "who", "when", "CD", "which", "where", "whose"})
 """The question categories for which ``coreference="rules"`` uses coreference."""
 
@@ -87,38 +99,47 @@ class LexicalMatcher(Solver):
     """
 
     name = "lexical"
-    citation = "Smith et al. 2015, A Strong Lexical Matching Method for the Machine Comprehension Test, EMNLP"
+    citation = (
+        "Smith et al. 2015, A Strong Lexical Matching Method for the Machine Comprehension Test, "
+        "EMNLP"
+    )
     cites = ("smith2015",)
-    tasks: ClassVar[frozenset[Task]] = frozenset({Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER, Task.CLOZE})
+    tasks: ClassVar[frozenset[Task]] = frozenset(
+        {Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER, Task.CLOZE}
+    )
     variants: ClassVar[Mapping[str, Variant]] = LEXICAL_VARIANTS
     takes_encoding = False  # it divides passages into sentences
     needs_passages = True
 
     analyzer: Any = ANALYZER.but(
-        help="the analyzer that turns raw text into tokens; tokens that are punctuation or begin with it are "
-        "dropped"
+        help="the analyzer that turns raw text into tokens; tokens that are punctuation or begin "
+        "with it are dropped"
     )
     normaliser: str = parameter(
-        "porter", "the name of a stemmer, or ``lemma`` for the annotation's lemmas", allowed=(*STEMMERS, "lemma")
+        "porter",
+        "the name of a stemmer, or ``lemma`` for the annotation's lemmas",
+        allowed=(*STEMMERS, "lemma"),
     )
     stop_words: str = STOP_WORDS
     weights: str = parameter(
         "mc500",
-        "the weights of the four components: ``mc160`` or ``mc500`` (published for these datasets); ``learned``, "
-        "by logistic regression on pairs of a right and a wrong candidate; or four numbers such as ``1/10/0/0``",
+        "the weights of the four components: ``mc160`` or ``mc500`` (published for these "
+        "datasets); ``learned``, by logistic regression on pairs of a right and a wrong candidate; "
+        "or four numbers such as ``1/10/0/0``",
         also="'mc160', 'mc500', 'learned' or four numbers",
     )
     negation: bool = parameter(
         True,
-        'whether each component applies the rule for negated questions ("Who did not come?"): if exactly one '
+        'whether each component applies the rule for negated questions ("Who did not come?"): if '
+        "exactly one "
         "candidate has no word in the passage, it scores 1 and the others 0",
         allowed=(True, False),
     )
     coreference: Literal["none", "rules", "all"] = parameter(
         "none",
-        "for which questions the bag of words and the sentences also score the passage with mentions replaced by "
-        "what they refer to, and add the result: for none, for those whose categories are all in "
-        ":data:`LINKED_CATEGORIES`, or for all",
+        "for which questions the bag of words and the sentences also score the passage with "
+        "mentions replaced by what they refer to, and add the result: for none, for those whose "
+        "categories are all in :data:`LINKED_CATEGORIES`, or for all",
         allowed=("none", "rules", "all"),
     )
     annotations: str | None = ANNOTATIONS.but(
@@ -126,15 +147,18 @@ class LexicalMatcher(Solver):
         "(:func:`~classic_rc.text.annotations.read_annotations`), used instead of raw text"
     )
     categories: str | None = CATEGORIES.but(
-        help="a folder of question categories (:func:`~classic_rc.text.annotations.read_categories`), used in "
-        "addition to the annotation's own"
+        help="a folder of question categories "
+        "(:func:`~classic_rc.text.annotations.read_categories`), used in addition to the "
+        "annotation's own"
     )
     bugs: str = parameter(
         "none",
         "the mistakes of the released code to repeat: names of "
         ":data:`~classic_rc.solvers.lexical.components.BUGS` joined by a plus, ``all`` or ``none``",
     )
-    C: float = REGULARISATION.but(help="with learned weights, the inverse strength of the regularisation")
+    C: float = REGULARISATION.but(
+        help="with learned weights, the inverse strength of the regularisation"
+    )
     decision: Decision | None = DECISION
 
     @property
@@ -160,7 +184,10 @@ class LexicalMatcher(Solver):
 
         A candidate has evidence if a word was found or the rule for negated questions decides.
         """
-        weights, (encoded, scores, evidence) = self.component_weights(), self._component_scores(questions)
+        weights, (encoded, scores, evidence) = (
+            self.component_weights(),
+            self._component_scores(questions),
+        )
         values = np.zeros(len(scores))
         # Column by column: a matrix product may add in a different order on another machine.
         for weight, column in zip(weights.tolist(), scores.T, strict=True):
@@ -192,7 +219,9 @@ class LexicalMatcher(Solver):
             if self.coreference != "none":
                 linked = reader.texts(questions, linked=True, by_form="coreference-forms" in bugs)
         grouped = [questions[i] for i in texts.encoded.order.tolist()]
-        is_linked = np.array([self._uses_coreference(question) for question in grouped], dtype=np.bool_)
+        is_linked = np.array(
+            [self._uses_coreference(question) for question in grouped], dtype=np.bool_
+        )
         return component_scores(texts, linked, is_linked, negation=self.negation, bugs=bugs)
 
     def _component_scores(
@@ -232,7 +261,9 @@ class LexicalMatcher(Solver):
             tokens = reader.tokens(question)
         weights = self.component_weights().tolist()
         scores = self.score_candidates([question])
-        return explain_components(self.name, question, scores, components, weights, tokens, parse_bugs(self.bugs))
+        return explain_components(
+            self.name, question, scores, components, weights, tokens, parse_bugs(self.bugs)
+        )
 
     def variant_name(self) -> str | None:
         """Return the variant's name. The files do not matter: they are data, and have their own signature."""
@@ -258,7 +289,9 @@ class LexicalMatcher(Solver):
         if self.annotations is None and self.variant_name() is None:
             return ()
         approximated = self._approximated_parts()
-        return (f"not annotated but approximated: {', '.join(approximated)}",) if approximated else ()
+        return (
+            (f"not annotated but approximated: {', '.join(approximated)}",) if approximated else ()
+        )
 
     def fitted_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the learned weights, for :func:`~classic_rc.solvers.saved.save_solver`."""
@@ -280,19 +313,29 @@ class LexicalMatcher(Solver):
         parse_bugs(self.bugs)
         if self.weights != "learned":
             component_weights(self.weights)
-        needs_annotation = {"normaliser": self.normaliser == "lemma", "coreference": self.coreference != "none"}
+        needs_annotation = {
+            "normaliser": self.normaliser == "lemma",
+            "coreference": self.coreference != "none",
+        }
         for name, needed in needs_annotation.items():
             if needed and self.annotations is None:
-                problem = f"is {getattr(self, name)!r}, which needs an annotation file: annotations=FILE"
+                problem = (
+                    f"is {getattr(self, name)!r}, which needs an annotation file: annotations=FILE"
+                )
                 raise self.wrong_value(name, "annotations=FILE", problem)
 
     def _read_files(self) -> None:
         annotations = None if self.annotations is None else read_annotations(self.annotations)
         categories = None if self.categories is None else read_categories(self.categories)
         self.files_ = annotations, categories
-        has_categories = categories is not None or (annotations is not None and annotations.has_categories)
+        has_categories = categories is not None or (
+            annotations is not None and annotations.has_categories
+        )
         if self.coreference == "rules" and not has_categories:
-            problem = "is 'rules', which needs question categories: categories=FOLDER (or coreference='all')"
+            problem = (
+                "is 'rules', which needs question categories: categories=FOLDER (or "
+                "coreference='all')"
+            )
             raise self.wrong_value("coreference", "categories=FOLDER", problem)
 
     def _files(self) -> tuple[Annotations | None, Categories | None]:
@@ -308,29 +351,52 @@ class LexicalMatcher(Solver):
         categories = annotations.question_of(question).categories
         if folder is not None:
             categories |= folder.of_question.get(question.id, frozenset())
-        return categories <= LINKED_CATEGORIES if categories else "no-category" in parse_bugs(self.bugs)
+        return (
+            categories <= LINKED_CATEGORIES
+            if categories
+            else "no-category" in parse_bugs(self.bugs)
+        )
 
     def _annotated_parts(self) -> list[str]:
         """Return what is read from the annotation."""
         if self.annotations is None:
             return []
-        return ["tokens", *(name for name, approximated in self._approximations().items() if approximated is None)]
+        return [
+            "tokens",
+            *(
+                name
+                for name, approximated in self._approximations().items()
+                if approximated is None
+            ),
+        ]
 
     def _approximated_parts(self) -> list[str]:
-        tokens = [] if self.annotations is not None else [f"tokens by {get_analyzer(self.analyzer).signature}"]
-        return tokens + [f"{name} by {method}" for name, method in self._approximations().items() if method]
+        tokens = (
+            []
+            if self.annotations is not None
+            else [f"tokens by {get_analyzer(self.analyzer).signature}"]
+        )
+        return tokens + [
+            f"{name} by {method}" for name, method in self._approximations().items() if method
+        ]
 
     def _approximations(self) -> dict[str, str | None]:
         """Return, for everything in use that an annotation can provide, its approximation, or None if annotated."""
         annotations, _ = self._files()
         passages = () if annotations is None else annotations.passages.values()
         as_released = "sentence-borders" in parse_bugs(self.bugs)
-        borders = [p.unfiltered_sentences or p.sentences if as_released else p.sentences for p in passages]
-        approximations: dict[str, str | None] = {"sentences": None if all(borders) and borders else "rules"}
+        borders = [
+            p.unfiltered_sentences or p.sentences if as_released else p.sentences for p in passages
+        ]
+        approximations: dict[str, str | None] = {
+            "sentences": None if all(borders) and borders else "rules"
+        }
         if self.normaliser != "none":
             approximations["lemmas"] = None if self.normaliser == "lemma" else self.normaliser
         if self.negation:
-            approximations["negation"] = None if annotations is not None and annotations.has_negation else "words"
+            approximations["negation"] = (
+                None if annotations is not None and annotations.has_negation else "words"
+            )
         if self.coreference != "none":
             approximations["coreference"] = None
         return approximations

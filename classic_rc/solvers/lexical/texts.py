@@ -94,13 +94,19 @@ class RawTexts:
     `encoded` has the questions with all their words, punctuation too.
     """
 
-    def __init__(self, questions: Sequence[Question], analyzer: str, normaliser: str, stop_words: str) -> None:
-        self.encoded, self._token_offsets, self._sentence_offsets = encode_sentences(questions, analyzer)
+    def __init__(
+        self, questions: Sequence[Question], analyzer: str, normaliser: str, stop_words: str
+    ) -> None:
+        self.encoded, self._token_offsets, self._sentence_offsets = encode_sentences(
+            questions, analyzer
+        )
         self._questions, vocabulary = questions, self.encoded.vocabulary
         self._counts = np.fromiter(map(is_word, vocabulary), np.bool_, len(vocabulary))
         # Several words may have one stem, so stems have their own ids, numbered in the order of the vocabulary.
         stem, ids = stemmer(normaliser), dict[str, int]()
-        self._stem_of = np.array([ids.setdefault(stem(word), len(ids)) for word in vocabulary], dtype=np.int32)
+        self._stem_of = np.array(
+            [ids.setdefault(stem(word), len(ids)) for word in vocabulary], dtype=np.int32
+        )
         self._n_stems = max(len(ids), 1)
         self._kept = ~stop_flags(vocabulary, self.encoded.analyzer, stop_words)
 
@@ -115,7 +121,9 @@ class RawTexts:
         """
         arrays = self.encoded.arrays
         loads = np.diff(arrays.question_offsets)
-        loads = loads + np.bincount(arrays.candidate_question, np.diff(arrays.candidate_offsets), len(loads))
+        loads = loads + np.bincount(
+            arrays.candidate_question, np.diff(arrays.candidate_offsets), len(loads)
+        )
         first = np.flatnonzero(np.diff(arrays.question_passage, prepend=-1))
         loads[first] += np.diff(arrays.passage_offsets)[arrays.question_passage[first]]
         for start, stop in runs_of(loads.astype(np.int64), _BLOCK_TOKENS):
@@ -126,7 +134,10 @@ class RawTexts:
         passage = int(whole.arrays.question_passage[start]) if stop > start else 0
         sentence_offsets = self._sentence_offsets[passage : passage + len(arrays.passage_offsets)]
         token_offsets = self._token_offsets[sentence_offsets[0] : sentence_offsets[-1] + 1]
-        sentence_offsets, token_offsets = sentence_offsets - sentence_offsets[0], token_offsets - token_offsets[0]
+        sentence_offsets, token_offsets = (
+            sentence_offsets - sentence_offsets[0],
+            token_offsets - token_offsets[0],
+        )
         sentences = np.repeat(np.arange(len(token_offsets) - 1), np.diff(token_offsets))
         sentences -= np.repeat(sentence_offsets[:-1], np.diff(arrays.passage_offsets))
         words, stem_of = _keep_words(arrays, self._counts), self._stem_of
@@ -182,13 +193,17 @@ class AnnotatedReader:
     The encoding is labelled with the analyzer, which analyses nothing; `normaliser` is ``"lemma"`` or a stemmer.
     """
 
-    def __init__(self, annotations: Annotations, analyzer: str, normaliser: str, stop_words: str) -> None:
+    def __init__(
+        self, annotations: Annotations, analyzer: str, normaliser: str, stop_words: str
+    ) -> None:
         self.annotations = annotations
         self._analyzer = get_analyzer(analyzer)
         self._stem = None if normaliser == "lemma" else stemmer(normaliser)
         self._stop_words = stop_list(stop_words)
 
-    def texts(self, questions: Sequence[Question], *, linked: bool = False, by_form: bool = False) -> LexicalTexts:
+    def texts(
+        self, questions: Sequence[Question], *, linked: bool = False, by_form: bool = False
+    ) -> LexicalTexts:
         """Build the questions' texts; with `linked`, the words of a chain's representative replace its mentions.
 
         `by_form` repeats a behaviour of the code of Smith et al. 2015: the replacing words match by their form even
@@ -210,9 +225,13 @@ class AnnotatedReader:
 
         n_candidates = np.array([len(a.candidates) for a in annotated], dtype=np.int64)
         shape = passage_of[order], np.repeat(np.arange(len(grouped)), n_candidates)
-        of_questions = [self._words_and_stems(a.text, q) for a, q in zip(annotated, grouped, strict=True)]
+        of_questions = [
+            self._words_and_stems(a.text, q) for a, q in zip(annotated, grouped, strict=True)
+        ]
         of_candidates = [
-            self._words_and_stems(c, q) for a, q in zip(annotated, grouped, strict=True) for c in a.candidates
+            self._words_and_stems(c, q)
+            for a, q in zip(annotated, grouped, strict=True)
+            for c in a.candidates
         ]
         words, vocabulary = _encode_tokens(
             [[t.word for t in tokens] for tokens in passages],
@@ -223,14 +242,22 @@ class AnnotatedReader:
         # With `by_form`, questions and candidates have their marked forms in addition to their stems, so that they
         # match both the replacing words (by form) and the others (by stem).
         stems, _ = _encode_tokens(
-            [[_mark_form(t.word) if t.given and by_form else t.stem for t in tokens] for tokens in passages],
+            [
+                [_mark_form(t.word) if t.given and by_form else t.stem for t in tokens]
+                for tokens in passages
+            ],
             [[*stems, *map(_mark_form, words if by_form else ())] for words, stems in of_questions],
-            [[*stems, *map(_mark_form, words if by_form else ())] for words, stems in of_candidates],
+            [
+                [*stems, *map(_mark_form, words if by_form else ())]
+                for words, stems in of_candidates
+            ],
             *shape,
         )
         starts = [self._sentence_starts(q) for q in first.values()]
         return LexicalTexts(
-            EncodedDataset(questions, self._analyzer, vocabulary, words, order, offsets_of(n_candidates), None),
+            EncodedDataset(
+                questions, self._analyzer, vocabulary, words, order, offsets_of(n_candidates), None
+            ),
             stems,
             np.array([not t.stop for tokens in passages for t in tokens], dtype=np.bool_),
             np.array([t.sentence for tokens in passages for t in tokens], dtype=np.int64),
@@ -262,7 +289,10 @@ class AnnotatedReader:
 
     def _all_tokens(self, annotated: AnnotatedText, question: Question) -> list[Token]:
         passage, places = question.passage, annotated.token_places(question.passage.text)
-        words, stems = [token.lower() for token in annotated.tokens], self._stems(annotated, question)
+        words, stems = (
+            [token.lower() for token in annotated.tokens],
+            self._stems(annotated, question),
+        )
         if annotated.sentences is not None:
             sentences = [bisect_right(annotated.sentences, i) - 1 for i in range(len(words))]
         elif places is not None:
@@ -270,10 +300,18 @@ class AnnotatedReader:
             sentences = [max(bisect_right(starts, start) - 1, 0) for start, _ in places]
         else:
             raise self._missing(
-                "sentences", question, ", and sentences cannot be found because its tokens differ from the text"
+                "sentences",
+                question,
+                ", and sentences cannot be found because its tokens differ from the text",
             )
         return [
-            Token(word, stem, word in self._stop_words, sentence, None if places is None else places[i])
+            Token(
+                word,
+                stem,
+                word in self._stop_words,
+                sentence,
+                None if places is None else places[i],
+            )
             for i, (word, stem, sentence) in enumerate(zip(words, stems, sentences, strict=True))
         ]
 
@@ -290,7 +328,9 @@ class AnnotatedReader:
             if chain.representative is None:
                 forms = [word.lower() for word in chain.words or ()]
             else:
-                forms = [token.word for token in tokens[slice(*chain.mentions[chain.representative])]]
+                forms = [
+                    token.word for token in tokens[slice(*chain.mentions[chain.representative])]
+                ]
             words = [word for word in forms if is_word(word) and word not in self._stop_words]
             for i, (start, end) in enumerate(chain.mentions):
                 if words and i != chain.representative:
@@ -308,9 +348,14 @@ class AnnotatedReader:
             raise self._missing("lemmas", question)
         return [lemma.lower() for lemma in annotated.lemmas]
 
-    def _words_and_stems(self, annotated: AnnotatedText, question: Question) -> tuple[list[str], list[str]]:
+    def _words_and_stems(
+        self, annotated: AnnotatedText, question: Question
+    ) -> tuple[list[str], list[str]]:
         """Return the words and the stems of a question or a candidate. Both are used as sets, so may not align."""
-        words, stems = [token.lower() for token in annotated.tokens], self._stems(annotated, question)
+        words, stems = (
+            [token.lower() for token in annotated.tokens],
+            self._stems(annotated, question),
+        )
         if annotated.complete:
             counted = [is_word(word) for word in words]
             stems = [stem for stem, counts in zip(stems, counted, strict=True) if counts]
@@ -326,7 +371,9 @@ class AnnotatedReader:
 
     def _missing(self, field: str, question: Question, reason: str = "") -> DataError:
         problem = f"missing in the annotation{reason}"
-        return DataError(problem, source=self.annotations.source, where=f"question {question.id}", field=field)
+        return DataError(
+            problem, source=self.annotations.source, where=f"question {question.id}", field=field
+        )
 
 
 def _mark_form(word: str) -> str:

@@ -127,7 +127,9 @@ class LanguageModel:
     @property
     def fallback_orders(self) -> list[int]:
         """The n-gram orders without enough text to estimate discounts."""
-        return [k for k, row in enumerate(self.model.discounts, 1) if tuple(row) == FALLBACK_DISCOUNTS]
+        return [
+            k for k, row in enumerate(self.model.discounts, 1) if tuple(row) == FALLBACK_DISCOUNTS
+        ]
 
     def to_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the words as plain data, and the model as arrays by name."""
@@ -138,7 +140,11 @@ class LanguageModel:
 
     @classmethod
     def from_state(
-        cls, analyzer: str | Analyzer, order: int, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
+        cls,
+        analyzer: str | Analyzer,
+        order: int,
+        state: Mapping[str, Any],
+        arrays: Mapping[str, NDArray[Any]],
     ) -> Self:
         """Return the model with a state that :meth:`to_state` returned; KeyError or ValueError if it is none."""
         keys = tuple(arrays[f"keys.{k}"] for k in range(1, order + 1))
@@ -171,13 +177,20 @@ def _check_tables(model: KneserNey, n_words: int) -> None:
         raise ValueError(f"the table of 1-grams does not match the {n_words} words")
     if model.discounts.shape != (model.order, 3):
         raise ValueError(
-            f"discounts of shape {model.discounts.shape} for order {model.order}, expected {(model.order, 3)}"
+            f"discounts of shape {model.discounts.shape} for order {model.order}, expected "
+            f"{(model.order, 3)}"
         )
     tables = zip(model.keys, model.probabilities, model.counts, strict=True)
     for k, (keys, probabilities, counts) in enumerate(tables, 1):
         if not keys.shape == probabilities.shape == counts.shape or np.any(np.diff(keys) <= 0):
-            raise ValueError(f"the {k}-grams are not in order, or do not have one probability and one count each")
-        if k > 1 and len(keys) and not 0 <= keys[0] <= keys[-1] < len(model.keys[k - 2]) * model.n_words:
+            raise ValueError(
+                f"the {k}-grams are not in order, or do not have one probability and one count each"
+            )
+        if (
+            k > 1
+            and len(keys)
+            and not 0 <= keys[0] <= keys[-1] < len(model.keys[k - 2]) * model.n_words
+        ):
             raise ValueError(f"a {k}-gram does not begin with a known {k - 1}-gram")
         if not np.all((probabilities >= 0) & (probabilities <= 1)):
             raise ValueError(f"the probability of a {k}-gram is not in 0..1")
@@ -195,7 +208,9 @@ class _Frame(NamedTuple):
     """A question's text around the slot of its answer."""
 
     left: str  # the text before the slot, up to the last whitespace
-    parts: list[str]  # the text that touches the slot: before it, between slots if there are several, and after it
+    parts: list[
+        str
+    ]  # the text that touches the slot: before it, between slots if there are several, and after it
     right: str  # the text after the slot, from the next whitespace
 
     def fill(self, answer: str) -> str:
@@ -283,10 +298,14 @@ def substitute_candidates(
     for question, frame in zip(questions, frames, strict=True):
         candidates = question.candidates
         generated = candidates.generate() if isinstance(candidates, LazyCandidates) else candidates
-        numbers = [filled.setdefault(frame.fill(candidate.text), len(filled)) for candidate in generated]
+        numbers = [
+            filled.setdefault(frame.fill(candidate.text), len(filled)) for candidate in generated
+        ]
         members.append(np.array(numbers, dtype=np.int64))
         sizes.append(len(numbers))
-    passages = {id(question.passage): question.passage for question in questions} if with_passages else {}
+    passages = (
+        {id(question.passage): question.passage for question in questions} if with_passages else {}
+    )
 
     encoder = TextEncoder(model.analyzer)
     encoded = [
@@ -300,7 +319,9 @@ def substitute_candidates(
     ]
     vocabulary = encoder.vocabulary
     ids = model.ids(vocabulary)
-    left, right, texts, passage_words = (Ragged(ids[tokens], offsets) for tokens, offsets in encoded)
+    left, right, texts, passage_words = (
+        Ragged(ids[tokens], offsets) for tokens, offsets in encoded
+    )
 
     # A question's candidates with the same text share one answer: find the distinct (question, text) pairs.
     of_question = np.repeat(np.arange(len(frames)), sizes)
@@ -308,7 +329,9 @@ def substitute_candidates(
     distinct, rows = np.unique(of_question * max(len(filled), 1) + text, return_inverse=True)
     answer_question, text = np.divmod(distinct, max(len(filled), 1))
     lengths = np.diff(texts.offsets)[text]
-    answers = Ragged(texts.tokens[ragged_indices(texts.offsets[:-1][text], lengths)], offsets_of(lengths))
+    answers = Ragged(
+        texts.tokens[ragged_indices(texts.offsets[:-1][text], lengths)], offsets_of(lengths)
+    )
     words = None
     if with_passages:
         number = {key: i for i, key in enumerate(passages)}
@@ -318,7 +341,9 @@ def substitute_candidates(
             np.array([number[id(question.passage)] for question in questions], dtype=np.int64),
         )
     offsets = offsets_of(sizes)
-    return Substitutions(left.begun(), right.ended(), answers, answer_question, rows, offsets, words, vocabulary)
+    return Substitutions(
+        left.begun(), right.ended(), answers, answer_question, rows, offsets, words, vocabulary
+    )
 
 
 _BLOCK_TOKENS = 2**20
@@ -328,11 +353,15 @@ _LEFT, _ANSWER, _RIGHT = range(3)
 class ScoredTexts(NamedTuple):
     """Predicted tokens, in order. All arrays have the shape (n_tokens,)."""
 
-    owner: NDArray[np.int64]  # the question (of shared tokens) or the answer that each token belongs to
+    owner: NDArray[
+        np.int64
+    ]  # the question (of shared tokens) or the answer that each token belongs to
     place: NDArray[np.int64]  # each token's position in `text`
     text: Ragged  # the predicted tokens and their contexts
     logs: NDArray[np.float64]  # natural logarithms of the probabilities
-    orders: NDArray[np.int64]  # the length of the longest n-gram of the model that ends in each token
+    orders: NDArray[
+        np.int64
+    ]  # the length of the longest n-gram of the model that ends in each token
 
 
 class LogProbabilityTotals(NamedTuple):
@@ -374,13 +403,20 @@ def score_shared_tokens(
     if not partial:
         place = np.flatnonzero(texts.left.tokens != START)
         yield _score_tokens(model, texts, texts.left, place, questions, questions, cache_weight)
-    position = ragged_indices(np.zeros(len(questions), dtype=np.int64), np.diff(texts.right.offsets))
+    position = ragged_indices(
+        np.zeros(len(questions), dtype=np.int64), np.diff(texts.right.offsets)
+    )
     place = np.flatnonzero(position >= model.model.order - 1)
     yield _score_tokens(model, texts, texts.right, place, questions, questions, cache_weight)
 
 
 def score_answer_tokens(
-    model: LanguageModel, texts: Substitutions, answers: slice, *, partial: bool, cache_weight: float
+    model: LanguageModel,
+    texts: Substitutions,
+    answers: slice,
+    *,
+    partial: bool,
+    cache_weight: float,
 ) -> ScoredTexts:
     """Score the tokens that some answers affect: their own, and the next ones that have them in their context."""
     counts = _window_sizes(model, texts)[answers]
@@ -396,7 +432,9 @@ def score_answer_tokens(
     )
     # A row is the end of the left side, the answer and the start of the right side, all cut out of one pool.
     pool = np.concatenate((texts.left.tokens, texts.answers.tokens, texts.right.tokens))
-    text = Ragged(pool[ragged_indices(starts.ravel(), counts.ravel())], offsets_of(counts.sum(axis=1)))
+    text = Ragged(
+        pool[ragged_indices(starts.ravel(), counts.ravel())], offsets_of(counts.sum(axis=1))
+    )
     piece = np.repeat(np.tile([_LEFT, _ANSWER, _RIGHT], len(question)), counts.ravel())
     place = np.flatnonzero(piece == _RIGHT if partial else piece != _LEFT)
     numbers = np.arange(answers.start, answers.stop)
@@ -414,7 +452,10 @@ def _window_sizes(model: LanguageModel, texts: Substitutions) -> NDArray[np.int6
 
 def _split_answers(model: LanguageModel, texts: Substitutions) -> Iterator[slice]:
     """Split the answers into blocks with a limited number of tokens."""
-    return (slice(*bounds) for bounds in runs_of(_window_sizes(model, texts).sum(axis=1) + 1, _BLOCK_TOKENS))
+    return (
+        slice(*bounds)
+        for bounds in runs_of(_window_sizes(model, texts).sum(axis=1) + 1, _BLOCK_TOKENS)
+    )
 
 
 def _score_tokens(

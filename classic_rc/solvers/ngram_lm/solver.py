@@ -62,7 +62,9 @@ class TokenExplainer(NamedTuple):
     def shared(self) -> list[ScoredTexts]:
         """Return the tokens that no candidate affects."""
         return list(
-            score_shared_tokens(self.model, self.texts, partial=self.partial, cache_weight=self.cache_weight)
+            score_shared_tokens(
+                self.model, self.texts, partial=self.partial, cache_weight=self.cache_weight
+            )
         )
 
     def of_answer(self, row: int) -> ScoredTexts:
@@ -81,7 +83,9 @@ class TokenExplainer(NamedTuple):
         words = [*MARKS, *self.model.words, *(f"{word}, unknown" for word in self.texts.vocabulary)]
         labels = []
         for place, order in zip(scored.place.tolist(), scored.orders.tolist(), strict=True):
-            *context, word = (words[token] for token in scored.text.tokens[place - order + 1 : place + 1].tolist())
+            *context, word = (
+                words[token] for token in scored.text.tokens[place - order + 1 : place + 1].tolist()
+            )
             labels.append(f"p({word} | {' '.join(context)})" if context else f"p({word})")
         return labels
 
@@ -116,21 +120,33 @@ class TokenExplainer(NamedTuple):
                 continue
             # A back-off weight is what the discounts take from all counts.
             sizes = np.bincount(np.minimum(counts, 3), minlength=4)[1:].tolist()
-            taken = [times("", size, own) for size, own in zip(sizes, discounts, strict=True) if size]
+            taken = [
+                times("", size, own) for size, own in zip(sizes, discounts, strict=True) if size
+            ]
             words = " ".join(map(self._word, before))
             after = f"after {words!r}" if before else "of all words"
             gamma = divided(
-                f"back-off {k}", plus("", *taken), total, note=f"sum of the discounts / sum of the counts {after}"
+                f"back-off {k}",
+                plus("", *taken),
+                total,
+                note=f"sum of the discounts / sum of the counts {after}",
             )
             lower = times("", gamma, probability)
-            place = int(find(model.keys[k - 1][following], np.array([rank * model.n_words + token]))[0])
+            place = int(
+                find(model.keys[k - 1][following], np.array([rank * model.n_words + token]))[0]
+            )
             count = int(counts[place]) if place >= 0 else 0
             name, ngram = f"p{k}", " ".join(map(self._word, [*before, token]))
             if not count:
                 probability = lower.renamed(name, f"order {k}: the model does not have {ngram!r}")
                 continue
             of_count = plus("", count, minus("", discounts[min(count, 3) - 1]))
-            share = divided(f"share {k}", of_count, total, note=f"(count - discount) / sum of the counts {after}")
+            share = divided(
+                f"share {k}",
+                of_count,
+                total,
+                note=f"(count - discount) / sum of the counts {after}",
+            )
             value = float(model.probabilities[k - 1][following][place])
             probability = plus(name, share, lower, value=value, note=f"order {k}: {ngram}")
         return probability
@@ -144,7 +160,11 @@ class TokenExplainer(NamedTuple):
         return rank
 
     def _word(self, token: int) -> str:
-        return [*MARKS, *self.model.words][token] if token < len(MARKS) else self.model.words[token - len(MARKS)]
+        return (
+            [*MARKS, *self.model.words][token]
+            if token < len(MARKS)
+            else self.model.words[token - len(MARKS)]
+        )
 
     def _mix(self, label: str, probability: Term, token: int) -> Term:
         """Return the probability with the cache: the passage's own words."""
@@ -155,7 +175,9 @@ class TokenExplainer(NamedTuple):
         if not length:
             return probability
         count = int(occurrences(passages.counts, passage, np.array([token]))[0])
-        cache = divided("", given("times in the passage", count), given("words of the passage", length))
+        cache = divided(
+            "", given("times in the passage", count), given("words of the passage", length)
+        )
         weight = given("cache weight", self.cache_weight)
         rest = given("", 1 - self.cache_weight)
         return plus(f"{label} with cache", times("", rest, probability), times("", weight, cache))
@@ -176,7 +198,9 @@ def explain_tokens(
     @cache
     def others() -> Term:
         note = "words that no candidate affects"
-        return plus("other words", *(term for part in shared for term in tokens.terms(part)), note=note)
+        return plus(
+            "other words", *(term for part in shared for term in tokens.terms(part)), note=note
+        )
 
     def formula(score: float, row: int, scored: ScoredTexts) -> Term:
         terms, n_own = list(tokens.terms(scored)), tokens.n_own(row)
@@ -198,7 +222,9 @@ def explain_tokens(
         numbers["other words"] = of_others
         if by_length:
             numbers["words in all"] = float(n_others + len(scored.logs))
-        return replace(plain, numbers=numbers, make_formula=partial(formula, plain.score, row, scored))
+        return replace(
+            plain, numbers=numbers, make_formula=partial(formula, plain.score, row, scored)
+        )
 
     return Explanation.from_scores(solver, question, scores).with_best(explain)
 
@@ -231,7 +257,10 @@ class NGramLM(Solver):
     """
 
     name = "ngram-lm"
-    citation = "Chen and Goodman 1998 (modified Kneser-Ney); Hill et al. 2015 (cache); Trinh and Le 2018 (scoring)"
+    citation = (
+        "Chen and Goodman 1998 (modified Kneser-Ney); Hill et al. 2015 (cache); Trinh and Le 2018 "
+        "(scoring)"
+    )
     cites = ("chen1998", "hill2015", "trinh2018")
     takes_encoding = False  # it puts candidates in the place of the placeholder
 
@@ -239,16 +268,17 @@ class NGramLM(Solver):
     order: int = parameter(3, "the n of the n-grams", allowed=tuple(range(1, _MAX_ORDER + 1)))
     corpus: Any = CORPUS.but(
         default="passages",
-        help="the texts to learn from: ``passages``, the sentences of the passages of :meth:`fit`; ``queries``, "
-        "its questions with their gold answers inserted; or the path of a text file or a folder of text files "
-        "(plain or compressed, one sentence or paragraph per line, or JSON lines with a ``text``). Several are a "
-        "list or are joined by a plus: ``passages+queries``",
+        help="the texts to learn from: ``passages``, the sentences of the passages of :meth:`fit`; "
+        "``queries``, its questions with their gold answers inserted; or the path of a text file "
+        "or a folder of text files (plain or compressed, one sentence or paragraph per line, or "
+        "JSON lines with a ``text``). Several are a list or are joined by a plus: "
+        "``passages+queries``",
         allowed=_QUESTION_TEXTS,
     )
     discounts: float | Literal["modified"] = parameter(
         "modified",
-        "the amounts to subtract from counts: ``modified`` estimates three discounts for each order from the text "
-        "(Chen and Goodman 1998); a number applies to all orders and counts",
+        "the amounts to subtract from counts: ``modified`` estimates three discounts for each "
+        "order from the text (Chen and Goodman 1998); a number applies to all orders and counts",
         allowed=("modified",),
         also="a number above 0, at most 1",
         fits=lambda value: is_number(value, 0, 1) and value > 0,
@@ -261,12 +291,15 @@ class NGramLM(Solver):
     )
     scoring: Literal["full", "partial"] = parameter(
         "full",
-        "whether to predict the entire text, or only what follows the placeholder, given what precedes it and the "
-        "candidate (Trinh and Le 2018). ``partial`` is for cloze questions only",
+        "whether to predict the entire text, or only what follows the placeholder, given what "
+        "precedes it and the candidate (Trinh and Le 2018). ``partial`` is for cloze questions "
+        "only",
         allowed=("full", "partial"),
     )
     normalise: Literal["none", "length"] = parameter(
-        "none", "whether the score is the sum, or the mean over predicted words", allowed=("none", "length")
+        "none",
+        "whether the score is the sum, or the mean over predicted words",
+        allowed=("none", "length"),
     )
     decision: Decision | None = DECISION
 
@@ -288,7 +321,9 @@ class NGramLM(Solver):
             is_file = part != "" and Path(part).exists()  # Path("") is the current folder
             if part not in _QUESTION_TEXTS and not is_file:
                 expected = "'passages', 'queries' or text files"
-                raise self.wrong_value("corpus", expected, f"must name {expected}: there is no file {part!r}")
+                raise self.wrong_value(
+                    "corpus", expected, f"must name {expected}: there is no file {part!r}"
+                )
         self.sources_: list[str] = []
         self.model_ = LanguageModel.fit(
             self._read_texts(questions),
@@ -298,7 +333,11 @@ class NGramLM(Solver):
         )
         fallback_orders = self.model_.fallback_orders if self.discounts == "modified" else []
         orders = " and ".join(map(str, fallback_orders))
-        self.caveats_ = (f"too little text to estimate the discounts of order {orders}",) if fallback_orders else ()
+        self.caveats_ = (
+            (f"too little text to estimate the discounts of order {orders}",)
+            if fallback_orders
+            else ()
+        )
         if self.learns_from != "nothing":
             self.trained_on_ = provenance(questions)
         return self
@@ -309,7 +348,9 @@ class NGramLM(Solver):
         There is no evidence if neither the model nor the cache knows a word of the candidate.
         """
         texts = self.put_in(questions)
-        sums = score_answers(self.model_, texts, partial=self.scoring == "partial", cache_weight=self.cache_weight)
+        sums = score_answers(
+            self.model_, texts, partial=self.scoring == "partial", cache_weight=self.cache_weight
+        )
         values = sums.logs / sums.n_tokens if self.normalise == "length" else sums.logs
         return Scores(values[texts.rows], texts.offsets, self._has_evidence(texts)[texts.rows])
 
@@ -319,7 +360,9 @@ class NGramLM(Solver):
             self.name,
             question,
             self.score_candidates([question]),
-            TokenExplainer(self.model_, self.put_in([question]), self.scoring == "partial", self.cache_weight),
+            TokenExplainer(
+                self.model_, self.put_in([question]), self.scoring == "partial", self.cache_weight
+            ),
             by_length=self.normalise == "length",
         )
 
@@ -338,8 +381,8 @@ class NGramLM(Solver):
         others = {question.task for question in questions} - {Task.CLOZE}
         if self.scoring == "partial" and others:
             problem = (
-                f"scoring='partial' of {self.name} needs cloze queries, because it predicts what follows the "
-                f"placeholder: {min(others)} questions have no placeholder"
+                f"scoring='partial' of {self.name} needs cloze queries, because it predicts what "
+                f"follows the placeholder: {min(others)} questions have no placeholder"
             )
             raise UsageError(problem, field="scoring", found="'partial'", expected="'full'")
         return substitute_candidates(model, questions, with_passages=self.cache_weight > 0)
@@ -362,7 +405,9 @@ class NGramLM(Solver):
         return self
 
     def _fitted_model(self) -> LanguageModel:
-        self.require_fitted("model_", f"{self.name} has no language model yet: call fit(questions) first")
+        self.require_fitted(
+            "model_", f"{self.name} has no language model yet: call fit(questions) first"
+        )
         return self.model_
 
     def _parts(self) -> list[str]:

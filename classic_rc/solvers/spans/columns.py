@@ -10,7 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import distinct, offsets_of
-from classic_rc.solvers.spans.texts import EDGE, Lexicon, ReadCandidates, ReadPassage, ReadQuestion, code_of
+from classic_rc.solvers.spans.texts import (
+    EDGE,
+    Lexicon,
+    ReadCandidates,
+    ReadPassage,
+    ReadQuestion,
+    code_of,
+)
 
 Codes = NDArray[np.uint32]
 
@@ -115,7 +122,9 @@ class Columns(NamedTuple):
     # The row of each candidate in each part, and the columns of each row: (n_features, n_rows).
     rows: Sequence[NDArray[np.int64] | None]
     parts: Sequence[NDArray[np.int32]]
-    evidence: NDArray[np.bool_]  # (n_candidates,): whether the sentence has a content word of the question
+    evidence: NDArray[
+        np.bool_
+    ]  # (n_candidates,): whether the sentence has a content word of the question
 
     def scores(self, weights: NDArray[np.float32]) -> NDArray[np.float64]:
         """Add up the weights of each candidate's features, in an order that no other candidate changes."""
@@ -127,7 +136,9 @@ class Columns(NamedTuple):
             total += own if rows is None else own[rows]
         return total
 
-    def add_gradient(self, of_scores: NDArray[np.float64], sums: NDArray[np.float64]) -> NDArray[np.int32]:
+    def add_gradient(
+        self, of_scores: NDArray[np.float64], sums: NDArray[np.float64]
+    ) -> NDArray[np.int32]:
         """Add the gradient by the weights to `sums`, given that by the scores; return the columns that have one."""
         columns, values = [], []
         for rows, own in zip(self.rows, self.parts, strict=True):
@@ -177,7 +188,12 @@ class ColumnMaker:
 
     def __init__(self, groups: Collection[str]) -> None:
         self._token, self._sentence, self._span = (
-            [(group, template) for group, own in templates.items() if group in groups for template in own]
+            [
+                (group, template)
+                for group, own in templates.items()
+                if group in groups
+                for template in own
+            ]
             for templates in (TOKEN_TEMPLATES, SENTENCE_TEMPLATES, SPAN_TEMPLATES)
         )
 
@@ -187,7 +203,10 @@ class ColumnMaker:
         parts = list(self.parts(block))
         evidence = block.share[block.sentence[block.first]] > 0
         return Columns(
-            block.candidate_offsets, [part.rows for part in parts], [part.columns() for part in parts], evidence
+            block.candidate_offsets,
+            [part.rows for part in parts],
+            [part.columns() for part in parts],
+            evidence,
         )
 
     def parts(self, block: Block) -> Iterator[Part]:
@@ -197,10 +216,17 @@ class ColumnMaker:
         ):  # fmt: skip
             own, row_of = _distinct(places, len(block.tokens))
             yield Part(
-                name, self._token, block.token_attributes(own, offset), row_of[places], len(own), first_column
+                name,
+                self._token,
+                block.token_attributes(own, offset),
+                row_of[places],
+                len(own),
+                first_column,
             )
         sentences = block.sentence[block.first]
-        yield Part("sentence", self._sentence, block.sentence_attributes(), sentences, len(block.share), 0)
+        yield Part(
+            "sentence", self._sentence, block.sentence_attributes(), sentences, len(block.share), 0
+        )
         yield Part("span", self._span, block.span_attributes(), None, len(block.first), 2 << BITS)
 
 
@@ -258,7 +284,9 @@ class Block:
         self._rank()
         self._find_paths()
 
-    def _match(self, questions: Sequence[ReadQuestion], stem: Codes, is_content: NDArray[np.bool_]) -> None:
+    def _match(
+        self, questions: Sequence[ReadQuestion], stem: Codes, is_content: NDArray[np.bool_]
+    ) -> None:
         """Find the question's words in the passage."""
         lengths = np.array([len(q.stems) for q in questions], dtype=np.int64)
         asker = np.repeat(np.arange(len(questions)), lengths)
@@ -321,7 +349,9 @@ class Block:
     def path(self, start: NDArray[np.int64], stop: NDArray[np.int64]) -> Codes:
         """Return the codes of the sequences of classes from `start` to before `stop`."""
         lengths = (stop - start).astype(np.uint32)
-        return (self._sums[stop] - self._sums[start]) * self._down[start] + lengths * _MULTIPLIERS[0]
+        return (self._sums[stop] - self._sums[start]) * self._down[start] + lengths * _MULTIPLIERS[
+            0
+        ]
 
     def path_names(self, lexicon: Lexicon) -> dict[int, str]:
         """Return the classes in words of each path and each sequence that is not longer than a span's."""
@@ -348,7 +378,9 @@ class Block:
         )
         return {name: partial(np.take, values, question) for name, values in known.items()}
 
-    def token_attributes(self, place: NDArray[np.int64], offset: int) -> dict[str, Callable[[], Codes]]:
+    def token_attributes(
+        self, place: NDArray[np.int64], offset: int
+    ) -> dict[str, Callable[[], Codes]]:
         """Return the attributes of tokens; `offset` leads to the token outside: -1 or 1."""
         begin, end = self.begin[place], self.end[place]
 
@@ -362,9 +394,13 @@ class Block:
         some_left, some_right = np.where(has_left, left, place), np.where(has_right, right, place)
 
         def distance(steps: NDArray[np.int64], exists: NDArray[np.bool_]) -> Codes:
-            return np.where(exists, _DISTANCE_BIN[np.minimum(steps, len(_DISTANCE_BIN) - 1)], _NO_DISTANCE)
+            return np.where(
+                exists, _DISTANCE_BIN[np.minimum(steps, len(_DISTANCE_BIN) - 1)], _NO_DISTANCE
+            )
 
-        def path(start: NDArray[np.int64], stop: NDArray[np.int64], exists: NDArray[np.bool_]) -> Codes:
+        def path(
+            start: NDArray[np.int64], stop: NDArray[np.int64], exists: NDArray[np.bool_]
+        ) -> Codes:
             short = exists & (stop - start <= _LONGEST_PATH)
             stop = np.where(short, stop, start)
             return np.where(short, self.path(start, stop) | np.uint32(1), 0).astype(np.uint32)
@@ -426,14 +462,20 @@ class Block:
         return self.of_question(self.candidate_question) | {
             "length": lambda: np.minimum(last - first + 1, _LONGEST_SPAN).astype(np.uint32),
             "sequence": lambda: self.path(first, last + 1),
-            "left class": lambda: np.where(has_left, self.word_class[before], EDGE).astype(np.uint32),
-            "right class": lambda: np.where(has_right, self.word_class[after], EDGE).astype(np.uint32),
+            "left class": lambda: np.where(has_left, self.word_class[before], EDGE).astype(
+                np.uint32
+            ),
+            "right class": lambda: np.where(has_right, self.word_class[after], EDGE).astype(
+                np.uint32
+            ),
             "first class": lambda: self.word_class[first],
             "last class": lambda: self.word_class[last],
             "first shape": lambda: self.shape[first],
             "last shape": lambda: self.shape[last],
             "name goes on": lambda: (left_name + 2 * right_name).astype(np.uint32),
-            "around": lambda: around(np.maximum(first - _AROUND, begin), np.minimum(last + 1 + _AROUND, end)),
+            "around": lambda: around(
+                np.maximum(first - _AROUND, begin), np.minimum(last + 1 + _AROUND, end)
+            ),
             "outside": lambda: around(begin, end),
             "inside": lambda: np.minimum(matches[last + 1] - matches[first], 3).astype(np.uint32),
             "rank": lambda: self.rank[self.sentence[first]],
@@ -442,7 +484,9 @@ class Block:
         }
 
 
-def _nearest(flags: NDArray[np.bool_], index: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _nearest(
+    flags: NDArray[np.bool_], index: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return for each place the nearest flagged one before it (or -1) and after it (or n)."""
     n = len(flags)
     before = np.maximum.accumulate(np.where(flags, index, -1))

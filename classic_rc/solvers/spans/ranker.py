@@ -19,11 +19,38 @@ from classic_rc.parameters import is_number, parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Question, Task
 from classic_rc.solvers.base import Solver, Variant, provenance
-from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark, Term, given, plus
-from classic_rc.solvers.learning import check_ascending, check_shape, chosen_groups, require_gold, require_task
+from classic_rc.solvers.explanation import (
+    CandidateExplanation,
+    Explanation,
+    Mark,
+    Term,
+    given,
+    plus,
+)
+from classic_rc.solvers.learning import (
+    check_ascending,
+    check_shape,
+    chosen_groups,
+    require_gold,
+    require_task,
+)
 from classic_rc.solvers.shared_parameters import SEED, SPAN_DECISION
-from classic_rc.solvers.spans.columns import GROUPS, N_COLUMNS, Asked, Block, ColumnMaker, Part, blocks_of
-from classic_rc.solvers.spans.texts import Lexicon, Rarity, ReadCandidates, ReadPassage, ReadQuestion
+from classic_rc.solvers.spans.columns import (
+    GROUPS,
+    N_COLUMNS,
+    Asked,
+    Block,
+    ColumnMaker,
+    Part,
+    blocks_of,
+)
+from classic_rc.solvers.spans.texts import (
+    Lexicon,
+    Rarity,
+    ReadCandidates,
+    ReadPassage,
+    ReadQuestion,
+)
 from classic_rc.text.squad import normalise_squad_answer
 
 # A batch is a step of the learner, so neither number may depend on how much memory there is.
@@ -74,8 +101,8 @@ class SpanRanker(Solver):
 
     name = "span-ranker"
     citation = (
-        "features after Rajpurkar, Zhang, Lopyrev and Liang 2016, SQuAD, section 5.2, without a parse; put "
-        "together in this package"
+        "features after Rajpurkar, Zhang, Lopyrev and Liang 2016, SQuAD, section 5.2, without a "
+        "parse; put together in this package"
     )
     cites = ("rajpurkar2016",)
     learns_from = "gold"
@@ -84,19 +111,26 @@ class SpanRanker(Solver):
     variants: ClassVar[Mapping[str, Variant]] = {
         "wh-word": Variant(
             {"inputs": "wh-word"},
-            "reads of the question nothing but its wh-word: what the kind of answer alone gives away",
+            "reads of the question nothing but its wh-word: what the kind of answer alone gives "
+            "away",
             "after Kaushik and Lipton 2018",
         )
     }
 
-    features: str = parameter("default", f"groups of features joined by a plus: {', '.join(GROUPS)}")
+    features: str = parameter(
+        "default", f"groups of features joined by a plus: {', '.join(GROUPS)}"
+    )
     inputs: Literal["all", "wh-word"] = parameter(
-        "all", "the inputs to read: all, or of the question only its wh-word", allowed=("all", "wh-word")
+        "all",
+        "the inputs to read: all, or of the question only its wh-word",
+        allowed=("all", "wh-word"),
     )
     epochs: int = whole_number(5, "the number of passes over the training questions", least=1)
     rate: float = _positive(0.05, "the learning rate")
     damping: float = _positive(0.003, "the squared gradient that each column starts with")
-    seed: int = SEED.but(help="the seed of the order of training questions, which depends on their ids only")
+    seed: int = SEED.but(
+        help="the seed of the order of training questions, which depends on their ids only"
+    )
     decision: Decision | None = SPAN_DECISION
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
@@ -107,7 +141,9 @@ class SpanRanker(Solver):
         lexicon = Lexicon()
         reader = _Reader(lexicon)
         of_passage = _by_passage(questions)
-        rarity = Rarity.learn([reader.passage(questions[members[0]]) for members in of_passage], lexicon)
+        rarity = Rarity.learn(
+            [reader.passage(questions[members[0]]) for members in of_passage], lexicon
+        )
         cases = []
         for members in of_passage:
             labels = _Labels()  # of one passage only: texts of all candidates need much memory
@@ -129,7 +165,9 @@ class SpanRanker(Solver):
             (f"{found} taught nothing: no candidate is right, or all are",) if n_unused else ()
         )
         maker = ColumnMaker(groups)
-        weights = learn_weights(cases, lexicon, maker, self.epochs, self.rate, self.damping, self.seed)
+        weights = learn_weights(
+            cases, lexicon, maker, self.epochs, self.rate, self.damping, self.seed
+        )
         self.rarity_, self.weights_ = rarity, weights
         self.trained_on_ = provenance(questions)
         return self
@@ -140,13 +178,19 @@ class SpanRanker(Solver):
         maker = ColumnMaker(self._groups())
         parts, order = [], [np.empty(0, dtype=np.int64)]
         for index, asked, lexicon in self._read(questions):
-            for start, stop in blocks_of([a.size for a in asked], block_size(_BLOCK_SIZE), _BLOCK_QUESTIONS):
+            for start, stop in blocks_of(
+                [a.size for a in asked], block_size(_BLOCK_SIZE), _BLOCK_QUESTIONS
+            ):
                 columns = maker.make(asked[start:stop], lexicon)
-                parts.append(Scores(columns.scores(self.weights_), columns.offsets, columns.evidence))
+                parts.append(
+                    Scores(columns.scores(self.weights_), columns.offsets, columns.evidence)
+                )
             order.append(index)
         return Scores.concatenate(parts).take(np.argsort(np.concatenate(order)))
 
-    def _read(self, questions: Sequence[Question]) -> Iterator[tuple[NDArray[np.int64], list[Asked], Lexicon]]:
+    def _read(
+        self, questions: Sequence[Question]
+    ) -> Iterator[tuple[NDArray[np.int64], list[Asked], Lexicon]]:
         """Yield parts of the questions with their indices; questions about one passage stay together."""
         together = [i for members in _by_passage(questions) for i in members]
         size = block_size(_READ_QUESTIONS)
@@ -223,16 +267,25 @@ class SpanRanker(Solver):
 
 
 def _part_terms(
-    part: Part, row: int, columns: NDArray[np.int32], weights: NDArray[np.float32], names: Mapping[int, str]
+    part: Part,
+    row: int,
+    columns: NDArray[np.int32],
+    weights: NDArray[np.float32],
+    names: Mapping[int, str],
 ) -> list[Term]:
     """Return what each group of one part adds to a score, with its features, the largest first."""
     groups: dict[str, list[Term]] = {}
     for (group, template), weight in zip(part.templates, weights[columns].tolist(), strict=True):
         values = (int(part.values(name)[row]) for name in template)
-        label = ", ".join(f"{name} {names.get(v, str(v))!r}" for name, v in zip(template, values, strict=True))
+        label = ", ".join(
+            f"{name} {names.get(v, str(v))!r}" for name, v in zip(template, values, strict=True)
+        )
         groups.setdefault(group, []).append(given(label, weight))
     return [
-        plus(f"{part.name}: {group}" if part.name != group else group, *sorted(own, key=lambda t: -abs(t.value)))
+        plus(
+            f"{part.name}: {group}" if part.name != group else group,
+            *sorted(own, key=lambda t: -abs(t.value)),
+        )
         for group, own in groups.items()
     ]
 
@@ -286,11 +339,15 @@ class _Labels:
     """Finds right candidates. The normalised texts of a passage's candidates are made once."""
 
     def __init__(self) -> None:
-        self._places: dict[tuple[int, int, Task], tuple[Sequence[Candidate], dict[str, list[int]]]] = {}
+        self._places: dict[
+            tuple[int, int, Task], tuple[Sequence[Candidate], dict[str, list[int]]]
+        ] = {}
 
     def of(self, question: Question) -> list[tuple[int, ...]]:
         """Return the right candidates: of each gold text if several are right together, else of all gold texts."""
-        normalise = normalise_quoref_answer if question.task is Task.MULTI_SPAN else normalise_squad_answer
+        normalise = (
+            normalise_quoref_answer if question.task is Task.MULTI_SPAN else normalise_squad_answer
+        )
         key = id(question.passage), id(question.candidates), question.task
         if key not in self._places:
             candidates: Sequence[Candidate] = list(question.candidates)
@@ -315,7 +372,9 @@ def _overlapping(
     return [
         i
         for i, start, end in located
-        if start is not None and end is not None and any(start < stop and end > begin for begin, stop in spans)
+        if start is not None
+        and end is not None
+        and any(start < stop and end > begin for begin, stop in spans)
     ]
 
 
@@ -352,7 +411,9 @@ def learn_weights(
         for start, stop in blocks_of(sizes, _BATCH_SIZE, _BATCH_QUESTIONS):
             batch = [cases[i] for i in order[start:stop]]
             columns = maker.make([case.asked for case in batch], lexicon)
-            of_scores = loss_gradient(columns.scores(weights), columns.offsets, [case.right for case in batch])
+            of_scores = loss_gradient(
+                columns.scores(weights), columns.offsets, [case.right for case in batch]
+            )
             used = columns.add_gradient(of_scores / len(batch), sums)
             step = sums[used].astype(np.float32)
             sums[used] = 0
@@ -364,7 +425,9 @@ def learn_weights(
 def loss_gradient(
     scores: NDArray[np.float64],  # (n_candidates,)
     offsets: NDArray[np.int64],  # (n_questions + 1,); no question is without candidates
-    right: Sequence[Sequence[Sequence[int]]],  # of each question, its groups of right candidates, from 0
+    right: Sequence[
+        Sequence[Sequence[int]]
+    ],  # of each question, its groups of right candidates, from 0
 ) -> NDArray[np.float64]:
     """Return the gradient of the loss by the scores.
 

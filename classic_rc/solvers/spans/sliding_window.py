@@ -22,7 +22,16 @@ from classic_rc.parameters import number, parameter
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import Solver, Variant
-from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark, Term, given, minus, plus, times
+from classic_rc.solvers.explanation import (
+    CandidateExplanation,
+    Explanation,
+    Mark,
+    Term,
+    given,
+    minus,
+    plus,
+    times,
+)
 from classic_rc.solvers.match_formulas import best_window, distance_term
 from classic_rc.solvers.shared_parameters import ANALYZER, SPAN_DECISION, STOP_WORDS
 from classic_rc.text.encoded import stop_flags
@@ -54,14 +63,14 @@ class SpanSlidingWindow(Solver):
     variants: ClassVar[Mapping[str, Variant]] = {
         "squad2016": Variant(
             {"context": "sentence"},
-            "overlap of words and bigrams, then the window within the sentence; candidates are generated spans "
-            "instead of constituents of a parse",
+            "overlap of words and bigrams, then the window within the sentence; candidates are "
+            "generated spans instead of constituents of a parse",
             f"{_PAPER}, sliding window",
         ),
         "squad2016-distance": Variant(
             {"context": "sentence", "distance": "min", "distance_weight": 1.0},
-            "the same with a distance within the sentence; the paper specifies neither the distance nor its "
-            "weight: here they are those that Richardson et al. 2013 print",
+            "the same with a distance within the sentence; the paper specifies neither the "
+            "distance nor its weight: here they are those that Richardson et al. 2013 print",
             f"{_PAPER}, sliding window + distance",
         ),
     }
@@ -69,8 +78,8 @@ class SpanSlidingWindow(Solver):
     analyzer: Any = ANALYZER
     context: Literal["sentence", "passage"] = parameter(
         "sentence",
-        "the text in which window and distance are computed and words are counted: the span's sentence, as in the "
-        "paper, or the entire passage",
+        "the text in which window and distance are computed and words are counted: the span's "
+        "sentence, as in the paper, or the entire passage",
         allowed=("sentence", "passage"),
     )
     distance: DistanceRule | None = parameter(
@@ -78,8 +87,12 @@ class SpanSlidingWindow(Solver):
         "the distance rule, as in :class:`~classic_rc.solvers.WordDistance`; None for no distance",
         allowed=(None, *get_args(DistanceRule)),
     )
-    distance_weight: float = number(1.0, "the cost of a distance as long as the entire context (d = 1)", least=0)
-    stop_words: str = STOP_WORDS.but(help="the stop words of the distance: the name of a stop list, or a file")
+    distance_weight: float = number(
+        1.0, "the cost of a distance as long as the entire context (d = 1)", least=0
+    )
+    stop_words: str = STOP_WORDS.but(
+        help="the stop words of the distance: the name of a stop list, or a file"
+    )
     decision: Decision | None = SPAN_DECISION
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
@@ -116,14 +129,25 @@ class SpanSlidingWindow(Solver):
         query = [spans.vocabulary[token] for token in spans.question_tokens.tolist()]
         first, last = int(spans.first[i]), int(spans.last[i])
         begin, end = spans.sentence_offsets[spans.sentence[i] : spans.sentence[i] + 2].tolist()
-        answer, context = words[first:last], words[begin:end] if self.context == "sentence" else words
+        answer, context = (
+            words[first:last],
+            words[begin:end] if self.context == "sentence" else words,
+        )
         weight = self._used_weight()
-        multiplier = plus("multiplier", given("", len(words)), weight, 1, note="|P| + weight of the distance + 1")
-        overlap = _explain_overlap((words[begin:first], words[last:end]), query, int(terms.overlap[i]))
+        multiplier = plus(
+            "multiplier", given("", len(words)), weight, 1, note="|P| + weight of the distance + 1"
+        )
+        overlap = _explain_overlap(
+            (words[begin:first], words[last:end]), query, int(terms.overlap[i])
+        )
         window, _ = best_window(context, query, answer, "set", Counter(context).__getitem__)
         parts = [times("", multiplier, overlap), window]
         if terms.distance is not None:
-            stop = {w for w, stops in zip(spans.vocabulary, self._stops(spans).tolist(), strict=True) if stops}
+            stop = {
+                w
+                for w, stops in zip(spans.vocabulary, self._stops(spans).tolist(), strict=True)
+                if stops
+            }
             value = float(terms.distance[i])
             assert self.distance is not None
             distance = distance_term(context, query, answer, stop, self.distance, value)
@@ -141,7 +165,9 @@ class SpanSlidingWindow(Solver):
         arrays, order = spans.in_contexts(spans.sentence, spans.sentence_offsets)
         span = spans.candidate_span[order]
         begin = spans.sentence_offsets[spans.sentence[span]]
-        overlap = _restore_order(span_overlap(arrays, spans.first[span] - begin, spans.last[span] - begin), order)
+        overlap = _restore_order(
+            span_overlap(arrays, spans.first[span] - begin, spans.last[span] - begin), order
+        )
         if self.context == "passage":
             passage = np.searchsorted(spans.passage_sentences, spans.sentence, side="right") - 1
             arrays, order = spans.in_contexts(passage, spans.passage_offsets)
@@ -185,7 +211,9 @@ def _explain_overlap(sides: tuple[list[str], list[str]], query: list[str], overl
     pairs = [pair for side in sides for pair in pairwise(side)]
     double = [" ".join(pair) for pair in dict.fromkeys(pairwise(query)) if pair in pairs]
     note = ", ".join(f'"{unit}"' for unit in [*single, *double])
-    return given("overlap", overlap, f"question words and bigrams around the span: {note or 'none'}")
+    return given(
+        "overlap", overlap, f"question words and bigrams around the span: {note or 'none'}"
+    )
 
 
 def _mark_span(spans: EncodedSpans, i: int, in_question: NDArray[np.bool_]) -> list[Mark]:
@@ -193,7 +221,9 @@ def _mark_span(spans: EncodedSpans, i: int, in_question: NDArray[np.bool_]) -> l
     first, last = spans.first[i], spans.last[i]
     begin, end = spans.sentence_offsets[spans.sentence[i] : spans.sentence[i] + 2]
     around = [*range(begin, first), *range(last, end)]
-    places = [(spans.token_starts[j], spans.token_ends[j], "question") for j in around if in_question[j]]
+    places = [
+        (spans.token_starts[j], spans.token_ends[j], "question") for j in around if in_question[j]
+    ]
     if first < last:
         places.append((spans.token_starts[first], spans.token_ends[last - 1], "candidate"))
     return [Mark(int(start), int(end), kind) for start, end, kind in sorted(places)]

@@ -23,9 +23,10 @@ _TOKEN = re.compile(
 _CLOSED: dict[str, str] = {
     "determiner": "the a an this that these those some any each every all both no another such",
     "to": "to",
-    "preposition": "about above across against along among around before behind below beneath beside besides "
-    "between beyond despite down during except inside into like near off onto out outside over past per since "
-    "through throughout toward towards under until up upon via within without after than",
+    "preposition": "about above across against along among around before behind below beneath "
+    "beside besides between beyond despite down during except inside into like near off onto out "
+    "outside over past per since through throughout toward towards under until up upon via within "
+    "without after than",
     "and": "and or nor",
     "conjunction": "but if because although though while whereas unless so",
     "possessive": "his her its their my our your",
@@ -36,9 +37,9 @@ _CLOSED: dict[str, str] = {
     "do": "do does did",
     "modal": "can could will would shall should may might must",
     "not": "not n't never",
-    "numeral": "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-    "seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million "
-    "billion trillion",
+    "numeral": "one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+    "fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty "
+    "ninety hundred thousand million billion trillion",
     "month": "january february march april june july august september october november december",
     "weekday": "monday tuesday wednesday thursday friday saturday sunday",
     "quantity": "more less most least many much few several about approximately nearly almost only",
@@ -85,7 +86,9 @@ def word_class(token: str) -> str:
         return "year" if is_year else "number" if not token[-1].isalpha() else "number-word"
     if not token.islower():
         return "capitals" if len(token) > 1 and token.isupper() else "name"
-    return next((name for endings, name in _SUFFIXES if token.endswith(endings) and len(token) > 4), "word")
+    return next(
+        (name for endings, name in _SUFFIXES if token.endswith(endings) and len(token) > 4), "word"
+    )
 
 
 _RUNS = re.compile(r"(X|x)\1+|d{5,}")
@@ -99,7 +102,9 @@ def word_shape(token: str) -> str:
     >>> [word_shape(token) for token in ("Paris", "1854", "3.5", "McCoy", "NATO", "1870s")]
     ['Xx', 'dddd', 'd.d', 'XxXx', 'X', 'ddddx']
     """
-    letters = "".join("d" if c.isdigit() else ("x" if c.islower() else "X") if c.isalpha() else c for c in token)
+    letters = "".join(
+        "d" if c.isdigit() else ("x" if c.islower() else "X") if c.isalpha() else c for c in token
+    )
     return _RUNS.sub(lambda run: run[0][0] if run[0][0] != "d" else "ddddd", letters)
 
 
@@ -187,7 +192,9 @@ class ReadPassage(NamedTuple):
         starts, ends = np.array(begins, dtype=np.int32), np.array(finishes, dtype=np.int32)
         borders = np.array([start for start, _ in passage_sentences(passage)][1:], dtype=np.int32)
         offsets = np.concatenate(([0], np.searchsorted(starts, borders), [len(tokens)]))
-        return cls(np.array(tokens, dtype=np.int32), starts, ends, np.unique(offsets).astype(np.int32))
+        return cls(
+            np.array(tokens, dtype=np.int32), starts, ends, np.unique(offsets).astype(np.int32)
+        )
 
 
 class ReadCandidates(NamedTuple):
@@ -227,7 +234,9 @@ class ReadQuestion(NamedTuple):
     rarity: NDArray[np.float64]  # (n,)
 
     @classmethod
-    def of(cls, text: str, lexicon: Lexicon, rarity: Rarity, *, wh_only: bool = False) -> ReadQuestion:
+    def of(
+        cls, text: str, lexicon: Lexicon, rarity: Rarity, *, wh_only: bool = False
+    ) -> ReadQuestion:
         """Read a question; with `wh_only`, nothing but its wh-word."""
         surface = _TOKEN.findall(text)
         words = [token.lower() for token in surface]
@@ -238,13 +247,21 @@ class ReadQuestion(NamedTuple):
             wh, begin = f"how {words[begin]}", begin + 1
         if wh_only:
             empty = np.empty(0)
-            return cls(lexicon.code(wh), 0, 0, 0, 0, empty.astype(np.uint32), empty.astype(np.int32), empty)
+            return cls(
+                lexicon.code(wh), 0, 0, 0, 0, empty.astype(np.uint32), empty.astype(np.int32), empty
+            )
         classes = [word_class(token) for token in surface]
-        auxiliary = next((i for i in range(begin, len(words)) if classes[i] in _AUXILIARIES), len(words))
+        auxiliary = next(
+            (i for i in range(begin, len(words)) if classes[i] in _AUXILIARIES), len(words)
+        )
         head = _find_head(words, classes, begin, auxiliary)
         verb = _find_verb(words, classes, begin, auxiliary)
         numbers = [lexicon.number(token) for token in surface]
-        content = {lexicon.stem(n): i for i, n in reversed(list(enumerate(numbers))) if lexicon.is_content(n)}
+        content = {
+            lexicon.stem(n): i
+            for i, n in reversed(list(enumerate(numbers)))
+            if lexicon.is_content(n)
+        }
         codes = np.array([code_of(stem) for stem in content], dtype=np.uint32)
         codes, once = np.unique(codes, return_index=True)
         places = np.array(list(content.values()), dtype=np.int32)[once]
@@ -297,13 +314,17 @@ def _find_verb(words: Sequence[str], classes: Sequence[str], begin: int, auxilia
     return -1
 
 
-_BEFORE_NOUNS = frozenset({"determiner", "possessive", "of", "in", "on", "at", "by", "for", "with", "from", "'s"})
+_BEFORE_NOUNS = frozenset(
+    {"determiner", "possessive", "of", "in", "on", "at", "by", "for", "with", "from", "'s"}
+)
 
 
 class Rarity:
     """How rare a stem is in the training passages: ln((N + 1) / (n + 0.5)) if n of N passages have it."""
 
-    def __init__(self, stems: Sequence[str], passages_with: NDArray[np.integer], n_passages: int) -> None:
+    def __init__(
+        self, stems: Sequence[str], passages_with: NDArray[np.integer], n_passages: int
+    ) -> None:
         self.stems, self.passages_with, self.n_passages = list(stems), passages_with, n_passages
         weights = np.log((n_passages + 1) / (passages_with + 0.5))
         self._weights = dict(zip(self.stems, weights.tolist(), strict=True))

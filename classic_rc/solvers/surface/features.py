@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError
-from classic_rc.kernels.arrays import TokenArrays, binary_search, offsets_of, ragged_indices, run_starts
+from classic_rc.kernels.arrays import (
+    TokenArrays,
+    binary_search,
+    offsets_of,
+    ragged_indices,
+    run_starts,
+)
 from classic_rc.kernels.pairs import WordCounts, occurrences, pair_blocks, word_counts, word_pairs
 from classic_rc.solvers.learning import check_shape, chosen_groups, require_few_words
 from classic_rc.text.encoded import EncodedDataset
@@ -25,8 +31,10 @@ SURFACE_FEATURE_GROUPS: Mapping[str, str] = {
     "answer": "the distinct words of the candidate",
     "text-answer": "the distinct words that passage and candidate share",
     "question-answer": "the pairs of a distinct question word and a distinct candidate word",
-    "token-overlap": "like overlap, but counts pairs of equal tokens for passage and question (MultiRC's release)",
-    "prominent": "again, the shared words that occur in the passage more often than average (MultiRC's release)",
+    "token-overlap": "like overlap, but counts pairs of equal tokens for passage and question "
+    "(MultiRC's release)",
+    "prominent": "again, the shared words that occur in the passage more often than average "
+    "(MultiRC's release)",
 }
 """The groups of features, by name. ``all`` means the first five."""
 
@@ -46,8 +54,16 @@ _NUMBERS: Mapping[str, tuple[str, ...]] = {
         for text in ("passage", "question", "candidate")
         for unit in ("characters", "words")
     ),
-    "overlap": ("candidate words in passage", "candidate words in question", "question words in passage"),
-    "token-overlap": ("candidate words in passage", "candidate words in question", "question tokens in passage"),
+    "overlap": (
+        "candidate words in passage",
+        "candidate words in question",
+        "question words in passage",
+    ),
+    "token-overlap": (
+        "candidate words in passage",
+        "candidate words in question",
+        "question tokens in passage",
+    ),
     "prominent": ("prominent candidate words in passage",),
 }
 """The names of the numbers, by group. A name contains the inputs that its number needs."""
@@ -74,7 +90,9 @@ class WordFeatures(NamedTuple):
 
     rows: NDArray[np.int64]  # shape (n,): the candidate that has the feature
     words: NDArray[np.int64]  # shape (n,): the candidate's word
-    asked: NDArray[np.int64] | None = None  # shape (n,): the question's word, if the features are pairs
+    asked: NDArray[np.int64] | None = (
+        None  # shape (n,): the question's word, if the features are pairs
+    )
 
 
 class FeatureBlock(NamedTuple):
@@ -96,7 +114,9 @@ class FeatureSet:
 
     groups: tuple[str, ...]  # names of GROUPS
     inputs: str = "all"  # a name of INPUTS; features that need other inputs are left out
-    question_words: int | None = None  # the number of words to read from the question's start; None reads all
+    question_words: int | None = (
+        None  # the number of words to read from the question's start; None reads all
+    )
 
     def __post_init__(self) -> None:
         if not self.numbers and not self.word_groups:
@@ -114,12 +134,16 @@ class FeatureSet:
     @property
     def word_groups(self) -> tuple[str, ...]:
         """The groups of words, without those that need an input that is not read."""
-        return tuple(group for group in self.groups if _WORDS.get(group, {"no word"}) <= INPUTS[self.inputs])
+        return tuple(
+            group for group in self.groups if _WORDS.get(group, {"no word"}) <= INPUTS[self.inputs]
+        )
 
     def blocks(self, encoded: EncodedDataset) -> Iterator[FeatureBlock]:
         """Yield the features of an encoding's candidates in blocks, so that memory is bounded."""
         word_lengths = np.fromiter(map(len, encoded.vocabulary), np.int64, len(encoded.vocabulary))
-        for where, arrays in pair_blocks(self._hide_inputs(encoded.arrays), _BLOCK_TOKENS, _BLOCK_PAIRS):
+        for where, arrays in pair_blocks(
+            self._hide_inputs(encoded.arrays), _BLOCK_TOKENS, _BLOCK_PAIRS
+        ):
             matches = _match_words(arrays)
             numbers = {**_text_lengths(arrays, word_lengths), **_count_shared(arrays, matches)}
             table = np.empty((where.stop - where.start, len(self.numbers)))
@@ -171,14 +195,21 @@ def _text_lengths(arrays: TokenArrays, word_lengths: NDArray[np.int64]) -> dict[
     question = arrays.candidate_question
     lengths = {}
     for text, tokens, offsets, of_candidate in (
-        ("passage", arrays.passage_tokens, arrays.passage_offsets, arrays.question_passage[question]),
+        (
+            "passage",
+            arrays.passage_tokens,
+            arrays.passage_offsets,
+            arrays.question_passage[question],
+        ),
         ("question", arrays.question_tokens, arrays.question_offsets, question),
         ("candidate", arrays.candidate_tokens, arrays.candidate_offsets, np.arange(len(question))),
     ):
         # Each word counts one more character, its space; the last space of a text is taken off below.
         ends = offsets_of(word_lengths[tokens] + 1)
         lengths[f"{text} length in words"] = np.diff(offsets)[of_candidate]
-        lengths[f"{text} length in characters"] = np.maximum(np.diff(ends[offsets]) - 1, 0)[of_candidate]
+        lengths[f"{text} length in characters"] = np.maximum(np.diff(ends[offsets]) - 1, 0)[
+            of_candidate
+        ]
     return lengths
 
 
@@ -186,7 +217,9 @@ def _count_shared(arrays: TokenArrays, matches: _Matches) -> dict[str, NDArray[A
     """Return how many words each candidate's texts share, by name."""
     question, candidate = arrays.candidate_question, matches.candidates.texts
     owner = matches.questions.texts
-    in_passage = occurrences(matches.passages, arrays.question_passage[owner], matches.questions.words)
+    in_passage = occurrences(
+        matches.passages, arrays.question_passage[owner], matches.questions.words
+    )
 
     def sum_candidate_words(amounts: NDArray[Any]) -> NDArray[Any]:
         return np.bincount(candidate, weights=amounts, minlength=len(question))
@@ -337,7 +370,8 @@ class Design:
         encoded: EncodedDataset,
         *,
         scaled: bool,  # whether to divide lengths and counts by their root mean square over the candidates
-        repeats: NDArray[np.integer] | None = None,  # how often the row of each candidate of the arrays is repeated
+        repeats: NDArray[np.integer]
+        | None = None,  # how often the row of each candidate of the arrays is repeated
     ) -> tuple[Design, TrainingMatrix]:
         """Assign columns to the features of an encoding's candidates, and return the candidates' matrix."""
         columns = WordColumns.empty(features.word_groups, encoded)
@@ -363,8 +397,14 @@ class Design:
         offsets = offsets_of(np.concatenate(sizes))
         indices, begin = np.empty(offsets[-1], dtype=np.int32), 0
         for i, of_rows in enumerate(local):
-            found = [columns.of_keys(group, keys[i]).astype(np.int32) for group, keys in keys_of.items()]
-            np.take(np.concatenate([*found, _NO_COLUMNS]), of_rows, out=indices[begin : begin + len(of_rows)])
+            found = [
+                columns.of_keys(group, keys[i]).astype(np.int32) for group, keys in keys_of.items()
+            ]
+            np.take(
+                np.concatenate([*found, _NO_COLUMNS]),
+                of_rows,
+                out=indices[begin : begin + len(of_rows)],
+            )
             begin += len(of_rows)
         scale = np.sqrt(squares / max(len(encoded.arrays.candidate_question), 1))
         design = cls(features, columns, np.where((scale > 0) & scaled, scale, 1.0))
@@ -407,7 +447,9 @@ class Design:
         cls, features: FeatureSet, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
     ) -> Design:
         """Return the design with a state that :meth:`to_state` returned; KeyError or ValueError if it is none."""
-        columns = WordColumns(state["words"], {group: arrays[f"keys.{group}"] for group in features.word_groups})
+        columns = WordColumns(
+            state["words"], {group: arrays[f"keys.{group}"] for group in features.word_groups}
+        )
         check_shape(arrays["scale"], (len(features.numbers),))
         return cls(features, columns, arrays["scale"])
 
@@ -426,9 +468,13 @@ def _number_features(
     for group, features in block.words.items():
         keys, sizes, of_keys = columns.sort(features, word_ids)
         keys_of[group].append(keys)
-        numbers.append(np.repeat(np.arange(n_distinct, n_distinct + len(keys), dtype=np.int32), sizes))
+        numbers.append(
+            np.repeat(np.arange(n_distinct, n_distinct + len(keys), dtype=np.int32), sizes)
+        )
         rows.append(of_keys)
         n_distinct += len(keys)
     all_rows = np.concatenate(rows)
-    by_row = np.argsort(all_rows.astype(np.uint16), kind="stable")  # NumPy sorts 16-bit numbers by radix
+    by_row = np.argsort(
+        all_rows.astype(np.uint16), kind="stable"
+    )  # NumPy sorts 16-bit numbers by radix
     return np.concatenate(numbers)[by_row], np.bincount(all_rows, minlength=len(block.numbers))

@@ -14,7 +14,12 @@ from numpy.typing import NDArray
 
 from classic_rc.decisions import Decision
 from classic_rc.errors import DataError
-from classic_rc.kernels.blocked_matrix import Features, count_entries, find_equal_columns, renumber_columns
+from classic_rc.kernels.blocked_matrix import (
+    Features,
+    count_entries,
+    find_equal_columns,
+    renumber_columns,
+)
 from classic_rc.parameters import parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
@@ -29,9 +34,22 @@ from classic_rc.solvers.explanation import (
     plus,
     times,
 )
-from classic_rc.solvers.learning import LEARNERS, LogisticModel, check_shape, fit_model, gold_labels, require_task
+from classic_rc.solvers.learning import (
+    LEARNERS,
+    LogisticModel,
+    check_shape,
+    fit_model,
+    gold_labels,
+    require_task,
+)
 from classic_rc.solvers.shared_parameters import ANALYZER, DECISION, REGULARISATION
-from classic_rc.solvers.surface.features import INPUTS, Design, FeatureSet, TrainingMatrix, feature_groups
+from classic_rc.solvers.surface.features import (
+    INPUTS,
+    Design,
+    FeatureSet,
+    TrainingMatrix,
+    feature_groups,
+)
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encoded import EncodedDataset
 
@@ -42,18 +60,19 @@ SURFACE_VARIANTS = {
             "features": "lengths+token-overlap+answer+text-answer+question-answer+prominent",
             "scaling": "none",
         },
-        "the features that MultiRC's authors released, unscaled; a word is 'prominent' if it occurs in the passage "
-        "more often than the passage's ratio of types to tokens, which is true of every word of a passage in which "
-        "any word recurs (a bug), so shared words count twice. Not copied: the prediction script reads the header "
-        "of LIBLINEAR's output as the first prediction; lengths in characters exclude blanks at a text's ends",
+        "the features that MultiRC's authors released, unscaled; a word is 'prominent' if it "
+        "occurs in the passage more often than the passage's ratio of types to tokens, which is "
+        "true of every word of a passage in which any word recurs (a bug), so shared words count "
+        "twice. Not copied: the prediction script reads the header of LIBLINEAR's output as the "
+        "first prediction; lengths in characters exclude blanks at a text's ends",
         "Khashabi et al. 2018, MultiRC, SurfaceLR, and the released surfaceLR_train.pl",
         cites=("khashabi2018multirc",),
     ),
     "mitre2018": Variant(
         {"features": "all", "scaling": "none"},
-        "the features as the paper describes them: the candidate's words, those shared by story and candidate, the "
-        "product of question and candidate, three counts of shared words and the lengths, unscaled; the paper does "
-        "not specify its tokens and its ensemble",
+        "the features as the paper describes them: the candidate's words, those shared by story "
+        "and candidate, the product of question and candidate, three counts of shared words and "
+        "the lengths, unscaled; the paper does not specify its tokens and its ensemble",
         "Merkhofer et al. 2018, MITRE at SemEval-2018 Task 11, logistic regression",
         cites=("merkhofer2018",),
     ),
@@ -80,10 +99,14 @@ class SurfaceLR(Solver):
     """
 
     name = "surface-lr"
-    citation = "Merkhofer et al. 2018, MITRE at SemEval-2018 Task 11; Khashabi et al. 2018, SurfaceLR"
+    citation = (
+        "Merkhofer et al. 2018, MITRE at SemEval-2018 Task 11; Khashabi et al. 2018, SurfaceLR"
+    )
     cites = ("merkhofer2018", "khashabi2018multirc")
     learns_from = "gold"
-    tasks: ClassVar[frozenset[Task]] = frozenset({Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER, Task.CLOZE})
+    tasks: ClassVar[frozenset[Task]] = frozenset(
+        {Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER, Task.CLOZE}
+    )
     variants: ClassVar[Mapping[str, Variant]] = SURFACE_VARIANTS
     needs_only_arrays = True
 
@@ -96,22 +119,25 @@ class SurfaceLR(Solver):
     )
     inputs: Literal["all", "no-passage", "no-question", "candidates"] = parameter(
         "all",
-        "the inputs to read. Features that need other inputs are left out, which makes a partial-input baseline "
-        "(after Kaushik and Lipton 2018)",
+        "the inputs to read. Features that need other inputs are left out, which makes a "
+        "partial-input baseline (after Kaushik and Lipton 2018)",
         allowed=tuple(INPUTS),
     )
     question_words: int | None = whole_number(
         None,
-        "how many words to read from the start of the question (after Sugawara et al. 2018); None for all",
+        "how many words to read from the start of the question (after Sugawara et al. 2018); None "
+        "for all",
         allowed=(None,),
     )
     scaling: Literal["rms", "none"] = parameter(
-        "rms", "whether to divide lengths and counts by their root mean square in training", allowed=("rms", "none")
+        "rms",
+        "whether to divide lengths and counts by their root mean square in training",
+        allowed=("rms", "none"),
     )
     learner: Literal["newton", "liblinear"] | None = parameter(
         None,
-        "the learner of the weights; None is ``newton``. ``liblinear`` is the learner of the papers; with unscaled "
-        "lengths it stops short of the same optimum, without a warning",
+        "the learner of the weights; None is ``newton``. ``liblinear`` is the learner of the "
+        "papers; with unscaled lengths it stops short of the same optimum, without a warning",
         allowed=(None, *LEARNERS),
     )
     C: float = REGULARISATION
@@ -128,9 +154,13 @@ class SurfaceLR(Solver):
         if rows is not None:
             repeats = np.bincount(rows, minlength=len(encoded.arrays.candidate_question))
             right = right[np.argsort(rows, kind="stable")]
-        self.design_, matrix = Design.fit(features, encoded, scaled=self.scaling == "rms", repeats=repeats)
+        self.design_, matrix = Design.fit(
+            features, encoded, scaled=self.scaling == "rms", repeats=repeats
+        )
         if not self.design_.n_features:
-            raise DataError(f"{self.name} cannot learn: no candidate has any of the features {self.features!r}")
+            raise DataError(
+                f"{self.name} cannot learn: no candidate has any of the features {self.features!r}"
+            )
         self.model_, self.caveats_ = self._learn(matrix, right)
         self.trained_on_ = provenance(questions)
         return self
@@ -176,7 +206,9 @@ class SurfaceLR(Solver):
         self.check_parameters()
         return FeatureSet(feature_groups(self.features), self.inputs, self.question_words)
 
-    def _learn(self, matrix: TrainingMatrix, right: NDArray[np.int64]) -> tuple[LogisticModel, tuple[str, ...]]:
+    def _learn(
+        self, matrix: TrainingMatrix, right: NDArray[np.int64]
+    ) -> tuple[LogisticModel, tuple[str, ...]]:
         from scipy.sparse import csr_matrix
 
         numbers, columns, offsets = matrix
@@ -193,8 +225,12 @@ class SurfaceLR(Solver):
         copies = np.append(np.ones(n_numbers), sets.copies[by_size].astype(np.float64))
         ones = np.ones(len(columns), dtype=np.int8)
         words = csr_matrix((ones, columns, offsets), shape=(len(numbers), len(sets.first)))
-        (weights, bias), caveats = fit_model(self.learner, self.C, Features(numbers, words), right, copies)
-        return LogisticModel(np.append(weights[:n_numbers], weights[n_numbers:][new_column]), bias), caveats
+        (weights, bias), caveats = fit_model(
+            self.learner, self.C, Features(numbers, words), right, copies
+        )
+        return LogisticModel(
+            np.append(weights[:n_numbers], weights[n_numbers:][new_column]), bias
+        ), caveats
 
 
 _SHOWN_FEATURES = 8
@@ -236,7 +272,11 @@ def explain_features(solver: SurfaceLR, question: Question) -> Explanation:
             if term.group in _PASSAGE_GROUPS:
                 word_weights[term.word] += term.weight
         shared = _candidate_words(encoded, row) if reads_passage else set()
-        marks = (Mark(start, end, "candidate", word_weights.get(w)) for w, start, end in located if w in shared)
+        marks = (
+            Mark(start, end, "candidate", word_weights.get(w))
+            for w, start, end in located
+            if w in shared
+        )
         return replace(
             plain,
             marks=tuple(marks),
@@ -271,9 +311,15 @@ def _explain_score(terms: Sequence[_Term], bias: float, score: float) -> Term | 
     kinds: dict[str, list[Term]] = {}
     for term in sorted(terms, key=lambda t: (-abs(t.weight), t.label)):
         if term.weight:
-            kinds.setdefault(_KINDS.get(term.group, "lengths and counts"), []).append(term.formula())
+            kinds.setdefault(_KINDS.get(term.group, "lengths and counts"), []).append(
+                term.formula()
+            )
     formula = plus("score", *(plus(kind, *own) for kind, own in kinds.items()), given("bias", bias))
-    return replace(formula, value=score) if math.isclose(formula.value, score, rel_tol=1e-6, abs_tol=1e-6) else None
+    return (
+        replace(formula, value=score)
+        if math.isclose(formula.value, score, rel_tol=1e-6, abs_tol=1e-6)
+        else None
+    )
 
 
 def _compute_terms(solver: SurfaceLR, encoded: EncodedDataset) -> Mapping[int, list[_Term]]:
@@ -286,8 +332,12 @@ def _compute_terms(solver: SurfaceLR, encoded: EncodedDataset) -> Mapping[int, l
         start = block.where.start
         added = block.numbers / design.scale * weights[:n_numbers]
         units = np.broadcast_to(design.scale, added.shape[1:]).tolist()
-        for row, (own, values) in enumerate(zip(added.tolist(), block.numbers.tolist(), strict=True), start):
-            for label, weight, value, unit in zip(design.features.numbers, own, values, units, strict=True):
+        for row, (own, values) in enumerate(
+            zip(added.tolist(), block.numbers.tolist(), strict=True), start
+        ):
+            for label, weight, value, unit in zip(
+                design.features.numbers, own, values, units, strict=True
+            ):
                 terms[row].append(_Term(label, weight, value=value, unit=unit))
         for group, features in block.words.items():
             usable, keys = design.columns.keys(features, word_ids)
@@ -295,12 +345,19 @@ def _compute_terms(solver: SurfaceLR, encoded: EncodedDataset) -> Mapping[int, l
             question_words = features.words if features.asked is None else features.asked
             ids = (features.rows, features.words, question_words)
             for row, word, question_word, column in zip(
-                *((own if usable is None else own[usable]).tolist() for own in ids), columns.tolist(), strict=True
+                *((own if usable is None else own[usable]).tolist() for own in ids),
+                columns.tolist(),
+                strict=True,
             ):
                 if column >= 0:
-                    texts = {"word": encoded.vocabulary[word], "question_word": encoded.vocabulary[question_word]}
+                    texts = {
+                        "word": encoded.vocabulary[word],
+                        "question_word": encoded.vocabulary[question_word],
+                    }
                     weight = float(weights[n_numbers + column])
-                    terms[start + row].append(_Term(_LABELS[group].format(**texts), weight, group, texts["word"]))
+                    terms[start + row].append(
+                        _Term(_LABELS[group].format(**texts), weight, group, texts["word"])
+                    )
     return terms
 
 

@@ -9,7 +9,9 @@ import pytest
 
 from classic_rc.datasets import load
 
-WORDS = "river tower garden station bakery harbour library theatre museum stable orchard market".split()
+WORDS = (
+    "river tower garden station bakery harbour library theatre museum stable orchard market".split()
+)
 
 
 def make_rows(n=120, leak="", field=False):
@@ -19,7 +21,9 @@ def make_rows(n=120, leak="", field=False):
         options, gold = [" ".join(rng.choices(WORDS, k=3)) for _ in range(3)], rng.randrange(3)
         options[gold] += leak
         row = {"id": f"q{i}", "passage": f"p{i} {rng.choice(WORDS)}", "question": f"Where {i}?"}
-        rows.append({**row, "candidates": options, "gold": gold, **({"key": "abc"[gold]} if field else {})})
+        rows.append(
+            {**row, "candidates": options, "gold": gold, **({"key": "abc"[gold]} if field else {})}
+        )
     return rows
 
 
@@ -86,7 +90,9 @@ def test_mending_writes_a_copy_its_provenance_and_both_figures(cli, write, tmp_p
     assert done.code == 1  # the data as it was
     assert "before and after" in done.out
     assert all("key" not in q.meta for q in load(out))
-    repairs = json.loads((tmp_path / "mended.jsonl.repairs.json").read_text(encoding="utf-8"))["repairs"]
+    repairs = json.loads((tmp_path / "mended.jsonl.repairs.json").read_text(encoding="utf-8"))[
+        "repairs"
+    ]
     assert any("leaking fields removed: key" in row["repair"] for row in repairs)
     assert cli("check", out, "--fail").code == 0
     sheet = tmp_path / "sheet.md"

@@ -19,7 +19,9 @@ from classic_rc.commands.check.option_arrays import OptionTable
 from classic_rc.commands.check.score_test import Model
 from classic_rc.kernels.arrays import small_blocks
 
-WORDS = "river tower garden station bakery harbour library theatre museum stable orchard market".split()
+WORDS = (
+    "river tower garden station bakery harbour library theatre museum stable orchard market".split()
+)
 
 
 def make_rows(n: int = 160, k: int = 4, seed: int = 1, per_passage: int = 2):
@@ -32,7 +34,12 @@ def make_rows(n: int = 160, k: int = 4, seed: int = 1, per_passage: int = 2):
             passage = f"story {i // per_passage}: " + " ".join(rng.choices(WORDS, k=30))
         options = [" ".join(rng.choices(WORDS, k=4)) for _ in range(k)]
         question = f"Which {rng.choice(WORDS)} is it?"
-        row: dict[str, Any] = {"id": f"q{i}", "passage": passage, "question": question, "candidates": options}
+        row: dict[str, Any] = {
+            "id": f"q{i}",
+            "passage": passage,
+            "question": question,
+            "candidates": options,
+        }
         rows.append({**row, "gold": rng.randrange(k)})
     return rows
 
@@ -51,7 +58,11 @@ def change(rows, what):
 PLANTED = {
     "a word": (lambda t, i: f"{t} quickly", r'"quickly"', Kind.ARTIFACT),
     "a blank": (lambda t, i: f"{t} ", "blank at an end|ends with U", Kind.ARTIFACT),
-    "an invisible character": (lambda t, i: f"{t[:3]}\u200b{t[3:]}", "200B|invisible|ASCII", Kind.ARTIFACT),
+    "an invisible character": (
+        lambda t, i: f"{t[:3]}\u200b{t[3:]}",
+        "200B|invisible|ASCII",
+        Kind.ARTIFACT,
+    ),
     "a rare mark": (lambda t, i: f"{t}*" if i % 16 == 0 else t, r"\*|mark", Kind.ARTIFACT),
     "length": (lambda t, i: f"{t} {t} {t}", "words|characters", Kind.ARTIFACT),
 }
@@ -95,7 +106,8 @@ def test_small_blocks_change_nothing():
 
 def test_random_gold_has_no_findings():
     found = [
-        check(make_rows(n, k, seed), draws=200, seed=seed).cues for seed, (n, k) in enumerate([(120, 2), (240, 4)])
+        check(make_rows(n, k, seed), draws=200, seed=seed).cues
+        for seed, (n, k) in enumerate([(120, 2), (240, 4)])
     ]
     assert found == [(), ()]
 
@@ -118,7 +130,10 @@ def test_copying_the_passage_is_a_shortcut():
 @pytest.mark.parametrize(
     ("value", "pattern"),
     [
-        (lambda row: row["gold"], 'index from 0 is in the field|has its index|where the field "aux"'),
+        (
+            lambda row: row["gold"],
+            'index from 0 is in the field|has its index|where the field "aux"',
+        ),
         (lambda row: "ABCD"[row["gold"]], 'letter in the field "aux"|where the field "aux"'),
         (lambda row: {"deep": [j == row["gold"] for j in range(4)]}, 'field "aux'),
         (lambda row: f"see {row['candidates'][row['gold']]}", 'text in the field "aux"'),
@@ -136,7 +151,12 @@ def test_a_leaking_field_is_named(value, pattern):
 def test_mirrored_items_are_gold_order_and_do_not_fail():
     rows = make_rows(120, 2)
     rows += [
-        {**row, "id": f"{row['id']}m", "question": f"Not: {row['question']}", "gold": 1 - row["gold"]}
+        {
+            **row,
+            "id": f"{row['id']}m",
+            "question": f"Not: {row['question']}",
+            "gold": 1 - row["gold"],
+        }
         for row in rows
     ]
     cues = check(rows).cues
@@ -157,7 +177,12 @@ def test_a_cue_that_reads_the_question_of_mirrored_items_is_a_shortcut():
     for row in rows:
         row["candidates"][row["gold"]] = row["question"]
     rows += [
-        {**row, "id": f"{row['id']}m", "question": row["candidates"][1 - row["gold"]], "gold": 1 - row["gold"]}
+        {
+            **row,
+            "id": f"{row['id']}m",
+            "question": row["candidates"][1 - row["gold"]],
+            "gold": 1 - row["gold"],
+        }
         for row in rows
     ]
     first = check(rows).cues[0]
@@ -193,13 +218,18 @@ def test_the_order_of_equal_options_changes_nothing():
 
 def test_several_right_options_have_exact_probabilities():
     """The model's probabilities are those of all subsets of the right size."""
-    rows = [{"passage": "p", "question": f"q{i}", "candidates": list("abcd"), "gold": [0, 2]} for i in range(3)]
+    rows = [
+        {"passage": "p", "question": f"q{i}", "candidates": list("abcd"), "gold": [0, 2]}
+        for i in range(3)
+    ]
     table = OptionTable.of(classic_rc.from_rows(rows))
     scores = np.tile([0.3, -1.0, 0.8, 0.1], 3)
     odds = np.exp(scores[:4])
     pairs = [(i, j) for i in range(4) for j in range(i)]
     total = sum(odds[i] * odds[j] for i, j in pairs)
-    expected = [sum(odds[i] * odds[j] for i, j in pairs if one in (i, j)) / total for one in range(4)]
+    expected = [
+        sum(odds[i] * odds[j] for i, j in pairs if one in (i, j)) / total for one in range(4)
+    ]
     model = Model(table, scores)
     assert model.p[:4] == pytest.approx(expected)
     draws = model.draw(np.random.default_rng(0), 2000)
@@ -212,7 +242,8 @@ def test_multiple_answers_use_the_same_statistic():
     for i, row in enumerate(rows):
         row["gold"] = [row["gold"], (row["gold"] + 1) % 5]
         row["candidates"] = [
-            f"{text} maybe" if j in row["gold"] and i % 3 else text for j, text in enumerate(row["candidates"])
+            f"{text} maybe" if j in row["gold"] and i % 3 else text
+            for j, text in enumerate(row["candidates"])
         ]
     first = check(rows).cues[0]
     assert "maybe" in first.name
@@ -246,7 +277,9 @@ def test_mending_removes_what_it_can():
     repairs = mend_dataset(report, seed=3)
     mended = repairs.dataset
     assert len(mended) == 160
-    assert not {key for q in mended for key in q.meta}  # what says the same as the first cue leaks too
+    assert not {
+        key for q in mended for key in q.meta
+    }  # what says the same as the first cue leaks too
     texts = {text for q in mended for text in (c.text for c in q.candidates)}
     assert not any("\u200b" in text or text != text.strip() or "“" in text for text in texts)
     right = {q.id: {re.sub(r"\W", "", text) for text in q.gold_texts} for q in report.dataset}
@@ -256,7 +289,9 @@ def test_mending_removes_what_it_can():
 
 
 def test_options_that_speak_of_others_keep_their_order():
-    rows = [{**row, "candidates": [*row["candidates"][:3], "all of the above"]} for row in make_rows()]
+    rows = [
+        {**row, "candidates": [*row["candidates"][:3], "all of the above"]} for row in make_rows()
+    ]
     report = check(rows)
     before = [[c.text for c in q.candidates] for q in report.dataset]
     assert [[c.text for c in q.candidates] for q in mend_dataset(report).dataset] == before
@@ -266,7 +301,9 @@ ARCT = Path("../shared/data/artefacts/arct-train.tsv")
 
 
 @pytest.mark.ci
-@pytest.mark.skipif(not ARCT.is_file(), reason="needs ARCT train, which is not a part of the project")
+@pytest.mark.skipif(
+    not ARCT.is_file(), reason="needs ARCT train, which is not a part of the project"
+)
 def test_the_published_cue_of_arct_leads():
     """Coverage and productivity of "not" (Niven and Kao 2019) are those of a plain count."""
     with ARCT.open(encoding="utf-8") as file:
@@ -274,14 +311,23 @@ def test_the_published_cue_of_arct_leads():
     rows, applicable, productive = [], 0, 0
     for line in lines:
         options, gold = [line["warrant0"], line["warrant1"]], int(line["correctLabelW0orW1"])
-        rows.append({"passage": line["reason"], "question": line["claim"], "candidates": options, "gold": gold})
+        rows.append(
+            {
+                "passage": line["reason"],
+                "question": line["claim"],
+                "candidates": options,
+                "gold": gold,
+            }
+        )
         has = [bool(re.search(r"\bnot\b|n't\b", option.lower())) for option in options]
         applicable += has[0] != has[1]
         productive += has[0] != has[1] and has[gold]
     first = check(rows).cues[0]
     assert (first.name, first.direction) == ('the word "not" or "n\'t"', "right")
     plain = first.to_dict()
-    assert plain["applicability"] == pytest.approx(applicable, abs=2)  # a stray apostrophe is another word
+    assert plain["applicability"] == pytest.approx(
+        applicable, abs=2
+    )  # a stray apostrophe is another word
     assert first.coverage == pytest.approx(applicable / len(rows), abs=0.002)
     assert first.precision == pytest.approx(productive / applicable, abs=0.002)
 

@@ -17,7 +17,11 @@ from tests.depth import thinned
 STEMS = [a + b + c for a in "bdfgklmnprst" for b in "aeiou" for c in ("nd", "rk", "st", "lm", "pt")]
 WORDS = [stem + end for stem in STEMS for end in ("", "ing", "ed", "er")]
 FREQUENT = "the of and to a in that it is was he for on with as".split()
-TEMPLATES = ("Which of the following is true?", "What is the main idea of the passage?", "What can we learn?")
+TEMPLATES = (
+    "Which of the following is true?",
+    "What is the main idea of the passage?",
+    "What can we learn?",
+)
 
 
 def sentence(rng, n_words):
@@ -79,7 +83,10 @@ def test_copies_of_passages_in_training_data(edit, n_words):
     rng = random.Random(n_words)
     own = [passage(rng, n_words) for _ in range(40)]
     dev = classic_rc.from_rows([row(rng, f"d{i}", text) for i, text in enumerate(own)])
-    copies = [PASSAGE_EDITS[edit](rng, text) if i % 2 else passage(rng, n_words) for i, text in enumerate(own)]
+    copies = [
+        PASSAGE_EDITS[edit](rng, text) if i % 2 else passage(rng, n_words)
+        for i, text in enumerate(own)
+    ]
     train = classic_rc.from_rows([row(rng, f"t{i}", text) for i, text in enumerate(copies)])
     (finding,) = find_duplicates(dev, train)
     assert finding.kind.name == ("passage-in-train" if edit in EQUAL else "passage-nearly-in-train")
@@ -105,7 +112,10 @@ QUESTION_EDITS = {
     "a word and an option": lambda rng, question, options: change_option(
         rng, replaced(rng, question, 0.1), options
     ),
-    "order and a word": lambda rng, question, options: (replaced(rng, question, 0.1), options[::-1]),
+    "order and a word": lambda rng, question, options: (
+        replaced(rng, question, 0.1),
+        options[::-1],
+    ),
 }
 
 
@@ -125,7 +135,9 @@ def test_copies_of_questions_in_training_data(edit, same_passage, n_words):
             gold = copy[1].index(options[0])
             train.append(row(rng, f"t{i}", other, *copy, gold))
         else:
-            train.append(row(rng, f"t{i}", passage(rng, 50), rng.choice(TEMPLATES) if i % 4 == 0 else None))
+            train.append(
+                row(rng, f"t{i}", passage(rng, 50), rng.choice(TEMPLATES) if i % 4 == 0 else None)
+            )
     findings = find_duplicates(classic_rc.from_rows(dev), classic_rc.from_rows(train))
     found = found_ids(findings, "question-in-train", "question-nearly-in-train")
     planted = {f"d{i}" for i in range(1, 100, 4)}
@@ -135,7 +147,11 @@ def test_copies_of_questions_in_training_data(edit, same_passage, n_words):
 
 def test_templates_and_common_options_are_no_copies():
     rng = random.Random(1)
-    asked = [(t, options) for t in TEMPLATES for options in (["True", "False"], ["Yes", "No", "Not given"])]
+    asked = [
+        (t, options)
+        for t in TEMPLATES
+        for options in (["True", "False"], ["Yes", "No", "Not given"])
+    ]
     rows = [row(rng, f"q{i}", passage(rng, 60), *asked[i % len(asked)]) for i in range(60)]
     assert find_duplicates(classic_rc.from_rows(rows[:20]), classic_rc.from_rows(rows[20:])) == ()
 
@@ -143,7 +159,10 @@ def test_templates_and_common_options_are_no_copies():
 def test_unrelated_texts_about_one_topic_are_no_copies():
     rng = random.Random(2)
     topic = rng.sample(WORDS, 60)
-    texts = [" ".join(rng.choice(FREQUENT if i % 3 == 1 else topic) for i in range(120)) for _ in range(80)]
+    texts = [
+        " ".join(rng.choice(FREQUENT if i % 3 == 1 else topic) for i in range(120))
+        for _ in range(80)
+    ]
     rows = [row(rng, f"q{i}", text) for i, text in enumerate(texts)]
     assert find_duplicates(classic_rc.from_rows(rows[:40]), classic_rc.from_rows(rows[40:])) == ()
 
@@ -153,7 +172,11 @@ def test_repetitions_within_a_dataset():
     text, other = passage(rng, 100), passage(rng, 100)
     options = [sentence(rng, 4) for _ in range(4)]
     first = row(rng, "q1", text, "Why did captain Nemo leave the harbour?", options)
-    reworded = {"question": "Why did captain Nemo leave this harbour?", "candidates": options[::-1], "gold": 3}
+    reworded = {
+        "question": "Why did captain Nemo leave this harbour?",
+        "candidates": options[::-1],
+        "gold": 3,
+    }
     rows = [
         first,
         {**first, "id": "q2", **reworded},
@@ -189,14 +212,21 @@ def test_the_same_options_about_one_passage_need_fewer_words_of_the_question():
     elsewhere = {**again, "passage_id": "p-q2", "passage": passage(rng, 80)}
     yes_no = [{**own, "candidates": ["yes", "no"], "gold": 0} for own in (first, again)]
     for rows in ([first, {**again, "gold": 1}], [first, elsewhere], yes_no):
-        assert {f.kind.name for f in find_duplicates(classic_rc.from_rows(rows))} <= {"options-repeated"}
+        assert {f.kind.name for f in find_duplicates(classic_rc.from_rows(rows))} <= {
+            "options-repeated"
+        }
 
 
 def test_questions_with_contradictory_gold_are_different_questions():
     rng = random.Random(4)
     text, options = passage(rng, 80), ["red", "blue", "green", "yellow"]
     first = row(rng, "q1", text, "What colour was the first door of the house?", options, 0)
-    second = {**first, "id": "q2", "question": "What colour was the second door of the house?", "gold": 1}
+    second = {
+        **first,
+        "id": "q2",
+        "question": "What colour was the second door of the house?",
+        "gold": 1,
+    }
     assert find_duplicates(classic_rc.from_rows([first, second])) == ()
     (finding,) = find_duplicates(classic_rc.from_rows([first, {**second, "gold": 0}]))
     assert finding.kind.name == "question-nearly-repeated"
@@ -212,7 +242,9 @@ def test_without_options_gold_must_agree():
     query = "After the storm captain @placeholder sailed the broken ship into the harbour of Lisbon"
     again = query.replace("broken", "damaged")
     dev = Dataset([cloze("q1", passage(rng, 60), query, "Nora")], "dev")
-    same, other = (Dataset([cloze("t1", passage(rng, 60), again, gold)], "train") for gold in ("nora", "Omar"))
+    same, other = (
+        Dataset([cloze("t1", passage(rng, 60), again, gold)], "train") for gold in ("nora", "Omar")
+    )
     assert [f.kind.name for f in find_duplicates(dev, same)] == ["question-nearly-in-train"]
     assert find_duplicates(dev, other) == ()
 
@@ -222,8 +254,14 @@ def test_hidden_gold_empty_texts_and_no_words():
     first = row(rng, "q1", passage(rng, 60))
     hidden = classic_rc.from_rows([first])
     hidden = replace(hidden, questions=[replace(q, gold=None) for q in hidden])
-    assert {f.kind.name for f in find_duplicates(hidden, hidden)} == {"question-in-train", "passage-in-train"}
-    odd = [row(rng, f"o{i}", text, "?", ["!", "..."]) for i, text in enumerate(("...", "...", " ", " "))]
+    assert {f.kind.name for f in find_duplicates(hidden, hidden)} == {
+        "question-in-train",
+        "passage-in-train",
+    }
+    odd = [
+        row(rng, f"o{i}", text, "?", ["!", "..."])
+        for i, text in enumerate(("...", "...", " ", " "))
+    ]
     found = {f.kind.name: f.examples for f in find_duplicates(classic_rc.from_rows(odd))}
     assert found["passage-repeated"] == ("p-o1",)
     assert set(found) <= {"passage-repeated", "question-repeated"}
@@ -263,7 +301,9 @@ def test_kinds_are_ordered_by_severity():
 
 def test_shared_dialogues_of_dream(shared_data):
     """Read by hand: all ten are versions of one dialogue."""
-    dev, train = (classic_rc.load(shared_data / "dream" / f"{part}.json") for part in ("dev", "train"))
+    dev, train = (
+        classic_rc.load(shared_data / "dream" / f"{part}.json") for part in ("dev", "train")
+    )
     duplicates = find_duplicates(dev, train)
     found = {finding.kind.name: finding.count for finding in duplicates}
     assert found["passage-nearly-in-train"] == 10
@@ -273,5 +313,7 @@ def test_shared_dialogues_of_dream(shared_data):
 
 
 def test_mctest_has_no_copies_across_its_splits(shared_data):
-    dev, train = (classic_rc.load(shared_data / "mctest" / f"mc500.{part}.tsv") for part in ("dev", "train"))
+    dev, train = (
+        classic_rc.load(shared_data / "mctest" / f"mc500.{part}.tsv") for part in ("dev", "train")
+    )
     assert find_duplicates(dev, train) == ()

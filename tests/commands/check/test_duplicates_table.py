@@ -9,12 +9,20 @@ from classic_rc.commands.check.tables import duplicates_table, scores_without_ta
 from classic_rc.commands.check.without_copies import score_without
 from tests.tables import header, headings, texts
 
-PASSAGE = "Nora planted beans in the garden behind the old mill, and Omar built a fence of apple wood around it."
+PASSAGE = (
+    "Nora planted beans in the garden behind the old mill, and Omar built a fence of apple wood "
+    "around it."
+)
 ROW = {
     "id": "q1", "passage_id": "p1", "passage": PASSAGE, "gold": 0,
     "question": "What did Nora plant behind the mill?", "candidates": ["beans", "apples", "a fence"],
 }  # fmt: skip
-COPY = {**ROW, "id": "t1", "passage_id": "t", "question": "What did Nora plant behind the old mill?"}
+COPY = {
+    **ROW,
+    "id": "t1",
+    "passage_id": "t",
+    "question": "What did Nora plant behind the old mill?",
+}
 
 
 def test_pairs_with_what_differs():
@@ -37,10 +45,20 @@ def test_without_duplicates_there_is_no_table():
 
 def test_only_the_least_similar_pairs_are_shown():
     words = [f"word{i}" for i in range(60)]
-    rows = [{**ROW, "passage_id": "p0", "id": "q0", "passage": " ".join(words), "question": "First?"}]
+    rows = [
+        {**ROW, "passage_id": "p0", "id": "q0", "passage": " ".join(words), "question": "First?"}
+    ]
     for i in range(1, 6):
         text = " ".join(["new"] * i + words[i:])
-        rows.append({**ROW, "id": f"q{i}", "passage_id": f"p{i}", "passage": text, "question": f"{i} {i} {i}?"})
+        rows.append(
+            {
+                **ROW,
+                "id": f"q{i}",
+                "passage_id": f"p{i}",
+                "passage": text,
+                "question": f"{i} {i} {i}?",
+            }
+        )
     table = duplicates_table(find_duplicates(classic_rc.from_rows(rows)), shown=2)
     similarities = [float(row[2]) for row in texts(table)]
     assert len(similarities) == 2

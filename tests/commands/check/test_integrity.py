@@ -24,7 +24,10 @@ SOUND = [
 
 
 def names(*questions, train=None):
-    return {f.kind.name: (f.count, f.examples) for f in find_defects(Dataset([*SOUND, *questions]), train)}
+    return {
+        f.kind.name: (f.count, f.examples)
+        for f in find_defects(Dataset([*SOUND, *questions]), train)
+    }
 
 
 def test_a_sound_dataset_has_no_findings():
@@ -73,13 +76,18 @@ def test_a_question_repeated_with_other_gold():
         "gold-differs": (1, ("q",)),
         "question-repeated": (1, ("q",)),
     }
-    assert set(names(ask("q", "Who planted beans?", ("Omar", "Nora"), frozenset({1})))) == {"question-repeated"}
+    assert set(names(ask("q", "Who planted beans?", ("Omar", "Nora"), frozenset({1})))) == {
+        "question-repeated"
+    }
 
 
 def test_where_several_may_be_right_none_and_all_are_legal():
     several = Task.MULTIPLE_ANSWER
     data = Dataset(
-        [ask("q1", "A?", gold=frozenset(), task=several), ask("q2", "B?", gold=frozenset({0, 1}), task=several)]
+        [
+            ask("q1", "A?", gold=frozenset(), task=several),
+            ask("q2", "B?", gold=frozenset({0, 1}), task=several),
+        ]
     )
     found = find_defects(data)
     assert [f.kind.name for f in found] == ["none-right", "all-right"]
@@ -110,12 +118,20 @@ def test_gold_that_cannot_be_reached(task, gold, kind):
 
 
 def test_mentions_of_one_entity_are_no_equal_options():
-    assert find_defects(Dataset([ask("q", "Who?", ("Nora", "Nora", "Omar"), ("Nora",), task=Task.CLOZE)])) == ()
+    assert (
+        find_defects(
+            Dataset([ask("q", "Who?", ("Nora", "Nora", "Omar"), ("Nora",), task=Task.CLOZE)])
+        )
+        == ()
+    )
 
 
 @pytest.mark.parametrize(
     ("gold", "kinds"),
-    [(("nora.", "Omar"), ["question-repeated"]), (("Omar",), ["gold-differs", "question-repeated"])],
+    [
+        (("nora.", "Omar"), ["question-repeated"]),
+        (("Omar",), ["gold-differs", "question-repeated"]),
+    ],
 )
 def test_repeated_questions_must_accept_a_text_in_common(gold, kinds):
     both = Passage("p", "Nora met Omar.")
@@ -127,11 +143,21 @@ def test_repeated_questions_must_accept_a_text_in_common(gold, kinds):
 def test_what_training_data_has_too():
     train = Dataset(
         [
-            ask("t1", "who planted beans?", ("nora", "y"), passage=Passage("t1", "NORA planted beans.")),
-            ask("t2", "Who built?", ("eve", "omar", "nora"), passage=Passage("t2", "Another text.")),
+            ask(
+                "t1",
+                "who planted beans?",
+                ("nora", "y"),
+                passage=Passage("t1", "NORA planted beans."),
+            ),
+            ask(
+                "t2", "Who built?", ("eve", "omar", "nora"), passage=Passage("t2", "Another text.")
+            ),
         ]
     )
-    assert names(train=train) == {"question-in-train": (2, ("q1", "q3")), "passage-in-train": (1, ("p1",))}
+    assert names(train=train) == {
+        "question-in-train": (2, ("q1", "q3")),
+        "passage-in-train": (1, ("p1",)),
+    }
 
 
 def test_examples_are_three_at_the_most_and_the_gravest_come_first():

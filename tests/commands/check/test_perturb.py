@@ -16,20 +16,33 @@ def test_a_copy_can_be_run(cli, single, tmp_path):
     assert (done.code, done.out) == (0, "")
     assert done.messages("note", "3 of 3 questions have no word left")
     assert [q.text for q in load(copy)] == ["", "", ""]
-    assert cli("run", copy, "-s", "sw", "--format", "json").row("sliding-window")["metrics"]["accuracy"] >= 0
+    assert (
+        cli("run", copy, "-s", "sw", "--format", "json").row("sliding-window")["metrics"][
+            "accuracy"
+        ]
+        >= 0
+    )
     assert cli("perturb", single, "--with", "no-question", "-o", copy, "--quiet").err == ""
 
 
 def test_options_reach_the_copy(cli, single, tmp_path):
     copy, mine = tmp_path / "copy.jsonl", tmp_path / "mine.txt"
     mine.write_text("fence\n", encoding="utf-8")
-    assert cli("perturb", single, "--with", "no-function-words", "-o", copy, "--function-words", mine).code == 0
+    assert (
+        cli(
+            "perturb", single, "--with", "no-function-words", "-o", copy, "--function-words", mine
+        ).code
+        == 0
+    )
     assert (
         load(copy).fingerprint
         == perturb_dataset(load(single), "no-function-words", function_words=str(mine)).fingerprint
     )
     assert cli("perturb", single, "--with", "shuffled-words", "-o", copy, "--seed", 7).code == 0
-    assert load(copy).fingerprint == perturb_dataset(load(single), "shuffled-words", seed=7).fingerprint
+    assert (
+        load(copy).fingerprint
+        == perturb_dataset(load(single), "shuffled-words", seed=7).fingerprint
+    )
 
 
 def test_a_task_for_the_harness(cli, single, tmp_path):
@@ -40,13 +53,13 @@ def test_a_task_for_the_harness(cli, single, tmp_path):
     task = (tmp_path / "my copy.yaml").read_text(encoding="utf-8")
     assert f'"test": {json.dumps(str(rows))}' in task
     assert len(rows.read_text(encoding="utf-8").splitlines()) == 3
-    cli("perturb", single, "--with", "no-passage", "-o", tmp_path / "a.yaml", "--format", "lm-eval").fails(
-        2, field="--output", expected=str(tmp_path / "a.jsonl")
-    )
+    cli(
+        "perturb", single, "--with", "no-passage", "-o", tmp_path / "a.yaml", "--format", "lm-eval"
+    ).fails(2, field="--output", expected=str(tmp_path / "a.jsonl"))
     cloze = tmp_path / "cloze.jsonl"
-    cli("perturb", "sample:cloze", "--with", "no-question", "-o", cloze, "--format", "lm-eval").fails(
-        2, field="--format"
-    )
+    cli(
+        "perturb", "sample:cloze", "--with", "no-question", "-o", cloze, "--format", "lm-eval"
+    ).fails(2, field="--format")
     assert not cloze.exists()
 
 
@@ -54,15 +67,21 @@ def test_usage_errors_of_perturb(cli, single, tmp_path):
     copy = tmp_path / "copy.jsonl"
     cli("perturb", single, "-o", copy).fails(2, "--with")
     cli("perturb", single, "--with", "no-question").fails(2, "--output")
-    cli("perturb", single, "--with", "no-questions", "-o", copy).fails(2, "no-question", field="perturbation")
-    cli("perturb", "sample:cloze", "--with", "no-passage", "-o", copy).fails(2, field="perturbation")
+    cli("perturb", single, "--with", "no-questions", "-o", copy).fails(
+        2, "no-question", field="perturbation"
+    )
+    cli("perturb", "sample:cloze", "--with", "no-passage", "-o", copy).fails(
+        2, field="perturbation"
+    )
     cli("perturb", single, "--with", "no-question", "-o", single).fails(2, field="--output")
     cli("perturb", tmp_path / "none.jsonl", "--with", "no-question", "-o", copy).fails(3)
     assert not copy.exists()
 
 
 def test_every_system_beside_its_perturbed_selves(cli):
-    done = cli("run", "--perturbed", "sample:single-choice", "-s", "A=sw+d", "-s", "surface-lr", "--cv", 3)
+    done = cli(
+        "run", "--perturbed", "sample:single-choice", "-s", "A=sw+d", "-s", "surface-lr", "--cv", 3
+    )
     assert done.code == 0
     assert "[A]" in done.out
     assert "[surface-lr; learned from cv3]" in done.out
@@ -87,7 +106,11 @@ def test_some_perturbations_as_json_and_csv(cli, tmp_path):
     assert [len(score["by_seed"]) for score in found["scores"]] == [1, 5]
     assert found["resampling"]["resamples"] == 50
     records = cli(*args, "--format", "csv").records
-    assert [record["perturbation"] for record in records] == ["original", "no-question", "shuffled-words"]
+    assert [record["perturbation"] for record in records] == [
+        "original",
+        "no-question",
+        "shuffled-words",
+    ]
     assert float(records[1]["difference"]) == found["scores"][0]["difference"]
     assert r"\toprule" in cli(*args, "--format", "latex").out
     out = tmp_path / "table.md"
@@ -102,7 +125,9 @@ def test_the_value_of_perturbed_is_optional(cli, single):
         out = cli("run", *args, "-s", "longest").out
         assert "no-passage" in out
         assert "options-only" not in out
-    cli("run", single, "--perturbed=no-pasage", "-s", "longest").fails(2, "no-passage", field="perturbation")
+    cli("run", single, "--perturbed=no-pasage", "-s", "longest").fails(
+        2, "no-passage", field="perturbation"
+    )
 
 
 @pytest.mark.parametrize(

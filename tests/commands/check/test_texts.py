@@ -42,14 +42,22 @@ def test_damage(text, kinds):
     assert _kinds(text) == kinds
 
 
-@given(st.text(st.characters(min_codepoint=0xC0, max_codepoint=0xFF, categories=["Ll"]), min_size=1))
+@given(
+    st.text(st.characters(min_codepoint=0xC0, max_codepoint=0xFF, categories=["Ll"]), min_size=1)
+)
 def test_accented_small_letters_decoded_wrongly_are_found(word):
     assert "mojibake" in _kinds(word.encode("utf-8").decode("cp1252", "replace"))
     assert "mojibake" not in _kinds(word)
 
 
 def _row(id, passage, question="Who?", options=("Ann", "Eve")):
-    return {"id": id, "passage": passage, "question": question, "candidates": list(options), "gold": 0}
+    return {
+        "id": id,
+        "passage": passage,
+        "question": question,
+        "candidates": list(options),
+        "gold": 0,
+    }
 
 
 def test_damage_of_passages_questions_and_options():
@@ -68,9 +76,17 @@ def test_damage_of_passages_questions_and_options():
 
 def test_what_reading_left_out_comes_first_and_everything_has_its_place(tmp_path):
     path = tmp_path / "a.jsonl"
-    rows = [_row("a", "One cafÃ©."), _row("b", "Two.") | {"gold": 9}, _row("a", "Three."), _row("c", "Four.", "")]
+    rows = [
+        _row("a", "One cafÃ©."),
+        _row("b", "Two.") | {"gold": 9},
+        _row("a", "Three."),
+        _row("c", "Four.", ""),
+    ]
     path.write_text("\n".join(map(json.dumps, rows)) + "\n{", "utf-8")
-    found = [(f.kind.name, str(f.kind.severity), f.count, f.places) for f in find_defects(load(path, skip="bad"))]
+    found = [
+        (f.kind.name, str(f.kind.severity), f.count, f.places)
+        for f in find_defects(load(path, skip="bad"))
+    ]
     assert found == [
         ("left-out", "error", 1, (f"{path}, line 5 column 2",)),
         ("left-out", "error", 1, (f"{path}, line 2, question b",)),

@@ -64,7 +64,9 @@ def test_a_record_without_a_run_is_refused(cli, write):
 
 
 def test_a_row_of_a_record_can_be_named_and_called_otherwise(cli, single, saved):
-    folder = saved("today", single, "-s", "random", "-s", "longest", "-s", "sw+d:mctest160", "-s", "shortest")
+    folder = saved(
+        "today", single, "-s", "random", "-s", "longest", "-s", "sw+d:mctest160", "-s", "shortest"
+    )
     (found,) = compared(cli, f"{folder}#sw+d:mctest160", f"base={folder}#longest")
     assert names(found) == ["sw+d:mctest160", "base"]
     assert found["chance"] == pytest.approx(1 / 3)  # from the row that is not compared
@@ -84,9 +86,14 @@ def test_each_dataset_of_records_is_compared_by_itself(cli, single, several, sav
 
 
 def test_other_questions_are_refused_in_one_line(cli, single, several, saved):
-    folders = [saved(f"{data.stem}", data, "-s", "longest", "--threshold", "3") for data in (single, several)]
+    folders = [
+        saved(f"{data.stem}", data, "-s", "longest", "--threshold", "3")
+        for data in (single, several)
+    ]
     done = cli("compare", *folders)
-    done.fails(2, "same questions", "longest", "single (3 questions, data ", "several (4 questions, data ")
+    done.fails(
+        2, "same questions", "longest", "single (3 questions, data ", "several (4 questions, data "
+    )
     assert done.out == ""
     done = cli("compare", folders[0], "longest", "--data", several)
     done.fails(2, "same questions", "single (3 questions, data ", "several (4 questions, data ")
@@ -97,7 +104,12 @@ def test_other_questions_are_refused_in_one_line(cli, single, several, saved):
     [
         (["longest", "shortest"], 2, ["longest", "a solver", "--data DATA"], {"field": "--data"}),
         (["missing.json", "longest"], 3, ["solver"], {"source": "missing.json", "where": None}),
-        (["longst", "longest"], 2, ["'longest'"], {"found": "longst", "expected": re.compile("^longest,")}),
+        (
+            ["longst", "longest"],
+            2,
+            ["'longest'"],
+            {"found": "longst", "expected": re.compile("^longest,")},
+        ),
         (["longest,size=3", "longest"], 2, ["size"], {}),
     ],
 )
@@ -128,7 +140,10 @@ def test_group_keeps_passages_together_and_needs_data(cli, write, saved):
 
 def test_an_output_never_replaces_an_input(cli, single, saved, human):
     folder = saved("today", single, "-s", "longest", "-s", "shortest")
-    for inputs, out in (([folder], folder / "run.json"), ([human, "longest", "--data", single], human)):
+    for inputs, out in (
+        ([folder], folder / "run.json"),
+        ([human, "longest", "--data", single], human),
+    ):
         before = out.read_bytes()
         assert cli("compare", *inputs, "-o", out).code == 2
         assert out.read_bytes() == before
@@ -161,7 +176,10 @@ def test_a_baseline_is_a_row_or_an_argument_or_one_more_system(cli, single, save
 
 def test_rows_whose_names_have_a_hash(cli, tmp_path):
     record = tmp_path / "run"
-    assert cli("run", "sample:single-choice", "-s", "C#=sw", "-s", "X#2=swd", "--save", record).code == 0
+    assert (
+        cli("run", "sample:single-choice", "-s", "C#=sw", "-s", "X#2=swd", "--save", record).code
+        == 0
+    )
     done = cli("compare", f"{record}#C#", f"{record}#X#2", "--format", "json")
     assert [row["name"] for row in done.json["comparisons"][0]["systems"]] == ["C#", "X#2"]
 
@@ -172,6 +190,10 @@ def test_records_with_other_groups_of_a_key_are_not_compared_by_it(cli, single, 
         labels = write(f"{system}/labels.csv", f"id,kind\nq1,{label}\nq2,hard\nq3,easy\n")
         folders.append(saved(system, single, "-s", system, "--labels", labels))
     assert len(compared(cli, *folders)) == 1
-    cli("compare", *folders, "--by", "kind").fails(2, "different groups of kind", field="by", found="kind")
-    cli("table", *folders, "--by", "kind").fails(2, "different groups of kind", field="by", found="kind")
+    cli("compare", *folders, "--by", "kind").fails(
+        2, "different groups of kind", field="by", found="kind"
+    )
+    cli("table", *folders, "--by", "kind").fails(
+        2, "different groups of kind", field="by", found="kind"
+    )
     assert compared(cli, *folders, "--data", single, "--labels", labels, "--by", "kind")

@@ -37,10 +37,16 @@ MADE = Comparison(
     Resampling(50, 10_000, 0),
     0.25,
     (
-        SystemEstimate("sw+d", "sw+d|n:4", 0.6, Interval(0.551, 0.6449), 0.35, Interval(0.3, 0.4), 1.4),
+        SystemEstimate(
+            "sw+d", "sw+d|n:4", 0.6, Interval(0.551, 0.6449), 0.35, Interval(0.3, 0.4), 1.4
+        ),
         SystemEstimate("a|b_%", "x|n:4", 0.5, Interval(0.45, 0.55), None, None, None),
     ),
-    (PairedDifference("sw+d", "a|b_%", 0.1, Interval(-0.01, 0.2), 0.0321, False, 0.0642, 1234, 5, 6),),
+    (
+        PairedDifference(
+            "sw+d", "a|b_%", 0.1, Interval(-0.01, 0.2), 0.0321, False, 0.0642, 1234, 5, 6
+        ),
+    ),
     get_metric("em0"),
     (
         SolvedRegion(("sw+d", "a|b_%"), 2, 0.5),
@@ -62,7 +68,9 @@ def test_values():
         MADE.resampling.note, "chance: random scores 25.00, in expectation; relative gain: gain / chance",
     ]  # fmt: skip
     assert systems.signatures == {"sw+d": "sw+d|n:4", "a|b_%": "x|n:4"}
-    assert texts(pairs) == [["sw+d", "a|b_%", "+10.00 [-1.0, +20.0]", "0.0321", "0.0642", "1,234", "5", "6"]]
+    assert texts(pairs) == [
+        ["sw+d", "a|b_%", "+10.00 [-1.0, +20.0]", "0.0321", "0.0642", "1,234", "5", "6"]
+    ]
     assert texts(regions) == [
         ["yes", "yes", "2", "50.0"], ["yes", "–", "1", "25.0"], ["–", "yes", "0", "0.0"], ["–", "–", "1", "25.0"],
     ]  # fmt: skip
@@ -85,7 +93,11 @@ def test_csv():
     assert found == ["sw+d", "0.6", "0.551", "0.4", "sw+d|n:4"]
     found = [pair[key] for key in ("first", "difference", "difference_low", "p_holm", "test")]
     assert found == ["sw+d", "0.1", "-0.01", "0.0642", "permutation"]
-    assert (region["systems"], region["questions"], region["metric"]) == ("sw+d + a|b_%", "2", "em0")
+    assert (region["systems"], region["questions"], region["metric"]) == (
+        "sw+d + a|b_%",
+        "2",
+        "em0",
+    )
 
 
 @pytest.mark.parametrize(
@@ -94,12 +106,23 @@ def test_csv():
         ({"chance": None}, "gain over chance: unknown"),
         ({"resampling": Resampling(6)}, Resampling(6).note),
         ({"resampling": Resampling(1)}, Resampling(1).note),
-        ({"pairs": (replace(MADE.pairs[0], exact=True),)}, "exact: from all swaps of groups of passages"),
-        ({"pairs": (MADE.pairs[0], replace(MADE.pairs[0], exact=True))}, "(or all swaps, if there are fewer)"),
+        (
+            {"pairs": (replace(MADE.pairs[0], exact=True),)},
+            "exact: from all swaps of groups of passages",
+        ),
+        (
+            {"pairs": (MADE.pairs[0], replace(MADE.pairs[0], exact=True))},
+            "(or all swaps, if there are fewer)",
+        ),
         ({"test": "mcnemar"}, "p: two-sided, McNemar's test, exact"),
         (
-            {"results": replace(MADE.results, systems=(replace(CONTENDERS[0], expected=True), CONTENDERS[1]))},
-            "against sw+d, in expectation, the null hypothesis is that differences by passage are symmetric",
+            {
+                "results": replace(
+                    MADE.results, systems=(replace(CONTENDERS[0], expected=True), CONTENDERS[1])
+                )
+            },
+            "against sw+d, in expectation, the null hypothesis is that differences by passage are "
+            "symmetric",
         ),
     ],
 )
@@ -115,9 +138,13 @@ def test_without_sets_there_is_no_table_of_them():
 
 def evaluation(resampling, intervals):
     options = (Candidate("a"), Candidate("b"))
-    questions = [Question("q", Passage("p", "Text."), "?", options, frozenset({0}), Task.SINGLE_CHOICE)]
+    questions = [
+        Question("q", Passage("p", "Text."), "?", options, frozenset({0}), Task.SINGLE_CHOICE)
+    ]
     counts = np.array([1])
-    outcomes = Outcomes({"accuracy": np.array([[0.5]])}, counts, counts * 1.0, 2 * counts, None, ([0],))
+    outcomes = Outcomes(
+        {"accuracy": np.array([[0.5]])}, counts, counts * 1.0, 2 * counts, None, ([0],)
+    )
     row = Row("ir", None, {}, "solver:ir", "ir", outcomes, group_intervals={None: intervals})
     return Evaluation(Dataset(questions, "mini"), (row,), resampling=resampling)
 
@@ -126,7 +153,10 @@ def test_intervals_follow_the_metrics_and_are_explained():
     made = evaluation(Resampling(40, 500, 7), {"accuracy": Interval(0.4567, 0.6123)})
     assert texts(results_table(made))[0][1] == "50.00 [45.7, 61.2]"
     assert results_table(made).notes[0] == Resampling(40, 500, 7).note
-    assert all(fact in results_table(made).notes[0] for fact in ("95 %", "500 resamples", "40 passages", "seed 7"))
+    assert all(
+        fact in results_table(made).notes[0]
+        for fact in ("95 %", "500 resamples", "40 passages", "seed 7")
+    )
     (record,) = results_table(made).records()
     assert (record["accuracy_low"], record["accuracy_high"]) == (0.4567, 0.6123)
 

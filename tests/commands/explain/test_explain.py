@@ -83,7 +83,10 @@ def test_ones_own_solver_is_explained_by_its_words_or_by_itself(cli, single, tmp
     assert omar["score"] == 1.0
     assert omar["numbers"] == {'candidate "Omar"': 1.0, 'passage "Omar"': 1.0}
     assert [done["passage"][m["start"] : m["end"]] for m in omar["marks"]] == ["Omar"]
-    assert "note: ablation: no word changes a score" in cli("explain", single, "q1", "-s", f"{file}:Same").out
+    assert (
+        "note: ablation: no word changes a score"
+        in cli("explain", single, "q1", "-s", f"{file}:Same").out
+    )
     wrong = cli("explain", single, "q1", "-s", f"{file}:Wrong")
     wrong.fails(5, "must return", name="Wrong", place=re.compile("own.py, line "))
     fragile = cli("explain", single, "q1", "-s", f"{file}:Fragile")
@@ -94,7 +97,9 @@ def test_ones_own_solver_is_explained_by_its_words_or_by_itself(cli, single, tmp
 def test_a_file_of_predictions_cannot_be_explained(cli, single, tmp_path):
     file = tmp_path / "answers.jsonl"
     assert cli("predict", single, "-s", "sw", "-o", file).code == 0
-    cli("explain", single, "q1", "-s", file).fails(2, "is a file of predictions", field="--solver", found=str(file))
+    cli("explain", single, "q1", "-s", file).fails(
+        2, "is a file of predictions", field="--solver", found=str(file)
+    )
 
 
 def test_an_explanation_as_html(cli, single, tmp_path):

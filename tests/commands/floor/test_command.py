@@ -14,7 +14,10 @@ from classic_rc.results.floors import load_floors
 
 def test_golden_logs_have_the_floor_of_their_own_questions(cli, shared_golden):
     log = next((shared_golden / "harness").glob("samples_race_*.jsonl"))
-    rows = {row["system"]: row for row in json.loads(cli("floor", str(log), "--format", "json").out)["floors"]}
+    rows = {
+        row["system"]: row
+        for row in json.loads(cli("floor", str(log), "--format", "json").out)["floors"]
+    }
     assert rows["dummy"]["accuracy"] == 0.2
     assert rows["dummy"]["above_chance"] == pytest.approx((0.2 - 0.25) / 0.75)
     best = max(rows.values(), key=lambda row: row["accuracy"])
@@ -38,7 +41,13 @@ def test_content_is_known_whatever_the_name_of_the_file(cli, shared_data, tmp_pa
 
 def test_unknown_content_gets_the_commands_that_compute_it(cli, tmp_path):
     file = tmp_path / "mine.jsonl"
-    row = {"id": "1", "passage": "Ann met Bob.", "question": "Who?", "candidates": ["Ann", "Eve"], "gold": 0}
+    row = {
+        "id": "1",
+        "passage": "Ann met Bob.",
+        "question": "Who?",
+        "candidates": ["Ann", "Eve"],
+        "gold": 0,
+    }
     file.write_text(json.dumps(row), encoding="utf-8")
     done = cli("floor", str(file))
     assert f"`classic-rc run {file} --intervals` computes its floor" in done.err
@@ -63,7 +72,15 @@ def test_every_format_has_the_list_and_a_dataset(cli, form):
 
 def test_a_table_measures_from_the_records_chance_or_floor(cli, tmp_path):
     systems = ("-s", "random", "-s", "longest", "-s", "SW+D=sw+d")
-    cli("run", "sample:single-choice", *systems, "--intervals", "--save", tmp_path / "run", "--quiet")
+    cli(
+        "run",
+        "sample:single-choice",
+        *systems,
+        "--intervals",
+        "--save",
+        tmp_path / "run",
+        "--quiet",
+    )
     values = {}
     for base in ("chance", "floor"):
         shown = cli("table", tmp_path / "run", "--above", base, "--format", "csv").out
@@ -78,16 +95,37 @@ def test_a_table_measures_from_the_records_chance_or_floor(cli, tmp_path):
     assert f"{100 * (share - 0.25) / 0.75:.2f}" in text.out
     assert "b = 25.00 (random of the record)" in text.err
     assert "Above chance: (value - chance) / (1 - chance)" in text.out
-    figure = cli("table", tmp_path / "run", "--above", "chance", "--figure", "forest", "-o", tmp_path / "f.pdf")
+    figure = cli(
+        "table",
+        tmp_path / "run",
+        "--above",
+        "chance",
+        "--figure",
+        "forest",
+        "-o",
+        tmp_path / "f.pdf",
+    )
     figure.fails(2, "leave it out with --figure", field="--above")
 
 
-def test_a_record_without_a_base_takes_that_of_the_package_or_is_refused(cli, shared_data, tmp_path):
-    cli("run", shared_data / "mctest" / "mc160.dev.tsv", "-s", "longest", "--save", tmp_path / "known", "--quiet")
+def test_a_record_without_a_base_takes_that_of_the_package_or_is_refused(
+    cli, shared_data, tmp_path
+):
+    cli(
+        "run",
+        shared_data / "mctest" / "mc160.dev.tsv",
+        "-s",
+        "longest",
+        "--save",
+        tmp_path / "known",
+        "--quiet",
+    )
     done = cli("table", tmp_path / "known", "--above", "chance")
     assert "b = 25.00 (random, as `classic-rc floor mctest:mc160.dev` has it)" in done.err
     cli("run", "sample:single-choice", "-s", "longest", "--save", tmp_path / "own", "--quiet")
-    cli("table", tmp_path / "own", "--above", "chance").fails(2, "run it with random too", field="--above")
+    cli("table", tmp_path / "own", "--above", "chance").fails(
+        2, "run it with random too", field="--above"
+    )
 
 
 def test_the_readme_begins_with_a_floor_that_is_so():
@@ -99,5 +137,8 @@ def test_the_readme_begins_with_a_floor_that_is_so():
     of = load_floors()["race:test"]
     low, high = of.floor.intervals[of.metric]
     shares = [of.value(of.chance), of.value(of.floor)]
-    shown = [*(f"{100 * share:.2f}" for share in shares), *(f"{100 * bound:.1f}" for bound in (low, high))]
+    shown = [
+        *(f"{100 * share:.2f}" for share in shares),
+        *(f"{100 * bound:.1f}" for bound in (low, high)),
+    ]
     assert list(said) == [*shown, of.floor.system, str(of.best_published("human")["value"])]

@@ -22,7 +22,14 @@ from classic_rc.commands.floor.tables import floors_table
 from classic_rc.commands.floor.verify import verify_rows
 from classic_rc.errors import UsageError
 from classic_rc.metrics.base import METRICS
-from classic_rc.results.floors import METRIC_NAMES, FloorDataset, FloorRow, above, load_floors, parse_floors
+from classic_rc.results.floors import (
+    METRIC_NAMES,
+    FloorDataset,
+    FloorRow,
+    above,
+    load_floors,
+    parse_floors,
+)
 from classic_rc.results.signature import Signature
 from classic_rc.solvers.specs import parse_solver
 
@@ -99,14 +106,19 @@ def test_the_best_trained_row_is_not_shown_where_one_that_may_be_better_is_left_
     assert floors_table([of])["trained_system"][of.name].value == "feature-ranker"
     known = replace(of, rows=tuple(row for row in of.rows if row.system != "feature-ranker"))
     assert floors_table([known])["trained_system"][of.name].value == "surface-lr"
-    assert floors_table([replace(known, left_out=["feature-ranker"])])["trained_system"][of.name].value is None
+    assert (
+        floors_table([replace(known, left_out=["feature-ranker"])])["trained_system"][of.name].value
+        is None
+    )
 
 
 def test_no_text_of_a_dataset_is_in_the_file():
     def texts(plain: object) -> list[str]:
         if isinstance(plain, str):
             return [plain]
-        items = plain.values() if isinstance(plain, dict) else plain if isinstance(plain, list) else ()
+        items = (
+            plain.values() if isinstance(plain, dict) else plain if isinstance(plain, list) else ()
+        )
         return [text for item in items for text in texts(item)]
 
     known = {of.verified for of in FLOORS} | {note for of in FLOORS for note in of.notes}
@@ -123,7 +135,11 @@ def test_a_floor_is_a_frame_of_numbers():
 def test_a_floor_is_found_by_name_in_python():
     found = classic_rc.floor("RACE:validation")
     assert found.dataset.name == "race:dev"
-    assert found.table()["sw+d"] if "sw+d" in {c.key for c in found.table().columns} else found.table()["accuracy"]
+    assert (
+        found.table()["sw+d"]
+        if "sw+d" in {c.key for c in found.table().columns}
+        else found.table()["accuracy"]
+    )
     assert found.table()["above_floor"][found.dataset.floor.system].value == 0
     assert found.table()["above_chance"]["random"].value == 0
     with pytest.raises(UsageError, match="no results of race:nosuch come with the package"):
@@ -132,7 +148,9 @@ def test_a_floor_is_found_by_name_in_python():
         classic_rc.floor("nosuch:dev")
     with pytest.raises(UsageError, match="unknown dataset 'rase': did you mean 'race'"):
         classic_rc.floor("rase")
-    with pytest.raises(UsageError, match=r"no results of boolq:dev .* classic-rc run boolq:dev --intervals"):
+    with pytest.raises(
+        UsageError, match=r"no results of boolq:dev .* classic-rc run boolq:dev --intervals"
+    ):
         classic_rc.floor("boolq:dev")
     with pytest.raises(UsageError, match="not kept by colour"):
         replace(found, by="colour").table()
@@ -145,7 +163,13 @@ def test_the_distance_from_a_base_is_0_there_and_1_at_the_top():
     assert above(1.0, 1.0) == [None]
 
 
-MUTUAL = {"passage": "article", "question": "const:", "candidates": "options", "gold": "answers", "id": "id"}
+MUTUAL = {
+    "passage": "article",
+    "question": "const:",
+    "candidates": "options",
+    "gold": "answers",
+    "id": "id",
+}
 VERIFIED = {
     "mctest:mc160.dev": ("mctest/mc160.dev.tsv", {}),
     "mutual:dev": ("mutual/dev.jsonl", {"fields": MUTUAL, "gold_as": "letter"}),
@@ -170,7 +194,10 @@ def test_verifying_finds_the_tenth_digit_a_bound_and_another_signature():
     evaluation = classic_rc.evaluate(dataset, systems, by="type", intervals=True)
     of = floor_of(evaluation)
     assert verify_rows(of, dataset).differences == []
-    assert verify_rows(of, classic_rc.Dataset(list(dataset), "another name", split="dev")).differences == []
+    assert (
+        verify_rows(of, classic_rc.Dataset(list(dataset), "another name", split="dev")).differences
+        == []
+    )
     row = of.rows[1]
     value = row.metrics["accuracy"]
     group = next(iter(row.groups))
@@ -199,7 +226,9 @@ def floor_of(evaluation) -> FloorDataset:
 
 
 def test_a_row_of_unseen_data_stays_only_if_old_and_new_code_agree():
-    evaluation = classic_rc.evaluate(classic_rc.load("sample:single-choice"), ["random", "longest", "sw+d"])
+    evaluation = classic_rc.evaluate(
+        classic_rc.load("sample:single-choice"), ["random", "longest", "sw+d"]
+    )
     run = evaluation.to_dict()
     run["dataset"] |= {"name": "mine:dev"}
     today = [builder.dataset_entry(run, "1", "", "")]
@@ -208,12 +237,15 @@ def test_a_row_of_unseen_data_stays_only_if_old_and_new_code_agree():
 
     def stays() -> list[tuple[list[str], list[str]]]:
         return [
-            ([row["system"] for row in of["rows"]], of["left_out"]) for of in builder.unseen([old, unseen], today)
+            ([row["system"] for row in of["rows"]], of["left_out"])
+            for of in builder.unseen([old, unseen], today)
         ]
 
     assert stays() == [(["random", "longest", "sw+d"], [])]
     old["rows"][1]["metrics"]["accuracy"] += 1e-9  # other digits
-    unseen["rows"][2]["signature"] = unseen["rows"][2]["signature"].replace("|analyzer:word", "|analyzer:char")
+    unseen["rows"][2]["signature"] = unseen["rows"][2]["signature"].replace(
+        "|analyzer:word", "|analyzer:char"
+    )
     assert stays() == [(["random"], ["longest", "sw+d"])]
     old["fingerprint"] = "0" * 64  # other data
     assert stays() == []
@@ -226,8 +258,8 @@ def test_a_row_of_unseen_data_stays_only_if_old_and_new_code_agree():
 RACE_CODE = {
     "doc_to_choice": "def doc_to_choice(doc):\n    problem = last_problem(doc)\n"
     '    choices = [problem["options"][i] for i in range(4)]\n    return choices\n',
-    "doc_to_target": 'def doc_to_target(doc):\n    letter_to_num = {"A": 0, "B": 1, "C": 2, "D": 3}\n'
-    '    answer = letter_to_num[last_problem(doc)["answer"]]\n    return answer\n',
+    "doc_to_target": 'def doc_to_target(doc):\n    letter_to_num = {"A": 0, "B": 1, "C": 2, "D": '
+    '3}\n    answer = letter_to_num[last_problem(doc)["answer"]]\n    return answer\n',
 }
 """The code of `race` in lm-evaluation-harness 0.4.13, as its results files have it."""
 
@@ -277,24 +309,44 @@ def test_a_results_file_gets_a_shipped_floor_only_if_everything_is_recorded_as_e
         {"n__effective": 100},  # --limit 100
         {"n__original": 4887},
     ]
-    assert [change for change in others if find_harness_floor(race_results(**change), "race", "acc,none")] == []
+    assert [
+        change
+        for change in others
+        if find_harness_floor(race_results(**change), "race", "acc,none")
+    ] == []
     assert find_harness_floor(race_results(), "race", "acc_norm,none") is None
 
 
 def test_race_in_the_harness_never_gets_the_floor_of_race():
-    assert {of.name for of in FLOORS if of.harness and of.harness["task"] == "race"} == {"race-last:dev"}
+    assert {of.name for of in FLOORS if of.harness and of.harness["task"] == "race"} == {
+        "race-last:dev"
+    }
     for split in ("test", "validation"):
         for n_questions in (4887, 4934, 1021, 1045, 3451, 3498):
-            changes = {"configs__test_split": split, "n__original": n_questions, "n__effective": n_questions}
+            changes = {
+                "configs__test_split": split,
+                "n__original": n_questions,
+                "n__effective": n_questions,
+            }
             found = find_harness_floor(race_results(**changes), "race", "acc,none")
             assert found is None or found.name == "race-last:dev"
 
 
 def test_a_results_file_shows_chance_where_the_options_are_a_list_and_says_what_to_do():
-    config = {"task": "mine", "output_type": "multiple_choice", "doc_to_choice": ["A", "B", "C", "D", "E"]}
+    config = {
+        "task": "mine",
+        "output_type": "multiple_choice",
+        "doc_to_choice": ["A", "B", "C", "D", "E"],
+    }
     results = {
-        "results": {"mine": {"acc,none": 0.6, "alias": "mine"}, "race": {"acc,none": 0.3, "f1,none": 0.3}},
-        "configs": {"mine": config, "race": race_results(configs__test_split="test")["configs"]["race"]},
+        "results": {
+            "mine": {"acc,none": 0.6, "alias": "mine"},
+            "race": {"acc,none": 0.3, "f1,none": 0.3},
+        },
+        "configs": {
+            "mine": config,
+            "race": race_results(configs__test_split="test")["configs"]["race"],
+        },
     }
     table = results_table(results, "r.json")
     assert table["chance"]["mine"].value == 0.2
@@ -334,8 +386,9 @@ def test_a_results_file_of_another_form_has_no_floor_and_no_traceback(part, wron
 @pytest.mark.ci
 def test_the_floor_of_a_known_dataset_loads_nothing_heavy():
     code = (
-        "import sys; from classic_rc.cli.main import main; main(['floor', 'race:dev', '--format', 'latex']); "
-        "print(*sorted({'numpy', 'scipy', 'sklearn', 'nltk', 'jinja2'} & set(sys.modules)), file=sys.stderr)"
+        "import sys; from classic_rc.cli.main import main; main(['floor', 'race:dev', '--format', "
+        "'latex']); print(*sorted({'numpy', 'scipy', 'sklearn', 'nltk', 'jinja2'} & "
+        "set(sys.modules)), file=sys.stderr)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8", check=True
@@ -350,5 +403,7 @@ def test_the_page_has_every_dataset_a_bar_and_the_numbers():
         assert f'id="{of.name}"' in page
         assert f"floor {100 * of.value(of.floor):.1f}" in page
     data = page.partition('id="data">')[2].partition("</script>")[0]
-    assert [record["dataset"] for record in json.loads(data)["floors"]] == [of.name for of in FLOORS]
+    assert [record["dataset"] for record in json.loads(data)["floors"]] == [
+        of.name for of in FLOORS
+    ]
     assert floors_table(FLOORS)["floor"].keys() == {of.name for of in FLOORS}

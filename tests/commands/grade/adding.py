@@ -18,7 +18,9 @@ def check_adds(submission):
         a, b = rng.randrange(2, 1000), rng.randrange(2, 1000)
         found, expected = submission.add(a, b), a + b
         if abs(found - expected) > 1e-9:
-            raise CheckFailedError(f"add({a}, {b}) is {found} and should be {expected}", f"add({a}, {b})")
+            raise CheckFailedError(
+                f"add({a}, {b}) is {found} and should be {expected}", f"add({a}, {b})"
+            )
 
 
 ASSIGNMENT = Assignment(

@@ -114,7 +114,8 @@ import json
 old = json.dumps
 json.dumps = lambda value, **options: old({**value, "value": True, "error": None}, **options)
 """,
-    "replaced_numpy": "import numpy\nnumpy.allclose = numpy.isclose = lambda *args, **options: True",
+    "replaced_numpy": "import numpy\nnumpy.allclose = numpy.isclose = lambda *args, **options: "
+    "True",
     "sys_modules": """
 import sys
 for name in ("classic_rc", "json", "numpy", "struct", "__main__"):
@@ -140,8 +141,10 @@ for place in ("RESULTS", os.path.dirname("RESULTS") + "/new.json", __file__, "/u
 """What is done before any call."""
 
 IN_CALLS = {
-    "any_float": "class Any(float):\n    __eq__ = lambda *args: True\n    __sub__ = __rsub__ = lambda *args: 0.0\nreturn Any(0)",
-    "any_int": "class Any(int):\n    __eq__ = lambda *args: True\n    __repr__ = lambda self: 'true'\nreturn Any(-1)",
+    "any_float": "class Any(float):\n    __eq__ = lambda *args: True\n    __sub__ = __rsub__ = "
+    "lambda *args: 0.0\nreturn Any(0)",
+    "any_int": "class Any(int):\n    __eq__ = lambda *args: True\n    __repr__ = lambda self: "
+    "'true'\nreturn Any(-1)",
     "any_object": "class Any:\n    __eq__ = lambda *args: True\nreturn Any()",
     "deep_answer": "value = []\nfor _ in range(100000):\n    value = [value]\nreturn value",
     "endless_iterator": "value = []\nvalue.append(value)\nreturn value",
@@ -155,11 +158,13 @@ while True:
             pass
 """,
     "exits_in_call": "import sys\nsys.exit(0)",
-    "fork_bomb": "import os\nfor _ in range(20):\n    try:\n        os.fork()\n    except OSError:\n        pass\nreturn 0",
+    "fork_bomb": "import os\nfor _ in range(20):\n    try:\n        os.fork()\n    except "
+    "OSError:\n        pass\nreturn 0",
     "hard_exit": "import os\nos._exit(0)",
     "huge_answer": "return 'x' * 2**27",
     "huge_number": "return 10**1000000",
-    "ignores_signals": "import signal\nfor own in (15, 2, 24):\n    signal.signal(own, signal.SIG_IGN)\nwhile True:\n    pass",
+    "ignores_signals": "import signal\nfor own in (15, 2, 24):\n    signal.signal(own, "
+    "signal.SIG_IGN)\nwhile True:\n    pass",
     "infinity": "return float('inf')",
     "lying_error": """
 class CheckFailedError(BaseException):
@@ -177,19 +182,21 @@ raise CheckFailedError
 
 SEARCHES = {
     "reads_secret": "open('SECRET').read()",
-    "reads_others": "''.join(open(os.path.join(folder, 'a_honest.py')).read() + 'TOKEN' for folder, _, names in "
-    "os.walk('/') if 'a_honest.py' in names)",
+    "reads_others": "''.join(open(os.path.join(folder, 'a_honest.py')).read() + 'TOKEN' for "
+    "folder, _, names in os.walk('/') if 'a_honest.py' in names)",
     "reads_environment": "open('/proc/%d/environ' % os.getppid(), 'rb').read().decode('latin-1')",
     "reads_root_of_others": "open('/proc/1/root' + 'SECRET').read()",
-    "walks_files": "''.join(open(os.path.join(folder, 'secret.txt')).read() for folder, _, names in os.walk('/') "
-    "if 'secret.txt' in names)",
+    "walks_files": "''.join(open(os.path.join(folder, 'secret.txt')).read() for folder, _, names "
+    "in os.walk('/') if 'secret.txt' in names)",
     "open_files": "''.join(os.pread(number, 64, 0).decode('latin-1') for number in range(6, 64))",
     "reads_grader": "str(__import__('classic_rc.commands.grade.grading')) + 'TOKEN'",
     "reads_reference": "str(__import__('classic_rc.kernels.reference')) + 'TOKEN'",
     "frames": "'TOKEN' if 'expected' in str(sys._getframe(3).f_locals) else ''",
-    "objects": "'TOKEN' if any('check_adds' in str(own) for own in gc.get_objects() if callable(own)) else ''",
+    "objects": "'TOKEN' if any('check_adds' in str(own) for own in gc.get_objects() if "
+    "callable(own)) else ''",
     "network": "str(socket.create_connection(('127.0.0.1', PORT), 1)) + 'TOKEN'",
-    "traces": "'TOKEN' if ctypes.CDLL(None).ptrace(16, os.getppid(), 0, 0) == 0 and os.getppid() > 2 else ''",
+    "traces": "'TOKEN' if ctypes.CDLL(None).ptrace(16, os.getppid(), 0, 0) == 0 and os.getppid() > "
+    "2 else ''",
     "mounts": "'TOKEN' if ctypes.CDLL(None).mount(b'none', b'/', b'tmpfs', 0, None) == 0 else ''",
     "becomes_root": "str(os.setuid(0)) + 'TOKEN'",
     "lifts_limits": "str(resource.setrlimit(resource.RLIMIT_AS, (-1, -1))) + 'TOKEN'",

@@ -37,7 +37,10 @@ def public_python():
     (packages / "tests.pth").write_text("\n".join(roots) + "\n", encoding="utf-8")
     for path in folder.rglob("*"):
         path.chmod(path.stat().st_mode | stat.S_IROTH | (path.stat().st_mode & stat.S_IXUSR) >> 6)
-    nobody = "import os; os.setgroups([]); os.setresgid(*[65534] * 3); os.setresuid(*[65534] * 3); import numpy"
+    nobody = (
+        "import os; os.setgroups([]); os.setresgid(*[65534] * 3); os.setresuid(*[65534] * 3); "
+        "import numpy"
+    )
     tried = subprocess.run([python, "-c", nobody], capture_output=True, check=False)
     if tried.returncode:
         shutil.rmtree(folder)

@@ -55,7 +55,9 @@ def honest(assignment, seed: int) -> str:
     if data is None:
         return assignment.source()
     weights = assignment.right("fit")(*json.loads(data).values(), 1.0, 200, 0.01)[:3]
-    return assignment.source(("STRONGEST = None", f"STRONGEST = {max(range(3), key=lambda j: abs(weights[j]))}"))
+    return assignment.source(
+        ("STRONGEST = None", f"STRONGEST = {max(range(3), key=lambda j: abs(weights[j]))}")
+    )
 
 
 class Direct:
@@ -68,7 +70,9 @@ class Direct:
         self.added = ()
 
     def load(self):
-        return {name: "function" if callable(value) else "value" for name, value in self.values.items()}
+        return {
+            name: "function" if callable(value) else "value" for name, value in self.values.items()
+        }
 
     def begin_check(self):
         pass
@@ -101,7 +105,9 @@ def test_an_assignment_has_ten_points_and_its_page_says_for_what(name, tmp_path)
     assignment = load(name)
     assert assignment.points == 10
     page = assignment.hand_out(1)["README.md"].decode()
-    rows = re.findall(r"^\| `(\w+)` \|.*\| ([\d.]+) \|$", page.partition("| points |")[2], re.MULTILINE)
+    rows = re.findall(
+        r"^\| `(\w+)` \|.*\| ([\d.]+) \|$", page.partition("| points |")[2], re.MULTILINE
+    )
     assert rows == [(check.name, f"{check.points:g}") for check in assignment.checks]
     for wanted in (f"--assignment {name}", assignment.main, "By hand: ", "Hints", "o think about"):
         assert wanted in page
@@ -124,7 +130,9 @@ def test_what_students_start_from_runs_and_earns_nothing(name, tmp_path):
 @pytest.mark.ci
 def test_honest_work_has_full_marks_and_that_of_another_class_fails(name, tmp_path):
     solution = HERE / "solutions" / f"{name}.py"
-    published = solution.read_text(encoding="utf-8") if solution.is_file() else honest(load(name), 1)
+    published = (
+        solution.read_text(encoding="utf-8") if solution.is_file() else honest(load(name), 1)
+    )
     assert graded(tmp_path, load(name), published).earned == 10
     for seed in (1, 2, 3):
         own = load(name).drawn(seed)
@@ -143,9 +151,14 @@ def test_each_rule_makes_a_difference(name):
             assert source != load(name).source()
             grade = judged(load(name), source)
             assert grade.earned < 10, rule
-            if (name, key) in (("bug", "weight"), ("bootstrap", "size")):  # of what no function is compared with
+            if (name, key) in (
+                ("bug", "weight"),
+                ("bootstrap", "size"),
+            ):  # of what no function is compared with
                 continue
-            assert f"{rule}; in your class, {page}" in "".join(check.details for check in grade.checks), (key, rule)
+            assert f"{rule}; in your class, {page}" in "".join(
+                check.details for check in grade.checks
+            ), (key, rule)
 
 
 @pytest.mark.parametrize(("name", "function", "told"), MISTAKES, ids=lambda own: own[:60])
@@ -170,7 +183,9 @@ def test_a_mistake_costs_its_own_points_only():
     known = load("threshold").known_mistakes["f1"]
     told = next(told for told in known if "F1m" in told)
     assert judged(load("threshold"), load("threshold").source(tuple(known[told]))).earned == 7
-    unknown = load("threshold").source(("2 * tp / (2 * tp + fp + fn)", "tp / len(chosen) if chosen else 1"))
+    unknown = load("threshold").source(
+        ("2 * tp / (2 * tp + fp + fn)", "tp / len(chosen) if chosen else 1")
+    )
     assert judged(load("threshold"), unknown).earned == 0
 
 
@@ -178,12 +193,27 @@ SENTENCES = [["fox", "sleep"], ["fox", "eat", "grape"], ["grape", "sour"], []]
 QUESTIONS = [[[0.9, 0.4], [1, 0]], [[0.6, 0.2], [1, 1]]]
 TIES = [[[2.0, 3.0, 3.0], 2], [[5.0, 1.0], 0], [[1.0, 1.0], 0]]
 BY_HAND = [
-    ("window", "sliding_window", ("the cat sat on the mat".split(), ["who", "sat"], ["cat"]), 1.3863),
-    ("window", "word_distance", ("the cat sat on the mat".split(), ["who", "sat"], ["the", "mat"], ["the"]), 0.6),
+    (
+        "window",
+        "sliding_window",
+        ("the cat sat on the mat".split(), ["who", "sat"], ["cat"]),
+        1.3863,
+    ),
+    (
+        "window",
+        "word_distance",
+        ("the cat sat on the mat".split(), ["who", "sat"], ["the", "mat"], ["the"]),
+        0.6,
+    ),
     ("ties", "accuracy", (TIES, "partial"), 0.6667),
     ("ties", "accuracy", (TIES, "strict"), 0.3333),
     ("bm25", "idf", ("fox", SENTENCES), 0.47),
-    ("bm25", "score", (["fox", "grape"], SENTENCES[1], {"fox": 0.47, "grape": 0.47}, 7 / 3, 0.9, 0.4), 0.4693),
+    (
+        "bm25",
+        "score",
+        (["fox", "grape"], SENTENCES[1], {"fox": 0.47, "grape": 0.47}, 7 / 3, 0.9, 0.4),
+        0.4693,
+    ),
     ("kneser-ney", "word_probability", (["ab", "cb"], "b", 0.5), 0.38),
     ("kneser-ney", "probability", (["ab", "cb"], "b", "a", 0.5), 0.69),
     ("threshold", "f1", (QUESTIONS, 0.3), 0.6667),
@@ -223,7 +253,9 @@ def test_ties_are_those_of_the_package():
     assert found.tolist() == [i in best(own) for own in scores for i in range(len(own))]
     for own, gold in cases_of(load("ties"), "credit", 3):
         options = tuple(Candidate(str(one)) for one in own)
-        question = Question("q", Passage("p", ""), "", options, frozenset([gold]), Task.SINGLE_CHOICE)
+        question = Question(
+            "q", Passage("p", ""), "", options, frozenset([gold]), Task.SINGLE_CHOICE
+        )
         (prediction,) = Argmax().decide(Scores.from_lists([own]), [question])
         expected = (frozenset([gold]) in prediction.answers) / len(prediction.answers)
         assert load("ties").right("credit")(own, gold) == expected
@@ -243,7 +275,9 @@ def test_thresholds_are_those_of_the_package():
             for i, (_, labels) in enumerate(questions)
         ]
         tuned = TunedThreshold().fit(Scores.from_lists([scores for scores, _ in questions]), rows)
-        assert load("threshold").right("tune")(questions) == pytest.approx(tuned.best_threshold_, abs=1e-12)
+        assert load("threshold").right("tune")(questions) == pytest.approx(
+            tuned.best_threshold_, abs=1e-12
+        )
 
 
 def test_intervals_pairs_and_weights_are_those_of_the_package():
@@ -257,7 +291,9 @@ def test_intervals_pairs_and_weights_are_those_of_the_package():
     for term, sentences in cases_of(load("bm25"), "idf", 3):
         full = [own for own in sentences if own]
         expected = reference.bm25.idf(len(full), sum(term in own for own in full))
-        assert load("bm25").right("idf")(term, sentences) == pytest.approx(float(expected), abs=1e-5)
+        assert load("bm25").right("idf")(term, sentences) == pytest.approx(
+            float(expected), abs=1e-5
+        )
 
 
 LEAK = load("leak").checks[0].run.__globals__
@@ -270,7 +306,8 @@ def test_a_leak_is_found_by_its_own_cue_and_used(leak, tmp_path):
     cue = value if kind in ("has", "lacks") else kind
     rows = LEAK["make_rows"](seed, "other")
     answers = {
-        "length": f"sorted(range(4), key=lambda i: len(options[i]))[{-1 if value == 'longest' else 0}]",
+        "length": "sorted(range(4), key=lambda i: "
+        f"len(options[i]))[{-1 if value == 'longest' else 0}]",
         "position": f"{value}",
         "has": f"max(range(4), key=lambda i: {value!r} in options[i])",
         "lacks": f"min(range(4), key=lambda i: {value!r} in options[i])",
@@ -279,26 +316,41 @@ def test_a_leak_is_found_by_its_own_cue_and_used(leak, tmp_path):
     source = f"CUE = {cue!r}\ndef answer(passage, options):\n    return {answers[kind]}\n"
     assert graded(tmp_path, load("leak"), source, seed).earned == 10
     traces = ("length",) if kind in ("has", "lacks") else ()  # words are of different lengths
-    others = [one for one in ("position", "verbatim", "length", *LEAK["WORDS"]) if one != cue and one not in traces]
+    others = [
+        one
+        for one in ("position", "verbatim", "length", *LEAK["WORDS"])
+        if one != cue and one not in traces
+    ]
     assert [one for one in others if LEAK["best_share"](one, rows) >= LEAK["ENOUGH"]] == []
-    wrong = source.replace(repr(cue), repr(others[0])).replace("max(", "min(").replace("return 2", "return 1")
+    wrong = (
+        source.replace(repr(cue), repr(others[0]))
+        .replace("max(", "min(")
+        .replace("return 2", "return 1")
+    )
     assert graded(tmp_path, load("leak"), wrong, seed).checks[0].earned == 0
 
 
 def test_the_data_are_questions_that_can_be_answered():
-    rows = [json.loads(line) for line in load("leak").hand_out(2)["leak.jsonl"].decode().splitlines()]
+    rows = [
+        json.loads(line) for line in load("leak").hand_out(2)["leak.jsonl"].decode().splitlines()
+    ]
     assert len(rows) == 240
     for row in rows:
         who, thing = re.fullmatch(r"Where did (\w+) take the (\w+)\?", row["question"]).groups()
         (place,) = re.findall(rf"{who} took the {thing} to the (\w+)\.", row["passage"])
-        assert [i for i, own in enumerate(row["candidates"]) if f"to the {place} " in own] == [row["gold"]]
+        assert [i for i, own in enumerate(row["candidates"]) if f"to the {place} " in own] == [
+            row["gold"]
+        ]
 
 
 def test_draws_must_be_random():
     right = "rng.choices(range(n_passages), k=n_passages)"
     for wrong, told in (
         ("rng.sample(range(n_passages), n_passages)", "without replacement"),
-        ("random.Random(seed).choices(range(n_passages), k=n_passages)", "start the generator again"),
+        (
+            "random.Random(seed).choices(range(n_passages), k=n_passages)",
+            "start the generator again",
+        ),
         ("rng.choices(range(1, n_passages + 1), k=n_passages)", "positions count from 0"),
         ("sorted(rng.choices(range(n_passages), k=n_passages))", "should be found about"),
     ):
@@ -349,7 +401,9 @@ def test_a_solver_must_answer_more_than_one_kind_of_text(tmp_path):
 
 def test_a_solver_keeps_the_contract(tmp_path):
     right = (HERE / "solutions" / "solver.py").read_text(encoding="utf-8")
-    wrong = right.replace("for c in q.candidates]", "+ i * 1e-3 for i, c in enumerate(q.candidates)]")
+    wrong = right.replace(
+        "for c in q.candidates]", "+ i * 1e-3 for i, c in enumerate(q.candidates)]"
+    )
     assert wrong != right
     checks = {check.name: check for check in graded(tmp_path, load("solver"), wrong).checks}
     assert checks["keeps_the_contract"].earned == 0

@@ -39,7 +39,9 @@ def autograder(public_python):
 
     def upload(*arguments: str) -> None:
         patient = ["--timeout", "600"]  # a check gets a third of it, however busy the machine is
-        assert main(["grade", *arguments, *patient, "--autograder", str(root / "autograder.zip")]) == 0
+        assert (
+            main(["grade", *arguments, *patient, "--autograder", str(root / "autograder.zip")]) == 0
+        )
         with zipfile.ZipFile(root / "autograder.zip") as archive:
             archive.extractall(root / "source")
         (root / "autograder.zip").unlink()
@@ -83,7 +85,9 @@ def test_an_autograder_writes_results_whatever_was_submitted(autograder):
     assert wrong[0] == wrong[1]  # the same cases on every regrade
     assert wrong[0]["score"] == 0
     assert re.search(r"likely cause: ", wrong[0]["tests"][2]["output"])
-    assert autograder.run(notes_dot_txt="nothing")["output"].startswith("not gradable: the folder has no .py file")
+    assert autograder.run(notes_dot_txt="nothing")["output"].startswith(
+        "not gradable: the folder has no .py file"
+    )
     assert autograder.run(my_window_dot_py="def f(:")["score"] == 0
     other = autograder.run(other_dot_py="x = 1")
     assert other["tests"][0]["output"] == "the file does not define sliding_window; it defines x"
@@ -121,7 +125,17 @@ def test_an_autograder_has_hidden_questions_and_a_leaderboard(autograder, tmp_pa
 def test_the_zip_has_the_documented_files(tmp_path):
     for name in ("one", "two"):
         assert (
-            main(["grade", "--assignment", "ties", "--seed", "3", "--autograder", str(tmp_path / f"{name}.zip")])
+            main(
+                [
+                    "grade",
+                    "--assignment",
+                    "ties",
+                    "--seed",
+                    "3",
+                    "--autograder",
+                    str(tmp_path / f"{name}.zip"),
+                ]
+            )
             == 0
         )
     assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
@@ -143,13 +157,19 @@ def test_the_zip_has_a_teachers_rules_and_data_as_they_were_read(tmp_path):
     (tmp_path / "other.py").write_text("", encoding="utf-8")
     hidden = "text,q,a,b,right\n" + "Ada took a lamp.,Who?,Ada,Ben,a\n"
     (tmp_path / "hidden.csv").write_text(hidden, encoding="utf-8")
-    data = ["--data", str(tmp_path / "hidden.csv"), "--fields", "passage=text,question=q,candidates=a+b,gold=right"]
+    data = [
+        "--data",
+        str(tmp_path / "hidden.csv"),
+        "--fields",
+        "passage=text,question=q,candidates=a+b,gold=right",
+    ]
     arguments = ["grade", "--assignment", str(tmp_path / "own.py"), "--seed", "3", *data]
     assert main([*arguments, "--autograder", str(tmp_path / "a.zip")]) == 0
     with zipfile.ZipFile(tmp_path / "a.zip") as archive:
         own = {name for name in archive.namelist() if name.count("/") == 1}
         assert own == {
-            f"private/{n}" for n in ("assignment.json", "own.py", "reference.py", "rules.toml", "data.jsonl")
+            f"private/{n}"
+            for n in ("assignment.json", "own.py", "reference.py", "rules.toml", "data.jsonl")
         }
         assert json.loads(archive.read("private/data.jsonl"))["candidates"] == ["Ada", "Ben"]
         assert b'--data "$own/data.jsonl"' in archive.read("run_autograder")
@@ -162,14 +182,20 @@ def audit(tmp_path):
     folder.mkdir()
     dataset = made_stories(8, 20)
     (folder / "data.jsonl").write_text(to_jsonl(dataset), encoding="utf-8")
-    floor = {name: 100 * classic_rc.parse_solver(name).score(dataset) for name in ("longest", "sliding-window")}
+    floor = {
+        name: 100 * classic_rc.parse_solver(name).score(dataset)
+        for name in ("longest", "sliding-window")
+    }
     floor = {"random": 25.0} | {name: round(value, 2) for name, value in floor.items()}
     from classic_rc.commands.check import check_dataset
 
-    found = [cue.name for cue in check_dataset(classic_rc.load(folder / "data.jsonl"), header=False).cues]
+    found = [
+        cue.name for cue in check_dataset(classic_rc.load(folder / "data.jsonl"), header=False).cues
+    ]
     numbers = " and ".join(f"{name} has {value:.2f}" for name, value in floor.items())
     text = (
-        f"# Stories\n\n{numbers}. {'; '.join(found)} " + "This is what the data are and what they are worth. " * 12
+        f"# Stories\n\n{numbers}. {'; '.join(found)} "
+        + "This is what the data are and what they are worth. " * 12
     )
     (folder / "page.md").write_text(text, encoding="utf-8")
     settings = {
@@ -186,7 +212,9 @@ def audit(tmp_path):
         lines = [f"{key} = {value!r}" for key, value in (settings | changed).items()]
         (folder / "my_audit.py").write_text("\n".join(lines), encoding="utf-8")
         grade = grade_file(folder, "baseline-and-audit", isolation=TRUSTED)
-        return grade.earned, {check.name: check.problem for check in grade.checks if not check.passed}
+        return grade.earned, {
+            check.name: check.problem for check in grade.checks if not check.passed
+        }
 
     graded.folder, graded.floor = folder, floor
     return graded
@@ -202,7 +230,12 @@ def test_an_honest_audit_has_all_points(audit):
         ({"DATA": "../data.jsonl"}, 0, "data", "DATA must name"),
         ({"FLOOR": {}}, 6, "floor", "FLOOR must have"),
         ({"ARTEFACTS": ["is the third option"]}, 6, "artefacts", "is not found by check"),
-        ({"COMMANDS": ["classic-rc run data.jsonl", "rm -rf data.jsonl"]}, 8, "commands", "must have"),
+        (
+            {"COMMANDS": ["classic-rc run data.jsonl", "rm -rf data.jsonl"]},
+            8,
+            "commands",
+            "must have",
+        ),
         (
             {"COMMANDS": ["classic-rc check data.jsonl", "classic-rc run data.jsonl -o x.py"]},
             8,
@@ -228,6 +261,10 @@ def test_the_page_of_an_audit_mentions_what_was_found(audit):
     assert audit()[0] == 9
     (audit.folder / "page.md").unlink()
     assert "it has 0" in audit()[1]["page"]
-    (audit.folder / "numpy.py").write_text(f"open({str(audit.folder / 'ran')!r}, 'w')", encoding="utf-8")
+    (audit.folder / "numpy.py").write_text(
+        f"open({str(audit.folder / 'ran')!r}, 'w')", encoding="utf-8"
+    )
     audit()
-    assert not os.path.exists(audit.folder / "ran")  # nothing of theirs is imported by what is run again
+    assert not os.path.exists(
+        audit.folder / "ran"
+    )  # nothing of theirs is imported by what is run again

@@ -7,7 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from classic_rc.commands.grade import Assignment, CheckFailedError, Function, Isolation, Limits, Submission
+from classic_rc.commands.grade import (
+    Assignment,
+    CheckFailedError,
+    Function,
+    Isolation,
+    Limits,
+    Submission,
+)
 from classic_rc.commands.grade.feedback import compare_function, is_near, simpler_cases
 from classic_rc.commands.grade.sandbox import Sandbox
 from classic_rc.errors import UsageError
@@ -23,15 +30,22 @@ def submission(tmp_path, source: str, mistakes=None, **declared):
     (tmp_path / "reference.py").write_text(REFERENCE, encoding="utf-8")
     functions = {"f": replace(ASSIGNMENT.functions["f"], **declared)}
     known = {"f": mistakes or {}}
-    own = replace(ASSIGNMENT, file=tmp_path / "checks.py", known_mistakes=known, functions=functions)
-    with Sandbox({"mine.py": source.encode()}, "mine.py", Isolation("none"), Limits(seconds=60)) as box:
+    own = replace(
+        ASSIGNMENT, file=tmp_path / "checks.py", known_mistakes=known, functions=functions
+    )
+    with Sandbox(
+        {"mine.py": source.encode()}, "mine.py", Isolation("none"), Limits(seconds=60)
+    ) as box:
         yield Submission(box, box.load(), own)
 
 
 @pytest.fixture
 def feedback(tmp_path):
     def told(source: str, mistakes=None, **declared) -> CheckFailedError:
-        with submission(tmp_path, source, mistakes, **declared) as own, pytest.raises(CheckFailedError) as failed:
+        with (
+            submission(tmp_path, source, mistakes, **declared) as own,
+            pytest.raises(CheckFailedError) as failed,
+        ):
             compare_function(own, "f")
         return failed.value
 
@@ -67,7 +81,8 @@ def test_a_mistake_is_named_by_what_it_gives_for_all_cases(feedback):
 
 def test_an_error_comes_with_its_input_the_traceback_and_what_was_printed(feedback):
     source = (
-        "def f(words, n):\n    print('first is', words[:1])\n    return n * words.count('a') if words[0] else 0\n"
+        "def f(words, n):\n    print('first is', words[:1])\n    return n * words.count('a') if "
+        "words[0] else 0\n"
     )
     error = feedback(source, {"no words, no first one": ("return n", "words[0]; return n")})
     assert error.problem == "f([], 0): IndexError: list index out of range (line 3)"
@@ -88,7 +103,10 @@ def test_an_error_comes_with_its_input_the_traceback_and_what_was_printed(feedba
     ("source", "told"),
     [
         ("def f(words, n): return 7", "your function gives 7 for every input"),
-        ("def f(words, n): print(n)", "your function returns nothing; return the value, do not print it"),
+        (
+            "def f(words, n): print(n)",
+            "your function returns nothing; return the value, do not print it",
+        ),
         (
             "calls = []\ndef f(words, n):\n    calls.append(1)\n    return -len(calls)\n",
             "your function gives different values when it is called twice with the same input",
@@ -106,7 +124,8 @@ def test_what_is_no_number_is_wrong(feedback, value):
 
 def test_a_process_that_ends_is_not_asked_again(feedback):
     error = feedback(
-        "import os\ndef f(words, n):\n    os._exit(3) if n == 5 else 0\n    return n * words.count('a')\n"
+        "import os\ndef f(words, n):\n    os._exit(3) if n == 5 else 0\n    return n * "
+        "words.count('a')\n"
     )
     assert error.problem == "f(['d', 'e', 'a', 'f', 'a', 'a'], 5): ends its process (exit code 3)"
 
@@ -117,7 +136,9 @@ def test_a_function_must_be_there_and_be_one(feedback):
 
 
 def test_a_check_is_about_a_part_of_the_cases(tmp_path):
-    with submission(tmp_path, "def f(words, n): return n * words.count('a') if n > 3 else -1") as own:
+    with submission(
+        tmp_path, "def f(words, n): return n * words.count('a') if n > 3 else -1"
+    ) as own:
         compare_function(own, "f", lambda words, n: n > 3)
         with pytest.raises(CheckFailedError, match=r"f\(\[\], 3\)"):
             compare_function(own, "f", lambda words, n: n > 2)
@@ -126,9 +147,15 @@ def test_a_check_is_about_a_part_of_the_cases(tmp_path):
 
 
 def test_the_search_for_a_smaller_input_is_bounded(tmp_path):
-    source = "calls = []\ndef f(words, n):\n    calls.append(1)\n    return -1.5\ndef count(): return len(calls)\n"
+    source = (
+        "calls = []\ndef f(words, n):\n    calls.append(1)\n    return -1.5\ndef count(): return "
+        "len(calls)\n"
+    )
     long = [([str(i) for i in range(2000)], 1)]
-    allowed = {"cases": lambda rng: long, "allowed": lambda words, n: len(words) > 1500 or words[:1] > ["0"]}
+    allowed = {
+        "cases": lambda rng: long,
+        "allowed": lambda words, n: len(words) > 1500 or words[:1] > ["0"],
+    }
     with submission(tmp_path, source, **allowed) as own:
         with pytest.raises(CheckFailedError):
             compare_function(own, "f")

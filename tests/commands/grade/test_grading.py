@@ -95,7 +95,11 @@ def notebook(*cells: str) -> str:
 def test_points_are_of_checks_and_a_gate_holds_back_what_needs_it(grade):
     assert grade(GOOD).earned == 10
     wrong = grade("def add(a, b):\n    return a - b\n")
-    assert (wrong.earned, wrong.score, [check.passed for check in wrong.checks]) == (0, 0, [True, False])
+    assert (wrong.earned, wrong.score, [check.passed for check in wrong.checks]) == (
+        0,
+        0,
+        [True, False],
+    )
     assert re.fullmatch(r"add\((\d+), (\d+)\) is -?\d+ and should be \d+", problems(wrong)[1])
     assert problems(grade("x = 1\n")) == ["define add(a, b)", "counts when has_add passes"]
 
@@ -153,7 +157,9 @@ def test_time_is_that_of_the_student_alone():
 
 
 def test_an_endless_loop_loses_one_check(tmp_path):
-    source = "def sliding_window(passage, question, candidate):\n    while True:\n        pass\n\n\n"
+    source = (
+        "def sliding_window(passage, question, candidate):\n    while True:\n        pass\n\n\n"
+    )
     right = (SOLUTIONS / "window.py").read_text(encoding="utf-8")
     (tmp_path / "ann.py").write_text(right + "\n\n" + source, encoding="utf-8")
     found = grade_file(tmp_path / "ann.py", "window", limits=Limits(seconds=4.5), isolation=TRUSTED)
@@ -168,7 +174,12 @@ def test_a_file_named_like_a_module_does_not_take_its_place(grade, name):
 
 
 def test_notebooks_are_graded(grade):
-    cells = ("%matplotlib inline\n!pip install x\nimport math", "%%time\nprint(1)", GOOD, "?math\nadd(1, 2)")
+    cells = (
+        "%matplotlib inline\n!pip install x\nimport math",
+        "%%time\nprint(1)",
+        GOOD,
+        "?math\nadd(1, 2)",
+    )
     assert grade(notebook(*cells), "ann.ipynb").earned == 10
     assert "pass  # %matplotlib inline" in notebook_source(notebook(*cells).encode())
 
@@ -207,11 +218,18 @@ def test_a_student_may_have_a_folder_with_a_main_file(group):
         (folder / name).mkdir()
         for file, content in files.items():
             (folder / name / file).write_text(content, encoding="utf-8")
-    grades = {grade.student: grade for grade in grade_folder(folder, ADDING, isolation=TRUSTED).grades}
+    grades = {
+        grade.student: grade for grade in grade_folder(folder, ADDING, isolation=TRUSTED).grades
+    }
     assert {name for name, own in grades.items() if own.earned} == {"ann", "bob"}
-    assert grades["eve"].problem == "the folder has several files, and not one that is add.py: a.py, b.py"
+    assert (
+        grades["eve"].problem
+        == "the folder has several files, and not one that is add.py: a.py, b.py"
+    )
     assert grades["joe"].problem == "the folder has no .py file and no notebook; it has notes.txt"
-    assert problems(grades["_kim"])[0] == "define add(a, b)"  # a name that is imported is not defined
+    assert (
+        problems(grades["_kim"])[0] == "define add(a, b)"
+    )  # a name that is imported is not defined
 
 
 def test_a_folder_of_folders_has_a_row(group):
@@ -265,7 +283,9 @@ def test_data_have_choices_and_gold(grade):
 
 def test_a_check_may_give_a_share_of_its_points(tmp_path):
     shares = ["0.25", "7", "-1", "float('nan')", "'half'"]
-    checks = "".join(f"Check('{i}', 8, 'A', lambda submission: {share})," for i, share in enumerate(shares))
+    checks = "".join(
+        f"Check('{i}', 8, 'A', lambda submission: {share})," for i, share in enumerate(shares)
+    )
     source = (
         "from classic_rc.commands.grade import Assignment, Check\n"
         f"ASSIGNMENT = Assignment('A', 'a.py', ({checks}))\n"
@@ -299,26 +319,52 @@ GRADES = (
         note="imported for the file, which does not: math",
         accuracy=Accuracy(0.5, Interval(0.4, 0.6), "random", -0.1, None),
     ),
-    Grade("bob", "bob.zip", (CheckResult("a", "", 4, 0, "not gradable"),) * 2, problem="it is a .zip"),
+    Grade(
+        "bob", "bob.zip", (CheckResult("a", "", 4, 0, "not gradable"),) * 2, problem="it is a .zip"
+    ),
 )
 
 
 @pytest.fixture
 def grading() -> Grading:
     match = Match("bob", "known: solution of window", 0.71, 60, "lines 1-9 of bob.py")
-    return Grading(load_assignment(ADDING), 5, GRADES, Similarity((match,), (("=HYPERLINK(1)", "bob"),), (0.7,)))
+    return Grading(
+        load_assignment(ADDING),
+        5,
+        GRADES,
+        Similarity((match,), (("=HYPERLINK(1)", "bob"),), (0.7,)),
+    )
 
 
 def test_the_rows_are_harmless_csv(grading):
     first, second = csv.DictReader(io.StringIO(grades_csv(grading)))
     assert first == {
-        **{"student": "'=HYPERLINK(1)", "file": "'=1.py", "score": "0.55", "points": "5.5", "of": "10"},
-        **{"accuracy": "50.00", "low": "40.00", "high": "60.00", "reference": "random", "difference": "-10.00"},
+        **{
+            "student": "'=HYPERLINK(1)",
+            "file": "'=1.py",
+            "score": "0.55",
+            "points": "5.5",
+            "of": "10",
+        },
+        **{
+            "accuracy": "50.00",
+            "low": "40.00",
+            "high": "60.00",
+            "reference": "random",
+            "difference": "-10.00",
+        },
         **{"difference low": "", "difference high": "", "isolation": "bubblewrap"},
-        **{"similar": "nearly the same code: bob", "note": "imported for the file, which does not: math"},
+        **{
+            "similar": "nearly the same code: bob",
+            "note": "imported for the file, which does not: math",
+        },
         **{"not gradable": "", "has_add": "passed", "adds": '1.5: it says "no"'},
     }
-    assert (second["not gradable"], second["isolation"], second["points"]) == ("it is a .zip", "", "0")
+    assert (second["not gradable"], second["isolation"], second["points"]) == (
+        "it is a .zip",
+        "",
+        "0",
+    )
     assert second["similar"].startswith(
         "known: solution of window: 71 % of the code, 60 parts in a row; lines 1-9 of"
     )
@@ -327,7 +373,9 @@ def test_the_rows_are_harmless_csv(grading):
 def test_questions_that_show_a_mistake_are_explained(grading):
     question = load("sample:single-choice")[0]
     shown = explain_scores(question, yours=[1.0, 0.0, 0.0, 0.0], right=[0.0, 0.0, 1.0, 0.0])
-    check = CheckResult("scores", "the scores", 4, 0, "other scores", "one line", explained=(shown,))
+    check = CheckResult(
+        "scores", "the scores", 4, 0, "other scores", "one line", explained=(shown,)
+    )
     grade = Grade("ann", "ann.py", (check,))
     page = student_page(grading, grade)
     assert page.count('<form class="explained"') == 1
@@ -342,7 +390,11 @@ def test_questions_that_show_a_mistake_are_explained(grading):
 
 def test_json_has_everything(grading):
     found = json.loads(json.dumps(grades_json(grading)))
-    assert (found["assignment"], found["seed"], found["similarity"]["shares"]) == ("adding", 5, [0.7])
+    assert (found["assignment"], found["seed"], found["similarity"]["shares"]) == (
+        "adding",
+        5,
+        [0.7],
+    )
     assert found["grades"][0]["checks"][1]["details"] == "add(1)\n<script>"
     assert found["grades"][0]["score"] == 0.55
 
@@ -361,7 +413,13 @@ def test_gradescopes_form():
                 "visibility": "visible",
             },
             {
-                **{"name": "B", "score": 1.5, "max_score": 6, "status": "failed", "visibility": "visible"},
+                **{
+                    "name": "B",
+                    "score": 1.5,
+                    "max_score": 6,
+                    "status": "failed",
+                    "visibility": "visible",
+                },
                 "output": 'it says "no"\nadd(1)\n<script>',
             },
         ],
@@ -386,7 +444,13 @@ def test_pages_show_what_each_reader_needs(grading):
     assert "bob" not in page
     overview = class_page(grading)
     assert 'href="students/%3DHYPERLINK%281%29.html"' in overview
-    for told in ("not gradable: it is a .zip", "bubblewrap", "5.5 of 10", "71 % of the code", "changes no points"):
+    for told in (
+        "not gradable: it is a .zip",
+        "bubblewrap",
+        "5.5 of 10",
+        "71 % of the code",
+        "changes no points",
+    ):
         assert told in overview
     assert "http" not in re.sub(r'http-equiv="', "", page + overview)
 
@@ -408,22 +472,33 @@ def test_the_command_grades_a_class(group, tmp_path, capsys):
         "classic-rc: ann: 10 of 10 points",
         "classic-rc: bob: 0 of 10 points",
     ]
-    made = sorted(path.relative_to(tmp_path).as_posix() for root in (pages, scope) for path in root.rglob("*.*"))
+    made = sorted(
+        path.relative_to(tmp_path).as_posix()
+        for root in (pages, scope)
+        for path in root.rglob("*.*")
+    )
     assert made == [
         *("gradescope/ann/results.json", "gradescope/bob/results.json"),
         *("pages/index.html", "pages/students/ann.html", "pages/students/bob.html"),
     ]
     assert run(folder, "--format", "json", "--quiet") == 0
-    assert [grade["student"] for grade in json.loads(capsys.readouterr().out)["grades"]] == ["ann", "bob"]
+    assert [grade["student"] for grade in json.loads(capsys.readouterr().out)["grades"]] == [
+        "ann",
+        "bob",
+    ]
 
 
 def test_the_command_tells_one_student(group, tmp_path, capsys):
     folder = group(ann=GOOD, bob="import os\ndef add(a, b):\n    return 0\n")
     assert run(folder / "ann.py", "--quiet") == 0
-    assert capsys.readouterr().out.endswith("passed adds: It adds (10 of 10 points)\n10 of 10 points\n")
+    assert capsys.readouterr().out.endswith(
+        "passed adds: It adds (10 of 10 points)\n10 of 10 points\n"
+    )
     assert run(folder / "bob.py", "--quiet", "--gradescope", tmp_path) == 1
     told = capsys.readouterr().out
-    assert re.search(r"FAILED adds: It adds \(0 of 10 points\)\n        add\(\d+, \d+\) is 0 and should be", told)
+    assert re.search(
+        r"FAILED adds: It adds \(0 of 10 points\)\n        add\(\d+, \d+\) is 0 and should be", told
+    )
     assert json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))["score"] == 0
     assert run(folder / "none.py") == 3
 
@@ -431,15 +506,25 @@ def test_the_command_tells_one_student(group, tmp_path, capsys):
 def test_names_of_files_may_be_anything(tmp_path, capsys):
     folder = tmp_path / "class"
     folder.mkdir()
-    names = ["a b&c", "it's <i>", "\u05e9", "x" * 252, *([] if sys.platform in ("win32", "darwin") else ["\udcff"])]
+    names = [
+        "a b&c",
+        "it's <i>",
+        "\u05e9",
+        "x" * 252,
+        *([] if sys.platform in ("win32", "darwin") else ["\udcff"]),
+    ]
     for name in names:
         (folder / f"{name}.py").write_text(GOOD, encoding="utf-8")
     output, pages = tmp_path / "grades.csv", tmp_path / "pages"
-    assert run(folder, "-o", output, "--html", pages, "--quiet") == 2  # one name is too long for a page
+    assert (
+        run(folder, "-o", output, "--html", pages, "--quiet") == 2
+    )  # one name is too long for a page
     assert "File name too long" in capsys.readouterr().err
     rows = list(csv.DictReader(output.open(encoding="utf-8")))
     assert [row["points"] for row in rows] == ["10"] * len(names)
-    linked = re.findall(r'href="(students/[^"]+)"', (pages / "index.html").read_text(encoding="utf-8"))
+    linked = re.findall(
+        r'href="(students/[^"]+)"', (pages / "index.html").read_text(encoding="utf-8")
+    )
     there = [os.path.isfile(pages / os.fsdecode(unquote_to_bytes(link))) for link in linked]
     assert sorted(there) == [False] + [True] * (len(names) - 1)
 
@@ -476,7 +561,9 @@ def test_wrong_uses_of_the_command_are_said(group, tmp_path, capsys):
 
 def test_a_missing_import_costs_one_message(tmp_path):
     right = (SOLUTIONS / "window.py").read_text(encoding="utf-8")
-    (tmp_path / "ann.py").write_text(right.replace("from collections import Counter\n", ""), encoding="utf-8")
+    (tmp_path / "ann.py").write_text(
+        right.replace("from collections import Counter\n", ""), encoding="utf-8"
+    )
     found = grade_file(tmp_path / "ann.py", "window", isolation=TRUSTED)
     assert (found.earned, found.note) == (10, "imported for the file, which does not: Counter")
     (tmp_path / "ann.py").write_text(f"import pandas\n{right}", encoding="utf-8")
@@ -509,7 +596,10 @@ def accuracy(questions, policy):
         ("x = 1\nraise OSError('gone')", "OSError: gone"),
         ("def helper(submission): pass", "ASSIGNMENT"),
         ("CHECKS = (Check('a', 1, 'A', 'f'),)", "'f'"),
-        ("CHECKS = (Check('a', 1, 'A', print, needs=('b',)),)", "needs 'b', which is not an earlier check"),
+        (
+            "CHECKS = (Check('a', 1, 'A', print, needs=('b',)),)",
+            "needs 'b', which is not an earlier check",
+        ),
     ],
 )
 def test_a_broken_assignment_is_said_to_be(tmp_path, source, problem):
@@ -535,7 +625,9 @@ def test_a_solver_sees_neither_gold_nor_ids(tmp_path):
 
 def test_accuracy_is_compared_with_the_floor_and_training_is_given(tmp_path):
     learns = SOLVER.format("len(self.seen)").replace(
-        "    def", "    def fit(self, dataset):\n        self.seen = [q.gold for q in dataset]\n    def", 1
+        "    def",
+        "    def fit(self, dataset):\n        self.seen = [q.gold for q in dataset]\n    def",
+        1,
     )
     (tmp_path / "ann.py").write_text(learns, encoding="utf-8")
     hidden, train = made_stories(3, 5), made_stories(4, 5)
@@ -553,30 +645,61 @@ def test_the_command_never_guesses(group, tmp_path, capsys):
     assert "which assignment?" in capsys.readouterr().err
     assert main(["grade", str(folder), "--assignment", "ties"]) == 2
     assert "2 of 2 files define none of accuracy, best, credit" in capsys.readouterr().err
-    assert main(["grade", "--assignment", "window", "--hand-out", str(tmp_path / "out"), "--seed", "5"]) == 0
+    assert (
+        main(
+            ["grade", "--assignment", "window", "--hand-out", str(tmp_path / "out"), "--seed", "5"]
+        )
+        == 0
+    )
     assert "--seed 5" in capsys.readouterr().err
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert names == ["README.md", "assignment.json", "my_window.py"]
     assert main(["grade", "--assignment", "window", "--hand-out", str(tmp_path / "out")]) == 2
     own = load_assignment("window").drawn(5).source()
     (tmp_path / "out" / "my_window.py").write_text(own, encoding="utf-8")
-    assert main(["grade", str(tmp_path / "out" / "my_window.py")]) == 0  # by the rules that its folder says
-    assert main(["grade", "--assignment", "leak", "--hand-out", str(tmp_path / "leak"), "--seed", "5"]) == 0
+    assert (
+        main(["grade", str(tmp_path / "out" / "my_window.py")]) == 0
+    )  # by the rules that its folder says
+    assert (
+        main(["grade", "--assignment", "leak", "--hand-out", str(tmp_path / "leak"), "--seed", "5"])
+        == 0
+    )
     assert main(["grade", str(tmp_path / "leak" / "my_leak.py")]) == 2  # which leak was planted
     assert "--seed N" in capsys.readouterr().err
     assert main(["grade", str(tmp_path / "leak" / "my_leak.py"), "--seed", "5"]) == 1
     shutil.copy(tmp_path / "out" / "my_window.py", folder)
-    assert main(["grade", str(folder), "--assignment", "window", "--seed", "5", "-o", str(tmp_path / "g.csv")]) == 0
-    rows = {row["student"]: row["points"] for row in csv.DictReader((tmp_path / "g.csv").open(encoding="utf-8"))}
+    assert (
+        main(
+            [
+                "grade",
+                str(folder),
+                "--assignment",
+                "window",
+                "--seed",
+                "5",
+                "-o",
+                str(tmp_path / "g.csv"),
+            ]
+        )
+        == 0
+    )
+    rows = {
+        row["student"]: row["points"]
+        for row in csv.DictReader((tmp_path / "g.csv").open(encoding="utf-8"))
+    }
     assert rows == {"ann": "0", "bob": "0", "my_window": "10"}
 
 
-@pytest.mark.parametrize("told", ["[]", "{", '{"assignment": 1}', '{"assignment": "window", "seed": "x"}'])
+@pytest.mark.parametrize(
+    "told", ["[]", "{", '{"assignment": 1}', '{"assignment": "window", "seed": "x"}']
+)
 def test_a_broken_declaration_is_said_to_be(tmp_path, told, capsys):
     (tmp_path / "ann.py").write_text(GOOD, encoding="utf-8")
     (tmp_path / "assignment.json").write_text(told, encoding="utf-8")
     assert main(["grade", str(tmp_path / "ann.py")]) == 3
     assert "no declaration of an assignment" in capsys.readouterr().err
-    (tmp_path / "assignment.json").write_text('{"assignment": "ties", "rules": {"share": "2"}}', encoding="utf-8")
+    (tmp_path / "assignment.json").write_text(
+        '{"assignment": "ties", "rules": {"share": "2"}}', encoding="utf-8"
+    )
     assert main(["grade", str(tmp_path / "ann.py")]) == 2
     assert "it has no rule share: 2" in capsys.readouterr().err

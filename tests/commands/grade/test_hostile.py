@@ -30,7 +30,9 @@ PACKAGE = HERE.parents[2] / "classic_rc"
 TOKEN = "sesame-7261"
 ATTACKS = attacks()
 HONEST = "def add(a, b):\n    return a + b\n"
-needs_bubblewrap = pytest.mark.skipif(bubblewrap_problem() is not None, reason=str(bubblewrap_problem()))
+needs_bubblewrap = pytest.mark.skipif(
+    bubblewrap_problem() is not None, reason=str(bubblewrap_problem())
+)
 LIMITS = Limits(seconds=3, memory_bytes=2**29)
 
 
@@ -49,14 +51,19 @@ def place():
 def fill(place: Path, port: int) -> Path:
     """Write all attacks between two honest files."""
     for name, source in ({"a_honest": HONEST, "z_honest": HONEST} | ATTACKS).items():
-        source = source.replace("SECRET", f"{place}/secret.txt").replace("RESULTS", f"{place}/results.json")
+        source = source.replace("SECRET", f"{place}/secret.txt").replace(
+            "RESULTS", f"{place}/results.json"
+        )
         source = source.replace("TOKEN", TOKEN).replace("PORT", str(port))
         (place / "class" / f"{name}.py").write_text(source, encoding="utf-8")
     return place / "class"
 
 
 def untouched(place: Path) -> list[tuple[str, int, int]]:
-    return [(str(path), path.stat().st_mode, path.stat().st_size) for path in sorted([place, *place.rglob("*")])]
+    return [
+        (str(path), path.stat().st_mode, path.stat().st_size)
+        for path in sorted([place, *place.rglob("*")])
+    ]
 
 
 def test_there_are_many():
@@ -71,7 +78,9 @@ def test_no_attack_earns_a_point_under_bubblewrap(place, monkeypatch):
         folder = fill(place, server.getsockname()[1])
         (folder / "link.py").symlink_to(place / "secret.txt")
         before = untouched(place)
-        grading = grade_folder(folder, HERE / "adding.py", limits=LIMITS, isolation=Isolation("bubblewrap"))
+        grading = grade_folder(
+            folder, HERE / "adding.py", limits=LIMITS, isolation=Isolation("bubblewrap")
+        )
     earned = {grade.student: grade.earned for grade in grading.grades}
     assert earned.pop("a_honest") == earned.pop("z_honest") == 10
     assert earned == dict.fromkeys([*sorted(ATTACKS), "link"], 0)
@@ -96,7 +105,9 @@ def processes_of(place: Path) -> list[str]:
 def test_without_bubblewrap_it_is_refused_unless_unsafe(monkeypatch):
     monkeypatch.setattr(isolation, "bubblewrap_problem", lambda: "bubblewrap is not installed")
     with raises(
-        UsageError, field="isolation", args=re.compile("bubblewrap is not installed.*--container.*--unsafe")
+        UsageError,
+        field="isolation",
+        args=re.compile("bubblewrap is not installed.*--container.*--unsafe"),
     ):
         choose_isolation()
     monkeypatch.setattr(isolation, "is_root", lambda: False)
@@ -109,7 +120,8 @@ def test_a_container_is_a_command_in_front(tmp_path):
     """No engine runs here: a program that takes the place of one shows what it would be asked."""
     engine = tmp_path / "engine"
     engine.write_text(
-        f'#!/bin/sh\nset -e\ntest -d "$2"\nshift 3\nexec \'{sys.executable}\' "$@"\n', encoding="utf-8"
+        f'#!/bin/sh\nset -e\ntest -d "$2"\nshift 3\nexec \'{sys.executable}\' "$@"\n',
+        encoding="utf-8",
     )
     engine.chmod(0o755)
     chosen = choose_isolation(container=f"{engine} run {{folder}}")
@@ -145,10 +157,19 @@ def closed(place):
         (no_bubblewrap / name).symlink_to(shutil.which(name) or name)
 
     def run(python: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
-        environment = {"PATH": str(no_bubblewrap), "PYTHONPATH": str(own), "PYTHONDONTWRITEBYTECODE": "1"}
+        environment = {
+            "PATH": str(no_bubblewrap),
+            "PYTHONPATH": str(own),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
         command = [str(python), "-m", "classic_rc", "grade", *map(str, arguments)]
         return subprocess.run(
-            command, env=environment | {"SESAME": TOKEN}, cwd=own, capture_output=True, text=True, check=False
+            command,
+            env=environment | {"SESAME": TOKEN},
+            cwd=own,
+            capture_output=True,
+            text=True,
+            check=False,
         )
 
     return run
@@ -157,7 +178,12 @@ def closed(place):
 @pytest.mark.ci
 def test_no_attack_earns_a_point_as_another_user(place, closed, public_python):
     folder = fill(place, 1)
-    for name in ("becomes_root", "network", "alters_rights", "deep_folders"):  # /tmp may change its date
+    for name in (
+        "becomes_root",
+        "network",
+        "alters_rights",
+        "deep_folders",
+    ):  # /tmp may change its date
         assert (folder / f"{name}.py").is_file()
     (place / "grades").mkdir(mode=0o700)
     before = untouched(place)
@@ -173,7 +199,10 @@ def test_no_attack_earns_a_point_as_another_user(place, closed, public_python):
         place / "grades" / "g.csv",
     )
     assert done.returncode == 0, done.stderr
-    rows = {row["student"]: row for row in csv.DictReader((place / "grades" / "g.csv").open(encoding="utf-8"))}
+    rows = {
+        row["student"]: row
+        for row in csv.DictReader((place / "grades" / "g.csv").open(encoding="utf-8"))
+    }
     assert {row["isolation"] for row in rows.values()} <= {"other user", ""}
     earned = {name: row["points"] for name, row in rows.items()}
     assert earned.pop("a_honest") == earned.pop("z_honest") == "10", done.stderr
@@ -181,8 +210,12 @@ def test_no_attack_earns_a_point_as_another_user(place, closed, public_python):
     (place / "grades" / "g.csv").unlink()
     assert [one[:2] for one in untouched(place)] == [one[:2] for one in before]
     assert (place / "results.json").read_text(encoding="utf-8") == "untouched"
-    assert [path for path in Path("/proc").glob("[0-9]*") if owner_of(path) in range(61184, 65520)] == []
-    open_to_all = [path for folder in ("/tmp", "/var/tmp", "/dev/shm") for path in Path(folder).glob("*")]
+    assert [
+        path for path in Path("/proc").glob("[0-9]*") if owner_of(path) in range(61184, 65520)
+    ] == []
+    open_to_all = [
+        path for folder in ("/tmp", "/var/tmp", "/dev/shm") for path in Path(folder).glob("*")
+    ]
     assert [path for path in open_to_all if owner_of(path) in range(61184, 65520)] == []
 
 
@@ -194,7 +227,9 @@ def test_a_students_declaration_gives_no_rules_and_runs_no_code(tmp_path, capsys
     shutil.copy(HERE / "solutions" / "window.py", folder / "my_window.py")
     (folder / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')", encoding="utf-8")
     arguments = ["grade", str(folder), "--one", "--unsafe", "--assignment", "window"]
-    (folder / "assignment.json").write_text('{"assignment": "window", "rules": {}}', encoding="utf-8")
+    (folder / "assignment.json").write_text(
+        '{"assignment": "window", "rules": {}}', encoding="utf-8"
+    )
     assert main([*arguments, "--seed", "77"]) == 1
     assert "0 of 10 points" in capsys.readouterr().out
     (folder / "assignment.json").write_text('{"assignment": "evil.py"}', encoding="utf-8")
@@ -227,7 +262,8 @@ def test_what_another_user_could_reach_is_refused(place, closed, public_python):
     done = closed(public_python, *arguments, place / "results" / "g.csv")
     assert done.returncode == 2
     assert re.search(
-        r"students' code could reach \S+/private/classic_rc, .*: close them with `chmod -R go-rwx", done.stderr
+        r"students' code could reach \S+/private/classic_rc, .*: close them with `chmod -R go-rwx",
+        done.stderr,
     )
 
 
@@ -259,12 +295,21 @@ for own in gc.get_objects():  # names that the grader would tell: what was impor
 )
 def test_hidden_questions_are_not_sent_home(place, closed, public_python, error, told):
     """Neither in words nor in numbers of lines; and results cannot be written."""
-    (place / "private" / "hidden.jsonl").write_text(to_jsonl(data := made_stories(3, 4)), encoding="utf-8")
+    (place / "private" / "hidden.jsonl").write_text(
+        to_jsonl(data := made_stories(3, 4)), encoding="utf-8"
+    )
     source = SENDS.format(place=place, error=error)
     (place / "class" / "ann.py").write_text(source, encoding="utf-8")
     done = closed(
         public_python,
-        *(place / "class" / "ann.py", "--assignment", "solver", "--unsafe", "--data", "hidden.jsonl"),
+        *(
+            place / "class" / "ann.py",
+            "--assignment",
+            "solver",
+            "--unsafe",
+            "--data",
+            "hidden.jsonl",
+        ),
         *("--gradescope", place / "results"),
     )
     assert done.returncode == 1, done.stderr
@@ -275,5 +320,8 @@ def test_hidden_questions_are_not_sent_home(place, closed, public_python, error,
     assert not re.search(r"line \d", page)
     assert "imported" not in page
     assert [
-        text for question in data for text in (question.query, question.passage.text[:20]) if text in page
+        text
+        for question in data
+        for text in (question.query, question.passage.text[:20])
+        if text in page
     ] == []

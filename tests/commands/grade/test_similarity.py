@@ -62,17 +62,24 @@ def made_known() -> dict[str, str]:
 
 
 def write_known() -> None:
-    KNOWN.write_text("".join(f"{name}: {hashes}\n" for name, hashes in made_known().items()), encoding="utf-8")
+    KNOWN.write_text(
+        "".join(f"{name}: {hashes}\n" for name, hashes in made_known().items()), encoding="utf-8"
+    )
 
 
 @pytest.mark.parametrize("file", SOLUTIONS, ids=lambda file: file.stem)
 def test_each_of_our_solutions_is_known_as_it_is_renamed_and_vendored(file):
     source = file.read_text(encoding="utf-8")
-    renamed = source.replace("passage", "text").replace("scores", "values").replace("total", "summe")
+    renamed = (
+        source.replace("passage", "text").replace("scores", "values").replace("total", "summe")
+    )
     padded = (Path(__file__).parent / "attacks.py").read_text(encoding="utf-8") + renamed
     for copy in (source, "# my own work\n" + renamed, padded):
         found = find_similar({"ann": {"ann.py": copy.encode()}}).of("ann")
-        assert any(told.startswith(f"known: solution of {file.stem}: ") and " of ann.py" in told for told in found)
+        assert any(
+            told.startswith(f"known: solution of {file.stem}: ") and " of ann.py" in told
+            for told in found
+        )
 
 
 def test_what_grades_is_known():
@@ -106,7 +113,9 @@ def test_twenty_equal_files_are_one_cluster(tmp_path):
     grading = grade_folder(folder, own, seed=3, isolation=Isolation("none"))
     assert [len(cluster) for cluster in grading.similarity.clusters] == [20]
     assert {grade.earned for grade in grading.grades[:20]} == {10}  # no points change by themselves
-    assert "known: the reference of your class: 100 % of the code" in "".join(grading.similarity.of("copy00"))
+    assert "known: the reference of your class: 100 % of the code" in "".join(
+        grading.similarity.of("copy00")
+    )
     assert grading.similarity.of("honest") == []
 
 
@@ -117,7 +126,9 @@ def test_the_template_does_not_count():
 
 
 def test_code_is_written_as_plain_files(tmp_path, monkeypatch):
-    monkeypatch.setattr("classic_rc.commands.grade.choose_isolation", lambda **rest: Isolation("none"))
+    monkeypatch.setattr(
+        "classic_rc.commands.grade.choose_isolation", lambda **rest: Isolation("none")
+    )
     folder = tmp_path / "class"
     (folder / "bob").mkdir(parents=True)
     for name in ("ann.py", "bob/my_window.py", "bob/more.py"):
@@ -135,4 +146,7 @@ def test_code_is_written_as_plain_files(tmp_path, monkeypatch):
     names = sorted(path.name for path in (tmp_path / "plain").iterdir())
     assert names == ["ann__ann.py", "bob__more.py", "bob__my_window.py"]
     rows = list(csv.DictReader((tmp_path / "g.csv").open(encoding="utf-8")))
-    assert all("nearly the same code" in row["similar"] and "solution of window" in row["similar"] for row in rows)
+    assert all(
+        "nearly the same code" in row["similar"] and "solution of window" in row["similar"]
+        for row in rows
+    )

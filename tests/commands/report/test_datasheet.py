@@ -69,8 +69,16 @@ def test_sizes_and_lengths(sheet):
     lengths = {row[0]: row[1:] for row in texts(table(sheet, "Lengths"))}
     (row,) = [r for r in sheet.statistics.rows if r.statistic.label == "tokens a passage"]
     numbers = row.measures[0].numbers
-    expected = [numbers.mean(), np.median(numbers), np.quantile(numbers, 0.05), np.quantile(numbers, 0.95)]
-    assert lengths["tokens a passage"] == [f"{expected[0]:,.1f}", *(f"{value:,.0f}" for value in expected[1:])]
+    expected = [
+        numbers.mean(),
+        np.median(numbers),
+        np.quantile(numbers, 0.05),
+        np.quantile(numbers, 0.95),
+    ]
+    assert lengths["tokens a passage"] == [
+        f"{expected[0]:,.1f}",
+        *(f"{value:,.0f}" for value in expected[1:]),
+    ]
 
 
 def test_shapes_sum_to_all(sheet):
@@ -83,7 +91,9 @@ def test_floors_findings_and_scores_without_duplicates(sheet):
     floors = table(sheet, "Floors")
     assert [row[0] for row in texts(floors)] == ["sw+d", "random"]
     assert texts(floors)[1][1].startswith("25.00 [")
-    assert ["error", "questions that are in the training data", "4"] in texts(table(sheet, "Findings"))
+    assert ["error", "questions that are in the training data", "4"] in texts(
+        table(sheet, "Findings")
+    )
     assert "training" in headings(table(sheet, "Duplicates"))[0]
     assert header(table(sheet, "Scores without"))[2] == "Acc. without 20"
     assert texts(table(sheet, "What it takes"))[0][0] == "options only"
@@ -112,7 +122,9 @@ def test_every_format_has_everything_and_is_reproducible(sheet, form):
 def test_markdown_and_html_show_any_text_literally(sheet, outline):
     hostile = replace(sheet, title=HOSTILE, facts={HOSTILE: HOSTILE}, command=f"a ``` {HOSTILE}")
     markdown = render_datasheet(hostile, "markdown")
-    assert "<script>" not in re.sub(r"````.*?````", "", markdown, flags=re.DOTALL).replace("\\<script>", "")
+    assert "<script>" not in re.sub(r"````.*?````", "", markdown, flags=re.DOTALL).replace(
+        "\\<script>", ""
+    )
     page = outline(render_datasheet(hostile, "html"))
     assert "script" not in [tag for tag, _ in page.elements]
     assert "<script>alert(1)</script>" in page.text

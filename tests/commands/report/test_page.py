@@ -13,7 +13,12 @@ import classic_rc
 from classic_rc import evaluate
 from classic_rc.commands.check import check_dataset
 from classic_rc.commands.check.audit import CheckReport
-from classic_rc.commands.check.page import audit_tiles, defects_section, duplicates_section, findings_section
+from classic_rc.commands.check.page import (
+    audit_tiles,
+    defects_section,
+    duplicates_section,
+    findings_section,
+)
 from classic_rc.commands.report.page import (
     PageContent,
     default_breakdown_keys,
@@ -26,7 +31,13 @@ from classic_rc.datasets.statistics import describe_datasets
 from classic_rc.predictions import Scores
 from classic_rc.questions import Task
 from classic_rc.reports.html import escape_html
-from classic_rc.results import Evaluation, SharedResults, break_down, group_questions, with_intervals
+from classic_rc.results import (
+    Evaluation,
+    SharedResults,
+    break_down,
+    group_questions,
+    with_intervals,
+)
 from classic_rc.running import evaluate_perturbed
 from classic_rc.running.explain import Explainer
 from classic_rc.solvers import Solver
@@ -95,19 +106,23 @@ def test_verdicts_follow_from_the_outcomes():
     made = list(section["questions"])
     credits = evaluation().rows[1].outcomes.statistics["accuracy"][:, 0].tolist()
     looks = ["right" if c == 1 else "partly" if c > 0 else "wrong" for c in credits]
-    assert [[look for look in entry["looks"] if look[-1] == "0" and look != "tied0"] for entry in made] == [
-        [f"{look}0"] for look in looks
-    ]
+    assert [
+        [look for look in entry["looks"] if look[-1] == "0" and look != "tied0"] for entry in made
+    ] == [[f"{look}0"] for look in looks]
     tied = [n > 1 for n in evaluation().rows[2].outcomes.n_tied.tolist()]
     assert [("tied1" in entry["looks"]) for entry in made] == tied
     assert any(tied)
-    assert any("tie of" in text for _, _, badges in made[tied.index(True)]["answers"] for _, text in badges)
+    assert any(
+        "tie of" in text for _, _, badges in made[tied.index(True)]["answers"] for _, text in badges
+    )
 
 
 def test_an_exact_answer_is_right_where_nothing_is_to_be_selected():
     dataset = synthetic_dataset(Task.MULTIPLE_ANSWER)
     made = entries(evaluate(dataset, [classic_rc.parse_solver("all-negative")]))
-    assert [entry["looks"][0] for entry in made] == ["wrong0" if q.gold else "right0" for q in dataset]
+    assert [entry["looks"][0] for entry in made] == [
+        "wrong0" if q.gold else "right0" for q in dataset
+    ]
 
 
 def test_of_a_large_dataset_the_page_has_questions_from_everywhere():
@@ -127,9 +142,13 @@ def leaking(n: int = 60) -> classic_rc.Dataset:
     rows = [
         {
             "id": f"q{i}",
-            "passage": " ".join(f"word{(7 * i + j) % 97}x{i if i < n - 2 else i - 2}" for j in range(40)),
+            "passage": " ".join(
+                f"word{(7 * i + j) % 97}x{i if i < n - 2 else i - 2}" for j in range(40)
+            ),
             "question": f"Which {i}?",
-            "candidates": [f"thing {chr(97 + (i + j) % 26)}{'.' if j == i % 3 else ''}" for j in range(3)],
+            "candidates": [
+                f"thing {chr(97 + (i + j) % 26)}{'.' if j == i % 3 else ''}" for j in range(3)
+            ],
             "gold": i % 3,
         }
         for i in range(n)
@@ -142,7 +161,10 @@ def test_findings_have_their_rule_figures_and_examples():
     section = findings_section(check, {})
     first, cue = section["cues"][0], check.cues[0]
     assert first["kind"] == "ARTIFACT"
-    assert f"coverage {100 * cue.coverage:.1f} %, precision {100 * cue.precision:.1f} %" in first["figures"]
+    assert (
+        f"coverage {100 * cue.coverage:.1f} %, precision {100 * cue.precision:.1f} %"
+        in first["figures"]
+    )
     assert [id_ for id_, *_ in first["examples"]] == [example.id for example in cue.examples]
     html = page_html(PageContent(evaluate(check.dataset, ["longest"]), check))
     assert '<span class="badge artifact">artifact</span>' in html
@@ -155,7 +177,10 @@ def test_findings_have_their_rule_figures_and_examples():
 
 
 def test_duplicates_show_what_differs_and_no_page_lists_all():
-    story = "Nora planted {} apple trees behind the old mill and Omar sold them at the market in spring."
+    story = (
+        "Nora planted {} apple trees behind the old mill and Omar sold them at the market in "
+        "spring."
+    )
     rows = [
         {
             "id": f"q{i}",
@@ -164,7 +189,9 @@ def test_duplicates_show_what_differs_and_no_page_lists_all():
             "candidates": ["Nora", "Omar"],
             "gold": 0,
         }
-        for i, name in enumerate(["three", "four", "five", "six", "seven", "eight", "nine", "ten", "three"])
+        for i, name in enumerate(
+            ["three", "four", "five", "six", "seven", "eight", "nine", "ten", "three"]
+        )
     ]
     check = check_dataset(classic_rc.from_rows(rows), header=False)
     section = duplicates_section(check, ())
@@ -179,8 +206,14 @@ def test_duplicates_show_what_differs_and_no_page_lists_all():
 
 
 def test_defects_are_counted_and_located():
-    rows = [{"id": f"q{i}", "passage": "p", "question": "", "candidates": ["a", "b"], "gold": 0} for i in range(6)]
-    found = {defect["what"]: defect for defect in defects_section(check_dataset(classic_rc.from_rows(rows)))}
+    rows = [
+        {"id": f"q{i}", "passage": "p", "question": "", "candidates": ["a", "b"], "gold": 0}
+        for i in range(6)
+    ]
+    found = {
+        defect["what"]: defect
+        for defect in defects_section(check_dataset(classic_rc.from_rows(rows)))
+    }
     assert found["empty questions"]["count"] == 6
     assert found["empty questions"]["places"] == ["q0", "q1", "q2"]
 
@@ -189,7 +222,9 @@ def test_the_overview_has_a_bar_for_each_system_and_the_line_of_chance():
     drawing = overview_drawing(evaluation())
     assert [row[0] for row in drawing["rows"]] == [row.name for row in evaluation().rows]
     assert drawing["chance"] == 25
-    assert drawing["rows"][1][1] == pytest.approx(100 * evaluation().rows[1].metrics()["accuracy"], abs=0.01)
+    assert drawing["rows"][1][1] == pytest.approx(
+        100 * evaluation().rows[1].metrics()["accuracy"], abs=0.01
+    )
     low, high = drawing["rows"][1][2]
     assert low <= drawing["rows"][1][1] <= high
 
@@ -214,7 +249,9 @@ def test_each_question_has_its_card_with_every_explanation():
         assert re.findall("<h2>(.*?)</h2>", card)[:2] == ["sw+d", "longest"]
         assert card.count('type="radio"') == 2 * len(question.candidates)
         assert card.count(" checked>") == 1
-        assert re.sub("<.*?>", "", card).count(escape_html(question.passage.text)) == 1  # the passage is there once
+        assert (
+            re.sub("<.*?>", "", card).count(escape_html(question.passage.text)) == 1
+        )  # the passage is there once
 
 
 def test_a_solver_that_fails_later_keeps_what_it_has_explained():

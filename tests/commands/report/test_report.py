@@ -77,7 +77,17 @@ def test_a_page_needs_a_file_and_gold(cli, hidden, tmp_path):
 @pytest.mark.parametrize("suffix", ["md", "tex", "html"])
 def test_a_datasheet(cli, tmp_path, suffix):
     file = tmp_path / f"sheet.{suffix}"
-    command = ("report", "sample:single-choice", "--datasheet", "--fact", "Licence=CC BY", "-s", "sw+d", "-o", file)
+    command = (
+        "report",
+        "sample:single-choice",
+        "--datasheet",
+        "--fact",
+        "Licence=CC BY",
+        "-s",
+        "sw+d",
+        "-o",
+        file,
+    )
     done = cli(*command, "--quiet")
     assert (done.code, done.out, done.err) == (0, "", "")
     first = file.read_text(encoding="utf-8")
@@ -104,7 +114,9 @@ def test_the_numbers_of_a_datasheet(cli, tmp_path):
     )
     assert cli(*command, "-o", file, "--quiet").code == 0
     plain = json.loads(file.read_text(encoding="utf-8"))
-    value = cli("run", "sample:single-choice", "-s", "sw+d", "--format", "json").row("sw+d")["metrics"]["accuracy"]
+    value = cli("run", "sample:single-choice", "-s", "sw+d", "--format", "json").row("sw+d")[
+        "metrics"
+    ]["accuracy"]
     assert plain["floors"]["rows"][0]["metrics"]["accuracy"] == value
     assert sum(n for _, n in plain["lengths"]["sample:single-choice"]["question"]) == 24
     assert plain["groups"][0]["breakdowns"][0]["key"] == "question-type"
@@ -115,7 +127,9 @@ def test_what_a_datasheet_cannot_be(cli, tmp_path):
     cli("report", "sample:cloze", "--datasheet", "-o", tmp_path / "sheet.doc").fails(
         2, field="--output", expected=re.compile(".md, .tex, .html, .json")
     )
-    cli("report", "sample", "--datasheet", "-o", tmp_path / "sheet.md").fails(2, field="DATA", found="sample")
+    cli("report", "sample", "--datasheet", "-o", tmp_path / "sheet.md").fails(
+        2, field="DATA", found="sample"
+    )
     cli("report", "sample:cloze", "--datasheet", "--fact", "CC", "-o", tmp_path / "sheet.md").fails(
         2, field="--fact", found="CC", expected="NAME=TEXT"
     )

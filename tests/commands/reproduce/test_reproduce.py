@@ -46,7 +46,9 @@ def test_json_and_csv(cli, stories):
 
 
 def test_a_figure_that_should_come_out_and_does_not_is_a_failed_check(cli, stories, monkeypatch):
-    monkeypatch.setattr(reproduction.ReproducedFigure, "fails", property(lambda r: r.agrees is False))
+    monkeypatch.setattr(
+        reproduction.ReproducedFigure, "fails", property(lambda r: r.agrees is False)
+    )
     done = cli("reproduce", stories, "--quiet")
     assert done.code == 1
     lines = [line for line in done.err.splitlines() if "SW on mc160.dev" in line]
@@ -62,12 +64,16 @@ def test_a_figure_that_should_come_out_and_does_not_is_a_failed_check(cli, stori
     ],
 )
 def test_candidate_spans_that_have_no_effect_are_refused(cli, arguments):
-    cli(*arguments).fails(2, "spans=3 has no effect", field="DATA", found="sample:multi-span,spans=3")
+    cli(*arguments).fails(
+        2, "spans=3 has no effect", field="DATA", found="sample:multi-span,spans=3"
+    )
 
 
 def test_files_of_the_user(cli, stories, tmp_path):
     scores = tmp_path / "mc160.dev.scores"
-    scores.write_text("\t".join(["1,0,0,0"] * 4) + "\n" + "\t".join(["1,0,0,0"] * 4) + "\n", encoding="utf-8")
+    scores.write_text(
+        "\t".join(["1,0,0,0"] * 4) + "\n" + "\t".join(["1,0,0,0"] * 4) + "\n", encoding="utf-8"
+    )
     done = cli("reproduce", stories, "--file", f"rte={scores}", "--format", "json")
     rte = [f for f in done.json["figures"] if f["system"] == "RTE" and f["split"] == "dev"]
     assert [figure["ours"] for figure in rte] == [100.0]

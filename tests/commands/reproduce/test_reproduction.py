@@ -44,7 +44,9 @@ def stories(split: str, n: int = 4) -> Dataset:
 def mctest(shared_data):
     names = ("mc160.train", "mc160.dev", "mc500.train", "mc500.dev")
     files = [str(shared_data / "mctest" / "scores" / "RTE" / f"{name}.scores") for name in names]
-    return reproduce([load(shared_data / "mctest" / f"{name}.tsv") for name in names], {"rte": files})
+    return reproduce(
+        [load(shared_data / "mctest" / f"{name}.tsv") for name in names], {"rte": files}
+    )
 
 
 def test_what_is_documented_as_exact_comes_out(mctest):

@@ -49,10 +49,14 @@ def test_a_number_that_differs_is_printed_old_and_new_and_exits_1(cli, saved, tm
     assert line.endswith("| 2 | q2, q3 |")
 
 
-def test_changed_and_missing_data_exit_3_before_anything_is_scored(cli, saved, single, tmp_path, monkeypatch):
+def test_changed_and_missing_data_exit_3_before_anything_is_scored(
+    cli, saved, single, tmp_path, monkeypatch
+):
     from classic_rc.running import rerun
 
-    monkeypatch.setattr(rerun, "evaluate", lambda *args, **kwargs: pytest.fail("something was scored"))
+    monkeypatch.setattr(
+        rerun, "evaluate", lambda *args, **kwargs: pytest.fail("something was scored")
+    )
     content = single.read_bytes()
     single.write_bytes(content.replace(b"fence", b"fenCe", 1))
     done = cli("reproduce", saved)
@@ -67,8 +71,9 @@ def test_changed_and_missing_data_exit_3_before_anything_is_scored(cli, saved, s
 def test_own_code_needs_trust(cli, single, tmp_path):
     code = tmp_path / "own.py"
     code.write_text(
-        "from classic_rc import Scores, Solver\n\nclass Flat(Solver):\n    def score_candidates(self, questions):\n"
-        "        return Scores.from_lists([[0.0] * len(q.candidates) for q in questions])\n",
+        "from classic_rc import Scores, Solver\n\nclass Flat(Solver):\n    def "
+        "score_candidates(self, questions):\n        return Scores.from_lists([[0.0] * "
+        "len(q.candidates) for q in questions])\n",
         encoding="utf-8",
     )
     assert cli("run", single, "-s", f"{code}:Flat", "--save", tmp_path / "runs").code == 0

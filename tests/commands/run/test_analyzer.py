@@ -12,7 +12,8 @@ from classic_rc.text.analyzers import get_analyzer
 
 SAMPLE = "sample:single-choice"
 needs_jieba = pytest.mark.skipif(
-    importlib.util.find_spec("jieba") is None, reason="jieba is not installed: pip install 'classic_rc[zh]'"
+    importlib.util.find_spec("jieba") is None,
+    reason="jieba is not installed: pip install 'classic_rc[zh]'",
 )
 
 
@@ -41,14 +42,27 @@ def test_it_is_as_if_every_specification_had_it(cli):
 
 def test_variants_and_parameters_keep_their_own(cli):
     done = run(
-        cli, SAMPLE, "-s", "sliding-window:mctest", "-s", "sw+d,analyzer=char", "-s", "ir", "--analyzer", "word"
+        cli,
+        SAMPLE,
+        "-s",
+        "sliding-window:mctest",
+        "-s",
+        "sw+d,analyzer=char",
+        "-s",
+        "ir",
+        "--analyzer",
+        "word",
     )
-    found = [signature.split("analyzer:")[1].split("|")[0] for signature in signatures(done).values()]
+    found = [
+        signature.split("analyzer:")[1].split("|")[0] for signature in signatures(done).values()
+    ]
     assert found == ["mctest", "char", "word"]
     done = cli("run", SAMPLE, "-s", "longest", "--analyzer", "char")
     assert done.code == 0
     assert done.messages("warning", "'char' is not used")
-    cli("predict", SAMPLE, "-s", "longest", "--analyzer", "char").fails(2, field="--analyzer", found="char")
+    cli("predict", SAMPLE, "-s", "longest", "--analyzer", "char").fails(
+        2, field="--analyzer", found="char"
+    )
     cli("run", SAMPLE, "--analyzer", "chars").fails(2, field="analyzer", found="chars")
 
 
@@ -57,7 +71,10 @@ def test_other_commands_and_suites_have_it(cli, tmp_path):
     for command in (["predict", SAMPLE, "--scores"], ["explain", SAMPLE, "lantern.1"]):
         one = cli(*command, "-s", "sw", "--analyzer", "word+porter")
         assert (one.code, one.out) == (0, cli(*command, "-s", spec).out)
-    assert cli("predict", SAMPLE, "--scores", "-s", "sw").out != cli("predict", SAMPLE, "--scores", "-s", spec).out
+    assert (
+        cli("predict", SAMPLE, "--scores", "-s", "sw").out
+        != cli("predict", SAMPLE, "--scores", "-s", spec).out
+    )
     models = [tmp_path / "one", tmp_path / "other"]
     assert cli("fit", SAMPLE, "-s", "surface-lr", "--analyzer", "char", "-o", models[0]).code == 0
     assert cli("fit", SAMPLE, "-s", "surface-lr,analyzer=char", "-o", models[1]).code == 0
@@ -95,17 +112,27 @@ def chinese(tmp_path):
         asked = rng.randrange(4)
         question = f"早上{people[asked]}在哪里{deeds[asked]}{things[asked]}？"
         rows.append(
-            {"id": str(number), "passage": story, "question": question, "candidates": places, "gold": asked}
+            {
+                "id": str(number),
+                "passage": story,
+                "question": question,
+                "candidates": places,
+                "gold": asked,
+            }
         )
     path = tmp_path / "zh.jsonl"
-    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    path.write_text(
+        "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8"
+    )
     return path
 
 
 def test_characters_are_the_words_of_chinese_by_default(cli, chinese):
     done = run(cli, chinese, "-s", "word-distance")
     assert "analyzer:char" in next(iter(signatures(done).values()))
-    assert cli("run", chinese, "-s", "word-distance").messages("warning", "analyzer=char", "analyzer=jieba")
+    assert cli("run", chinese, "-s", "word-distance").messages(
+        "warning", "analyzer=char", "analyzer=jieba"
+    )
     whole = cli("run", chinese, "-s", "word-distance", "--analyzer", "word")
     assert whole.messages("warning", "with the analyzer word, a token can be a whole sentence")
 

@@ -15,7 +15,9 @@ def labels(write):
 
 def counts(done) -> dict[str, dict[str, int]]:
     """The numbers of questions by key and group."""
-    return {b["key"]: {g["group"]: g["questions"] for g in b["groups"]} for b in done.run["breakdowns"]}
+    return {
+        b["key"]: {g["group"]: g["questions"] for g in b["groups"]} for b in done.run["breakdowns"]
+    }
 
 
 def test_without_keys_all_that_labels_say(cli, single, labels):
@@ -29,7 +31,9 @@ def test_without_keys_all_that_labels_say(cli, single, labels):
 
 
 @pytest.mark.parametrize("form", ["table", "csv", "json"])
-def test_every_format_has_the_groups_the_cross_tabulation_and_the_signatures(cli, single, labels, form):
+def test_every_format_has_the_groups_the_cross_tabulation_and_the_signatures(
+    cli, single, labels, form
+):
     done = cli(
         *("run", single, "-s", "sw+d", "--labels", labels, "--by", "skills", "--intervals", 50),
         *("--by", "skills,kind", "--by", "skills,skills", "--format", form),
@@ -62,14 +66,20 @@ def test_labels_of_other_questions_are_noted(cli, single, write):
             ["x.jpg", ".pdf, .png, .svg"],
             {"field": "--output", "found": "x.jpg"},
         ),
-        (["--by", "kind", *GROUPS, "LABELS"], ["labels.csv", ".pdf, .png, .svg"], {"field": "--output"}),
+        (
+            ["--by", "kind", *GROUPS, "LABELS"],
+            ["labels.csv", ".pdf, .png, .svg"],
+            {"field": "--output"},
+        ),
         (["--by", "kind", "-o", "DATA"], ["single.jsonl"], {"field": "--output"}),
         (["--labels", "LABELS", "--labels", "LABELS"], ["labels.csv", "'skills'"], {}),
     ],
 )
 def test_wrong_uses(cli, single, labels, args, facts, fields):
     paths = {"DATA": single, "LABELS": labels}
-    cli("run", single, "-s", "longest", *(paths.get(arg, arg) for arg in args)).fails(2, *facts, **fields)
+    cli("run", single, "-s", "longest", *(paths.get(arg, arg) for arg in args)).fails(
+        2, *facts, **fields
+    )
 
 
 def test_one_key_of_run_is_columns_and_a_cross_tabulation_is_a_table(cli, single, labels):
@@ -85,7 +95,9 @@ def test_one_key_of_run_is_columns_and_a_cross_tabulation_is_a_table(cli, single
 def test_the_figure_of_run_needs_groups_of_one_dataset(cli, single, tmp_path):
     path = tmp_path / "bars.svg"
     cli("run", single, "-s", "longest", *GROUPS, path).fails(2, "--by KEY", field="--figure")
-    cli("run", "sample", "-s", "longest", "--by", "verbatim", *GROUPS, path).fails(2, "--pool", field="DATA")
+    cli("run", "sample", "-s", "longest", "--by", "verbatim", *GROUPS, path).fails(
+        2, "--pool", field="DATA"
+    )
     pytest.importorskip("matplotlib", reason="figures need matplotlib")
     done = cli("run", single, "-s", "longest", "--by", "kind", *GROUPS, path, "--intervals", 50)
     assert done.code == 0

@@ -27,7 +27,9 @@ def by_system(text):
 def decided(cli, several, tmp_path):
     """Decisions of the longest option and longer ones, as a submission."""
     path = tmp_path / "decided.json"
-    cli("predict", several, "-s", "longest", "--threshold", "6.5", "--format", "multirc", "-o", path)
+    cli(
+        "predict", several, "-s", "longest", "--threshold", "6.5", "--format", "multirc", "-o", path
+    )
     return path
 
 
@@ -50,10 +52,14 @@ def test_points_go_to_stdout(cli, several):
 
 
 def test_scores_in_a_file_are_a_curve_and_decisions_a_point(cli, several, scores, decided):
-    done = cli("run", several, "--figure", "pr", "-s", "longest", "-s", scores, "-s", f"people={decided}")
+    done = cli(
+        "run", several, "--figure", "pr", "-s", "longest", "-s", scores, "-s", f"people={decided}"
+    )
     found = by_system(done.out)
     assert list(found) == ["longest", "scores", "people"]
-    assert [list(r.values())[1:] for r in found["scores"]] == [list(r.values())[1:] for r in found["longest"]]
+    assert [list(r.values())[1:] for r in found["scores"]] == [
+        list(r.values())[1:] for r in found["longest"]
+    ]
     (point,) = found["people"]
     assert point["threshold"] == ""
     measured = cli("run", several, "-s", decided, "--format", "json").row("score-file")["metrics"]
@@ -72,13 +78,17 @@ def test_a_figure_is_written_by_its_suffix(cli, several, decided, tmp_path, suff
 @pytest.mark.parametrize("name", ["figure", "figure.gif"])
 def test_other_suffixes_are_refused_before_anything_is_read(cli, tmp_path, name):
     done = cli("run", tmp_path / "no data", "--figure", "pr", "-s", "sw+d", "-o", tmp_path / name)
-    done.fails(2, tmp_path / name, ".pdf, .png, .svg, .csv", field="--output", found=str(tmp_path / name))
+    done.fails(
+        2, tmp_path / name, ".pdf, .png, .svg, .csv", field="--output", found=str(tmp_path / name)
+    )
     assert done.out == ""
 
 
 def test_without_matplotlib_there_are_points_and_no_figures(cli, several, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    done = cli("run", tmp_path / "no data", "--figure", "pr", "-s", "sw+d", "-o", tmp_path / "a.pdf")
+    done = cli(
+        "run", tmp_path / "no data", "--figure", "pr", "-s", "sw+d", "-o", tmp_path / "a.pdf"
+    )
     done.fails(4, "pip install 'classic_rc[plot]'", package="matplotlib", extra="plot")
     assert cli("run", several, "--figure", "pr", "-s", "sw+d", "-o", tmp_path / "a.csv").code == 0
 
@@ -97,7 +107,9 @@ def test_a_figure_that_cannot_be_written_is_printed_as_points(cli, several, tmp_
     assert done.out == cli("run", several, "--figure", "pr", "-s", "sw+d").out
 
 
-@pytest.mark.parametrize("option", [("--threshold", "1"), ("--by", "kind"), ("--save", "record"), ("--intervals",)])
+@pytest.mark.parametrize(
+    "option", [("--threshold", "1"), ("--by", "kind"), ("--save", "record"), ("--intervals",)]
+)
 def test_options_of_results_are_refused(cli, several, option):
     cli("run", several, "--figure", "pr", "-s", "longest", *option).fails(2, field=option[0])
 

@@ -33,7 +33,12 @@ def test_sample_means_a_dataset_of_each_task(cli):
     done = json_of(cli, "sample")
     assert [run["dataset"]["name"] for run in done.json["runs"]] == SAMPLES
     assert done.err == ""
-    assert ["EM" in "".join(run["dataset"]["notes"]) for run in done.json["runs"]] == [False, False, False, True]
+    assert ["EM" in "".join(run["dataset"]["notes"]) for run in done.json["runs"]] == [
+        False,
+        False,
+        False,
+        True,
+    ]
 
 
 def test_several_datasets_are_several_tables_in_their_order(cli, single, several):
@@ -78,9 +83,15 @@ def test_a_run_on_a_pooled_folder_can_be_repeated(cli, write, tmp_path):
 
 
 def test_solvers_are_rows_in_their_order_with_variant_and_parameters(cli, single):
-    done = json_of(cli, single, "-s", "sw+d:mctest160", "-s", "sliding-window,window=3,analyzer=whitespace")
+    done = json_of(
+        cli, single, "-s", "sw+d:mctest160", "-s", "sliding-window,window=3,analyzer=whitespace"
+    )
     first, second = done.rows
-    assert (first["solver"], first["variant"], first["params"]["distance_weight"]) == ("sw+d", "mctest160", 10)
+    assert (first["solver"], first["variant"], first["params"]["distance_weight"]) == (
+        "sw+d",
+        "mctest160",
+        10,
+    )
     assert (second["solver"], second["variant"]) == ("sliding-window", None)
     assert (second["params"]["window"], second["params"]["analyzer"]) == (3, "whitespace")
     assert "window:3" in second["signature"]
@@ -88,7 +99,10 @@ def test_solvers_are_rows_in_their_order_with_variant_and_parameters(cli, single
 
 
 def test_all_positive_is_added_if_several_answers_can_be_right(cli, several, single):
-    assert [row["solver"] for row in json_of(cli, several, "-s", "longest").rows] == ["all-positive", "longest"]
+    assert [row["solver"] for row in json_of(cli, several, "-s", "longest").rows] == [
+        "all-positive",
+        "longest",
+    ]
     assert len(json_of(cli, several, "-s", "all-positive").rows) == 1
     assert len(json_of(cli, single, "-s", "longest").rows) == 1
 
@@ -100,7 +114,10 @@ def test_reader_names_the_format(cli, single, write):
 
 def test_split_and_subset_choose_parts(cli, own_files):
     race = own_files / "race"
-    both, high = json_of(cli, race, "-s", "random"), json_of(cli, f"{race},subset=high", "-s", "random")
+    both, high = (
+        json_of(cli, race, "-s", "random"),
+        json_of(cli, f"{race},subset=high", "-s", "random"),
+    )
     assert (both.run["dataset"]["questions"], high.run["dataset"]["questions"]) == (8, 4)
     assert json_of(cli, race, "--split", "dev", "-s", "random").run["dataset"]["split"] == "dev"
     assert cli("run", race, "--split", "test").code == 3
@@ -114,15 +131,26 @@ def test_answers_may_lie_elsewhere(cli, own_files, tmp_path):
     answers.write_bytes((own_files / "mctest" / "sample.dev.ans").read_bytes())
     assert cli("run", stories, "-s", "longest").code == 3
     with_answers = json_of(cli, f"{stories},answers={answers}", "-s", "longest").row("longest")
-    next_to_data = json_of(cli, own_files / "mctest" / "sample.dev.tsv", "-s", "longest").row("longest")
+    next_to_data = json_of(cli, own_files / "mctest" / "sample.dev.tsv", "-s", "longest").row(
+        "longest"
+    )
     assert with_answers["metrics"] == next_to_data["metrics"]
 
 
 def test_fields_and_gold_as_read_a_file_of_ones_own(cli, write):
-    rows = [{"story": "It rained all day.", "q": {"text": "How was it?"}, "options": ["dry", "wet"], "right": "B"}]
+    rows = [
+        {
+            "story": "It rained all day.",
+            "q": {"text": "How was it?"},
+            "options": ["dry", "wet"],
+            "right": "B",
+        }
+    ]
     mine = write("mine.jsonl", rows)
     fields = "passage=story,question=q.text,candidates=options,gold=right"
-    done = json_of(cli, mine, "--fields", fields, "--gold-as", "letter", "-s", "constant-position:last")
+    done = json_of(
+        cli, mine, "--fields", fields, "--gold-as", "letter", "-s", "constant-position:last"
+    )
     assert done.row("constant-position")["metrics"] == {"accuracy": 1.0}
     assert cli("run", mine).code == 3
 
@@ -133,11 +161,16 @@ CHOICE = {"question": "q", "candidates": ["a", "b", "c"]}
 def test_train_takes_a_folder(cli, single, write, tmp_path):
     (tmp_path / "lessons").mkdir()
     for i, gold in enumerate((0, 2, 2)):
-        write(f"lessons/part{i}.jsonl", [{**CHOICE, "id": f"q{i}", "passage": f"Text {i}.", "gold": gold}])
+        write(
+            f"lessons/part{i}.jsonl",
+            [{**CHOICE, "id": f"q{i}", "passage": f"Text {i}.", "gold": gold}],
+        )
     majority = ("-s", "constant-position:majority")
     row = json_of(cli, single, "--train", tmp_path / "lessons", *majority).row("constant-position")
     (lasts, firsts) = (
-        json_of(cli, single, "--train", tmp_path / "lessons" / f"part{i}.jsonl", *majority).row("constant-position")
+        json_of(cli, single, "--train", tmp_path / "lessons" / f"part{i}.jsonl", *majority).row(
+            "constant-position"
+        )
         for i in (2, 0)
     )
     assert row["metrics"] == lasts["metrics"] != firsts["metrics"]
@@ -172,7 +205,9 @@ def test_with_something_to_learn_from_the_default_set_has_what_learns(cli):
     assert json_of(cli, "sample:multi-span", "--cv", "2").rows[-1]["solver"] == "span-ranker"
 
 
-def test_a_slow_learner_is_left_out_of_the_default_set_when_there_is_much_to_learn_from(cli, monkeypatch):
+def test_a_slow_learner_is_left_out_of_the_default_set_when_there_is_much_to_learn_from(
+    cli, monkeypatch
+):
     n = len(load("sample:single-choice"))
     monkeypatch.setitem(registry.MOST_TRAINING_QUESTIONS, "feature-ranker", n)
     assert "feature-ranker" in names_of(json_of(cli, "sample:single-choice", "--cv", 2).rows)
@@ -188,14 +223,19 @@ def test_the_feature_ranker_comes_with_its_partial_inputs(cli):
         return names_of(json_of(cli, "sample:single-choice", "--cv", 2, *args).rows)
 
     assert rows("-s", "feature-ranker") == RANKERS
-    assert rows("-s", "feature-ranker:candidates", "-s", "feature-ranker") == [RANKERS[2], *RANKERS[:2]]
+    assert rows("-s", "feature-ranker:candidates", "-s", "feature-ranker") == [
+        RANKERS[2],
+        *RANKERS[:2],
+    ]
     own = json_of(cli, "sample:single-choice", "--cv", 2, "-s", "feature-ranker,C=0.1").rows
     assert names_of(own) == RANKERS
     assert all(row["params"]["C"] == 0.1 for row in own)
 
 
 def test_training_data_of_another_task_is_left_to_those_it_suits(cli):
-    done = cli("run", "sample:single-choice", "sample:cloze", "--train", "sample:cloze", "-s", "random")
+    done = cli(
+        "run", "sample:single-choice", "sample:cloze", "--train", "sample:cloze", "-s", "random"
+    )
     assert done.code == 0
     assert done.messages("warning", "training data", "sample:cloze")
     assert cli("run", "sample:single-choice", "--train", "sample:cloze").code == 0
@@ -203,26 +243,76 @@ def test_training_data_of_another_task_is_left_to_those_it_suits(cli):
 
 def test_every_setting_reaches_the_protocol(cli, several, write, tmp_path):
     """What the settings mean is tested with the library; here, that options arrive."""
-    other = write("other.jsonl", [json.loads(line) for line in several.read_text(encoding="utf-8").splitlines()])
+    other = write(
+        "other.jsonl",
+        [json.loads(line) for line in several.read_text(encoding="utf-8").splitlines()],
+    )
     given = {
-        **{"ties": "first", "seed": 3, "threshold": 1.5, "tune_metric": "em0", "analyzer": "word+lower"},
+        **{
+            "ties": "first",
+            "seed": 3,
+            "threshold": 1.5,
+            "tune_metric": "em0",
+            "analyzer": "word+lower",
+        },
         **{"intervals": 20, "metrics": ["f1_a", "em0"], "by": "question-type", "baseline": "B"},
     }
-    options = {name: ",".join(value) if isinstance(value, list) else value for name, value in given.items()}
-    words = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", value)]
+    options = {
+        name: ",".join(value) if isinstance(value, list) else value for name, value in given.items()
+    }
+    words = [
+        word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", value)
+    ]
     systems = ("-s", "A=longest", "-s", "B=sw")
-    cli("run", several, *systems, *words, "--tune", other, "--train", other, "--save", tmp_path / "a")
-    made = json.loads((tmp_path / "a" / "run.json").read_text(encoding="utf-8"))["runs"][0]["protocol"]
+    cli(
+        "run",
+        several,
+        *systems,
+        *words,
+        "--tune",
+        other,
+        "--train",
+        other,
+        "--save",
+        tmp_path / "a",
+    )
+    made = json.loads((tmp_path / "a" / "run.json").read_text(encoding="utf-8"))["runs"][0][
+        "protocol"
+    ]
     assert made["settings"] == {**Protocol().to_plain(), **given}
     assert made["tune"]["name"] == made["train"]["name"] == "other"
-    cli("run", several, *systems, "--cv", 2, "--group", "kind", "--drop-overlap", "--save", tmp_path / "b")
-    made = json.loads((tmp_path / "b" / "run.json").read_text(encoding="utf-8"))["runs"][0]["protocol"]
+    cli(
+        "run",
+        several,
+        *systems,
+        "--cv",
+        2,
+        "--group",
+        "kind",
+        "--drop-overlap",
+        "--save",
+        tmp_path / "b",
+    )
+    made = json.loads((tmp_path / "b" / "run.json").read_text(encoding="utf-8"))["runs"][0][
+        "protocol"
+    ]
     changed = {"cv": 2, "group": "kind", "drop_overlap": True}
     assert made["settings"] == {**Protocol().to_plain(), **changed}
 
 
 ROW_KEYS = {
-    *("solver", "variant", "signature", "params", "metrics", "expected", "tie_rate", "ties", "seed", "threshold"),
+    *(
+        "solver",
+        "variant",
+        "signature",
+        "params",
+        "metrics",
+        "expected",
+        "tie_rate",
+        "ties",
+        "seed",
+        "threshold",
+    ),
     *("tuned_on", "trained_on", "questions", "no_evidence"),
 }
 
@@ -254,7 +344,12 @@ def test_json_has_the_documented_keys_for_every_task(cli, tmp_path):
             assert set(row) >= ROW_KEYS
             assert set(row["metrics"]) == METRICS[run["dataset"]["name"]]
             assert all(0 <= value <= 1 for value in row["metrics"].values())
-            assert set(document["times"][f"/runs/{i}/rows/{j}"]) == {"read", "encode", "fit", "score"}
+            assert set(document["times"][f"/runs/{i}/rows/{j}"]) == {
+                "read",
+                "encode",
+                "fit",
+                "score",
+            }
             assert row["questions"] == run["dataset"]["questions"]
             assert row["expected"] is (row["solver"] == "random")
             assert (row["tie_rate"] is None) is (row["ties"] is None)
@@ -281,11 +376,22 @@ def test_save_onto_a_file_is_refused_before_anything_is_read(cli, single):
 
 
 def test_a_baseline_need_not_be_named_again(cli):
-    done = cli("run", "sample:single-choice", "-s", "A=longest", "--baseline", "B=sw", "--format", "json")
+    done = cli(
+        "run", "sample:single-choice", "-s", "A=longest", "--baseline", "B=sw", "--format", "json"
+    )
     assert [row["name"] for row in done.rows] == ["A", "B"]
     assert done.run["significance"]["baseline"] == "B"
     done = cli(
-        "run", "sample:single-choice", "-s", "A=longest", "-s", "swd", "--baseline", "longest", "--format", "json"
+        "run",
+        "sample:single-choice",
+        "-s",
+        "A=longest",
+        "-s",
+        "swd",
+        "--baseline",
+        "longest",
+        "--format",
+        "json",
     )
     assert [row["name"] for row in done.rows] == ["A", "sw+d"]
     assert done.run["significance"]["baseline"] == "A"
@@ -299,7 +405,9 @@ def test_a_baseline_without_a_row_loses_no_other_row(cli):
     assert [row["name"] for row in single["rows"]] == ["SW", "L"]
     assert "significance" not in single
     assert cloze["significance"]["baseline"] == "Frequency"
-    assert done.messages("warning", "nothing is tested against the baseline Frequency: it has no row here")
+    assert done.messages(
+        "warning", "nothing is tested against the baseline Frequency: it has no row here"
+    )
     done = cli("run", "sample:single-choice", "-s", "SW=sw", "--baseline", "SW")
     assert done.code == 0
     assert "44.79" in done.out
@@ -308,7 +416,9 @@ def test_a_baseline_without_a_row_loses_no_other_row(cli):
 
 def test_systems_that_do_not_fit_are_dashes_with_their_reasons(cli):
     both = ("sample:single-choice", "sample:multi-span")
-    done = cli("run", *both, "-s", "sw", "-s", "Spans=span-sw", "-s", "L=longest", "--format", "json")
+    done = cli(
+        "run", *both, "-s", "sw", "-s", "Spans=span-sw", "-s", "L=longest", "--format", "json"
+    )
     assert done.code == 0
     single, span = done.json["runs"]
     assert [row["name"] for row in single["rows"]] == ["sliding-window", "L"]
@@ -324,9 +434,21 @@ def test_systems_that_do_not_fit_are_dashes_with_their_reasons(cli):
 
 def test_files_of_predictions_are_systems(cli, tmp_path):
     file = tmp_path / "bert=large.jsonl"
-    assert cli("predict", "sample:single-choice", "-s", "sw+d", "--ties", "first", "-o", file).code == 0
+    assert (
+        cli("predict", "sample:single-choice", "-s", "sw+d", "--ties", "first", "-o", file).code
+        == 0
+    )
     done = cli(
-        "run", "sample:single-choice", "-s", f"BERT={file}", "-s", str(file), "-s", "swd", "--format", "json"
+        "run",
+        "sample:single-choice",
+        "-s",
+        f"BERT={file}",
+        "-s",
+        str(file),
+        "-s",
+        "swd",
+        "--format",
+        "json",
     )
     assert [row["name"] for row in done.rows] == ["BERT", "bert=large", "sw+d"]
     assert len({row["metrics"]["accuracy"] for row in done.rows}) == 1
@@ -347,11 +469,17 @@ def test_they_are_in_the_table_the_csv_and_the_record(cli, many, tmp_path):
     assert "longest  32.50 [" in table
     assert "95 % interval: 200 resamples of 40 passages, seed 0" in table
     (record,) = cli(*args, "--format", "csv").records
-    saved = json.loads((tmp_path / "saved" / "run.json").read_text(encoding="utf-8"))["runs"][0]["rows"][0]
-    assert [float(record["accuracy_low"]), float(record["accuracy_high"])] == saved["intervals"]["accuracy"]
+    saved = json.loads((tmp_path / "saved" / "run.json").read_text(encoding="utf-8"))["runs"][0][
+        "rows"
+    ][0]
+    assert [float(record["accuracy_low"]), float(record["accuracy_high"])] == saved["intervals"][
+        "accuracy"
+    ]
 
 
-@pytest.mark.parametrize("order", [("--intervals", "50", "DATA"), ("--intervals", "DATA"), ("DATA", "--intervals")])
+@pytest.mark.parametrize(
+    "order", [("--intervals", "50", "DATA"), ("--intervals", "DATA"), ("DATA", "--intervals")]
+)
 def test_intervals_may_stand_anywhere(cli, single, order):
     arguments = [single if word == "DATA" else word for word in order]
     done = cli("run", *arguments, "-s", "longest", "--format", "json", "--quiet")
@@ -367,7 +495,12 @@ def test_wrong_tuning_data_loses_only_what_is_tuned(cli):
 def test_questions_without_passages_are_rows_and_dashes(cli, write):
     questions = [
         {"id": "1", "question": "What barks?", "candidates": ["a dog", "a cat"], "gold": 0},
-        {"id": "2", "question": "What swims in rivers?", "candidates": ["a lamp", "a trout"], "gold": 1},
+        {
+            "id": "2",
+            "question": "What swims in rivers?",
+            "candidates": ["a lamp", "a trout"],
+            "gold": 1,
+        },
     ]
     path = write("arc.jsonl", "".join(json.dumps(question) + "\n" for question in questions))
     plain = cli("run", path)
@@ -376,6 +509,7 @@ def test_questions_without_passages_are_rows_and_dashes(cli, write):
     assert "Search an index: -s ir,corpus=DIR" in plain.out
     cli("run", path, "-s", "ir:clark2016").fails(3, "no question has a passage")
     mixed = write(
-        "mixed.jsonl", json.dumps({**questions[0], "passage": "Dogs bark."}) + "\n" + json.dumps(questions[1])
+        "mixed.jsonl",
+        json.dumps({**questions[0], "passage": "Dogs bark."}) + "\n" + json.dumps(questions[1]),
     )
     cli("run", mixed).fails(3, "'passage'", where="line 2")

@@ -41,7 +41,9 @@ def test_scores_come_back_as_what_run_measures(cli, data, tmp_path, name, solver
         assert scored["no_evidence"] == ran["no_evidence"]
 
 
-def test_options_for_scores_change_nothing_where_there_are_only_decisions(cli, several, many, files, tmp_path):
+def test_options_for_scores_change_nothing_where_there_are_only_decisions(
+    cli, several, many, files, tmp_path
+):
     out = tmp_path / "decisions.json"
     cli("predict", several, "-s", "longest", "--format", "multirc", "-o", out)
     plain = cli("run", several, "-s", out, "--format", "json").row("score-file")
@@ -49,7 +51,9 @@ def test_options_for_scores_change_nothing_where_there_are_only_decisions(cli, s
         done = cli("run", several, "-s", out, *options, "--format", "json")
         assert done.row("score-file") == plain
         assert done.messages("warning", options[0].strip("-").replace("-", "_"))
-    done = cli("run", many, "-s", files["longest"], "--ties", "first", "--seed", "3", "--intervals", "100")
+    done = cli(
+        "run", many, "-s", files["longest"], "--ties", "first", "--seed", "3", "--intervals", "100"
+    )
     assert done.messages("warning", "longest", "ties")
 
 
@@ -59,9 +63,9 @@ def test_a_file_with_both_is_read_for_what_the_options_need(cli, several, tmp_pa
     both = predict(dataset, LongestCandidate(decision=Threshold(value=4.5)))
     write_predictions(out, dataset, both.scores, both.predictions, "jsonl")
     decided = cli("run", several, "-s", out, "--format", "json").row("score-file")
-    again = cli("run", several, "-s", f"score-file,path={out}", "--threshold", "4.5", "--format", "json").row(
-        "score-file"
-    )
+    again = cli(
+        "run", several, "-s", f"score-file,path={out}", "--threshold", "4.5", "--format", "json"
+    ).row("score-file")
     assert decided["metrics"] == again["metrics"]
     assert (decided["threshold"], again["threshold"]) == (None, 4.5)
 
@@ -105,15 +109,22 @@ def test_released_multirc_predictions(cli, shared_data, name):
         "json",
     )
     metrics = done.row("score-file")["metrics"]
-    assert tuple(round(100 * metrics[metric], 2) for metric in ("f1_m", "f1_a", "em0")) == RELEASED[name]
+    assert (
+        tuple(round(100 * metrics[metric], 2) for metric in ("f1_m", "f1_a", "em0"))
+        == RELEASED[name]
+    )
 
 
 def test_released_multirc_scores_have_their_best_threshold_found(cli, shared_data):
     folder = shared_data / "multirc"
     raw = folder / "baseline-scores" / "raw" / "lucene_paragraphs-raw.json"
     dev = folder / "dev_83-fixedIds.json"
-    here, cv5 = cli("run", dev, "-s", raw, "--tune", dev, "--tune-metric", "f1_m", "--format", "json").rows[1:]
-    fixed = cli("run", dev, "-s", raw, "--threshold", here["threshold"], "--format", "json").row("score-file")
+    here, cv5 = cli(
+        "run", dev, "-s", raw, "--tune", dev, "--tune-metric", "f1_m", "--format", "json"
+    ).rows[1:]
+    fixed = cli("run", dev, "-s", raw, "--threshold", here["threshold"], "--format", "json").row(
+        "score-file"
+    )
     assert here["tuned_here"]
     assert fixed["metrics"] == here["metrics"]
     assert here["metrics"]["f1_m"] >= cv5["metrics"]["f1_m"]
@@ -186,7 +197,9 @@ OFFICIAL = [
 
 
 @pytest.mark.parametrize(("file", "solver", "form", "options", "reading"), thinned(OFFICIAL, 3))
-def test_submissions_score_what_run_prints(cli, shared_data, tmp_path, file, solver, form, options, reading):
+def test_submissions_score_what_run_prints(
+    cli, shared_data, tmp_path, file, solver, form, options, reading
+):
     """Without an option, the format is the official one. A file has the first of tied answers, as --ties first."""
     out = tmp_path / "submission"
     assert cli("predict", shared_data / file, "-s", solver, *options, *reading, "-o", out).code == 0
@@ -194,10 +207,14 @@ def test_submissions_score_what_run_prints(cli, shared_data, tmp_path, file, sol
     assert get_format(form).recognises(text)
     assert not get_format(form).has_scores(text, str(out))
     detected, named = (
-        cli("run", shared_data / file, "-s", named_file, *reading, "--format", "json").row("score-file")
+        cli("run", shared_data / file, "-s", named_file, *reading, "--format", "json").row(
+            "score-file"
+        )
         for named_file in (out, f"{form}:{out}")
     )
-    ran = cli("run", shared_data / file, "-s", solver, *options, *reading, "--format", "json").row(solver)
+    ran = cli("run", shared_data / file, "-s", solver, *options, *reading, "--format", "json").row(
+        solver
+    )
     assert detected["metrics"] == named["metrics"] == ran["metrics"]
     assert detected["selected_share"] == pytest.approx(ran["selected_share"])
 
@@ -205,18 +222,28 @@ def test_submissions_score_what_run_prints(cli, shared_data, tmp_path, file, sol
 @pytest.mark.parametrize(
     ("name", "file", "names"),
     [
-        ("multirc", "multirc/dev_83-fixedIds.json", {"f1_m": "f1_m", "f1_a": "f1_a", "em0": "em0", "em1": "em1"}),
+        (
+            "multirc",
+            "multirc/dev_83-fixedIds.json",
+            {"f1_m": "f1_m", "f1_a": "f1_a", "em0": "em0", "em1": "em1"},
+        ),
         ("record", "record/record_explorer_123.json", {"exact_match": "em", "f1": "f1"}),
         ("quoref", "quoref/quoref-dev-v0.1.json", {0: "quoref_em", 1: "quoref_f1"}),
     ],
 )
-def test_files_score_what_the_official_scripts_said(cli, shared_data, shared_golden, tmp_path, name, file, names):
+def test_files_score_what_the_official_scripts_said(
+    cli, shared_data, shared_golden, tmp_path, name, file, names
+):
     """The recorded output of the official scripts; ReCoRD's is in percent."""
     path = tmp_path / "official.json"
-    cases = json.loads((shared_golden / f"{name}_metrics.json").read_text(encoding="utf-8"))["cases"]
+    cases = json.loads((shared_golden / f"{name}_metrics.json").read_text(encoding="utf-8"))[
+        "cases"
+    ]
     for case in cases:
         path.write_text(json.dumps(case["predictions"]), encoding="utf-8")
-        metrics = cli("run", shared_data / file, "-s", path, "--format", "json").row("score-file")["metrics"]
+        metrics = cli("run", shared_data / file, "-s", path, "--format", "json").row("score-file")[
+            "metrics"
+        ]
         scale = 100 if name == "record" else 1
         expected = {ours: case["expected"][theirs] / scale for theirs, ours in names.items()}
         assert {ours: metrics[ours] for ours in expected} == pytest.approx(expected, abs=1e-9)
@@ -231,7 +258,9 @@ def test_a_file_is_written_in_another_format(cli, several, single, tmp_path):
     cli("predict", several, "-s", answers, "--threshold", "1").fails(2, field="--threshold")
     scores = tmp_path / "scores.jsonl"
     cli("predict", single, "-s", "longest", "--scores", "-o", scores)
-    assert cli("predict", single, "-s", scores, "--scores").out == scores.read_text(encoding="utf-8")
+    assert cli("predict", single, "-s", scores, "--scores").out == scores.read_text(
+        encoding="utf-8"
+    )
     assert cli("predict", single, "-s", scores).out == cli("predict", single, "-s", "longest").out
 
 
@@ -252,7 +281,12 @@ def test_answers_that_say_nothing_are_counted_for_the_user(cli, single, tmp_path
 def files(cli, many, tmp_path):
     """Answers of three systems to the same questions."""
     for name in ("longest", "shortest", "random"):
-        assert cli("predict", many, "-s", name, "--ties", "first", "-o", tmp_path / f"{name}.jsonl").code == 0
+        assert (
+            cli(
+                "predict", many, "-s", name, "--ties", "first", "-o", tmp_path / f"{name}.jsonl"
+            ).code
+            == 0
+        )
     return {name: tmp_path / f"{name}.jsonl" for name in ("longest", "shortest", "random")}
 
 

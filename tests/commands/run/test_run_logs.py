@@ -42,7 +42,11 @@ def test_the_model_is_the_first_row_and_the_default_systems_follow(cli, log):
     done = cli("run", str(log), "--format", "json")
     assert done.code == 0, done.err
     first, *others = done.rows
-    assert (first["name"], first["block"], first["metrics"]["accuracy"]) == ("org/tiny", "given scores", 0.5)
+    assert (first["name"], first["block"], first["metrics"]["accuracy"]) == (
+        "org/tiny",
+        "given scores",
+        0.5,
+    )
     assert [row["solver"] for row in others] == list(
         dict.fromkeys(name.partition(":")[0] for name in DEFAULT_SOLVERS["single-choice"])
     )
@@ -93,9 +97,15 @@ def test_logs_are_systems_on_data_from_elsewhere(cli, log, better, tmp_path):
             doc = row["doc"]
             options = [doc[f"mc_answer{j}"].upper() for j in (4, 3, 2, 1)]
             gold = 4 - int(doc["correct_answer_num"])
-            own = {"id": f"q{i}", "passage": f"{doc['flores_passage']} ", "question": doc["question"]}
+            own = {
+                "id": f"q{i}",
+                "passage": f"{doc['flores_passage']} ",
+                "question": doc["question"],
+            }
             out.write(json.dumps({**own, "candidates": options, "gold": gold}) + "\n")
-    done = cli("run", str(data), "-s", f"A={log}", "-s", f"B={better}", "-s", "random", "--format", "json")
+    done = cli(
+        "run", str(data), "-s", f"A={log}", "-s", f"B={better}", "-s", "random", "--format", "json"
+    )
     assert done.code == 0, done.err
     assert [(row["name"], row["metrics"]["accuracy"]) for row in done.rows] == [
         ("A", 0.5),
@@ -117,8 +127,12 @@ def test_acc_norm_is_a_second_row(cli, tmp_path):
 
 
 def test_the_record_of_a_log_runs_again(cli, tmp_path):
-    log = write_log(tmp_path, multirc_rows([[1, 0, 1], [0, 1], [1, 1]], [[1, 1, 0], [0, 0], [1, 0]]))
-    first = cli("run", str(log), "-s", "all-negative", "--save", str(tmp_path / "saved"), "--format", "json")
+    log = write_log(
+        tmp_path, multirc_rows([[1, 0, 1], [0, 1], [1, 1]], [[1, 1, 0], [0, 0], [1, 0]])
+    )
+    first = cli(
+        "run", str(log), "-s", "all-negative", "--save", str(tmp_path / "saved"), "--format", "json"
+    )
     assert first.code == 0, first.err
     names = [row["name"] for row in first.rows]
     assert names == ["samples_made", "samples_made (yes is right)", "all-positive", "all-negative"]
@@ -153,24 +167,38 @@ def test_golden_logs_have_the_accuracies_of_the_harness(cli, shared_golden):
 
 
 def test_a_format_before_the_file_names_the_second_row(cli, tmp_path):
-    log = write_log(tmp_path, multirc_rows([[1, 0, 1], [0, 1], [1, 1]], [[1, 1, 0], [0, 0], [1, 0]]))
-    own = {row["name"]: row for row in cli("run", str(log), "-s", "all-negative", "--format", "json").rows}
+    log = write_log(
+        tmp_path, multirc_rows([[1, 0, 1], [0, 1], [1, 1]], [[1, 1, 0], [0, 0], [1, 0]])
+    )
+    own = {
+        row["name"]: row
+        for row in cli("run", str(log), "-s", "all-negative", "--format", "json").rows
+    }
     done = cli("run", str(log), "-s", f"harness-yes:{log}", "-s", f"B={log}", "--format", "json")
     second = next(row for row in done.rows if "(yes is right)" in row["name"])
     assert second["metrics"] == own["samples_made (yes is right)"]["metrics"]
     assert second["signature"] == own["samples_made (yes is right)"]["signature"]
-    compared = cli("compare", f"harness-yes:{log}", f"B={log}", "--data", str(log), "--format", "json")
+    compared = cli(
+        "compare", f"harness-yes:{log}", f"B={log}", "--data", str(log), "--format", "json"
+    )
     (comparison,) = compared.json["comparisons"]
     assert comparison["systems"][0]["value"] == pytest.approx(second["metrics"]["f1_a"])
     assert comparison["systems"][0]["name"] == "samples_made (yes is right)"
 
 
 def test_a_suite_keeps_the_formats(cli, tmp_path):
-    log = write_log(tmp_path / "logs", multirc_rows([[1, 0, 1], [0, 1], [1, 1]], [[1, 1, 0], [0, 0], [1, 0]]))
+    log = write_log(
+        tmp_path / "logs", multirc_rows([[1, 0, 1], [0, 1], [1, 1]], [[1, 1, 0], [0, 0], [1, 0]])
+    )
     suite = tmp_path / "suite.toml"
-    assert cli("run", str(log), "-s", "all-negative", "--format", "suite", "-o", str(suite)).code == 0
+    assert (
+        cli("run", str(log), "-s", "all-negative", "--format", "suite", "-o", str(suite)).code == 0
+    )
     assert "harness-yes:" in suite.read_text(encoding="utf-8")
-    own = {row["name"]: row["metrics"] for row in cli("run", str(log), "-s", "longest", "--format", "json").rows}
+    own = {
+        row["name"]: row["metrics"]
+        for row in cli("run", str(log), "-s", "longest", "--format", "json").rows
+    }
     for _ in range(2):  # computed, and kept
         done = cli("run", str(suite), "--save", str(tmp_path / "kept"), "--format", "json")
         assert done.code == 0, done.err

@@ -61,11 +61,16 @@ def numbers(record):
 def test_a_suite_prints_a_table_for_each_dataset_and_a_line_for_each_cell(cli, suite, out):
     done = cli("run", suite, "--save", out)
     assert done.code == 0, done.err
-    assert [line.split(" ")[0] for line in done.out.splitlines() if " · " in line] == ["one", "several"]
+    assert [line.split(" ")[0] for line in done.out.splitlines() if " · " in line] == [
+        "one",
+        "several",
+    ]
     finished = lines(done)
     assert finished[0].startswith("one: Random: Acc. 25.00 (1 of 8 cells)")
     assert finished[-1].startswith("several: Spans: F1a ")
-    assert finished[-1].endswith(" (9 of 9 cells)")  # all-positive is shown with questions of several right answers
+    assert finished[-1].endswith(
+        " (9 of 9 cells)"
+    )  # all-positive is shown with questions of several right answers
     assert len(finished) == 9
     (reason,) = [line for line in finished if "no result" in line]
     assert reason.startswith("one: Spans: ")
@@ -80,7 +85,9 @@ def test_the_record_is_that_of_run_and_other_commands_read_it(cli, suite, out, t
         *("--baseline", "SW", "--intervals", "100", "--save", tmp_path / "run"),
     )
     assert done.code == 0
-    record, other = (json.loads((folder / "run.json").read_text("utf-8")) for folder in (out, tmp_path / "run"))
+    record, other = (
+        json.loads((folder / "run.json").read_text("utf-8")) for folder in (out, tmp_path / "run")
+    )
     assert [run["dataset"]["name"] for run in record["runs"]] == ["one", "several"]
     assert record["runs"][0]["missing"][0]["name"] == "Spans"
     assert numbers(record)[1] == numbers(other)[0]
@@ -108,10 +115,14 @@ class Stops(Solver):
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent another way there")
 @pytest.mark.parametrize("kind", thinned(["SIGINT", "SIGTERM"], 2, first=1))
-def test_an_interrupted_suite_keeps_what_is_finished_and_goes_on(cli, write, out, tmp_path, monkeypatch, kind):
+def test_an_interrupted_suite_keeps_what_is_finished_and_goes_on(
+    cli, write, out, tmp_path, monkeypatch, kind
+):
     monkeypatch.chdir(tmp_path)
     write("stops.py", STOPS)
-    path = write("suite.toml", SUITE.replace("Random = ", 'Stops = {several = "stops.py:Stops"}\nRandom = '))
+    path = write(
+        "suite.toml", SUITE.replace("Random = ", 'Stops = {several = "stops.py:Stops"}\nRandom = ')
+    )
     stop = write("stop", kind)
     handler = signal.getsignal(signal.SIGTERM)
     done = cli("run", path, "--save", out, "--trust")
@@ -145,7 +156,9 @@ def test_a_system_that_answers_no_dataset_is_an_error(cli, write, out):
     done = cli("run", path, "--save", out)
     assert done.code == 3
     assert all("Ours" in message and "gone.jsonl" in message for message in done.messages("error"))
-    assert [row["name"] for row in json.loads((out / "run.json").read_text("utf-8"))["runs"][0]["rows"]] == [
+    assert [
+        row["name"] for row in json.loads((out / "run.json").read_text("utf-8"))["runs"][0]["rows"]
+    ] == [
         *("Random", "SW", "Frequency"),
     ]
 
@@ -163,7 +176,9 @@ def test_a_system_that_answers_no_dataset_is_an_error(cli, write, out):
 )
 def test_options_that_a_suite_replaces_are_refused(cli, suite, out, arguments, field):
     first, *others = arguments
-    done = cli("run", suite, *(arguments if first.startswith("-") else [first, *others]), "--save", out)
+    done = cli(
+        "run", suite, *(arguments if first.startswith("-") else [first, *others]), "--save", out
+    )
     done.fails(2, suite.name, field=field)
     assert isinstance(done.errors[0], UsageError)
     assert not out.exists()
@@ -183,7 +198,18 @@ def test_a_suite_needs_a_folder(cli, suite, tmp_path):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("{single}", "sample:several", "-s", "sw", "-s", "random", "--seed", "3", "--ties", "random"),
+        (
+            "{single}",
+            "sample:several",
+            "-s",
+            "sw",
+            "-s",
+            "random",
+            "--seed",
+            "3",
+            "--ties",
+            "random",
+        ),
         (
             "{single}",
             "-s",
@@ -197,7 +223,17 @@ def test_a_suite_needs_a_folder(cli, suite, tmp_path):
             "--metrics",
             "accuracy",
         ),
-        ("sample:multiple-answer", "-s", "sw", "--baseline", "ir", "--intervals", "50", "--threshold", "1.5"),
+        (
+            "sample:multiple-answer",
+            "-s",
+            "sw",
+            "--baseline",
+            "ir",
+            "--intervals",
+            "50",
+            "--threshold",
+            "1.5",
+        ),
         ("sample:single-choice", "-s", "surface-lr", "-s", "ir,exclude_verbatim=True", "--cv", "2"),
         ("{single}", "--train", "sample:single-choice", "--drop-overlap", "-s", "surface-lr"),
     ],
@@ -205,15 +241,22 @@ def test_a_suite_needs_a_folder(cli, suite, tmp_path):
 def test_a_written_suite_gives_the_same_numbers(cli, single, tmp_path, monkeypatch, arguments):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "suites").mkdir()
-    assert cli("predict", single.name, "-s", "sw+d", "-o", "ours.jsonl", "--format", "jsonl").code == 0
-    typed = [a.format(single=single.name).replace("sample:several", "sample:multiple-answer") for a in arguments]
+    assert (
+        cli("predict", single.name, "-s", "sw+d", "-o", "ours.jsonl", "--format", "jsonl").code == 0
+    )
+    typed = [
+        a.format(single=single.name).replace("sample:several", "sample:multiple-answer")
+        for a in arguments
+    ]
     written = cli("run", *typed, "--format", "suite", "-o", "suites/typed.toml")
     assert written.code == 0, written.err
     assert written.out == ""
     assert cli("run", *typed, "--save", "typed").code == 0
     done = cli("run", "suites/typed.toml", "--save", "made")
     assert done.code == 0, done.err
-    records = [json.loads((tmp_path / name / "run.json").read_text("utf-8")) for name in ("typed", "made")]
+    records = [
+        json.loads((tmp_path / name / "run.json").read_text("utf-8")) for name in ("typed", "made")
+    ]
     names = [[[row["name"] for row in run["rows"]] for run in record["runs"]] for record in records]
     assert names[0] == names[1]
     typed_runs, made_runs = map(numbers, records)
@@ -225,7 +268,10 @@ def test_a_written_suite_gives_the_same_numbers(cli, single, tmp_path, monkeypat
 def test_written_paths_are_relative_to_the_suite(cli, single, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "suites").mkdir()
-    assert cli("run", single.name, "-s", "sw", "--format", "suite", "-o", "suites/typed.toml").code == 0
+    assert (
+        cli("run", single.name, "-s", "sw", "--format", "suite", "-o", "suites/typed.toml").code
+        == 0
+    )
     content = tomllib.loads((tmp_path / "suites/typed.toml").read_text("utf-8"))
     assert content["datasets"]["single"]["path"] == "../single.jsonl"
     (dataset,) = read_suite(str(tmp_path / "suites/typed.toml")).datasets
@@ -235,10 +281,19 @@ def test_written_paths_are_relative_to_the_suite(cli, single, tmp_path, monkeypa
 def test_several_datasets_of_one_name_get_different_ones(cli, single, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert cli("run", single, single, "-s", "sw", "--format", "suite", "-o", "typed.toml").code == 0
-    assert [dataset.name for dataset in read_suite("typed.toml").datasets] == ["single", "single (2)"]
+    assert [dataset.name for dataset in read_suite("typed.toml").datasets] == [
+        "single",
+        "single (2)",
+    ]
 
 
 def test_a_suite_is_written_as_toml_and_nowhere_else(cli, single, tmp_path):
-    cli("run", single, "--format", "suite", "-o", tmp_path / "typed.txt").fails(2, ".toml", field="--output")
-    cli("run", single, "--format", "suite", "-o", tmp_path / "a.toml", "--save", "x").fails(2, field="--save")
-    cli("run", single, "--format", "suite", "-o", tmp_path / "no" / "a.toml").fails(2, field="--output")
+    cli("run", single, "--format", "suite", "-o", tmp_path / "typed.txt").fails(
+        2, ".toml", field="--output"
+    )
+    cli("run", single, "--format", "suite", "-o", tmp_path / "a.toml", "--save", "x").fails(
+        2, field="--save"
+    )
+    cli("run", single, "--format", "suite", "-o", tmp_path / "no" / "a.toml").fails(
+        2, field="--output"
+    )

@@ -16,7 +16,13 @@ import pytest
 
 from classic_rc import evaluate, from_rows
 from classic_rc.commands.table.figure import forest_figure
-from classic_rc.commands.table.formats import as_table, caption, table_csv, table_latex, uneven_intervals
+from classic_rc.commands.table.formats import (
+    as_table,
+    caption,
+    table_csv,
+    table_latex,
+    uneven_intervals,
+)
 from classic_rc.commands.table.methods import methods_text, settings_table
 from classic_rc.commands.table.model import PaperCell
 from classic_rc.commands.table.paper import make_paper_table, read_paper_records
@@ -30,7 +36,16 @@ from classic_rc.tables import render
 from tests.errors import raises
 
 WORDS = "owl mouse barn river lamp stone cello train fence bean garden night rabbit hole bag uncle".split()
-SYSTEMS = ["random", "longest", "shortest", "sliding-window", "sw+d", "word-distance", "lexical", "ir"]
+SYSTEMS = [
+    "random",
+    "longest",
+    "shortest",
+    "sliding-window",
+    "sw+d",
+    "word-distance",
+    "lexical",
+    "ir",
+]
 
 
 def questions(name, n=36, *, several=False, seed=0):
@@ -90,7 +105,11 @@ def table_markdown(table, *args):
 def cell(table, row, column):
     """The cell of a row's name and a column's dataset, metric or group."""
     (found,) = (r for r in table.rows if r.name == row)
-    (j,) = (j for j, c in enumerate(table.columns) if f"{c.dataset}:{c.group or c.metric.name}" == column)
+    (j,) = (
+        j
+        for j, c in enumerate(table.columns)
+        if f"{c.dataset}:{c.group or c.metric.name}" == column
+    )
     return found.cells[j]
 
 
@@ -102,7 +121,11 @@ def test_numbers_are_those_of_the_run(save):
     dataset = questions("barn")
     run = measured(dataset, ["random", "longest", "sw+d", "shortest"], "sw+d", by="level")
     table = paper(save("a", run), by="level")
-    assert [(c.dataset, c.group) for c in table.columns] == [("barn", None), ("barn", "high"), ("barn", "middle")]
+    assert [(c.dataset, c.group) for c in table.columns] == [
+        ("barn", None),
+        ("barn", "high"),
+        ("barn", "middle"),
+    ]
     assert table.baselines == ("sw+d",)
     for row in run.rows:
         whole, group = cell(table, row.name, "barn:accuracy"), cell(table, row.name, "barn:middle")
@@ -121,7 +144,9 @@ def test_groups_of_passages_that_a_run_kept_together_stay_together(save):
     table = paper(save("a", run))
     longest = cell(table, "longest", "barn:accuracy")
     assert longest.interval == run.rows[0].intervals["accuracy"]
-    assert longest.interval != measured(questions("barn"), ["longest"]).rows[0].intervals["accuracy"]
+    assert (
+        longest.interval != measured(questions("barn"), ["longest"]).rows[0].intervals["accuracy"]
+    )
     assert longest.test.p_value == run.rows[0].p_values["accuracy"]
     assert "groups of passages" in caption(table, None, "lines")
 
@@ -147,7 +172,9 @@ def test_what_is_left_out_changes_no_mark(save):
     assert [cell(part, name, "barn:middle") for name in ("shortest", "longest")] == [
         cell(table, name, "barn:middle") for name in ("shortest", "longest")
     ]
-    family = [c.test.p_value for c in (cell(table, row.name, "barn:accuracy") for row in table.rows)]
+    family = [
+        c.test.p_value for c in (cell(table, row.name, "barn:accuracy") for row in table.rows)
+    ]
     alone = paper(save("b", measured(questions("barn"), ["sw+d", "longest", "shortest"], "sw+d")))
     p = cell(alone, "shortest", "barn:accuracy").test.p_value
     assert p is not None
@@ -171,11 +198,21 @@ def test_given_numbers_of_several_records_are_all_shown_each_in_its_own_groups(s
     assert given == {"Human": [0.955, None, None], "People": [1.0, 1.0, 1.0]}
     renamed = replace(one, group_by="level", groups=other.groups)
     with_both = paper(save("b", other), save("c", renamed), by="level")
-    assert [of.sample for row in with_both.rows if row.name == "People" for of in row.cells] == [20, 7, 13]
+    assert [of.sample for row in with_both.rows if row.name == "People" for of in row.cells] == [
+        20,
+        7,
+        13,
+    ]
     # Groups of another key with the same names are not those of the column.
     authors = replace(other, group_by="author")
-    table = paper(save("d", authors), save("e", evaluate(dataset, ["longest"], by="level")), by="level")
-    assert [of.sample for row in table.rows if row.name == "People" for of in row.cells] == [20, None, None]
+    table = paper(
+        save("d", authors), save("e", evaluate(dataset, ["longest"], by="level")), by="level"
+    )
+    assert [of.sample for row in table.rows if row.name == "People" for of in row.cells] == [
+        20,
+        None,
+        None,
+    ]
 
 
 def test_choices_are_in_the_given_order_and_blocks_stay_together(save):
@@ -204,14 +241,22 @@ def test_the_best_is_neither_an_expectation_nor_tuned_on_the_same_data_nor_publi
         replace(worst, label="lucky", expected=True, outcomes=best),
         replace(worst, label="tuned", tuned_here=True, outcomes=best),
     )
-    figure = {"system": "Paper", "metric": "accuracy", "printed": "99.9", "source": "s", "cites": None}
+    figure = {
+        "system": "Paper",
+        "metric": "accuracy",
+        "printed": "99.9",
+        "source": "s",
+        "cites": None,
+    }
     table = paper(save("a", replace(run, rows=tops), published=[figure]), published=True)
     compared = [row.metrics()["accuracy"] for row in run.rows[1:]]
     assert {row.name for row in table.rows if row.cells[0].is_best} == {
         row.name for row in run.rows[1:] if row.metrics()["accuracy"] == max(compared)
     }
     assert table.rows[-1].block is Block.PUBLISHED
-    assert "expectations, systems tuned on the same data and published results" in caption(table, None, "none")
+    assert "expectations, systems tuned on the same data and published results" in caption(
+        table, None, "none"
+    )
 
 
 def test_equal_printed_numbers_are_both_bold(save):
@@ -219,7 +264,9 @@ def test_equal_printed_numbers_are_both_bold(save):
     shifted = run.rows[0].outcomes.statistics["accuracy"].copy()
     shifted[0] += 0.001
     twin = replace(
-        run.rows[0], label="twin", outcomes=replace(run.rows[0].outcomes, statistics={"accuracy": shifted})
+        run.rows[0],
+        label="twin",
+        outcomes=replace(run.rows[0].outcomes, statistics={"accuracy": shifted}),
     )
     file = save("a", replace(run, rows=(*run.rows, twin)))
     assert {row.name for row in paper(file).rows if row.cells[0].is_best} == {"longest", "twin"}
@@ -246,7 +293,8 @@ def test_records_of_one_dataset_are_joined_and_tested_together(save):
 def test_other_numbers_of_one_name_are_an_error_that_names_both_files(save):
     dataset = questions("barn")
     first, second = (
-        save(name, evaluate(dataset, {"mine": solver})) for name, solver in (("a", "longest"), ("b", "shortest"))
+        save(name, evaluate(dataset, {"mine": solver}))
+        for name, solver in (("a", "longest"), ("b", "shortest"))
     )
     with raises(DataError, source=str(second), field="rows") as caught:
         paper(first, second)
@@ -261,7 +309,10 @@ def test_a_name_that_learned_from_gold_once_is_in_the_trained_block(save):
         evaluate(questions("lamp"), {"mine": "surface-lr", "other": "sw+d"}, cv=2),
     )
     table = paper(file)
-    assert {row.name: row.block for row in table.rows} == {"mine": Block.TRAINED, "other": Block.UNTRAINED}
+    assert {row.name: row.block for row in table.rows} == {
+        "mine": Block.TRAINED,
+        "other": Block.UNTRAINED,
+    }
     assert any(note.startswith("mine is in the block trained") for note in table.notes)
 
 
@@ -286,7 +337,11 @@ def test_of_two_baselines_for_one_dataset_the_first_is_used(save):
 
 
 def test_a_baseline_without_a_result_marks_nothing_there(save):
-    file = save("a", measured(questions("barn"), ["longest", "sw+d"]), measured(questions("lamp"), ["longest"]))
+    file = save(
+        "a",
+        measured(questions("barn"), ["longest", "sw+d"]),
+        measured(questions("lamp"), ["longest"]),
+    )
     table = paper(file, baseline="sw+d")
     assert cell(table, "longest", "barn:accuracy").test.p_value is not None
     assert cell(table, "longest", "lamp:accuracy").test.p_value is None
@@ -296,12 +351,17 @@ def test_a_baseline_without_a_result_marks_nothing_there(save):
 
 def test_metrics_are_those_that_papers_report_or_the_chosen_ones(save):
     file = save(
-        "a", evaluate(questions("barn"), ["longest"]), evaluate(questions("lamp", several=True), ["longest"])
+        "a",
+        evaluate(questions("barn"), ["longest"]),
+        evaluate(questions("lamp", several=True), ["longest"]),
     )
     names = [(c.dataset, c.metric.name) for c in paper(file).columns]
     assert names == [("barn", "accuracy"), ("lamp", "f1_m"), ("lamp", "f1_a"), ("lamp", "em0")]
     chosen = paper(file, metrics=["em1", "f1_a"])
-    assert [(c.dataset, c.metric.name) for c in chosen.columns] == [("lamp", "em1"), ("lamp", "f1_a")]
+    assert [(c.dataset, c.metric.name) for c in chosen.columns] == [
+        ("lamp", "em1"),
+        ("lamp", "f1_a"),
+    ]
     assert any("barn is left out" in note for note in chosen.notes)
     with raises(UsageError, field="--metrics", found="quoref_f1"):
         paper(file, metrics=["quoref_f1"])
@@ -359,13 +419,20 @@ def test_new_names(save):
     ],
 )
 def test_wrong_new_names(save, rename, fields):
-    file = save("a", evaluate(questions("barn"), ["longest", "sw+d"]), evaluate(questions("lamp"), ["longest"]))
+    file = save(
+        "a",
+        evaluate(questions("barn"), ["longest", "sw+d"]),
+        evaluate(questions("lamp"), ["longest"]),
+    )
     with raises(UsageError, **fields):
         paper(file, rename=[rename])
 
 
 def test_why_a_system_has_no_result_is_a_note(save):
-    missing = [{"name": "mine", "reason": "it needs training data"}, {"name": "never", "reason": "no"}]
+    missing = [
+        {"name": "mine", "reason": "it needs training data"},
+        {"name": "never", "reason": "no"},
+    ]
     first = save("a", evaluate(questions("barn"), ["longest"]), missing=missing)
     second = save("b", evaluate(questions("lamp"), {"longest": "longest", "mine": "sw+d"}))
     table = paper(first, second)
@@ -419,8 +486,14 @@ def test_published_figures_are_in_the_columns_that_they_are_about(save):
         ({"resampling": {"level": 0.9, "resamples": 0, "seed": 0}}, {"field": "resamples"}),
         ({"resampling": []}, {}),
         ({"significance": {"baseline": 1, "n": 9, "seed": 0}}, {"field": "baseline"}),
-        ({"published": [{"system": "a", "metric": "f1", "source": "s", "printed": "x"}]}, {"field": "printed"}),
-        ({"published": [{"system": "a", "metric": "f1", "source": "s", "group": ["x"]}]}, {"field": "group"}),
+        (
+            {"published": [{"system": "a", "metric": "f1", "source": "s", "printed": "x"}]},
+            {"field": "printed"},
+        ),
+        (
+            {"published": [{"system": "a", "metric": "f1", "source": "s", "group": ["x"]}]},
+            {"field": "group"},
+        ),
         ({"published": [7]}, {}),
         ({"resampled_groups": {"key": "author", "groups": [0]}}, {"field": "groups"}),
     ],
@@ -474,7 +547,9 @@ def test_html_is_one_table_that_escapes(save, outline):
     run = measured(questions("<b>&"), {"<i>": "longest", "x": "shortest"})
     html = render(as_table(paper(save("a", run))), "html")
     found = outline(html)
-    assert [name for name, _ in found.elements if name in ("table", "style", "script", "i", "b")] == ["table"]
+    assert [
+        name for name, _ in found.elements if name in ("table", "style", "script", "i", "b")
+    ] == ["table"]
     assert "<i>" in found.text
 
 
@@ -498,7 +573,9 @@ def test_plus_minus_is_the_longer_side(wide):
 
 
 def test_latex_takes_any_name(save):
-    run = evaluate(questions(r"50 % \x{} _~"), {r"a_b & $c$ #^\input{x}": "longest", "é": "shortest"})
+    run = evaluate(
+        questions(r"50 % \x{} _~"), {r"a_b & $c$ #^\input{x}": "longest", "é": "shortest"}
+    )
     text = table_latex(paper(save("a", run)), title=r"100 % \foo_bar")
     assert r"a\_b \& \$c\$ \#\textasciicircum{}\textbackslash{}input\{x\}" in text
     assert r"\caption{100 \% \textbackslash{}foo\_bar." in text
@@ -510,7 +587,10 @@ def test_latex_takes_any_name(save):
 def tabulars(latex):
     """The numbers of columns and of rows with a number, for each tabular."""
     return [
-        (header.count("&"), sum(bool(re.match(r"[^&\\ ][^&]*&", line)) for line in body.splitlines()))
+        (
+            header.count("&"),
+            sum(bool(re.match(r"[^&\\ ][^&]*&", line)) for line in body.splitlines()),
+        )
         for header, body in re.findall(
             r"^(System &[^\n]*)\n\\midrule\n(.*?)\\bottomrule", latex, re.DOTALL | re.MULTILINE
         )
@@ -564,9 +644,15 @@ NEURIPS = r"""\documentclass[10pt]{article}
 def compiled(head, body, folder):
     """Compile a document in Times, and give its log."""
     if shutil.which("pdflatex") is None:
-        pytest.skip("pdflatex is not installed (apt-get install texlive-latex-extra texlive-fonts-recommended)")
+        pytest.skip(
+            "pdflatex is not installed (apt-get install texlive-latex-extra "
+            "texlive-fonts-recommended)"
+        )
     source = (
-        head + r"\usepackage{mathptmx,booktabs,adjustbox,tabularx,xcolor,natbib}" + "\n\\begin{document}\n" + body
+        head
+        + r"\usepackage{mathptmx,booktabs,adjustbox,tabularx,xcolor,natbib}"
+        + "\n\\begin{document}\n"
+        + body
     )
     (folder / "paper.tex").write_text(source + "\n\\end{document}\n", encoding="utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
@@ -581,7 +667,10 @@ def compiled(head, body, folder):
 @pytest.mark.parametrize("style", ["lines", "pm", "none"])
 def test_tables_compile_and_fit(wide, head, style, tmp_path):
     assert len(wide.rows) >= 8
-    long = replace(wide, rows=tuple(replace(row, name=f"{row.name} {i}") for i in range(6) for row in wide.rows))
+    long = replace(
+        wide,
+        rows=tuple(replace(row, name=f"{row.name} {i}") for i in range(6) for row in wide.rows),
+    )
     made = [
         table_latex(wide, intervals=style),
         table_latex(wide.select(columns="RACE,DREAM"), intervals=style, label="tab:narrow"),
@@ -613,7 +702,9 @@ def test_the_paragraph_says_what_was_done_and_cites_it(wide):
         r"\caption{Settings of the systems}",
     ):
         assert fact in paragraph, fact
-    cited = {key for keys in re.findall(r"\\citep\{([^}]*)\}", paragraph) for key in keys.split(",")}
+    cited = {
+        key for keys in re.findall(r"\\citep\{([^}]*)\}", paragraph) for key in keys.split(",")
+    }
     assert "classic_rc" in cited
     assert "lai2017" not in cited  # these data only have the name RACE
     assert cited == set(re.findall(r"^@\w+\{([^,]+),", bibtex, re.MULTILINE))
@@ -630,7 +721,10 @@ def test_what_was_tuned_on_the_reported_data_is_marked(save):
     run = evaluate(data, ["longest", "surface-lr"], train=train, tune=data)
     settings = settings_table(paper(save("a", run)))
     assert settings["Trained"]["surface-lr"].value == "on fence"
-    assert settings["Tuned"]["longest"].value == "threshold for F1a on lamp dev, the data that it reports†"
+    assert (
+        settings["Tuned"]["longest"].value
+        == "threshold for F1a on lamp dev, the data that it reports†"
+    )
     assert settings["Trained"]["longest"].value is None
 
 
@@ -658,7 +752,10 @@ def test_control_characters_in_names_are_visible_escapes(save):
 def test_bounds_have_no_more_digits_than_numbers(wide):
     table = replace(wide, decimals=0)
     for style in ("lines", "pm"):
-        for text in (table_text(table, "T", style), table_latex(table, "T", style).partition("caption")[0]):
+        for text in (
+            table_text(table, "T", style),
+            table_latex(table, "T", style).partition("caption")[0],
+        ):
             assert set(re.findall(r"\d*\.\d+", text)) <= {"0.05"}  # of the note on tests
 
 
@@ -705,4 +802,6 @@ def test_a_forest_needs_numbers(wide):
 def test_metrics_of_papers_are_known():
     from classic_rc.commands.table.paper import PAPER_METRICS
 
-    assert all(task in METRICS[name].tasks for task, names in PAPER_METRICS.items() for name in names)
+    assert all(
+        task in METRICS[name].tasks for task, names in PAPER_METRICS.items() for name in names
+    )

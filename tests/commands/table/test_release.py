@@ -35,7 +35,11 @@ def files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path / "work")
     dataset = load("sample:single-choice")
     for seed in (2, 3):
-        write_answers(tmp_path / "work" / f"r{seed}.jsonl", dataset, [i % seed == 0 for i in range(len(dataset))])
+        write_answers(
+            tmp_path / "work" / f"r{seed}.jsonl",
+            dataset,
+            [i % seed == 0 for i in range(len(dataset))],
+        )
     write_answers(tmp_path / "work" / "h.jsonl", dataset[:10], [True] * 10)
     labels = "".join(f"{q.id},{'odd' if i % 2 else 'even'}\n" for i, q in enumerate(dataset))
     (tmp_path / "work" / "labels.csv").write_text(f"id,parity\n{labels}", encoding="utf-8")
@@ -47,11 +51,43 @@ def files(tmp_path, monkeypatch):
     "by", [["--by", "type"], ["--labels", "labels.csv", "--by", "parity", "--by", "type,parity"]]
 )
 def test_a_release_makes_the_same_table_elsewhere(cli, files, monkeypatch, by):  # noqa: F811
-    systems = ["-s", "LLM=r2.jsonl", "-s", "LLM=r3.jsonl", "-s", "SW=sw+d", "-s", "random", "-s", "Human=95"]
-    more = ["-s", "People=h.jsonl,sample=10", "--baseline", "LLM", "--baseline", "SW", "--intervals", "100"]
+    systems = [
+        "-s",
+        "LLM=r2.jsonl",
+        "-s",
+        "LLM=r3.jsonl",
+        "-s",
+        "SW=sw+d",
+        "-s",
+        "random",
+        "-s",
+        "Human=95",
+    ]
+    more = [
+        "-s",
+        "People=h.jsonl,sample=10",
+        "--baseline",
+        "LLM",
+        "--baseline",
+        "SW",
+        "--intervals",
+        "100",
+    ]
     assert cli("run", "sample:single-choice", *systems, *more, *by, "--save", "a", "-q").code == 0
     assert (
-        cli("run", "own.jsonl", "-s", "SW=sw+d", "-s", "random", "--intervals", "100", "--save", "b", "-q").code
+        cli(
+            "run",
+            "own.jsonl",
+            "-s",
+            "SW=sw+d",
+            "-s",
+            "random",
+            "--intervals",
+            "100",
+            "--save",
+            "b",
+            "-q",
+        ).code
         == 0
     )
     options = ["--by", by[-1], "--rename", "own=Own data"]
@@ -65,14 +101,18 @@ def test_a_release_makes_the_same_table_elsewhere(cli, files, monkeypatch, by): 
     monkeypatch.chdir(elsewhere)
     table = (elsewhere / "paper.tex").read_bytes()
     (elsewhere / "paper.tex").unlink()
-    line = re.search(r"^classic-rc .*$", (elsewhere / "README.md").read_text(encoding="utf-8"), re.M)[0]
+    line = re.search(
+        r"^classic-rc .*$", (elsewhere / "README.md").read_text(encoding="utf-8"), re.M
+    )[0]
     for command in line.split(" && "):
         assert cli(*shlex.split(command)[1:], "-q").code == 0
     assert (elsewhere / "paper.tex").read_bytes() == table
     for entry in (elsewhere / "SHA256SUMS").read_text(encoding="utf-8").splitlines():
         digest, _, name = entry.partition("  ")
         assert hashlib.sha256((elsewhere / name).read_bytes()).hexdigest() == digest
-    answers = (elsewhere / "predictions" / "sample_single-choice" / "SW.jsonl").read_text(encoding="utf-8")
+    answers = (elsewhere / "predictions" / "sample_single-choice" / "SW.jsonl").read_text(
+        encoding="utf-8"
+    )
     assert len(answers.splitlines()) == 24
     assert str(files) not in (elsewhere / "suite.toml").read_text(encoding="utf-8")
 

@@ -27,7 +27,12 @@ SYSTEMS = (
     "surface-lr",
     "lexical",
 )
-TIES = {"partial": "equal part", "first": "the first of them", "random": "is drawn", "strict": "counts as wrong"}
+TIES = {
+    "partial": "equal part",
+    "first": "the first of them",
+    "random": "is drawn",
+    "strict": "counts as wrong",
+}
 
 
 def make_runs(rng, folder):
@@ -48,10 +53,14 @@ def make_runs(rng, folder):
             for k in range(rng.randint(2, 4)):
                 rows = [(q.id, rng.choice("ABC")) for q in dataset]
                 path = folder / f"run{k}.csv"
-                path.write_text("id,answer\n" + "".join(f"{i},{a}\n" for i, a in rows), encoding="utf-8")
+                path.write_text(
+                    "id,answer\n" + "".join(f"{i},{a}\n" for i, a in rows), encoding="utf-8"
+                )
                 chosen["Runs"].append(str(path))
             path = folder / "sample.csv"
-            path.write_text("id,answer\n" + "".join(f"{q.id},A\n" for q in dataset[:15]), encoding="utf-8")
+            path.write_text(
+                "id,answer\n" + "".join(f"{q.id},A\n" for q in dataset[:15]), encoding="utf-8"
+            )
             chosen |= {"Human": f"{path},sample=15", "Said": 95.5} if rng.random() < 0.7 else {}
         settings = {"cv": rng.choice([2, 3])}
         settings |= {"ties": rng.choice([*TIES])} if rng.random() < 0.5 else {}
@@ -93,7 +102,8 @@ def check(statement, runs):
                 made["seed"],
             ]
         elif match := re.match(
-            r"an asterisk .* from (.+) at p .* ([\d,]+) random permutations with seed (\d+)", statement
+            r"an asterisk .* from (.+) at p .* ([\d,]+) random permutations with seed (\d+)",
+            statement,
         ):
             made = run["significance"]
             assert [match[1], int(match[2].replace(",", "")), int(match[3])] == [
@@ -101,30 +111,50 @@ def check(statement, runs):
                 made["n"],
                 made["seed"],
             ]
-        elif match := re.match(r"superscripts .* better than (.+) at p .* seed (\d+) .* for (\d+) comp", statement):
+        elif match := re.match(
+            r"superscripts .* better than (.+) at p .* seed (\d+) .* for (\d+) comp", statement
+        ):
             made = run["significance"]
             assert match[1].split(" and ") == [made["baseline"], *made["others"]]
             assert [int(match[2]), int(match[3])] == [made["seed"], 2 * (len(rows) - 1) - 1]
             assert made["tests"] == int(match[3])
-        elif match := re.match(r"(\w+) is the mean of (\d+) runs, .* deviation of ([\d.]+) in (\w+)", statement):
+        elif match := re.match(
+            r"(\w+) is the mean of (\d+) runs, .* deviation of ([\d.]+) in (\w+)", statement
+        ):
             row = rows[match[1]]
             right = [outcome["statistics"]["accuracy"] for outcome in row["outcomes"].values()]
-            values = [100 * statistics.mean(question[k][0] for question in right) for k in range(row["runs"])]
+            values = [
+                100 * statistics.mean(question[k][0] for question in right)
+                for k in range(row["runs"])
+            ]
             assert [int(match[2]), match[3]] == [row["runs"], f"{statistics.stdev(values):.2f}"]
             assert row["metrics"]["accuracy"] == pytest.approx(statistics.mean(values) / 100)
         elif match := re.match(r"the intervals of (\w+) are of both sources", statement):
             assert rows[match[1]]["runs"] > 1
             assert run["resampling"]
-        elif match := re.match(r"(\w+) answered a sample of (\d+) of the (\d+) questions", statement):
-            (number,) = (of for of in run["given"][match[1]] if of["metric"] == run["dataset"]["primary_metric"])
-            assert [int(match[2]), int(match[3])] == [number["questions"], run["dataset"]["questions"]]
-        elif match := re.match(r"the intervals of (\w+) are 95% percentile intervals from resamples", statement):
+        elif match := re.match(
+            r"(\w+) answered a sample of (\d+) of the (\d+) questions", statement
+        ):
+            (number,) = (
+                of
+                for of in run["given"][match[1]]
+                if of["metric"] == run["dataset"]["primary_metric"]
+            )
+            assert [int(match[2]), int(match[3])] == [
+                number["questions"],
+                run["dataset"]["questions"],
+            ]
+        elif match := re.match(
+            r"the intervals of (\w+) are 95% percentile intervals from resamples", statement
+        ):
             assert run["given"][match[1]][0]["interval"]
         elif match := re.match(r"(.+) approximates what its source annotated: (.+)", statement):
             parts = re.split(r", | and ", match[2])
             assert f"|approximated:{' + '.join(parts)}|" in rows[match[1]]["signature"]
         elif match := re.match(r"the numbers of (\w+) are given and not measured", statement):
-            assert any(run["given"][match[1]][0]["printed"] == "95.5" for run in runs if "given" in run)
+            assert any(
+                run["given"][match[1]][0]["printed"] == "95.5" for run in runs if "given" in run
+            )
         elif match := re.match(r"the tested metric .* correction for (\d+) comparison", statement):
             assert int(match[1]) == len(rows) - 1
         elif statement == "other metrics are not tested":
@@ -136,27 +166,39 @@ def check(statement, runs):
             assert "classic_rc" in statement
         else:
             remarks = [*run["dataset"]["warnings"], *run["dataset"]["notes"]]
-            remarks += [f"{row['name']}: {caveat}" for row in rows.values() for caveat in row["caveats"]]
-            assert any(statement.split(": ")[-1].rstrip(".") in remark for remark in remarks), statement
+            remarks += [
+                f"{row['name']}: {caveat}" for row in rows.values() for caveat in row["caveats"]
+            ]
+            assert any(statement.split(": ")[-1].rstrip(".") in remark for remark in remarks), (
+                statement
+            )
 
 
 @pytest.mark.parametrize("seed", thinned(range(12), 4))
 def test_every_statement_is_in_its_record(tmp_path, seed):
     path = make_runs(random.Random(seed), tmp_path)
     table = make_paper_table(read_paper_records([path]))
-    runs = {run["dataset"]["name"]: run for run in json.loads(path.read_text(encoding="utf-8"))["runs"]}
+    runs = {
+        run["dataset"]["name"]: run for run in json.loads(path.read_text(encoding="utf-8"))["runs"]
+    }
     found = method_statements(table)
     assert found
     for labels, statement in found:
         plain = re.sub("\ue000[^\ue001]*\ue001", "", statement)
         if plain.startswith(("the solvers are implemented", "published results")):
             continue
-        of = [run for run in runs.values() if "given" in run] if "are given" in plain else map(runs.get, labels)
+        of = (
+            [run for run in runs.values() if "given" in run]
+            if "are given" in plain
+            else map(runs.get, labels)
+        )
         check(plain, list(of))
     for (name, _, solver, changed, trained, tuned), labels in settings_rows(table):
         for label in labels:
             row = next(row for row in runs[label]["rows"] if row["name"] == name)
-            assert solver == f"{row['solver']}:{row['variant']}" if row["variant"] else row["solver"]
+            assert (
+                solver == f"{row['solver']}:{row['variant']}" if row["variant"] else row["solver"]
+            )
             assert bool(trained) == bool(row["trained_on"])
             assert bool(tuned) == bool(row["tuned_on"])
             for part in (changed or "").split(", "):
@@ -175,17 +217,32 @@ def test_several_baselines_are_one_family_and_have_letters(tmp_path):
     options = tuple(map(Candidate, ("a", "bb", "ccc", "dddd")))
     dataset = Dataset(
         [
-            Question(f"q{i}", Passage(f"p{i}", f"text {i}"), "?", options, frozenset({i % 3}), Task.SINGLE_CHOICE)
+            Question(
+                f"q{i}",
+                Passage(f"p{i}", f"text {i}"),
+                "?",
+                options,
+                frozenset({i % 3}),
+                Task.SINGLE_CHOICE,
+            )
             for i in range(40)
         ]
     )
     names = {"Low": "longest", "SW": "sliding-window", "Up": "up.csv", "Down": "down.csv"}
     for name, right in (("up.csv", True), ("down.csv", False)):
         golds = [next(iter(question.gold)) for question in dataset]
-        rows = [(q.id, "ABCD"[g if right else (g + 1) % 4]) for q, g in zip(dataset, golds, strict=True)]
-        (tmp_path / name).write_text("id,answer\n" + "".join(f"{i},{a}\n" for i, a in rows), encoding="utf-8")
-    systems = {name: str(tmp_path / spec) if spec.endswith("csv") else spec for name, spec in names.items()}
-    (tmp_path / "run.json").write_text(json.dumps(run_record([evaluate(dataset, systems)])), encoding="utf-8")
+        rows = [
+            (q.id, "ABCD"[g if right else (g + 1) % 4]) for q, g in zip(dataset, golds, strict=True)
+        ]
+        (tmp_path / name).write_text(
+            "id,answer\n" + "".join(f"{i},{a}\n" for i, a in rows), encoding="utf-8"
+        )
+    systems = {
+        name: str(tmp_path / spec) if spec.endswith("csv") else spec for name, spec in names.items()
+    }
+    (tmp_path / "run.json").write_text(
+        json.dumps(run_record([evaluate(dataset, systems)])), encoding="utf-8"
+    )
     records = read_paper_records([tmp_path / "run.json"])
     table = make_paper_table(records, baseline=["Low", "Down"])
     beats = {row.name: row.cells[0].test.beats for row in table.rows}
@@ -194,7 +251,11 @@ def test_several_baselines_are_one_family_and_have_letters(tmp_path):
     shown = table_latex(table)
     assert "Low$^{a}$" in shown
     assert r"\rlap{$^{ab}$}" in shown
-    (said,) = [statement for _, statement in method_statements(table) if statement.startswith("superscripts")]
+    (said,) = [
+        statement
+        for _, statement in method_statements(table)
+        if statement.startswith("superscripts")
+    ]
     assert "for 5 comparisons" in said  # 2 x 3 pairs, and the two baselines are one of them
     one = make_paper_table(records, baseline=["Low"])
     assert len(one.baselines) == 1

@@ -52,7 +52,9 @@ def test_groups_and_metrics(cli, single, several, tmp_path):
     cli("run", several, "-s", "longest", "--save", tmp_path / "b")
     columns = {
         (record["dataset"], record["metric"], record["group"])
-        for record in cli("table", tmp_path / "a", tmp_path / "b", "--by", "kind", "--format", "csv").records
+        for record in cli(
+            "table", tmp_path / "a", tmp_path / "b", "--by", "kind", "--format", "csv"
+        ).records
     }
     assert columns == {
         *(("single", "accuracy", group) for group in ("", "who", "what", "when")),
@@ -61,10 +63,14 @@ def test_groups_and_metrics(cli, single, several, tmp_path):
     done = cli("table", tmp_path / "a", tmp_path / "b", "--metrics", "em1", "--format", "csv")
     assert {record["metric"] for record in done.records} == {"em1"}
     assert done.messages("note", "single is left out")
-    cli("table", tmp_path / "b", "--by", "kind").fails(2, "classic-rc run DATA --by kind --save", field="--by")
+    cli("table", tmp_path / "b", "--by", "kind").fails(
+        2, "classic-rc run DATA --by kind --save", field="--by"
+    )
 
 
-@pytest.mark.parametrize("content", ["", "{}", "[1]", '{"version": "1", "runs": []}', '{"runs": [{}]}'])
+@pytest.mark.parametrize(
+    "content", ["", "{}", "[1]", '{"version": "1", "runs": []}', '{"runs": [{}]}']
+)
 def test_broken_records_are_errors(cli, tmp_path, content):
     (tmp_path / "run.json").write_text(content, encoding="utf-8")
     done = cli("table", tmp_path)
@@ -77,7 +83,9 @@ def test_missing_records_are_errors_with_the_command_that_makes_one(cli, tmp_pat
     (tmp_path / "empty").mkdir()
     for name, folder in (("empty", "empty"), ("nowhere", "nowhere"), ("a/run.json", "a")):
         done = cli("table", tmp_path / name)
-        done.fails(3, f"`classic-rc run DATA --save {tmp_path / folder}`", source=str(tmp_path / name))
+        done.fails(
+            3, f"`classic-rc run DATA --save {tmp_path / folder}`", source=str(tmp_path / name)
+        )
 
 
 def test_methods_and_bibtex(cli, runs, tmp_path):
@@ -96,7 +104,9 @@ def test_methods_and_bibtex(cli, runs, tmp_path):
 
 def test_the_bibtex_of_the_paragraph_replaces_nothing(cli, runs, tmp_path):
     done = cli("table", runs, "--methods", "-o", tmp_path / "new.bib")
-    done.fails(2, field="--output", found=str(tmp_path / "new.bib"), expected=str(tmp_path / "new.tex"))
+    done.fails(
+        2, field="--output", found=str(tmp_path / "new.bib"), expected=str(tmp_path / "new.tex")
+    )
     assert list(tmp_path.glob("new*")) == []
     own = "@Article{mine2026,\n  title = {Ours}\n}\n"
     (tmp_path / "paper.bib").write_text(own, encoding="utf-8")
@@ -117,11 +127,17 @@ def test_a_forest_plot_has_intervals_even_if_the_runs_have_none(cli, many, tmp_p
 
 def test_wrong_figures(cli, runs, tmp_path, monkeypatch):
     cli("table", runs, "--figure", "forest").fails(2, "-o FILE.pdf", field="--output")
-    cli("table", runs, "--figure", "forest", "-o", tmp_path / "f.txt").fails(2, ".pdf", field="--output")
+    cli("table", runs, "--figure", "forest", "-o", tmp_path / "f.txt").fails(
+        2, ".pdf", field="--output"
+    )
     cli("table", runs, "--figure", "curve").fails(2, field="--figure")
-    cli("table", runs, "--figure", "forest", "--methods", "-o", tmp_path / "f.pdf").fails(2, field="--figure")
+    cli("table", runs, "--figure", "forest", "--methods", "-o", tmp_path / "f.pdf").fails(
+        2, field="--figure"
+    )
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    cli("table", runs, "--figure", "forest", "-o", tmp_path / "f.pdf").fails(4, package="matplotlib")
+    cli("table", runs, "--figure", "forest", "-o", tmp_path / "f.pdf").fails(
+        4, package="matplotlib"
+    )
 
 
 @pytest.mark.parametrize(
@@ -142,13 +158,19 @@ def test_text_is_not_written_to_images(cli, runs, single, tmp_path, arguments, w
 
 def test_a_number_in_a_suite_is_a_row_that_nobody_runs(cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    suite = '[datasets.stories]\npath = "sample:single-choice"\n[systems]\nSW = "sliding-window"\nHuman = {}\n'
+    suite = (
+        '[datasets.stories]\npath = "sample:single-choice"\n[systems]\nSW = '
+        '"sliding-window"\nHuman = {}\n'
+    )
     (tmp_path / "s.toml").write_text(suite.format("95.50"), encoding="utf-8")
     assert "given numbers, not compared" in cli("run", "s.toml", "--save", "out", "-q").out
     shown = cli("table", "out", "--rename", "Human=People").out
     assert "[Given numbers and samples, not compared]" in shown
     assert re.search(r"People +95\.5\n", shown)
-    assert "The numbers of Human are given and not measured here." in cli("table", "out", "--methods").out
+    assert (
+        "The numbers of Human are given and not measured here."
+        in cli("table", "out", "--methods").out
+    )
     for number in ("0.95", "101", "true", "{other = 95}"):
         (tmp_path / "s.toml").write_text(suite.format(number), encoding="utf-8")
         assert cli("run", "s.toml", "--save", "out", "-q").code == 3

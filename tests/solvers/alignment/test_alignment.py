@@ -20,12 +20,15 @@ from tests.errors import raises
 
 STORY = Passage(
     "s",
-    "Mary rode a red bike. She went to the old lake. A sly fox stole the bike near the lake. It rained all day.",
+    "Mary rode a red bike. She went to the old lake. A sly fox stole the bike near the lake. It "
+    "rained all day.",
 )
 
 
 def question(text, *candidates, passage=STORY, id="q"):
-    return Question(id, passage, text, tuple(map(Candidate, candidates)), frozenset({0}), Task.SINGLE_CHOICE)
+    return Question(
+        id, passage, text, tuple(map(Candidate, candidates)), frozenset({0}), Task.SINGLE_CHOICE
+    )
 
 
 def scores(asked, **params):
@@ -44,7 +47,9 @@ def test_values_equal_those_computed_by_hand():
     """Sentence 3 is "sly fox stole", "bike near" and "lake": "lake" covers a chunk, "bike" half of one."""
     asked = 0.6 + 0.1 + 2 * 0.33
     found = scores(WHO)
-    covered = (1.0 + 2 / 3) / 2 - 0.4  # all of "sly fox" in "sly fox stole", and two thirds the other way
+    covered = (
+        1.0 + 2 / 3
+    ) / 2 - 0.4  # all of "sly fox" in "sly fox stole", and two thirds the other way
     lake = (1 / 2 + 1.0) / 2 - 0.4  # "old lake" with "lake"
     assert found.values.tolist() == pytest.approx(
         [asked + covered - 2.5, asked - 0.4 - 2.5, asked + lake - 2.5, asked - 0.4 - 2.5], abs=1e-9
@@ -91,7 +96,9 @@ def test_a_long_option_has_a_small_bonus():
         question("Who stole the bike?", "a fox, an owl, a cat and a dog", "a fox, an owl and a cat")
     )
     assert (four["long_option"], three["long_option"]) == (0.02, 0.0)
-    (off,) = terms(question("Who stole the bike?", "a fox, an owl, a cat and a dog"), long_option_weight=0.0)
+    (off,) = terms(
+        question("Who stole the bike?", "a fox, an owl, a cat and a dog"), long_option_weight=0.0
+    )
     assert off["long_option"] == 0.0
 
 
@@ -122,7 +129,8 @@ def test_any_number_of_processes_gives_the_same_scores():
 
 def test_programs_that_stopped_are_reported(monkeypatch):
     monkeypatch.setattr(
-        "classic_rc.solvers.alignment.solver.solve", lambda *args: SolvedProgram(None, complete=False)
+        "classic_rc.solvers.alignment.solver.solve",
+        lambda *args: SolvedProgram(None, complete=False),
     )
     solver = AlignmentILP(node_limit=7).fit([WHO])
     assert solver.caveats([WHO]) == ()
@@ -139,7 +147,9 @@ class TestExplanation:
         for asked in dataset:
             for candidate in solver.explain(asked).candidates:
                 if candidate.evidence:
-                    assert math.fsum(candidate.numbers.values()) == pytest.approx(candidate.score, abs=1e-9)
+                    assert math.fsum(candidate.numbers.values()) == pytest.approx(
+                        candidate.score, abs=1e-9
+                    )
                 else:
                     assert not candidate.numbers
                     assert not candidate.marks
@@ -148,8 +158,8 @@ class TestExplanation:
         fox = AlignmentILP().explain(WHO).candidates[0]
         assert fox.source == "support graph"
         assert fox.quote == (
-            'question "bike" -> "bike near" (sentence 3) 0.100; question "lake" -> "lake" (sentence 3) 0.600; '
-            'option "sly fox" -> "sly fox stole" (sentence 3) 0.433'
+            'question "bike" -> "bike near" (sentence 3) 0.100; question "lake" -> "lake" '
+            '(sentence 3) 0.600; option "sly fox" -> "sly fox stole" (sentence 3) 0.433'
         )
         marked = [(m.kind, STORY.text[m.start : m.end]) for m in fox.marks]
         assert marked == [
@@ -167,7 +177,9 @@ class TestWordNet:
         signature = "3.0@01234567"
 
         def synsets(self, word):
-            return [("n", {"bicycle": 0, "bike": 0, "vehicle": 1, "object": 2}.get(word, hash(word)))]
+            return [
+                ("n", {"bicycle": 0, "bike": 0, "vehicle": 1, "object": 2}.get(word, hash(word)))
+            ]
 
         def above(self, word):
             bike = {("n", 0): 0, ("n", 1): 1, ("n", 2): 3}
@@ -176,7 +188,9 @@ class TestWordNet:
     @pytest.fixture
     def known(self, monkeypatch):
         monkeypatch.setattr("classic_rc.solvers.alignment.solver.find_wordnet", lambda: "somewhere")
-        monkeypatch.setattr("classic_rc.solvers.alignment.solver.read_wordnet", lambda folder: self.Known())
+        monkeypatch.setattr(
+            "classic_rc.solvers.alignment.solver.read_wordnet", lambda folder: self.Known()
+        )
 
     def test_more_general_words_are_entailed_in_one_direction(self, known):
         asked = question("Who rode, to the lake?", "a vehicle", "a bicycle")

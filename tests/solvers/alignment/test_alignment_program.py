@@ -31,7 +31,9 @@ MAX_EDGES = 11
 """The limit of exhaustive search: 2,048 graphs."""
 
 
-def program(question, option, sentences, copies=None, constants=PUBLISHED, *, reduced=True, **others) -> Program:
+def program(
+    question, option, sentences, copies=None, constants=PUBLISHED, *, reduced=True, **others
+) -> Program:
     """Make a program from similarities: a row per question or option chunk, a column per passage chunk."""
     sentences = np.array(sentences)
     copies = np.arange(len(sentences)) if copies is None else np.array(copies)
@@ -100,9 +102,13 @@ def instances(draw):
     while len(option) + sum(s > 0.41 for s in question) > MAX_EDGES:
         question[question.index(max(question))] = 0.0
     return {
-        "question": np.reshape(question, (n_asked, n_chunks)) if n_chunks else np.zeros((n_asked, 0)),
+        "question": np.reshape(question, (n_asked, n_chunks))
+        if n_chunks
+        else np.zeros((n_asked, 0)),
         "option": np.reshape(option, (n_option, n_chunks)) if n_chunks else np.zeros((n_option, 0)),
-        "sentences": sorted(draw(st.lists(st.integers(0, 2), min_size=n_chunks, max_size=n_chunks))),
+        "sentences": sorted(
+            draw(st.lists(st.integers(0, 2), min_size=n_chunks, max_size=n_chunks))
+        ),
         "copies": draw(st.lists(st.integers(0, 2), min_size=n_chunks, max_size=n_chunks)),
         "required": draw(st.sampled_from([(), (0,)])) if n_asked else (),
         "bonus": draw(st.sampled_from([0.0, 0.02])),
@@ -117,7 +123,9 @@ def arrays(instance, c, *, reduced):
         return program(**{**shaped, "copies": copies}, constants=c, reduced=reduced)
     none = positive_edges(np.zeros((0, 0)))
     n_asked = len(instance["question"])
-    return Program(none, none, shaped["sentences"], copies, n_asked, instance["required"], instance["bonus"])
+    return Program(
+        none, none, shaped["sentences"], copies, n_asked, instance["required"], instance["bonus"]
+    )
 
 
 @settings(max_examples=examples(25, 150))
@@ -146,7 +154,11 @@ def test_bounds_bound(instance, c):
             assert own.value <= bounds.values[sentence] + 1e-9
         if bounds.exact[sentence]:
             assert own is not None
-            assert own.value == bounds.graph(sentence).value == pytest.approx(bounds.values[sentence], abs=1e-8)
+            assert (
+                own.value
+                == bounds.graph(sentence).value
+                == pytest.approx(bounds.values[sentence], abs=1e-8)
+            )
 
 
 @settings(max_examples=examples(10, 60))
@@ -155,7 +167,9 @@ def test_the_order_of_sentences_changes_nothing(instance, random):
     sentences = list(range(3))
     random.shuffle(sentences)
     renamed = {**instance, "sentences": [sentences[s] for s in instance["sentences"]]}
-    one, other = (solve(arrays(i, PUBLISHED, reduced=True), PUBLISHED).graph for i in (instance, renamed))
+    one, other = (
+        solve(arrays(i, PUBLISHED, reduced=True), PUBLISHED).graph for i in (instance, renamed)
+    )
     assert (one and one.value) == (other and other.value)
 
 
@@ -242,7 +256,11 @@ def test_a_program_per_option_chooses_like_the_joint_program(seed):
     question = rng.choice(SIMILARITIES, (n_asked, n_chunks))
     options = [rng.choice(SIMILARITIES, (int(rng.integers(1, 5)), n_chunks)) for _ in range(4)]
     scores = [
-        value(program(question, option, sentences, bonus=PUBLISHED.long_option_weight * (len(option) > 3)))
+        value(
+            program(
+                question, option, sentences, bonus=PUBLISHED.long_option_weight * (len(option) > 3)
+            )
+        )
         for option in options
     ]
     optimum, winners = joint_optima(question.tolist(), options, sentences.tolist(), PUBLISHED)
@@ -253,7 +271,12 @@ def test_a_program_per_option_chooses_like_the_joint_program(seed):
 
 def test_the_defaults_are_the_released_constants():
     assert PUBLISHED == (0.4, 0.33, -2.5, 0.02, 2, 8, 3, 1, 3, 0.1, 0.65, True, True)
-    assert [PUBLISHED.question_chunk_bounds(n) for n in (1, 2, 4, 12)] == [(1, 1), (1, 1), (1, 2), (2, 3)]
+    assert [PUBLISHED.question_chunk_bounds(n) for n in (1, 2, 4, 12)] == [
+        (1, 1),
+        (1, 1),
+        (1, 2),
+        (2, 3),
+    ]
     assert PUBLISHED.infeasible_value(5) == pytest.approx(-6.4)
 
 
@@ -261,19 +284,34 @@ FREE = PUBLISHED._replace(max_question_share=None)
 BINDING = {
     # what binds: similarities of the question's and the option's chunks, sentences, copies; with, and without
     "max_sentences": (
-        {"question": [[1, 0, 0]], "option": [[0, 1, 1]], "sentences": [0, 1, 2], "copies": [0, 1, 2]},
+        {
+            "question": [[1, 0, 0]],
+            "option": [[0, 1, 1]],
+            "sentences": [0, 1, 2],
+            "copies": [0, 1, 2],
+        },
         FREE._replace(sentence_weight=-0.1),
         0.6 + 0.33 + 0.6 - 0.2,
         0.6 + 0.33 + 1.2 - 0.3,
     ),
     "max_edges": (
-        {"question": [[1] + 9 * [0]], "option": [10 * [1]], "sentences": 10 * [0], "copies": range(10)},
+        {
+            "question": [[1] + 9 * [0]],
+            "option": [10 * [1]],
+            "sentences": 10 * [0],
+            "copies": range(10),
+        },
         FREE,
         8 * 0.6 + 0.33 - 2.5,
         11 * 0.6 + 0.33 - 2.5,
     ),
     "max_copies": (
-        {"question": [[1, 1, 1, 1, 1]], "option": [[0, 0, 0, 0, 1]], "sentences": 5 * [0], "copies": 5 * [0]},
+        {
+            "question": [[1, 1, 1, 1, 1]],
+            "option": [[0, 0, 0, 0, 1]],
+            "sentences": 5 * [0],
+            "copies": 5 * [0],
+        },
         FREE,
         3 * 0.6 + 0.6 + 0.33 - 2.5,
         5 * 0.6 + 0.6 + 0.33 - 2.5,
@@ -285,25 +323,46 @@ BINDING = {
         0.6 - 2.5,
     ),
     "max_question_chunks": (
-        {"question": np.eye(4, 5), "option": [[0, 0, 0, 0, 1]], "sentences": 5 * [0], "copies": range(5)},
+        {
+            "question": np.eye(4, 5),
+            "option": [[0, 0, 0, 0, 1]],
+            "sentences": 5 * [0],
+            "copies": range(5),
+        },
         FREE,
         3 * 0.93 + 0.6 - 2.5,
         4 * 0.93 + 0.6 - 2.5,
     ),
     "min_question_share": (
-        {"question": np.eye(11, 3), "option": [[0, 0, 1]], "sentences": [0, 1, 2], "copies": range(3)},
+        {
+            "question": np.eye(11, 3),
+            "option": [[0, 0, 1]],
+            "sentences": [0, 1, 2],
+            "copies": range(3),
+        },
         FREE._replace(max_sentences=None),
         0.93 + 0.93 + 0.6 - 5.0,
         0.93 + 0.6 - 2.5,
     ),
     "max_question_share": (
-        {"question": np.eye(3, 4), "option": [[0, 0, 0, 1]], "sentences": 4 * [0], "copies": range(4)},
+        {
+            "question": np.eye(3, 4),
+            "option": [[0, 0, 0, 1]],
+            "sentences": 4 * [0],
+            "copies": range(4),
+        },
         PUBLISHED,
         1 * 0.93 + 0.6 - 2.5,
         3 * 0.93 + 0.6 - 2.5,
     ),
     "align_without": (
-        {"question": [[1, 0], [0, 1]], "option": [[0, 1]], "sentences": [0, 1], "copies": [0, 1], "required": (0,)},
+        {
+            "question": [[1, 0], [0, 1]],
+            "option": [[0, 1]],
+            "sentences": [0, 1],
+            "copies": [0, 1],
+            "required": (0,),
+        },
         PUBLISHED,
         0.93 - 0.4 - 2.5,
         0.93 + 0.6 - 2.5,
@@ -318,7 +377,9 @@ BINDING = {
 
 
 def test_every_limit_has_a_case():
-    assert set(BINDING) == {name for name in Constants._fields if name.startswith(("max_", "min_", "align_"))}
+    assert set(BINDING) == {
+        name for name in Constants._fields if name.startswith(("max_", "min_", "align_"))
+    }
 
 
 @pytest.mark.parametrize("limit", BINDING)
@@ -328,7 +389,9 @@ def test_each_limit_binds(limit):
     for constants_, expected in ((c, bound), (off, unbound)):
         full = program(**instance, constants=constants_, reduced=False)
         assert exhaustive_or_highs(full, constants_) == pytest.approx(expected, abs=1e-8)
-        assert value(program(**instance, constants=constants_), constants_) == pytest.approx(expected, abs=1e-8)
+        assert value(program(**instance, constants=constants_), constants_) == pytest.approx(
+            expected, abs=1e-8
+        )
 
 
 def exhaustive_or_highs(full, c):
@@ -340,7 +403,10 @@ def test_a_disabled_constraint_has_no_rows():
     found = program([[1, 1, 1, 1]], [[1, 1, 1, 1]], [0, 0, 1, 1], 4 * [0], required=(0,))
     limits = dict.fromkeys(Constants._fields[4:11])
     off = PUBLISHED._replace(**limits, align_without=False, align_option=False)
-    rows = {c: [len(own.lower) for own in constraint_rows(Variables.of(found, c), c)][3:] for c in (PUBLISHED, off)}
+    rows = {
+        c: [len(own.lower) for own in constraint_rows(Variables.of(found, c), c)][3:]
+        for c in (PUBLISHED, off)
+    }
     assert rows == {PUBLISHED: [1, 2, 1, 1, 1, 1], off: [1]}
     assert off.question_chunk_bounds(7) == (0, 7)
 
@@ -355,21 +421,26 @@ def test_without_an_edge_after_without_there_is_no_graph():
 def test_trivial_programs():
     assert value(program([[0.3, 0]], [[1, 1]], [0, 1])) is None  # no question edge
     assert value(program([[1, 0]], np.zeros((0, 2)), [0, 1])) is None  # an option without chunks
-    assert value(program([[1, 0]], [[1, 1]], [0, 1])) == pytest.approx(0.93 + 0.6 - 2.5)  # bounds prove it
+    assert value(program([[1, 0]], [[1, 1]], [0, 1])) == pytest.approx(
+        0.93 + 0.6 - 2.5
+    )  # bounds prove it
 
 
 def test_equal_sums_are_equal_scores():
     """0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1 in floating point."""
     weights = np.array([0.5, 0.6, 0.7])
     values = {
-        value(program([[1, 0, 0, 0]], [[0, *order]], [0, 0, 0, 0])) for order in itertools.permutations(weights)
+        value(program([[1, 0, 0, 0]], [[0, *order]], [0, 0, 0, 0]))
+        for order in itertools.permutations(weights)
     }
     assert len(values) == 1
 
 
 def test_the_search_ends_at_the_node_limit():
     rng = np.random.default_rng(0)
-    c = PUBLISHED._replace(max_edges=3, sentence_weight=-0.9, max_copies=1, max_sentences=4, max_question_chunks=6)
+    c = PUBLISHED._replace(
+        max_edges=3, sentence_weight=-0.9, max_copies=1, max_sentences=4, max_question_chunks=6
+    )
     sentences, copies = np.sort(rng.integers(0, 15, 90)), rng.integers(0, 30, 90)
     question = rng.random((14, 90)) * (rng.random((14, 90)) < 0.4)
     hard = program(question, rng.random((5, 90)), sentences, copies, constants=c)

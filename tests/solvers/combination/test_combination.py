@@ -69,7 +69,9 @@ def hinted(dataset, every=3):
     rows = []
     for n, q in enumerate(dataset):
         right = min(q.gold)
-        rows.append(replace(q, meta={"hint": right if n % every else (right + 1) % len(q.candidates)}))
+        rows.append(
+            replace(q, meta={"hint": right if n % every else (right + 1) % len(q.candidates)})
+        )
     return replace(dataset, questions=rows)
 
 
@@ -77,7 +79,9 @@ def same(one: Scores, other: Scores) -> bool:
     return np.array_equal(one.values, other.values) and np.array_equal(one.evidence, other.evidence)
 
 
-@pytest.mark.parametrize(("weights", "normalise"), [([1, 0.5, -2.0], "question"), ("stacked", "none")])
+@pytest.mark.parametrize(
+    ("weights", "normalise"), [([1, 0.5, -2.0], "question"), ("stacked", "none")]
+)
 def test_it_keeps_the_solver_contract(weights, normalise):
     members = [SlidingWindowDistance(), IRSolver(), SurfaceLR(features="lengths+overlap")]
     check_solver(Combination(solvers=members, weights=weights, normalise=normalise))
@@ -85,8 +89,14 @@ def test_it_keeps_the_solver_contract(weights, normalise):
 
 def test_tuned_weights_spans_and_nested_combinations_keep_the_solver_contract():
     inner = Combination(solvers=[SlidingWindow(), WordDistance()], normalise="question")
-    check_solver(Combination(solvers=[inner, LongestCandidate()], weights="tuned"), tasks=[Task.SINGLE_CHOICE])
-    check_solver(Combination(solvers=[inner, LongestCandidate()], weights=[2, 1]), tasks=[Task.SPAN, Task.CLOZE])
+    check_solver(
+        Combination(solvers=[inner, LongestCandidate()], weights="tuned"),
+        tasks=[Task.SINGLE_CHOICE],
+    )
+    check_solver(
+        Combination(solvers=[inner, LongestCandidate()], weights=[2, 1]),
+        tasks=[Task.SPAN, Task.CLOZE],
+    )
 
 
 def test_fixed_weights_give_a_weighted_sum_with_any_members_evidence():
@@ -117,7 +127,9 @@ def test_scores_within_a_question_are_standardised(rows):
 @given(ROWS, st.floats(0.01, 100), st.floats(-100, 100), st.randoms())
 def test_standardised_scores_do_not_depend_on_unit_or_order(rows, scale, shift, random):
     plain = standardise_within_questions(Scores.from_lists(rows))
-    other = standardise_within_questions(Scores.from_lists([[scale * v + shift for v in row] for row in rows]))
+    other = standardise_within_questions(
+        Scores.from_lists([[scale * v + shift for v in row] for row in rows])
+    )
     assert other.values == pytest.approx(plain.values, abs=1e-6)
     shuffled = [random.sample(range(len(row)), len(row)) for row in rows]
     moved = standardise_within_questions(
@@ -128,7 +140,9 @@ def test_standardised_scores_do_not_depend_on_unit_or_order(rows, scale, shift, 
 
 
 def test_scores_are_standardised_over_the_scored_questions_without_their_gold():
-    solver = Combination(solvers=[SlidingWindowDistance(), LongestCandidate()], normalise="standard")
+    solver = Combination(
+        solvers=[SlidingWindowDistance(), LongestCandidate()], normalise="standard"
+    )
     assert solver.learns_from == "passages"
     hidden = [replace(q, gold=None) for q in DEV]
     for scores in solver.fit(hidden).member_scores(DEV):
@@ -167,13 +181,22 @@ def test_tuned_weights_are_no_worse_on_their_split_than_a_member_or_equal_weight
 def test_a_threshold_is_tuned_with_the_weights():
     solvers = [SlidingWindowDistance(), LongestCandidate()]
     tuned = Combination(solvers=solvers, weights="tuned").fit(SEVERAL).tune(SEVERAL)
-    given_weights = Combination(solvers=solvers, weights=list(tuned.weights_)).fit(SEVERAL).tune(SEVERAL)
+    given_weights = (
+        Combination(solvers=solvers, weights=list(tuned.weights_)).fit(SEVERAL).tune(SEVERAL)
+    )
     assert tuned.decision_.best_threshold_ == given_weights.decision_.best_threshold_
     alone = [solver.fit(SEVERAL).tune(SEVERAL).decision_.best_score_ for solver in solvers]
     assert tuned.decision_.best_score_ >= max(alone)
     for metric in ("em0", "f1_m"):
-        best = clone(tuned).set_params(decision=TunedThreshold(metric=metric)).fit(SEVERAL).tune(SEVERAL)
-        assert METRICS[metric](SEVERAL, best.predict(SEVERAL)) >= METRICS[metric](SEVERAL, tuned.predict(SEVERAL))
+        best = (
+            clone(tuned)
+            .set_params(decision=TunedThreshold(metric=metric))
+            .fit(SEVERAL)
+            .tune(SEVERAL)
+        )
+        assert METRICS[metric](SEVERAL, best.predict(SEVERAL)) >= METRICS[metric](
+            SEVERAL, tuned.predict(SEVERAL)
+        )
     rows = evaluate(SEVERAL, [clone(tuned)], tune=SEVERAL).rows
     assert [row.tuned_on for row in rows] == ["several", "cv5"]
     assert rows[0].tuned_params == {"weights": tuned.weights_}
@@ -256,7 +279,9 @@ class Reads(Solver):
 @pytest.mark.parametrize("weights", [None, "stacked"])
 def test_each_member_is_fitted_on_the_data_that_it_may_learn_from(weights):
     train, asked = ({q.passage.text for q in data} for data in (TRAIN, DEV))
-    solver = Combination(solvers=[Reads(), Reads(learns="passages"), Reads(learns="gold")], weights=weights)
+    solver = Combination(
+        solvers=[Reads(), Reads(learns="passages"), Reads(learns="gold")], weights=weights
+    )
     solver.fit_for(DEV, TRAIN)
     assert [member.passages_ for member in solver.solvers_] == [asked, train | asked, train]
     assert [member.sees_gold_ for member in solver.solvers_] == [False, False, True]
@@ -278,7 +303,9 @@ def test_each_member_is_fitted_on_the_data_that_it_may_learn_from(weights):
 )
 def test_learns_from_follows_members_and_weights(learns, weights, normalise, expected):
     members = [Reads(learns=source) for source in learns]
-    assert Combination(solvers=members, weights=weights, normalise=normalise).learns_from == expected
+    assert (
+        Combination(solvers=members, weights=weights, normalise=normalise).learns_from == expected
+    )
 
 
 def test_texts_are_encoded_once_per_analyzer(monkeypatch):
@@ -290,7 +317,8 @@ def test_texts_are_encoded_once_per_analyzer(monkeypatch):
 
     monkeypatch.setattr(combination_module, "encode", counted)
     solver = parse_solver(
-        "combination,solvers=[sw+d; sliding-window; word-distance,analyzer=treebank; ir; longest; score-file]"
+        "combination,solvers=[sw+d; sliding-window; word-distance,analyzer=treebank; ir; longest; "
+        "score-file]"
     )
     solver.set_params(**{"score-file": Random()}).fit(DEV)
     plain = solver.score_candidates(DEV)
@@ -308,7 +336,9 @@ def test_texts_are_encoded_once_per_analyzer(monkeypatch):
 
 
 def test_members_parameters_are_parameters_of_the_combination():
-    solver = Combination(solvers=[SlidingWindowDistance(), ScoreFile(path="a"), ScoreFile(path="b")])
+    solver = Combination(
+        solvers=[SlidingWindowDistance(), ScoreFile(path="a"), ScoreFile(path="b")]
+    )
     assert solver.member_names == ["sw+d", "score-file-1", "score-file-2"]
     params = solver.get_params()
     assert (params["sw+d__distance_weight"], params["score-file-2__path"]) == (11.0, "b")
@@ -326,9 +356,13 @@ def test_members_parameters_are_parameters_of_the_combination():
 def test_grid_search_sets_members_parameters():
     grid = {"sw+d__distance_weight": [1.0, 11.0], "weights": [[1, 0], "stacked"]}
     solver = Combination(solvers=[SlidingWindowDistance(), SurfaceLR(features="lengths")])
-    search = GridSearchCV(solver, grid, cv=GroupKFold(3)).fit(list(TRAIN), groups=[q.passage.id for q in TRAIN])
+    search = GridSearchCV(solver, grid, cv=GroupKFold(3)).fit(
+        list(TRAIN), groups=[q.passage.id for q in TRAIN]
+    )
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-    assert search.best_estimator_.score(list(DEV)) == pickle.loads(pickle.dumps(search.best_estimator_)).score(DEV)
+    assert search.best_estimator_.score(list(DEV)) == pickle.loads(
+        pickle.dumps(search.best_estimator_)
+    ).score(DEV)
 
 
 def test_a_seed_for_all_solvers_applies_to_members():
@@ -350,7 +384,9 @@ def test_explanations_add_up():
             assert numbers[name] == scored[k].values[i]
             with_evidence = solver.evidence_weights_[k] * scored[k].evidence[i]
             assert numbers[f"{name} weight"] == solver.weights_[k]
-            assert numbers[f"{name} share"] == pytest.approx(numbers[name] * solver.weights_[k] + with_evidence)
+            assert numbers[f"{name} share"] == pytest.approx(
+                numbers[name] * solver.weights_[k] + with_evidence
+            )
             total += numbers[f"{name} share"]
         assert candidate.score == pytest.approx(total)
 
@@ -377,14 +413,19 @@ def test_it_is_saved_with_its_learning_members(tmp_path, normalise):
 def test_a_saved_combination_reads_score_files_of_the_data_that_it_runs_on(tmp_path):
     files = [str(tmp_path / name) for name in ("lessons", "exam")]
     for data, path in zip((TRAIN, DEV), files, strict=True):
-        write_predictions(path, data, WordDistance().fit(data).score_candidates(data), format="jsonl")
+        write_predictions(
+            path, data, WordDistance().fit(data).score_candidates(data), format="jsonl"
+        )
     digests = ",".join(hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in files)
     solver = Combination(solvers=[ScoreFile(path=files), SurfaceLR()], weights="stacked")
     (fresh,) = evaluate(DEV, [solver], train=TRAIN).rows
     save_solver(solver.fit(TRAIN), tmp_path / "combined.npz")
     (saved,) = evaluate(DEV, [SavedSolver(path=str(tmp_path / "combined.npz"))]).rows
     assert saved.metrics() == fresh.metrics()
-    assert f"|solvers:[score-file,file={digests}; surface-lr,analyzer=word,learner=newton]|" in saved.signature
+    assert (
+        f"|solvers:[score-file,file={digests}; surface-lr,analyzer=word,learner=newton]|"
+        in saved.signature
+    )
     cross = predict(DEV, clone(solver), decide=False, cv=3)
     assert len(cross.scores) == len(DEV)
 
@@ -400,7 +441,9 @@ def test_a_member_that_learned_from_a_file_is_saved(tmp_path):
 
 
 def test_an_error_in_saving_names_the_member(tmp_path):
-    solver = Combination(solvers=[IRSolver(corpus="paragraphs"), SurfaceLR()], weights="stacked").fit(TRAIN)
+    solver = Combination(
+        solvers=[IRSolver(corpus="paragraphs"), SurfaceLR()], weights="stacked"
+    ).fit(TRAIN)
     with raises(UsageError) as refused:
         save_solver(solver, tmp_path / "x")
     assert re.search("^ir .*--train DATA", str(refused.value))
@@ -437,7 +480,9 @@ class Constant(Solver):
 @pytest.mark.parametrize("score", [np.inf, -np.inf])
 def test_scores_that_are_not_finite_are_refused(score):
     solver = Combination(solvers=[LongestCandidate(), Constant(constant=score)]).fit(DEV)
-    with raises(UsageError, field="solvers", found=str(score), expected=re.compile("finite")) as error:
+    with raises(
+        UsageError, field="solvers", found=str(score), expected=re.compile("finite")
+    ) as error:
         solver.score_candidates(DEV)
     assert re.search(f"combination.* finite .*Constant.* {score}", str(error.value))
 
@@ -461,7 +506,11 @@ def test_the_signature_has_the_members(tmp_path):
         assert "; sliding-window,analyzer=word,window=9; ir" in signature
         assert "corpus=" in signature
         assert "path" not in signature
-    assert row.params["solvers"] == [f"score-file,path={path}", "sliding-window,window=9", "ir:paragraphs"]
+    assert row.params["solvers"] == [
+        f"score-file,path={path}",
+        "sliding-window,window=9",
+        "ir:paragraphs",
+    ]
     assert repr(Combination.from_params(row.params | {"decision": None}).solvers) == repr(members)
     assert row.signature != evaluate(DEV, [Combination(solvers=members[::-1])]).rows[0].signature
 
@@ -488,7 +537,9 @@ class Given(Solver):
         self.relative_ties = relative_ties
 
     def score_candidates(self, questions):
-        return Scores.from_lists([q.meta[self.key] for q in questions], relative_ties=self.relative_ties)
+        return Scores.from_lists(
+            [q.meta[self.key] for q in questions], relative_ties=self.relative_ties
+        )
 
 
 def given_scores(dataset, **rows):
@@ -503,7 +554,9 @@ def test_rounding_below_the_tolerance_of_ties_does_not_decide(normalise):
     noisy = given_scores(
         DEV,
         noise=lambda q: [5.0 - 1e-8 * (i in q.gold) for i in range(len(q.candidates))],
-        mixed=lambda q: [5.0 - 1e-8 * (i in q.gold) - 3e-6 * (i == 3) for i in range(len(q.candidates))],
+        mixed=lambda q: [
+            5.0 - 1e-8 * (i in q.gold) - 3e-6 * (i == 3) for i in range(len(q.candidates))
+        ],
         right=lambda q: [float(i in q.gold) for i in range(len(q.candidates))],
     )
     for key in ("noise", "mixed"):
@@ -539,7 +592,9 @@ def test_standardised_scores_do_not_depend_on_huge_or_tiny_units(unit, normalise
     dataset = given_scores(DEV, plain=drawn, scaled=lambda q: drawn(q, unit))
     one, other = (
         Combination(
-            solvers=[Given(key=key, relative_ties=True), LongestCandidate()], weights=weights, normalise=normalise
+            solvers=[Given(key=key, relative_ties=True), LongestCandidate()],
+            weights=weights,
+            normalise=normalise,
         )
         .fit(dataset)
         .score_candidates(dataset)
@@ -595,11 +650,15 @@ def test_a_run_warns_if_a_member_is_better(tmp_path, weights, task):
     dataset = given_scores(
         data,
         right=lambda q: [float(i in q.gold) for i in range(len(q.candidates))],
-        wrong=lambda q: [float(i not in q.gold) * 9 * (len(q.text) % 3) for i in range(len(q.candidates))],
+        wrong=lambda q: [
+            float(i not in q.gold) * 9 * (len(q.text) % 3) for i in range(len(q.candidates))
+        ],
     )
     members = [Given(key="right"), Given(key="wrong")]
     evaluation = evaluate(
-        dataset, [*members, Combination(solvers=members, weights=weights)], cv=5 if weights else None
+        dataset,
+        [*members, Combination(solvers=members, weights=weights)],
+        cv=5 if weights else None,
     )
     metric = "accuracy" if task is Task.SINGLE_CHOICE else "f1_a"
     right, _, row = (row.metrics()[metric] for row in evaluation.rows)
@@ -609,5 +668,7 @@ def test_a_run_warns_if_a_member_is_better(tmp_path, weights, task):
     if row < 1:
         assert f"{100 * row:.2f}" in warnings[0]
         assert "100.00 of its member Given-1" in warnings[0]
-        assert ("out of fold" in warnings[0]) == (weights in ("stacked", "tuned") or task is Task.MULTIPLE_ANSWER)
+        assert ("out of fold" in warnings[0]) == (
+            weights in ("stacked", "tuned") or task is Task.MULTIPLE_ANSWER
+        )
     assert weights in ("stacked", "tuned") or row < 1

@@ -13,7 +13,14 @@ from classic_rc.kernels import SCALE, window_and_distance
 from classic_rc.metrics import METRICS
 from classic_rc.predictions import Scores
 from classic_rc.results.resampling import percentile_interval, resample_means
-from classic_rc.solvers import Combination, SavedSolver, ScoreFile, Solver, parse_solver, save_solver
+from classic_rc.solvers import (
+    Combination,
+    SavedSolver,
+    ScoreFile,
+    Solver,
+    parse_solver,
+    save_solver,
+)
 from classic_rc.text.encode import encode
 
 pytestmark = pytest.mark.ci  # real data
@@ -40,13 +47,17 @@ def percents(dataset, solver):
         ("mc500.dev", [58.14, 47.59, 52.12], [73.26, 57.24, 64.12], [73.26, 58.11, 64.62]),
     ],
 )
-def test_entailment_and_its_combination_by_kind_of_question(shared_data, name, rte, together, released):
+def test_entailment_and_its_combination_by_kind_of_question(
+    shared_data, name, rte, together, released
+):
     dataset, own = load(shared_data / "mctest" / f"{name}.tsv"), files(shared_data, name)
     assert percents(dataset, ScoreFile(path=own["RTE"])) == rte
     variant = f"combination:mctest{name[2:5]}-rte,score-file__path={own['RTE']}"
     assert percents(dataset, parse_solver(variant)) == together
     weight = Combination.variants[f"mctest{name[2:5]}-rte"].params["weights"]
-    from_files = Combination(solvers=[ScoreFile(path=own[k]) for k in ("RTE", "Baseline_SW_D")], weights=weight)
+    from_files = Combination(
+        solvers=[ScoreFile(path=own[k]) for k in ("RTE", "Baseline_SW_D")], weights=weight
+    )
     assert percents(dataset, from_files) == together
     assert percents(dataset, ScoreFile(path=own["RTE_Plus_BaselineSW_D"])) == released
 
@@ -72,7 +83,9 @@ def test_the_released_sum_uses_an_earlier_release(shared_data, name):
     """All candidates agree to five decimals, the precision of the added file."""
     dataset, own = load(shared_data / "mctest" / f"{name}.tsv"), files(shared_data, name)
     weights = Combination.variants[f"mctest{name[2:5]}-rte"].params["weights"]
-    solver = Combination(solvers=[ScoreFile(path=own["RTE"]), EarlierRelease()], weights=weights).fit(dataset)
+    solver = Combination(
+        solvers=[ScoreFile(path=own["RTE"]), EarlierRelease()], weights=weights
+    ).fit(dataset)
     released = read_scores(own["RTE_Plus_BaselineSW_D"], dataset)
     rounding = weights[1] * 0.5e-5 + 1e-7
     assert np.abs(solver.score_candidates(dataset).values - released.values).max() <= rounding
@@ -82,9 +95,14 @@ def test_rows_of_variants_are_marked_on_the_split_that_tuned_their_constants(sha
     rows = []
     for name in ("mc160.dev", "mc500.dev"):
         own = files(shared_data, name)["RTE"]
-        solvers = [parse_solver(f"combination:mctest{n}-rte,score-file__path={own}") for n in (160, 500)]
+        solvers = [
+            parse_solver(f"combination:mctest{n}-rte,score-file__path={own}") for n in (160, 500)
+        ]
         rows += evaluate(load(shared_data / "mctest" / f"{name}.tsv"), solvers).rows
-    assert [row.name for row in rows[:2]] == ["combination:mctest160-rte", "combination:mctest500-rte"]
+    assert [row.name for row in rows[:2]] == [
+        "combination:mctest160-rte",
+        "combination:mctest500-rte",
+    ]
     assert [row.tuned_here for row in rows] == [True, False, False, True]
 
 
@@ -92,7 +110,10 @@ def test_multirc_released_scores_stacked_within_questions(shared_data):
     """Stacking the released systems improves on sliding window and distance by more than the interval."""
     folder = shared_data / "multirc"
     dataset = load(folder / "dev_83-fixedIds.json")
-    raw = [folder / "baseline-scores" / "raw" / f"{n}-raw.json" for n in ("lucene_paragraphs", "simpleLR")]
+    raw = [
+        folder / "baseline-scores" / "raw" / f"{n}-raw.json"
+        for n in ("lucene_paragraphs", "simpleLR")
+    ]
     members = [*(ScoreFile(path=str(path)) for path in raw), parse_solver("sw+d")]
     stacked = Combination(solvers=members, weights="stacked", normalise="question")
     rows = evaluate(dataset, [*members, stacked], cv=5).rows
@@ -102,17 +123,26 @@ def test_multirc_released_scores_stacked_within_questions(shared_data):
     statistics = np.column_stack([row.outcomes.statistics["f1_a"] for row in (rows[3], rows[2])])
     means = resample_means(statistics, passage_groups(dataset), n=1000)
     width = statistics.shape[1] // 2
-    assert percentile_interval(metric.from_means(means[:, :width]) - metric.from_means(means[:, width:])).low > 0
+    assert (
+        percentile_interval(
+            metric.from_means(means[:, :width]) - metric.from_means(means[:, width:])
+        ).low
+        > 0
+    )
 
 
 def test_one_question_is_explained_by_a_saved_combination_with_score_files(shared_data, tmp_path):
     """The lines of the score files do not name their questions, so the files are read for the entire data."""
     train, dev = (load(shared_data / "mctest" / f"mc160.{split}.tsv") for split in ("train", "dev"))
-    both = ScoreFile(path=[files(shared_data, f"mc160.{split}")["RTE"] for split in ("train", "dev")])
+    both = ScoreFile(
+        path=[files(shared_data, f"mc160.{split}")["RTE"] for split in ("train", "dev")]
+    )
     stacked = Combination(solvers=[both, parse_solver("sw+d:mctest160")], weights="stacked")
     save_solver(stacked.fit(train), tmp_path / "stacked.npz")
     saved = SavedSolver(path=str(tmp_path / "stacked.npz")).fit(dev)
-    assert [c.score for c in saved.explain(dev[9]).candidates] == saved.score_candidates(dev)[9].tolist()
+    assert [c.score for c in saved.explain(dev[9]).candidates] == saved.score_candidates(dev)[
+        9
+    ].tolist()
 
 
 def test_scores_of_a_slice_are_a_slice_of_the_scores(shared_data):

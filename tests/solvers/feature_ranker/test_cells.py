@@ -13,7 +13,12 @@ from hypothesis import strategies as st
 from classic_rc.kernels.arrays import small_blocks
 from classic_rc.questions import Task
 from classic_rc.solvers.feature_ranker.lexical import CELLS, LexicalCells
-from classic_rc.solvers.feature_ranker.texts import QUESTION_TYPES, RankerTexts, TrainingWords, ranker_texts
+from classic_rc.solvers.feature_ranker.texts import (
+    QUESTION_TYPES,
+    RankerTexts,
+    TrainingWords,
+    ranker_texts,
+)
 from classic_rc.testing import synthetic_dataset
 
 ALL = frozenset({"passage", "question"})
@@ -45,7 +50,9 @@ def plain_cells(texts: RankerTexts) -> list[set[str]]:
         names |= {f"trigram: {' '.join(own[k : k + 3])}" for k in range(len(own) - 2)}
         names |= {f"word in passage: {w}, {'yes' if w in passage else 'no'}" for w in own}
         names |= {f"word, type: {w}, {[*QUESTION_TYPES, 'other'][texts.types[q]]}" for w in own}
-        names |= {f"word, question word: {w}, {other}" for w in content(own) for other in content(asked)}
+        names |= {
+            f"word, question word: {w}, {other}" for w in content(own) for other in content(asked)
+        }
         names |= {
             f"opening, first word: {opening}, {(own or ['-'])[0]}",
             f"opening, length: {opening}, {min(len(own), 12)}",
@@ -59,7 +66,9 @@ def named_cells(cells: LexicalCells, texts: RankerTexts) -> list[set[str]]:
     matrix = cells.matrix(texts)
     assert matrix.has_sorted_indices or not matrix.nnz
     assert (matrix.data == 1).all()
-    rows = [cells.describe(matrix.indices[a:b].tolist()) for a, b in pairwise(matrix.indptr.tolist())]
+    rows = [
+        cells.describe(matrix.indices[a:b].tolist()) for a, b in pairwise(matrix.indptr.tolist())
+    ]
     assert all(len(row) == len(set(row)) for row in rows)
     return list(map(set, rows))
 
@@ -98,8 +107,12 @@ def test_scores_are_sums_of_weights_in_any_blocks():
     scores = cells.score(texts, weights)
     names = dict(zip(cells.describe(range(cells.n_columns)), weights.tolist(), strict=True))
     own, whole = named_cells(cells, texts), cells.matrix(texts)
-    assert np.allclose(scores, [sum(names[name] for name in row) for row in own], rtol=0, atol=1e-12)
+    assert np.allclose(
+        scores, [sum(names[name] for name in row) for row in own], rtol=0, atol=1e-12
+    )
     with small_blocks(8):
-        assert LexicalCells.learn(texts, cells.words, ALL, 2).describe(range(cells.n_columns)) == list(names)
+        assert LexicalCells.learn(texts, cells.words, ALL, 2).describe(
+            range(cells.n_columns)
+        ) == list(names)
         assert np.array_equal(cells.score(texts, weights), scores)
         assert (cells.matrix(texts) != whole).nnz == 0

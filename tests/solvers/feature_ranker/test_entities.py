@@ -40,7 +40,9 @@ from tests.kernels.builders import flags_of, problems
 NAMES = [feature.name for feature in ENTITY_TABLE]
 CLOZE = synthetic_dataset(Task.CLOZE, n_passages=12, seed=1)
 PEOPLE = "Ann Bob Carla Dan Eve Fred Gina Hugo".split()
-THINGS = "kettle lamp violin anchor blanket ladder candle mirror basket hammer bottle window".split()
+THINGS = (
+    "kettle lamp violin anchor blanket ladder candle mirror basket hammer bottle window".split()
+)
 
 
 @st.composite
@@ -53,7 +55,12 @@ def cloze_problems(draw):
         bounds = [0, *cuts, len(passage)] if passage or draw(st.booleans()) else [0]
         lengths.append(np.diff(bounds).tolist())
     placeholders = [draw(st.integers(0, len(query))) for _, query in problem.questions]
-    return problem, lengths, placeholders, draw(st.sets(st.integers(0, problem.n_words - 1), max_size=3))
+    return (
+        problem,
+        lengths,
+        placeholders,
+        draw(st.sets(st.integers(0, problem.n_words - 1), max_size=3)),
+    )
 
 
 def texts_of_problem(problem, lengths, placeholders, stop):
@@ -61,7 +68,13 @@ def texts_of_problem(problem, lengths, placeholders, stop):
     sizes = np.bincount(problem.arrays.candidate_question, minlength=n_questions)
     vocabulary = [f"w{i}" for i in range(problem.n_words)]
     encoded = EncodedDataset(
-        [], get_analyzer("word"), vocabulary, problem.arrays, np.arange(n_questions), offsets_of(sizes), None
+        [],
+        get_analyzer("word"),
+        vocabulary,
+        problem.arrays,
+        np.arange(n_questions),
+        offsets_of(sizes),
+        None,
     )
     return EntityTexts(
         encoded,
@@ -130,7 +143,9 @@ def test_evidence_is_the_sentence_of_the_nearest_mention(problem):
         for candidate in question.candidates:
             mentions = reference.entities.mentions_of(question, candidate)
             sums = [
-                sum(reference.entities.nearest_steps(passage, word, mention, 20) for word in content)
+                sum(
+                    reference.entities.nearest_steps(passage, word, mention, 20) for word in content
+                )
                 for mention in mentions
             ]
             expected.append(mentions[sums.index(min(sums))].sentence if mentions else -1)
@@ -182,12 +197,16 @@ def ask(passage, query, *names, gold=None):
 
 
 def features_of(question):
-    return [dict(zip(NAMES, row, strict=True)) for row in entity_features(entity_texts([question])).tolist()]
+    return [
+        dict(zip(NAMES, row, strict=True))
+        for row in entity_features(entity_texts([question])).tolist()
+    ]
 
 
 def test_a_worked_example():
     passage = (
-        "Ann Lee sold her red boat. The red boat that Bob bought sank.\n@highlight\nAnn Lee's luck\n@highlight\nBob"
+        "Ann Lee sold her red boat. The red boat that Bob bought sank.\n@highlight\nAnn Lee's "
+        "luck\n@highlight\nBob"
     )
     ann, bob, eve = features_of(
         ask(passage, "The boat that @placeholder bought was Bob's.", "Ann Lee", "Bob", "Eve")
@@ -195,8 +214,16 @@ def test_a_worked_example():
     assert (ann["in passage"], bob["in passage"], eve["in passage"]) == (1, 1, 0)
     assert (ann["in question"], bob["in question"], eve["in question"]) == (0, 1, 0)
     assert (ann["frequency"], bob["frequency"], eve["frequency"]) == (2, 2, 0)
-    assert (ann["first position"], bob["first position"], eve["first position"]) == (0, np.float32(10 / 17), 1)
-    assert (bob["context: 2 left"], bob["context: 1 right"], bob["context: 2 left, 1 right"]) == (1, 1, 1)
+    assert (ann["first position"], bob["first position"], eve["first position"]) == (
+        0,
+        np.float32(10 / 17),
+        1,
+    )
+    assert (bob["context: 2 left"], bob["context: 1 right"], bob["context: 2 left, 1 right"]) == (
+        1,
+        1,
+        1,
+    )
     assert (bob["context: 2 right"], ann["context: 1 left"], eve["context: 1 left"]) == (0, 0, 0)
     assert bob["distance: least"] < ann["distance: least"] < eve["distance: least"] == 20
     assert bob["aligned: least"] < ann["aligned: least"] < eve["aligned: least"] == 8
@@ -207,10 +234,19 @@ def test_a_worked_example():
 
 
 def test_another_candidate_of_the_query_in_the_sentence():
-    ann, bob, eve = features_of(ask("Ann met Bob. Eve left.", "@placeholder knows Bob.", "Ann", "Bob", "Eve"))
-    assert (ann["entity in sentence"], bob["entity in sentence"], eve["entity in sentence"]) == (1, 0, 0)
+    ann, bob, eve = features_of(
+        ask("Ann met Bob. Eve left.", "@placeholder knows Bob.", "Ann", "Bob", "Eve")
+    )
+    assert (ann["entity in sentence"], bob["entity in sentence"], eve["entity in sentence"]) == (
+        1,
+        0,
+        0,
+    )
     whole, part = features_of(ask("Bob Ray left.", "@placeholder, or Bob, left.", "Bob Ray", "Bob"))
-    assert (whole["entity in sentence"], part["entity in sentence"]) == (0, 0)  # they are one mention
+    assert (whole["entity in sentence"], part["entity in sentence"]) == (
+        0,
+        0,
+    )  # they are one mention
 
 
 @pytest.mark.parametrize(
@@ -242,12 +278,17 @@ def news(n: int, seed: int) -> Dataset:
     questions = []
     for i in range(n):
         people, things = rng.permutation(PEOPLE)[:5].tolist(), rng.permutation(THINGS)[:5].tolist()
-        sold = [f"Yesterday {person} sold the {thing}." for person, thing in zip(people, things, strict=True)]
+        sold = [
+            f"Yesterday {person} sold the {thing}."
+            for person, thing in zip(people, things, strict=True)
+        ]
         text = " ".join([*sold, f"{people[0]} met {people[1]}.", f"{people[0]} was happy."])
         asked = int(rng.integers(5))
         mentions = tuple(map(Candidate, [*people, people[0], people[1], people[0]]))
         query = f"The {things[asked]} was sold by @placeholder."
-        questions.append(Question(f"q{i}", Passage(f"p{i}", text), query, mentions, (people[asked],), Task.CLOZE))
+        questions.append(
+            Question(f"q{i}", Passage(f"p{i}", text), query, mentions, (people[asked],), Task.CLOZE)
+        )
     return Dataset(questions, f"news {seed}")
 
 
@@ -272,7 +313,8 @@ def test_a_run_with_folds_beats_the_most_frequent_entity():
 def test_equal_mentions_are_one_candidate():
     dataset = list(news(30, 3))
     once = [
-        replace(q, candidates=tuple(map(Candidate, dict.fromkeys(c.text for c in q.candidates)))) for q in dataset
+        replace(q, candidates=tuple(map(Candidate, dict.fromkeys(c.text for c in q.candidates))))
+        for q in dataset
     ]
     one, other = FeatureRanker().fit(dataset), FeatureRanker().fit(once)
     assert np.array_equal(one.ranker_.weights, other.ranker_.weights)
@@ -303,7 +345,9 @@ def test_the_same_fit_gives_the_same_file(tmp_path):
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
 
 
-@pytest.mark.parametrize("params", [{}, {"features": "contexts+sentences"}, {"inputs": "no-passage"}])
+@pytest.mark.parametrize(
+    "params", [{}, {"features": "contexts+sentences"}, {"inputs": "no-passage"}]
+)
 def test_a_loaded_solver_scores_and_explains_as_the_saved_one(params, tmp_path):
     solver = FeatureRanker(C=0.1, **params).fit(CLOZE)
     save_solver(solver, tmp_path / "ranker.npz")
@@ -331,7 +375,9 @@ def test_an_explanation_adds_up_exactly_group_by_group():
             assert parts_sum_to_score(candidate)
             assert set(candidate.numbers) <= {"bias", *ENTITY_GROUPS}
     question = dataset[0]
-    right = solver.explain(question).candidates[[c.text for c in question.candidates].index(question.gold[0])]
+    right = solver.explain(question).candidates[
+        [c.text for c in question.candidates].index(question.gold[0])
+    ]
     (mark,) = right.marks
     assert question.text.split()[1] in question.passage.text[mark.start : mark.end]
 

@@ -26,7 +26,9 @@ TRAIN = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=12, seed=1, name="lesso
 DEV = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=4, seed=2, name="exam")
 SEVERAL = synthetic_dataset(Task.MULTIPLE_ANSWER, n_passages=12, seed=1)
 
-THINGS = "kettle lamp violin anchor blanket ladder candle mirror basket hammer bottle window".split()
+THINGS = (
+    "kettle lamp violin anchor blanket ladder candle mirror basket hammer bottle window".split()
+)
 PLACES = "garden kitchen harbour attic station market forest library".split()
 NAMES = "Ann Bob Carla Dan Eve Fred Gina Hugo".split()
 
@@ -38,14 +40,23 @@ def stories(n: int, seed: int) -> Dataset:
     for i in range(n):
         names, things = rng.permutation(NAMES)[:4].tolist(), rng.permutation(THINGS)[:4].tolist()
         places = rng.permutation(PLACES)[:4].tolist()
-        text = " ".join(f"{a} found the {b} in the {c}." for a, b, c in zip(names, things, places, strict=True))
+        text = " ".join(
+            f"{a} found the {b} in the {c}." for a, b, c in zip(names, things, places, strict=True)
+        )
         asked = int(rng.integers(4))
         options = rng.permutation(4).tolist()
         candidates = tuple(Candidate(things[k]) for k in options)
         gold = frozenset({options.index(asked)})
         passage = Passage(f"p{i}", text)
         questions.append(
-            Question(f"q{i}", passage, f"What did {names[asked]} find?", candidates, gold, Task.SINGLE_CHOICE)
+            Question(
+                f"q{i}",
+                passage,
+                f"What did {names[asked]} find?",
+                candidates,
+                gold,
+                Task.SINGLE_CHOICE,
+            )
         )
     return Dataset(questions, f"stories {seed}")
 
@@ -63,7 +74,8 @@ def test_it_learns_to_match():
 
 @pytest.mark.parametrize("dataset", [TRAIN, SEVERAL], ids=["single", "several"])
 @pytest.mark.parametrize(
-    "params", [{}, {"inputs": "candidates"}, {"features": "surface+lexical"}, {"features": "vectors"}]
+    "params",
+    [{}, {"inputs": "candidates"}, {"features": "surface+lexical"}, {"features": "vectors"}],
 )
 def test_a_loaded_solver_scores_and_explains_as_the_saved_one(dataset, params, tmp_path):
     solver = FeatureRanker(**FIXED, **params).fit(dataset)
@@ -137,7 +149,10 @@ def test_hidden_inputs_are_not_read():
 
 def test_hidden_inputs_do_not_change_what_is_learned():
     hidden = FeatureRanker(inputs="candidates", **FIXED).fit(TRAIN)
-    texts = {q.passage.id: Passage(q.passage.id, f"{q.passage.text[::-1]} Zebra {i}.") for i, q in enumerate(TRAIN)}
+    texts = {
+        q.passage.id: Passage(q.passage.id, f"{q.passage.text[::-1]} Zebra {i}.")
+        for i, q in enumerate(TRAIN)
+    }
     renamed = [replace(q, passage=texts[q.passage.id], text=q.text[::-1]) for q in TRAIN]
     other = FeatureRanker(inputs="candidates", features="surface", C=0.01).fit(renamed)
     own = FeatureRanker(inputs="candidates", features="surface", C=0.01).fit(TRAIN)

@@ -29,7 +29,9 @@ from classic_rc.text.encoded import EncodedDataset
 from tests.depth import examples
 from tests.kernels.builders import problems, ragged
 
-COMPUTED = [name for group in GROUPS if group not in ("surface", "position") for name in FEATURES[group]]
+COMPUTED = [
+    name for group in GROUPS if group not in ("surface", "position") for name in FEATURES[group]
+]
 ROUNDED = {name for name in COMPUTED if "attention" in name} | {"frequency", "close words"}
 """Features with an exponential or a logarithm, whose last bits depend on the library."""
 
@@ -44,15 +46,28 @@ def ranker_problems(draw):
         bounds = [0, *cuts, len(passage)] if passage or draw(st.booleans()) else [0]
         lengths.append(np.diff(bounds).tolist())
         is_dialogue = draw(st.booleans())
-        own = sorted(draw(st.lists(st.integers(-1, 6), min_size=len(bounds) - 1, max_size=len(bounds) - 1)))
+        own = sorted(
+            draw(st.lists(st.integers(-1, 6), min_size=len(bounds) - 1, max_size=len(bounds) - 1))
+        )
         turns.append(own if is_dialogue else [-1] * len(own))
         speakers.append([turn if turn < 0 else draw(st.integers(0, 2)) for turn in turns[-1]])
     words = st.integers(0, problem.n_words - 1)
     statements = [draw(st.lists(words, max_size=12)) for _ in problem.candidates]
     asked = [draw(st.integers(-1, 2)) for _ in problem.questions]
     stop = draw(st.sets(words))
-    rarity = draw(st.lists(st.integers(0, 2**24), min_size=problem.n_words, max_size=problem.n_words))
-    return problem, lengths, speakers, turns, statements, asked, stop, np.array(rarity, dtype=np.int64)
+    rarity = draw(
+        st.lists(st.integers(0, 2**24), min_size=problem.n_words, max_size=problem.n_words)
+    )
+    return (
+        problem,
+        lengths,
+        speakers,
+        turns,
+        statements,
+        asked,
+        stop,
+        np.array(rarity, dtype=np.int64),
+    )
 
 
 def ranker_texts_of(problem, lengths, speakers, turns, statements, asked, stop):
@@ -61,7 +76,13 @@ def ranker_texts_of(problem, lengths, speakers, turns, statements, asked, stop):
     vocabulary = ["not", *(f"w{i}" for i in range(1, problem.n_words))]
     sizes = np.bincount(arrays.candidate_question, minlength=n_questions)
     encoded = EncodedDataset(
-        [], get_analyzer("clitics"), vocabulary, arrays, np.arange(n_questions), offsets_of(sizes), None
+        [],
+        get_analyzer("clitics"),
+        vocabulary,
+        arrays,
+        np.arange(n_questions),
+        offsets_of(sizes),
+        None,
     )
     return RankerTexts(
         encoded,
@@ -85,7 +106,9 @@ def expected_features(texts, rarity, question):
 
 
 def assert_equal_features(got, expected):
-    for name, column, wanted in zip(COMPUTED, np.transpose(got), np.transpose(expected), strict=True):
+    for name, column, wanted in zip(
+        COMPUTED, np.transpose(got), np.transpose(expected), strict=True
+    ):
         if name in ROUNDED:
             assert column == pytest.approx(wanted, rel=1e-12, abs=1e-12), name
         else:
@@ -119,7 +142,9 @@ def test_evidence_of_random_texts(problem):
         q = reference.evidence.content_set(question.question, stop)
         for candidate in question.candidates:
             n = reference.evidence.new_words(reference.evidence.content_set(candidate, stop), q)
-            sentence = reference.evidence.evidence_sentence(question.sentences, q, n, weights.__getitem__)
+            sentence = reference.evidence.evidence_sentence(
+                question.sentences, q, n, weights.__getitem__
+            )
             expected.append(sentence)
     assert evidence_sentences(texts, rarity).tolist() == expected
 
@@ -135,7 +160,12 @@ def test_blocks_change_no_bit(problem, size):
     assert in_blocks.tolist() == whole.tolist()
 
 
-PATHS = ["mctest/mc500.dev.tsv", "dream/dev.json", "multirc/dev_83-fixedIds.json", "race/RACE-train-dev.tar.gz"]
+PATHS = [
+    "mctest/mc500.dev.tsv",
+    "dream/dev.json",
+    "multirc/dev_83-fixedIds.json",
+    "race/RACE-train-dev.tar.gz",
+]
 
 
 @pytest.mark.ci
@@ -158,15 +188,26 @@ def test_features_of_real_questions(shared_data, path):
 
 
 def small_dataset():
-    talk = Passage("p", "W: The cat sat on the mat.\nM: No, the dog sat there.\nW: Did it not bark? It did.")
-    story = Passage("s", "Tom had two dogs. The big dog was brown. He liked to swim in the lake. Tom fed it.")
+    talk = Passage(
+        "p", "W: The cat sat on the mat.\nM: No, the dog sat there.\nW: Did it not bark? It did."
+    )
+    story = Passage(
+        "s", "Tom had two dogs. The big dog was brown. He liked to swim in the lake. Tom fed it."
+    )
     rows = [
         (story, "What did the big dog like?", ("to swim", "To swim", "milk")),
         (talk, "What does the woman say?", ("The cat sat", "It barked")),
         (story, "Who fed the dog?", ("Tom", "no one", "Tom", "the cat")),
     ]
     questions = [
-        Question(str(i), passage, text, tuple(map(Candidate, options)), frozenset({0}), Task.SINGLE_CHOICE)
+        Question(
+            str(i),
+            passage,
+            text,
+            tuple(map(Candidate, options)),
+            frozenset({0}),
+            Task.SINGLE_CHOICE,
+        )
         for i, (passage, text, options) in enumerate(rows)
     ]
     return Dataset(questions, "small")
@@ -176,7 +217,11 @@ def test_equal_candidates_have_equal_features_and_their_own_surface():
     texts = ranker_texts(small_dataset())
     groups = ("coverage", "surface", "contrast", "position")
     features = dense_features(texts, word_rarity(texts), groups)
-    names = [name for group in ("coverage", "contrast", "surface", "position") for name in FEATURES[group]]
+    names = [
+        name
+        for group in ("coverage", "contrast", "surface", "position")
+        for name in FEATURES[group]
+    ]
     assert features.shape == (9, 12 + 5 + 12)
     assert [name for group in GROUPS if group in groups for name in FEATURES[group]] == names
     assert features[0, :17].tolist() == features[1, :17].tolist() != features[2, :17].tolist()
@@ -194,7 +239,10 @@ def test_a_question_has_the_same_features_in_any_selection(chosen):
         weights = np.array([rarity[word] for word in texts.encoded.vocabulary], dtype=np.int64)
         features, offsets = dense_features(texts, weights), texts.encoded.question_offsets
         order = texts.encoded.order.tolist()
-        return {questions[i].id: features[offsets[k] : offsets[k + 1]].tolist() for k, i in enumerate(order)}
+        return {
+            questions[i].id: features[offsets[k] : offsets[k + 1]].tolist()
+            for k, i in enumerate(order)
+        }
 
     everything = features_by_question(data)
     some = features_by_question([data[i] for i in chosen])

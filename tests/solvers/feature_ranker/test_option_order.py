@@ -25,7 +25,9 @@ FIXED: dict[str, Any] = {"C": 0.3, "lexical_C": 0.3}
 TRAIN = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=12, seed=1, name="lessons")
 CLOZE = synthetic_dataset(Task.CLOZE, n_passages=12, seed=1)
 
-WORDS = st.sampled_from("ann bob did not lost the red old garden yes none of above both seven found she".split())
+WORDS = st.sampled_from(
+    "ann bob did not lost the red old garden yes none of above both seven found she".split()
+)
 TEXTS = st.lists(WORDS, max_size=6).map(" ".join)
 
 
@@ -35,7 +37,10 @@ def fitted(task: Task) -> FeatureRanker:
 
 
 def chosen(scores, questions):
-    return [p.answers for p in Argmax().decide(scores, [replace(q, task=Task.SINGLE_CHOICE) for q in questions])]
+    return [
+        p.answers
+        for p in Argmax().decide(scores, [replace(q, task=Task.SINGLE_CHOICE) for q in questions])
+    ]
 
 
 @settings(max_examples=examples(15, 150))
@@ -48,7 +53,9 @@ def chosen(scores, questions):
 )
 def test_another_order_changes_no_choice(passage, asked, options, data, task):
     solver = fitted(task)
-    question = Question("q", Passage("p", passage), asked, tuple(map(Candidate, options)), None, task)
+    question = Question(
+        "q", Passage("p", passage), asked, tuple(map(Candidate, options)), None, task
+    )
     order = data.draw(st.permutations(range(len(options))))
     copy = replace(question, candidates=tuple(question.candidates[i] for i in order))
     (given_order,), (other_order,) = (list(solver.score_candidates([q])) for q in (question, copy))
@@ -57,13 +64,17 @@ def test_another_order_changes_no_choice(passage, asked, options, data, task):
 
 def test_with_positions_the_order_matters_and_the_row_says_how_much():
     last = [
-        replace(q, candidates=tuple(q.candidates[i] for i in order), gold=frozenset({len(order) - 1}))
+        replace(
+            q, candidates=tuple(q.candidates[i] for i in order), gold=frozenset({len(order) - 1})
+        )
         for q in TRAIN
         for (right,) in [q.gold]
         for order in [[*(i for i in range(len(q.candidates)) if i != right), right]]
     ]
     habit = Dataset(last, "right options last")
-    rows = evaluate(habit, [FeatureRanker(**FIXED), FeatureRanker(**FIXED, features="default+position")], cv=3).rows
+    rows = evaluate(
+        habit, [FeatureRanker(**FIXED), FeatureRanker(**FIXED, features="default+position")], cv=3
+    ).rows
     assert rows[0].option_orders is None
     low, high = rows[1].option_orders
     assert low < 0.5 < high == rows[1].metrics()["accuracy"]
@@ -91,7 +102,9 @@ def test_orders_are_drawn_for_each_question():
 
 @pytest.mark.ci
 def test_another_order_changes_no_choice_on_mctest(shared_data):
-    train, dev = (load(shared_data / "mctest" / f"{name}.tsv") for name in ("mc160.train", "mc500.dev"))
+    train, dev = (
+        load(shared_data / "mctest" / f"{name}.tsv") for name in ("mc160.train", "mc500.dev")
+    )
     solver = FeatureRanker(**FIXED).fit(train)
     scores = solver.score_candidates(dev)
     for seed in range(N_ORDERS):

@@ -17,7 +17,9 @@ from classic_rc.solvers.feature_ranker.texts import (
 
 def ask(text: str, *options: str, passage: Passage | None = None) -> Question:
     choices = tuple(map(Candidate, options or ("an answer",)))
-    return Question(text, passage or Passage("p", "A text."), text, choices, None, Task.SINGLE_CHOICE)
+    return Question(
+        text, passage or Passage("p", "A text."), text, choices, None, Task.SINGLE_CHOICE
+    )
 
 
 def statement(texts: RankerTexts, candidate: int = 0) -> str:
@@ -83,7 +85,10 @@ def test_statements_do_not_depend_on_other_questions():
 
 def test_speakers_are_found_by_label_gender_or_name():
     passage = Passage("p", "M: Hi, Mary.\nMary: Hello.\nM: Bye.")
-    questions = [ask(text, passage=passage) for text in ("What does the man say?", "Does Mary leave?", "Why?")]
+    questions = [
+        ask(text, passage=passage)
+        for text in ("What does the man say?", "Does Mary leave?", "Why?")
+    ]
     texts = ranker_texts(questions)
     assert texts.asked_speaker.tolist() == [0, 1, -1]
     assert texts.speakers.tolist() == [0, 1, 0]
@@ -93,7 +98,9 @@ def test_speakers_are_found_by_label_gender_or_name():
 
 
 def test_letters_that_are_no_capitals():
-    texts = ranker_texts([ask("Which?", "in the \u00c9lan", "in the \u00e9lan", "\u4e2d \u56fd", "Ann")])
+    texts = ranker_texts(
+        [ask("Which?", "in the \u00c9lan", "in the \u00e9lan", "\u4e2d \u56fd", "Ann")]
+    )
     assert texts.facts[:, FACTS.index("has capital inside")].tolist() == [1, 0, 0, 0]
 
 

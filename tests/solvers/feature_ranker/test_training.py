@@ -41,7 +41,9 @@ def test_features_are_compared_within_their_question(sizes, seed):
         own = values[start:stop, 0]
         if len(own) and own.max() > own.min():
             assert np.allclose(compared.centred[start:stop], own - own.mean(), rtol=0, atol=1e-15)
-            assert np.allclose(compared.standard[start:stop], (own - own.mean()) / own.std() / 2, rtol=1e-12)
+            assert np.allclose(
+                compared.standard[start:stop], (own - own.mean()) / own.std() / 2, rtol=1e-12
+            )
         else:
             assert not compared.centred[start:stop].any()
             assert not compared.standard[start:stop].any()
@@ -72,13 +74,17 @@ def test_contributions_are_the_products_of_the_matrix_and_the_weights(sizes, see
         ranker.contributions(values[a:b], types[q : q + 1], np.array([0, b - a]))
         for q, (a, b) in enumerate(zip(offsets[:-1], offsets[1:], strict=True))
     ]
-    assert np.array_equal(np.concatenate(alone, axis=1), ranker.contributions(values, types, offsets))
+    assert np.array_equal(
+        np.concatenate(alone, axis=1), ranker.contributions(values, types, offsets)
+    )
 
 
 def test_outliers_are_cut():
     values = np.zeros((200, 1))
     values[0] = 1e6
-    design = Design.learn(["a"], np.empty(0, dtype=np.int64), values, np.arange(0, 201, 2), raw=True)
+    design = Design.learn(
+        ["a"], np.empty(0, dtype=np.int64), values, np.arange(0, 201, 2), raw=True
+    )
     dense = design.matrix(values, np.zeros(100, dtype=np.int64), np.arange(0, 201, 2)).dense
     assert dense is not None
     assert dense[0].tolist() == [5.0, 0.5, 5.0, 1.0]
@@ -94,14 +100,18 @@ def test_each_right_candidate_is_a_case_against_the_wrong_ones(gold):
     assert cases.offsets is not None
     found = [
         (q, cases.rows[a:b].tolist(), cases.right[a:b].tolist())
-        for q, a, b in zip(cases.questions.tolist(), cases.offsets[:-1], cases.offsets[1:], strict=True)
+        for q, a, b in zip(
+            cases.questions.tolist(), cases.offsets[:-1], cases.offsets[1:], strict=True
+        )
     ]
     expected = []
     for q, own in enumerate(gold):
         for i, flag in enumerate(own):
             kept = [j for j, other in enumerate(own) if j == i or not other]
             if flag and len(kept) > 1:
-                expected.append((q, [int(offsets[q]) + j for j in kept], [int(j == i) for j in kept]))
+                expected.append(
+                    (q, [int(offsets[q]) + j for j in kept], [int(j == i) for j in kept])
+                )
     assert found == expected
     chosen = np.arange(len(gold)) % 2 == 0
     assert set(cases.select(chosen).questions.tolist()) == {q for q, *_ in expected if q % 2 == 0}
@@ -134,7 +144,9 @@ def learner(one_is_right: bool = True, min_count: int = 0) -> Learner:
     dense[:, 0] += right
     sparse = csr_matrix((rng.random((3 * n, 30)) < 0.02).astype(np.float32))
     cases = Cases.of(right, offsets, one_is_right=one_is_right)
-    return Learner(Features(dense, sparse), cases, offsets, np.arange(n) % 5, np.arange(n) // 2, min_count)
+    return Learner(
+        Features(dense, sparse), cases, offsets, np.arange(n) % 5, np.arange(n) // 2, min_count
+    )
 
 
 @pytest.mark.parametrize("one_is_right", [True, False])

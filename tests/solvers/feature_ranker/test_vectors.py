@@ -11,7 +11,12 @@ from hypothesis import strategies as st
 
 from classic_rc.kernels.arrays import small_blocks
 from classic_rc.questions import Passage, Question, Task, TextCandidates
-from classic_rc.solvers.feature_ranker.texts import RankerTexts, TrainingWords, content_counts, ranker_texts
+from classic_rc.solvers.feature_ranker.texts import (
+    RankerTexts,
+    TrainingWords,
+    content_counts,
+    ranker_texts,
+)
 from classic_rc.solvers.feature_ranker.vectors import (
     VECTOR_FEATURES,
     CountVectors,
@@ -30,7 +35,9 @@ def plain_counts(texts: RankerTexts, row_of, n: int) -> np.ndarray:
     arrays = texts.encoded.arrays
     counts = np.zeros((n, n), dtype=np.int64)
     for p in range(len(arrays.passage_offsets) - 1):
-        own = arrays.passage_tokens[arrays.passage_offsets[p] : arrays.passage_offsets[p + 1]].tolist()
+        own = arrays.passage_tokens[
+            arrays.passage_offsets[p] : arrays.passage_offsets[p + 1]
+        ].tolist()
         for i, left in enumerate(own):
             for j in range(i + 1, min(i + 7, len(own))):
                 a, b = row_of[left], row_of[own[j]]
@@ -109,7 +116,9 @@ def plain_features(texts: RankerTexts, vectors: CountVectors, row_of, rarity) ->
         new = [w for w in new if row_of[w] >= 0]
 
         def best(word, others):
-            found = [cosine(table[row_of[word]], table[row_of[o]]) for o in others if row_of[o] >= 0]
+            found = [
+                cosine(table[row_of[word]], table[row_of[o]]) for o in others if row_of[o] >= 0
+            ]
             return max([0.0, *found])
 
         place = like.index(max(like)) if like else None
@@ -144,7 +153,14 @@ def test_features_are_those_of_plain_loops(seed):
     features = vector_features(texts, words, vectors, rarity)
     expected = plain_features(texts, vectors, vectors.rows_of(words, texts), rarity)
     assert np.allclose(features, expected, rtol=0, atol=1e-14)
-    exact = [0, 1, 2, 4, 5, 6]  # all but the softmax, whose exponential may differ in its last digit
+    exact = [
+        0,
+        1,
+        2,
+        4,
+        5,
+        6,
+    ]  # all but the softmax, whose exponential may differ in its last digit
     assert np.array_equal(features[:, exact], expected[:, exact])
 
 
@@ -167,7 +183,16 @@ def test_features_do_not_depend_on_blocks_or_on_other_questions():
 def test_without_frequent_words_there_are_no_vectors():
     passage = Passage("p", "Every word is here once.")
     texts = ranker_texts(
-        [Question("q", passage, "Where?", TextCandidates(["here", "there"]), frozenset({0}), Task.SINGLE_CHOICE)]
+        [
+            Question(
+                "q",
+                passage,
+                "Where?",
+                TextCandidates(["here", "there"]),
+                frozenset({0}),
+                Task.SINGLE_CHOICE,
+            )
+        ]
     )
     words = TrainingWords.learn(texts)
     none = CountVectors.learn(texts, words)
@@ -178,7 +203,14 @@ def test_without_frequent_words_there_are_no_vectors():
 @pytest.mark.parametrize("seed", range(3))
 def test_grouped_products_are_the_products_of_each_pair(seed):
     rng = np.random.default_rng(seed)
-    left, right = rng.integers(-9, 9, (6, 3)).astype(float), rng.integers(-9, 9, (5, 3)).astype(float)
+    left, right = (
+        rng.integers(-9, 9, (6, 3)).astype(float),
+        rng.integers(-9, 9, (5, 3)).astype(float),
+    )
     group, offsets = np.array([0, 0, 2, 2, 2, 3]), np.array([0, 2, 3, 3, 5])
-    expected = [left[i] @ right[j] for i in range(6) for j in range(offsets[group[i]], offsets[group[i] + 1])]
+    expected = [
+        left[i] @ right[j]
+        for i in range(6)
+        for j in range(offsets[group[i]], offsets[group[i] + 1])
+    ]
     assert grouped_products(left, right, group, offsets).tolist() == expected

@@ -31,21 +31,35 @@ from tests.reports.formulas import assert_formulas_add_up
 
 STORY = Passage(
     "s",
-    "Mary had a red bike. She rode it to the big lake. Tom swam there with the dogs. They barked and splashed "
-    "until Tom left the water. Then the girl gave Tom a towel, and everybody rode home before supper time.",
+    "Mary had a red bike. She rode it to the big lake. Tom swam there with the dogs. They barked "
+    "and splashed until Tom left the water. Then the girl gave Tom a towel, and everybody rode "
+    "home before supper time.",
 )
 
 
 def question(id, text, *candidates, gold=0):
     return Question(
-        id, STORY, text, tuple(map(Candidate, candidates)), frozenset({gold}), Task.SINGLE_CHOICE, meta={}
+        id,
+        STORY,
+        text,
+        tuple(map(Candidate, candidates)),
+        frozenset({gold}),
+        Task.SINGLE_CHOICE,
+        meta={},
     )
 
 
 QUESTIONS = Dataset(
     [
         question("s,0", "Who rode to the lake?", "Mary", "Tom", "a dog", "Ann"),
-        question("s,1", "What did Tom not do at the lake?", "swam", "leave the water", "take a towel", "fish"),
+        question(
+            "s,1",
+            "What did Tom not do at the lake?",
+            "swam",
+            "leave the water",
+            "take a towel",
+            "fish",
+        ),
         question("s,2", "What did the girl give Tom?", "A bike!", "towels", "supper", "", gold=1),
     ],
     "stories",
@@ -87,20 +101,28 @@ def expected_components(solver, q):
     words, stems = [t.word for t in tokens], [t.stem for t in tokens]
     stops = {t.word for t in tokens if t.stop}
     query, *answers = (
-        get_analyzer(solver.analyzer).analyze(text) for text in (q.text, *(c.text for c in q.candidates))
+        get_analyzer(solver.analyzer).analyze(text)
+        for text in (q.text, *(c.text for c in q.candidates))
     )
     unit = 2**26
     for answer in answers:
         views = [stem(w) for w in query], [stem(w) for w in answer]
-        kept = [0 if t.stop else w for t, w in zip(tokens, reference_lexical.smoothed_weights(words), strict=True)]
+        kept = [
+            0 if t.stop else w
+            for t, w in zip(tokens, reference_lexical.smoothed_weights(words), strict=True)
+        ]
         kept_stems = [
-            0 if t.stop else w for t, w in zip(tokens, reference_lexical.smoothed_weights(stems), strict=True)
+            0 if t.stop else w
+            for t, w in zip(tokens, reference_lexical.smoothed_weights(stems), strict=True)
         ]
         yield (
             reference_lexical.window_sum(stems, *views) / unit,
             -reference.word_distance(words, query, answer, stops),
             reference_lexical.bag_of_words(words, query, answer, kept) / unit,
-            reference_lexical.best_sentences(stems, *views, kept_stems, [t.sentence for t in tokens]) / unit,
+            reference_lexical.best_sentences(
+                stems, *views, kept_stems, [t.sentence for t in tokens]
+            )
+            / unit,
         )
 
 
@@ -124,8 +146,12 @@ def test_one_word_by_hand():
 def test_a_window_at_the_end_counts_without_the_bug():
     passage = Passage("e", "word " * 40 + "end")
     q = replace(question("e,0", "", "end"), passage=passage)
-    assert LexicalMatcher(weights="1/0/0/0").score_candidates([q]).values[0] == pytest.approx(28 * log(1.5))
-    assert LexicalMatcher(weights="1/0/0/0", bugs="last-window").score_candidates([q]).values.tolist() == [0]
+    assert LexicalMatcher(weights="1/0/0/0").score_candidates([q]).values[0] == pytest.approx(
+        28 * log(1.5)
+    )
+    assert LexicalMatcher(weights="1/0/0/0", bugs="last-window").score_candidates(
+        [q]
+    ).values.tolist() == [0]
     short = replace(q, passage=Passage("e", "one end"))
     assert LexicalMatcher(weights="1/0/0/0", bugs="last-window").score_candidates([short]).values[
         0
@@ -137,10 +163,17 @@ def test_borders_are_shifted_with_the_bug():
     passage = Passage("b", "The fox ran. The hen slept. The owl flew.")
     q = replace(question("b,0", "", "ran slept flew", "fox flew"), passage=passage)
     solver = LexicalMatcher(analyzer="treebank", weights="0/0/0/1", normaliser="none")
-    assert solver.score_candidates([q]).values == pytest.approx([2 * log(1.5), 2 * log(1.5)], abs=1e-6)
+    assert solver.score_candidates([q]).values == pytest.approx(
+        [2 * log(1.5), 2 * log(1.5)], abs=1e-6
+    )
     solver.set_params(bugs="sentence-borders")
-    assert solver.score_candidates([q]).values == pytest.approx([3 * log(1.5), 2 * log(1.5)], abs=1e-6)
-    tail = replace(passage, text="The fox ran. The hen slept far off. Owl, rat, cat, bat, gnat, hawk, dove flew.")
+    assert solver.score_candidates([q]).values == pytest.approx(
+        [3 * log(1.5), 2 * log(1.5)], abs=1e-6
+    )
+    tail = replace(
+        passage,
+        text="The fox ran. The hen slept far off. Owl, rat, cat, bat, gnat, hawk, dove flew.",
+    )
     q = replace(q, passage=tail, candidates=(Candidate("flew"),))
     assert solver.score_candidates([q]).values.tolist() == [0]
 
@@ -148,9 +181,12 @@ def test_borders_are_shifted_with_the_bug():
 def test_distance_as_released():
     # Without stop words: fox ran fox bit hen. From fox 4 + 1 and 2 + 1, of 5 - 1 steps.
     q = replace(
-        question("d,0", "the fox?", "a hen", "the fox"), passage=Passage("d", "The fox ran. The fox bit a hen.")
+        question("d,0", "the fox?", "a hen", "the fox"),
+        passage=Passage("d", "The fox ran. The fox bit a hen."),
     )
-    solver = LexicalMatcher(weights="0/1/0/0", stop_words="mctest", bugs="distance", normaliser="none")
+    solver = LexicalMatcher(
+        weights="0/1/0/0", stop_words="mctest", bugs="distance", normaliser="none"
+    )
     assert solver.score_candidates([q]).values.tolist() == [-(5 + 3) / (2 * 4), -(1 + 1) / (2 * 4)]
     solver.set_params(bugs="none")
     assert solver.score_candidates([q]).values.tolist() == [-3 / 7, -1]
@@ -161,7 +197,12 @@ def test_distance_as_released():
 
 @pytest.mark.parametrize(
     ("text", "negated"),
-    [("Who didn't go?", True), ("Who did NOT go?", True), ("Who never left?", True), ("Who tied a knot?", False)],
+    [
+        ("Who didn't go?", True),
+        ("Who did NOT go?", True),
+        ("Who never left?", True),
+        ("Who tied a knot?", False),
+    ],
 )
 def test_words_of_negation(text, negated):
     assert is_negated(text) is negated
@@ -192,12 +233,18 @@ def test_annotation_by_the_package_s_own_analysis_changes_nothing(tmp_path, task
     dataset = synthetic_dataset(task, n_passages=10, seed=5)
     # In raw text, equal candidates are counted once, which would change the rule for negation.
     dataset = Dataset(
-        [replace(q, candidates=tuple({c.text: c for c in q.candidates}.values()), gold=None) for q in dataset]
+        [
+            replace(q, candidates=tuple({c.text: c for c in q.candidates}.values()), gold=None)
+            for q in dataset
+        ]
     )
     path = annotate(dataset, tmp_path / "a.json.gz")
     raw = LexicalMatcher(analyzer="treebank", bugs=bugs)
     own = LexicalMatcher(normaliser="lemma", annotations=path, bugs=bugs)
-    assert own.score_candidates(dataset).values.tolist() == raw.score_candidates(dataset).values.tolist()
+    assert (
+        own.score_candidates(dataset).values.tolist()
+        == raw.score_candidates(dataset).values.tolist()
+    )
 
 
 CHAINS = (
@@ -214,19 +261,26 @@ def test_mentions_are_replaced_by_what_they_refer_to(tmp_path):
         coreference="all",
     )
     tokens = solver.annotated_reader().tokens(QUESTIONS[0], linked=True)
-    assert [t.word for t in tokens][:14] == "mary had a red bike mary rode red bike to the big lake tom".split()
+    assert [t.word for t in tokens][
+        :14
+    ] == "mary had a red bike mary rode red bike to the big lake tom".split()
     assert [t.word for t in tokens if t.given] == ["mary", "red", "bike", "tom"]
     assert [t.sentence for t in tokens][4:7] == [0, 1, 1]
 
     # "Mary rode" is a sentence only once "She" is Mary.
-    linked, plain = solver.components(QUESTIONS), solver.set_params(coreference="none").components(QUESTIONS)
+    linked, plain = (
+        solver.components(QUESTIONS),
+        solver.set_params(coreference="none").components(QUESTIONS),
+    )
     bag, sentences = COMPONENTS.index("bag of words"), COMPONENTS.index("sentences")
     mary = log(1 + 1 / 3)  # it occurs twice now
     rode_lake = log(1 + 1 / 3) + log(1 + 1 / 2)
     assert linked.scores[0, bag] - plain.scores[0, bag] == pytest.approx(
         2 * mary + 2 * log(4 / 3) + log(1.5), abs=1e-6
     )
-    assert linked.scores[0, sentences] - plain.scores[0, sentences] == pytest.approx(2 * mary + rode_lake, abs=1e-6)
+    assert linked.scores[0, sentences] - plain.scores[0, sentences] == pytest.approx(
+        2 * mary + rode_lake, abs=1e-6
+    )
     assert linked.scores[:, :2].tolist() == plain.scores[:, :2].tolist()
 
 
@@ -234,7 +288,9 @@ def test_mentions_are_replaced_by_what_they_refer_to(tmp_path):
 @pytest.mark.parametrize("bugs", ["none", "all"])
 def test_formulas_have_replaced_mentions_and_released_mistakes(tmp_path, coreference, bugs):
     path = annotate(QUESTIONS, tmp_path / "a.json", CHAINS)
-    solver = LexicalMatcher(normaliser="none", annotations=path, coreference=coreference, bugs=bugs).fit(QUESTIONS)
+    solver = LexicalMatcher(
+        normaliser="none", annotations=path, coreference=coreference, bugs=bugs
+    ).fit(QUESTIONS)
     explanations = [solver.explain(question) for question in QUESTIONS]
     for explanation in explanations:
         assert_formulas_add_up(explanation)
@@ -260,7 +316,9 @@ def test_rules_go_by_categories(tmp_path):
         }.items()
     }
     same = {
-        (one, other): [np.array_equal(a, b) for a, b in zip(scores[one], scores[other], strict=True)]
+        (one, other): [
+            np.array_equal(a, b) for a, b in zip(scores[one], scores[other], strict=True)
+        ]
         for one, other in [("rules", "none"), ("rules", "all"), ("no-category", "all")]
     }
     assert same["rules", "none"] == [False, True, True]
@@ -273,12 +331,18 @@ def test_categories_of_a_folder_are_added(tmp_path):
     folder = tmp_path / "dev"
     folder.mkdir()
     (folder / "who.txt").write_text("s,0\n", encoding="utf-8")
-    solver = LexicalMatcher(annotations=path, categories=str(folder), coreference="rules", negation=False).fit(
-        QUESTIONS
-    )
-    everywhere = LexicalMatcher(annotations=path, coreference="all", negation=False).score_candidates(QUESTIONS)
+    solver = LexicalMatcher(
+        annotations=path, categories=str(folder), coreference="rules", negation=False
+    ).fit(QUESTIONS)
+    everywhere = LexicalMatcher(
+        annotations=path, coreference="all", negation=False
+    ).score_candidates(QUESTIONS)
     scores = solver.score_candidates(QUESTIONS)
-    assert [np.array_equal(a, b) for a, b in zip(scores, everywhere, strict=True)] == [True, False, False]
+    assert [np.array_equal(a, b) for a, b in zip(scores, everywhere, strict=True)] == [
+        True,
+        False,
+        False,
+    ]
     assert solver.signature_facts()["categories"].startswith("dev@")
 
 
@@ -286,10 +350,16 @@ def test_forms_with_the_bug(tmp_path):
     # "dogs" replaces "They", and the question has "dog": their stems are equal, their forms are not.
     chains = (Chain(((15, 16), (22, 23)), words=("dogs",)),)
     path = annotate(QUESTIONS, tmp_path / "a.json", chains)
-    params = {"annotations": path, "normaliser": "lemma", "coreference": "all", "weights": "0/0/0/1"}
+    params = {
+        "annotations": path,
+        "normaliser": "lemma",
+        "coreference": "all",
+        "weights": "0/0/0/1",
+    }
     q = question("s,0", *QUESTIONS[0].text.splitlines(), *(c.text for c in QUESTIONS[0].candidates))
     right, wrong = (
-        LexicalMatcher(**params, bugs=bugs).score_candidates([q])[0] for bugs in ("none", "coreference-forms")
+        LexicalMatcher(**params, bugs=bugs).score_candidates([q])[0]
+        for bugs in ("none", "coreference-forms")
     )
     assert right[2] > wrong[2]
 
@@ -303,7 +373,9 @@ def test_annotated_variants_keep_the_promises_of_solvers(tmp_path, task, variant
     solver = LexicalMatcher.variant(variant, annotations=path, categories=str(tmp_path))
     # Candidates are annotated in their order, so they cannot be permuted.
     solver = solver.fit(dataset)
-    with raises(DataError, source=str(tmp_path / "a.json.gz"), where=re.compile("question")) as caught:
+    with raises(
+        DataError, source=str(tmp_path / "a.json.gz"), where=re.compile("question")
+    ) as caught:
         solver.score_candidates([replace(q, candidates=tuple(q.candidates)[::-1]) for q in dataset])
     assert "candidate" in str(caught.value)
     check_solver(solver, tasks=[task], position_matters=True)
@@ -332,7 +404,9 @@ def test_sentences_that_are_not_annotated_are_found(tmp_path):
     solver = LexicalMatcher(annotations=path).fit(QUESTIONS)
     assert solver.score_candidates(QUESTIONS).values.tolist() == expected.tolist()
     assert solver.signature_facts()["approximated"] == "sentences by rules + lemmas by porter"
-    assert solver.caveats(QUESTIONS) == ("not annotated but approximated: sentences by rules, lemmas by porter",)
+    assert solver.caveats(QUESTIONS) == (
+        "not annotated but approximated: sentences by rules, lemmas by porter",
+    )
 
 
 # Weights.
@@ -341,7 +415,9 @@ def test_sentences_that_are_not_annotated_are_found(tmp_path):
 def test_learned_weights_rank_the_training_data(tmp_path):
     dataset = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=30, seed=2)
     best = LexicalMatcher(weights="0/0/0/1").score_candidates(dataset)
-    dataset = Dataset([replace(q, gold=frozenset({int(s.argmax())})) for q, s in zip(dataset, best, strict=True)])
+    dataset = Dataset(
+        [replace(q, gold=frozenset({int(s.argmax())})) for q, s in zip(dataset, best, strict=True)]
+    )
     solver = LexicalMatcher(weights="learned", C=1000.0)
     with raises(NotFittedError, field="weights", found="'learned'") as caught:
         solver.score_candidates(dataset)
@@ -353,7 +429,10 @@ def test_learned_weights_rank_the_training_data(tmp_path):
     save_solver(solver, tmp_path / "s.npz")
     again = load_solver(tmp_path / "s.npz")
     for copy in (again, pickle.loads(pickle.dumps(solver))):
-        assert copy.score_candidates(dataset).values.tolist() == solver.score_candidates(dataset).values.tolist()
+        assert (
+            copy.score_candidates(dataset).values.tolist()
+            == solver.score_candidates(dataset).values.tolist()
+        )
 
 
 def test_learned_weights_do_not_depend_on_units():
@@ -403,7 +482,10 @@ def test_variants_keep_their_names_whatever_file_they_read(tmp_path):
 
 def test_explanations_add_up(tmp_path):
     path = annotate(QUESTIONS, tmp_path / "a.json", CHAINS)
-    for solver in (LexicalMatcher(), LexicalMatcher(annotations=path, coreference="all", bugs="all")):
+    for solver in (
+        LexicalMatcher(),
+        LexicalMatcher(annotations=path, coreference="all", bugs="all"),
+    ):
         for q in QUESTIONS:
             explanation = solver.explain(q)
             for candidate in explanation.candidates:

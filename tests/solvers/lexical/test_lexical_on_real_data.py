@@ -77,7 +77,12 @@ def test_published_ablation_from_annotation(dev, files, changes, published):
     [
         ("mc160.train", "smith2015-raw", 76.16, 76.52),
         ("mc160.dev", "smith2015-raw", 64.44, 66.11),
-        ("mc500.train", "smith2015-raw-mc500", 63.50, 63.75),  # published with a parser's negation: 63.83
+        (
+            "mc500.train",
+            "smith2015-raw-mc500",
+            63.50,
+            63.75,
+        ),  # published with a parser's negation: 63.83
         ("mc500.dev", "smith2015-raw-mc500", 64.00, 65.00),  # and 64.50
     ],
 )
@@ -90,7 +95,9 @@ def test_published_accuracy_from_raw_text(mctest, name, variant, base, negation)
 @pytest.mark.parametrize(("name", "weight"), [("mc160.dev", 50), ("mc500.dev", 19)])
 def test_the_weight_of_rte(mctest, name, weight):
     rte = read_scores(mctest / "scores" / "RTE" / f"{name}.scores")
-    plain, both = (read_scores(mctest / "smith2015" / f"{name}.{kind}.scores") for kind in ("norte", "rte"))
+    plain, both = (
+        read_scores(mctest / "smith2015" / f"{name}.{kind}.scores") for kind in ("norte", "rte")
+    )
     assert plain + weight * rte == pytest.approx(both, abs=1e-9)
 
 
@@ -98,6 +105,8 @@ def test_the_annotation_fits_and_can_be_saved(dev, files, tmp_path):
     annotations = read_annotations(files["annotations"])
     annotations.save(tmp_path / "mc160.dev.json.gz")
     own = {**files, "annotations": str(tmp_path / "mc160.dev.json.gz")}
-    one, other = (LexicalMatcher.variant("smith2015", **f).score_candidates(dev) for f in (files, own))
+    one, other = (
+        LexicalMatcher.variant("smith2015", **f).score_candidates(dev) for f in (files, own)
+    )
     assert one.values.tolist() == other.values.tolist()
     assert all(annotations.passage_of(q).token_places(q.passage.text) for q in dev)

@@ -40,21 +40,29 @@ MIDDLE, LAST = (
 )
 CHOICE = synthetic_dataset(Task.SINGLE_CHOICE)
 
-RIVER = Passage("river", "Ann crossed the river. The river was cold. Bob waited for Ann by the old mill.")
+RIVER = Passage(
+    "river", "Ann crossed the river. The river was cold. Bob waited for Ann by the old mill."
+)
 
 
-def cloze(text: str, *candidates: str, gold: tuple[str, ...] | None = None, passage: Passage = RIVER) -> Question:
+def cloze(
+    text: str, *candidates: str, gold: tuple[str, ...] | None = None, passage: Passage = RIVER
+) -> Question:
     return Question(f"q-{text}", passage, text, tuple(map(Candidate, candidates)), gold, Task.CLOZE)
 
 
 def choice(text: str, *options: str, gold: frozenset[int] | None = None) -> Question:
-    return Question(f"q-{text}", RIVER, text, tuple(map(Candidate, options)), gold, Task.SINGLE_CHOICE)
+    return Question(
+        f"q-{text}", RIVER, text, tuple(map(Candidate, options)), gold, Task.SINGLE_CHOICE
+    )
 
 
 def sentences(questions) -> list[list[str]]:
     """Return the words of the passages' sentences that have words, each passage text once."""
     passages = {q.passage.text: q.passage for q in questions}.values()
-    cut = [passage.text[start:end] for passage in passages for start, end in passage_sentences(passage)]
+    cut = [
+        passage.text[start:end] for passage in passages for start, end in passage_sentences(passage)
+    ]
     return [words for words in map(words_of, cut) if words]
 
 
@@ -83,15 +91,29 @@ def expected(reference, question, candidate, *, cache=0.0, partial=False):
 
 
 @pytest.mark.parametrize(
-    ("order", "cache", "normalise"), [(1, 0.0, "none"), (2, 0.3, "length"), (3, 0.3, "none"), (5, 0.0, "length")]
+    ("order", "cache", "normalise"),
+    [(1, 0.0, "none"), (2, 0.3, "length"), (3, 0.3, "none"), (5, 0.0, "length")],
 )
 @pytest.mark.parametrize(
     ("dataset", "partial"),
-    [(CLOZE, False), (CLOZE, True), (MIDDLE, False), (MIDDLE, True), (LAST, False), (LAST, True), (CHOICE, False)],
+    [
+        (CLOZE, False),
+        (CLOZE, True),
+        (MIDDLE, False),
+        (MIDDLE, True),
+        (LAST, False),
+        (LAST, True),
+        (CHOICE, False),
+    ],
 )
-def test_scores_are_those_of_whole_texts_scored_one_by_one(dataset, partial, order, cache, normalise):
+def test_scores_are_those_of_whole_texts_scored_one_by_one(
+    dataset, partial, order, cache, normalise
+):
     solver = NGramLM(
-        order=order, cache_weight=cache, scoring="partial" if partial else "full", normalise=normalise
+        order=order,
+        cache_weight=cache,
+        scoring="partial" if partial else "full",
+        normalise=normalise,
     ).fit(dataset)
     reference = ReferenceKneserNey(sentences(dataset), order)
     asked = [replace(q, candidates=(*q.candidates, Candidate("Zoë of Ann"))) for q in dataset[:12]]
@@ -158,7 +180,9 @@ def test_every_placeholder_is_filled():
 def test_a_cloze_query_without_its_placeholder_comes_before_the_candidate():
     solver = NGramLM().fit([cloze("")])
     asked, other = cloze("Who waited?", "Bob", "Ann"), choice("Who waited?", "Bob", "Ann")
-    assert np.array_equal(solver.score_candidates([asked]).values, solver.score_candidates([other]).values)
+    assert np.array_equal(
+        solver.score_candidates([asked]).values, solver.score_candidates([other]).values
+    )
 
 
 def test_the_placeholder_is_filled_in_scripts_without_blanks():
@@ -198,14 +222,22 @@ def test_a_passage_text_is_learned_once():
 @pytest.mark.parametrize(
     ("question", "learned"),
     [
-        (cloze(f"{PLACEHOLDER}'s hat was cold", "Ann", gold=("Bob", "Bobby")), ["bob's hat was cold"]),
+        (
+            cloze(f"{PLACEHOLDER}'s hat was cold", "Ann", gold=("Bob", "Bobby")),
+            ["bob's hat was cold"],
+        ),
         (choice("Who waited?", "Ann", "Bob", gold=frozenset({1})), ["who waited bob"]),
         (
-            replace(choice("Who came?", "Ann", "Bob", gold=frozenset({0, 1})), task=Task.MULTIPLE_ANSWER),
+            replace(
+                choice("Who came?", "Ann", "Bob", gold=frozenset({0, 1})), task=Task.MULTIPLE_ANSWER
+            ),
             ["who came ann", "who came bob"],
         ),
         (replace(choice("Who came?"), gold=("Ann", "Ann B"), task=Task.SPAN), ["who came ann"]),
-        (replace(choice("Who came?"), gold=("Ann", "Bob"), task=Task.MULTI_SPAN), ["who came ann", "who came bob"]),
+        (
+            replace(choice("Who came?"), gold=("Ann", "Bob"), task=Task.MULTI_SPAN),
+            ["who came ann", "who came bob"],
+        ),
     ],
 )
 def test_queries_are_learned_with_their_gold(question, learned):
@@ -224,7 +256,9 @@ def test_learns_from_follows_the_corpus():
     with raises(UsageError) as error:
         evaluate(CLOZE, [NGramLM(corpus="queries")])
     assert re.search("ngram-lm.*--train DATA", str(error.value))
-    (row,) = evaluate(CLOZE, [NGramLM(corpus="queries")], train=synthetic_dataset(Task.CLOZE, seed=1)).rows
+    (row,) = evaluate(
+        CLOZE, [NGramLM(corpus="queries")], train=synthetic_dataset(Task.CLOZE, seed=1)
+    ).rows
     assert "corpus:queries" in row.signature
 
 
@@ -238,7 +272,9 @@ def story(tmp_path):
 def test_a_text_file_is_learned_line_by_line(story):
     solver = NGramLM(corpus=str(story), order=2).fit(CLOZE)
     assert solver.learns_from == "nothing"
-    texts = LanguageModel.fit(["ann crossed the river", "the river was cold"], analyzer="word", order=2)
+    texts = LanguageModel.fit(
+        ["ann crossed the river", "the river was cold"], analyzer="word", order=2
+    )
     assert solver.model_.words == texts.words
     assert np.array_equal(solver.model_.model.probabilities[1], texts.model.probabilities[1])
     check_solver(NGramLM(corpus=str(story)))
@@ -251,7 +287,10 @@ def test_a_signature_has_the_text_file_by_its_content(story):
     assert str(story.parent) not in row.signature
     moved = story.with_name("deep+sea.txt")
     moved.write_bytes(story.read_bytes())
-    alone, joined = NGramLM(corpus=str(moved)).fit(CLOZE), NGramLM(corpus=[str(story), "passages"]).fit(CLOZE)
+    alone, joined = (
+        NGramLM(corpus=str(moved)).fit(CLOZE),
+        NGramLM(corpus=[str(story), "passages"]).fit(CLOZE),
+    )
     assert alone.signature_facts()["corpus"].split("@")[1] == source.split("@")[1]
     assert joined.sources_[1] == "passages"
     assert NGramLM().fit(CLOZE).signature_facts() == {}
@@ -274,7 +313,11 @@ def test_too_little_text_is_a_caveat():
 
 @pytest.mark.parametrize(
     "solver",
-    [NGramLM(), NGramLM(order=2, normalise="length", cache_weight=0.2), NGramLM(scoring="partial", order=4)],
+    [
+        NGramLM(),
+        NGramLM(order=2, normalise="length", cache_weight=0.2),
+        NGramLM(scoring="partial", order=4),
+    ],
 )
 def test_an_explanation_adds_up_to_the_score(solver):
     solver.fit(CLOZE)
@@ -294,7 +337,12 @@ def test_an_explanation_shows_words_with_their_known_context():
         "log p(the | ann crossed)",
         "other words",
     ]
-    assert list(zoe.numbers) == ["log p(zoë, unknown)", "log p(crossed)", "log p(the | crossed)", "other words"]
+    assert list(zoe.numbers) == [
+        "log p(zoë, unknown)",
+        "log p(crossed)",
+        "log p(the | crossed)",
+        "other words",
+    ]
 
 
 @given(st.integers(1, 5), st.sampled_from(["modified", 0.5]))
@@ -306,29 +354,42 @@ def test_perplexity_equals_the_reference(order, discounts):
     logs = []
     for words in map(words_of, filter(None, texts)):
         marked = ["<s>", *words, "</s>"]
-        logs += [math.log(reference.probability(marked[i], tuple(marked[:i]))) for i in range(1, len(marked))]
+        logs += [
+            math.log(reference.probability(marked[i], tuple(marked[:i])))
+            for i in range(1, len(marked))
+        ]
     assert model.perplexity(texts) == pytest.approx(math.exp(-math.fsum(logs) / len(logs)))
     assert math.isnan(model.perplexity(["", "..."]))
 
 
 def test_the_vocabulary_can_have_words_that_the_text_lacks():
     plain = LanguageModel.fit(["Ann swam."], analyzer="word", order=2)
-    wider = LanguageModel.fit(["Ann swam."], analyzer="word", order=2, vocabulary=["Bob swam", "Carla"])
+    wider = LanguageModel.fit(
+        ["Ann swam."], analyzer="word", order=2, vocabulary=["Bob swam", "Carla"]
+    )
     assert sorted(wider.words) == ["ann", "bob", "carla", "swam"]
-    assert wider.perplexity(["Bob"]) == wider.perplexity(["Zoë"]), "both have the probability of an unseen word"
-    assert wider.perplexity(["Bob"]) > plain.perplexity(["Bob"]), "because there are more unseen words"
+    assert wider.perplexity(["Bob"]) == wider.perplexity(["Zoë"]), (
+        "both have the probability of an unseen word"
+    )
+    assert wider.perplexity(["Bob"]) > plain.perplexity(["Bob"]), (
+        "because there are more unseen words"
+    )
     with raises(DataError, problem=re.compile("language model.*words")):
         LanguageModel.fit(["..."], analyzer="word", order=2, vocabulary=["Bob"])
 
 
-@pytest.mark.parametrize("params", [{}, {"order": 1}, {"order": 5, "corpus": "passages+queries", "discounts": 0.3}])
+@pytest.mark.parametrize(
+    "params", [{}, {"order": 1}, {"order": 5, "corpus": "passages+queries", "discounts": 0.3}]
+)
 def test_a_saved_model_scores_and_explains_like_the_fitted_one(tmp_path, params):
     path = tmp_path / "model"
     solver = NGramLM(**params).fit(CLOZE)
     save_solver(solver, path)
     loaded = load_solver(path)
     assert repr(loaded) == repr(solver)
-    assert np.array_equal(loaded.score_candidates(CLOZE).values, solver.score_candidates(CLOZE).values)
+    assert np.array_equal(
+        loaded.score_candidates(CLOZE).values, solver.score_candidates(CLOZE).values
+    )
     assert loaded.explain(CLOZE[0]).to_dict() == solver.explain(CLOZE[0]).to_dict()
     assert loaded.caveats_ == solver.caveats_
     check_solver(SavedSolver(path=str(path)), tasks=[Task.CLOZE, Task.SINGLE_CHOICE])
@@ -364,15 +425,31 @@ def rewrite(path, change) -> None:
         (lambda h, m: h["state"].pop("sources"), KeyError, "sources"),
         (lambda h, m: m.pop("array.keys.2"), KeyError, "keys.2"),
         (lambda h, m: m.pop("array.backoffs.1"), KeyError, "backoffs.1"),
-        (lambda h, m: m.update({"array.keys.2": m["array.keys.2"][::-1].copy()}), ValueError, "2-grams.* order"),
-        (lambda h, m: m.update({"array.keys.3": m["array.keys.3"] + 10**6}), ValueError, "3-gram .*2-gram"),
-        (lambda h, m: m.update({"array.backoffs.2": np.ones(3)}), ValueError, "2-grams .*one back-off"),
+        (
+            lambda h, m: m.update({"array.keys.2": m["array.keys.2"][::-1].copy()}),
+            ValueError,
+            "2-grams.* order",
+        ),
+        (
+            lambda h, m: m.update({"array.keys.3": m["array.keys.3"] + 10**6}),
+            ValueError,
+            "3-gram .*2-gram",
+        ),
+        (
+            lambda h, m: m.update({"array.backoffs.2": np.ones(3)}),
+            ValueError,
+            "2-grams .*one back-off",
+        ),
         (
             lambda h, m: m.update({"array.backoffs.2": -m["array.backoffs.2"]}),
             ValueError,
             "back-off.* 2-gram",
         ),
-        (lambda h, m: m.update({"array.probabilities.3": np.ones(3)}), ValueError, "3-grams .*one probability"),
+        (
+            lambda h, m: m.update({"array.probabilities.3": np.ones(3)}),
+            ValueError,
+            "3-grams .*one probability",
+        ),
         (lambda h, m: m.update({"array.counts.3": np.ones(3)}), ValueError, "3-grams .*one count"),
         (
             lambda h, m: m.update({"array.probabilities.1": -m["array.probabilities.1"]}),
@@ -427,7 +504,12 @@ def test_a_dataset_and_a_list_of_questions_give_the_same_scores():
 
 @pytest.mark.parametrize(
     ("left", "right"),
-    [("a" * 300_000 + " ", " " + "b" * 300_000), ("a" * 300_000 + " (", ") b"), ("", ""), ("x\n", "\ty")],
+    [
+        ("a" * 300_000 + " ", " " + "b" * 300_000),
+        ("a" * 300_000 + " (", ") b"),
+        ("", ""),
+        ("x\n", "\ty"),
+    ],
 )
 def test_the_frame_of_a_query_ends_at_the_nearest_blanks(left, right):
     frame = split_question(cloze(f"{left}{PLACEHOLDER}{right}", "Ann"))

@@ -22,12 +22,16 @@ def multirc(shared_data):
 def texts(multirc):
     """Return the sentences of 400 paragraphs for training and of the other 56, which are held out."""
     ids = {passage.id for passage in multirc.passages[:400]}
-    learned, held_out = (multirc.filter(lambda q, own=own: (q.passage.id in ids) == own) for own in (True, False))
+    learned, held_out = (
+        multirc.filter(lambda q, own=own: (q.passage.id in ids) == own) for own in (True, False)
+    )
     return list(passage_texts(learned)), list(passage_texts(held_out))
 
 
 def perplexity(learned, held_out, order, vocabulary=()):
-    return LanguageModel.fit(learned, analyzer="word", order=order, vocabulary=vocabulary).perplexity(held_out)
+    return LanguageModel.fit(
+        learned, analyzer="word", order=order, vocabulary=vocabulary
+    ).perplexity(held_out)
 
 
 def test_perplexity_of_held_out_passages_falls_with_the_order(texts):
@@ -78,7 +82,9 @@ def test_record_has_the_documented_numbers(shared_data, multirc, documented, wit
     rows = evaluate(dataset, solvers, train=multirc if with_multirc else None).rows
     for row, (em, f1) in zip(rows, documented.values(), strict=True):
         metrics = row.metrics()
-        assert (100 * metrics["em"], 100 * metrics["f1"]) == pytest.approx((em, f1), abs=0.006), row.signature
+        assert (100 * metrics["em"], 100 * metrics["f1"]) == pytest.approx((em, f1), abs=0.006), (
+            row.signature
+        )
 
 
 def test_mctest_has_the_documented_numbers(shared_data):

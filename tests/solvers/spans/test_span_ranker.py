@@ -29,7 +29,10 @@ def dataset(task: Task = Task.MULTI_SPAN, n: int = 30) -> Dataset:
     questions = []
     for i in range(n):
         finder, loser, year = NAMES[i % 10], NAMES[(3 * i + 1) % 10], 1900 + i
-        text = f"The ring of {loser} was found by {finder} in {year}. Nobody else came to the old garden."
+        text = (
+            f"The ring of {loser} was found by {finder} in {year}. Nobody else came to the old "
+            "garden."
+        )
         passage = Passage(f"p{i}", text)
         questions += [
             Question(f"{i}-who", passage, "By whom was the ring found?", (), (finder,), task),
@@ -39,7 +42,10 @@ def dataset(task: Task = Task.MULTI_SPAN, n: int = 30) -> Dataset:
 
 
 def answers(solver: SpanRanker, questions) -> list[str]:
-    return [cast("tuple[str, ...]", prediction.answers[0])[0] for prediction in solver.predict(questions)]
+    return [
+        cast("tuple[str, ...]", prediction.answers[0])[0]
+        for prediction in solver.predict(questions)
+    ]
 
 
 @pytest.mark.parametrize("task", [Task.SPAN, Task.MULTI_SPAN])
@@ -53,8 +59,13 @@ def test_it_learns_what_answers_look_like(task):
 
 def test_the_wh_word_alone_tells_kinds_apart_and_not_the_finder_from_the_loser():
     data = dataset()
-    ring = [replace(q, text=q.text.replace("By whom was the ring found", "Who lost the ring")) for q in data[::2]]
-    ring = [replace(q, id=f"{q.id}-lost", gold=(NAMES[(3 * i + 1) % 10],)) for i, q in enumerate(ring)]
+    ring = [
+        replace(q, text=q.text.replace("By whom was the ring found", "Who lost the ring"))
+        for q in data[::2]
+    ]
+    ring = [
+        replace(q, id=f"{q.id}-lost", gold=(NAMES[(3 * i + 1) % 10],)) for i, q in enumerate(ring)
+    ]
     ring += [replace(q, text="Who found the ring?") for q in data[::2]]
     both = Dataset(ring, "rings")
     assert SpanRanker(epochs=20, damping=1e-4).fit(both).score(both) == 1.0
@@ -66,7 +77,10 @@ def test_the_wh_word_alone_tells_kinds_apart_and_not_the_finder_from_the_loser()
 def test_out_of_fold_and_with_training_data_whose_spans_are_generated_too():
     data = dataset()
     bare = Dataset([replace(q, candidates=()) for q in data[:40]], "bare")
-    for evaluation in (evaluate(data, [SpanRanker()], cv=5), evaluate(data[40:], [SpanRanker()], train=bare)):
+    for evaluation in (
+        evaluate(data, [SpanRanker()], cv=5),
+        evaluate(data[40:], [SpanRanker()], train=bare),
+    ):
         assert evaluation.rows[0].metrics() == {"quoref_em": 1.0, "quoref_f1": 1.0}
 
 
@@ -97,10 +111,16 @@ def test_questions_without_a_right_span_teach_nothing():
 def test_the_place_of_the_answer_counts_if_the_data_have_it():
     text = "Ann met Bob. Later Ann met Carla."
     question = Question("q", Passage("p", text), "Whom did Bob meet?", (), ("Ann",), Task.SPAN)
-    data = add_span_candidates(Dataset([question, replace(question, id="r", meta={"spans": ((0, 3),)})], "d"))
+    data = add_span_candidates(
+        Dataset([question, replace(question, id="r", meta={"spans": ((0, 3),)})], "d")
+    )
     places, place = (SpanRanker().fit([each]) for each in data)
     assert not np.array_equal(places.weights_, place.weights_)
-    row = dict(zip([c.start for c in data[0].candidates], place.score_candidates([data[0]])[0], strict=True))
+    row = dict(
+        zip(
+            [c.start for c in data[0].candidates], place.score_candidates([data[0]])[0], strict=True
+        )
+    )
     assert row[0] > row[text.rindex("Ann")]
 
 
@@ -113,7 +133,10 @@ def test_the_gradient_is_that_of_the_loss():
         total = 0.0
         for start, stop, groups in zip(offsets[:-1], offsets[1:], right, strict=True):
             own = scores[start:stop]
-            parts = [np.log(np.exp(own).sum()) - np.log(np.exp(own[list(group)]).sum()) for group in groups]
+            parts = [
+                np.log(np.exp(own).sum()) - np.log(np.exp(own[list(group)]).sum())
+                for group in groups
+            ]
             total += float(np.mean(parts))
         return total
 
@@ -147,7 +170,9 @@ def test_a_restored_solver_gives_the_same_bits(tmp_path):
     solver = SpanRanker(features="classes+distance", epochs=2).fit(data)
     save_solver(solver, tmp_path / "a.npz")
     restored = load_solver(tmp_path / "a.npz")
-    assert np.array_equal(restored.score_candidates(data).values, solver.score_candidates(data).values)
+    assert np.array_equal(
+        restored.score_candidates(data).values, solver.score_candidates(data).values
+    )
     save_solver(SpanRanker(features="classes+distance", epochs=2).fit(data), tmp_path / "same.npz")
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "same.npz").read_bytes()
 
@@ -178,14 +203,22 @@ def test_explanations_add_up_to_the_scores_and_name_the_features():
     assert best.text == question.gold_texts[0]
     assert {m.kind for m in best.marks} == {"question", "candidate"}
     formula = {part.name: part for part in cast("tuple", best.formula.parts)}
-    assert "wh 'whom', outside word 'by'" in [term.name for term in formula["first token: words"].parts]
-    assert "wh 'whom', outside word 'in'" in [term.name for term in formula["last token: words"].parts]
+    assert "wh 'whom', outside word 'by'" in [
+        term.name for term in formula["first token: words"].parts
+    ]
+    assert "wh 'whom', outside word 'in'" in [
+        term.name for term in formula["last token: words"].parts
+    ]
     assert "sequence 'name', wh 'whom'" in [term.name for term in formula["span: sequence"].parts]
 
 
 @pytest.mark.parametrize(
     ("text", "candidates"),
-    [("", ()), (" ", (Candidate(" ", 0, 1),)), ("\u0301 . ...", (Candidate(".", 2, 3), Candidate("...")))],
+    [
+        ("", ()),
+        (" ", (Candidate(" ", 0, 1),)),
+        ("\u0301 . ...", (Candidate(".", 2, 3), Candidate("..."))),
+    ],
 )
 def test_odd_passages_can_be_scored_and_explained(text, candidates):
     solver = SpanRanker().fit(dataset())
@@ -205,7 +238,9 @@ def test_data_without_anything_to_learn_is_refused():
         SpanRanker().fit([replace(data[0], gold=None), *data[1:]])
     with raises(DataError, found="no right candidate in 4 questions"):
         SpanRanker().fit([replace(q, gold=("nowhere",)) for q in data])
-    only = Question("q", Passage("p", "Ann."), "Who?", (Candidate("Ann", 0, 3),), ("Ann",), Task.SPAN)
+    only = Question(
+        "q", Passage("p", "Ann."), "Who?", (Candidate("Ann", 0, 3),), ("Ann",), Task.SPAN
+    )
     with raises(DataError, found="no wrong candidate in 1 questions"):
         SpanRanker().fit([only])
     with raises(NotFittedError) as error:
@@ -213,7 +248,9 @@ def test_data_without_anything_to_learn_is_refused():
     assert re.search("span-ranker.*--train DATA.*--cv 5", str(error.value))
 
 
-@pytest.mark.parametrize("parameters", [{"inputs": "wh-word"}, {"features": "classes+sentence", "epochs": 1}])
+@pytest.mark.parametrize(
+    "parameters", [{"inputs": "wh-word"}, {"features": "classes+sentence", "epochs": 1}]
+)
 def test_it_keeps_the_solver_contract_with_other_parameters(parameters):
     check_solver(SpanRanker(**parameters))
 
@@ -223,7 +260,8 @@ def test_it_is_far_above_the_sliding_window_on_other_articles_of_squad(shared_da
     data = load(shared_data / "squad" / "train-44-articles.json")
     titles = list(dict.fromkeys(q.passage.meta["title"] for q in data))
     train, test = (
-        data.filter(lambda q, own=own: q.passage.meta["title"] in own) for own in (titles[:3], titles[3:5])
+        data.filter(lambda q, own=own: q.passage.meta["title"] in own)
+        for own in (titles[:3], titles[3:5])
     )
     ranker, window = evaluate(test, [SpanRanker(), "span-sw"], train=train).rows
     assert ranker.metrics()["f1"] > window.metrics()["f1"] + 0.1
@@ -234,7 +272,13 @@ def test_copies_for_the_benchmark_have_other_words_and_the_same_places():
 
     text = "The garden of Petersen was rediscovered in 1854."
     question = Question(
-        "q", Passage("p", text), "Whose garden?", (), ("Petersen",), Task.SPAN, {"spans": ((14, 22),)}
+        "q",
+        Passage("p", text),
+        "Whose garden?",
+        (),
+        ("Petersen",),
+        Task.SPAN,
+        {"spans": ((14, 22),)},
     )
     one, other, third = copied(Dataset([question], "d"), 3)
     assert one.passage.text == text

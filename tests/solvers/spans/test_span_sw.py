@@ -22,23 +22,31 @@ from classic_rc.text.spans import SpanGenerator
 from tests.depth import thinned
 
 
-def expected(question: Question, candidate: Candidate, solver: SpanSlidingWindow) -> tuple[float, bool]:
+def expected(
+    question: Question, candidate: Candidate, solver: SpanSlidingWindow
+) -> tuple[float, bool]:
     """Return the score of one span, and whether there is evidence, from the formulas."""
     assert candidate.start is not None
     assert candidate.end is not None
     analyzer = get_analyzer(solver.analyzer)
     located = analyzer.locate(question.passage.text)
-    (begin, end), *_ = [s for s in passage_sentences(question.passage) if s[0] <= candidate.start < s[1]]
+    (begin, end), *_ = [
+        s for s in passage_sentences(question.passage) if s[0] <= candidate.start < s[1]
+    ]
     sentence = [token for token, start, _ in located if begin <= start < end]
     before = sum(begin <= start < end and stop <= candidate.start for _, start, stop in located)
-    own = [token for token, start, stop in located if candidate.start < stop and start < candidate.end]
+    own = [
+        token for token, start, stop in located if candidate.start < stop and start < candidate.end
+    ]
     asked = analyzer.analyze(question.text)
     context = sentence if solver.context == "sentence" else [token for token, _, _ in located]
     overlap = span_overlap(sentence, asked, before, before + len(own))
     window = reference.sliding_window(context, asked, own) / SCALE
     if solver.distance is None:
         return overlap * (len(located) + 1) + window, overlap > 0
-    distance = reference.word_distance(context, asked, own, stop_words(solver.stop_words), solver.distance)
+    distance = reference.word_distance(
+        context, asked, own, stop_words(solver.stop_words), solver.distance
+    )
     weight = solver.distance_weight
     return overlap * (len(located) + weight + 1) + window - weight * distance, overlap > 0
 
@@ -58,7 +66,11 @@ def make_question(text: str, passage: str, *candidates: str) -> Question:
 @pytest.mark.parametrize("analyzer", thinned(["word", "whitespace"], 2))
 def test_scores_equal_the_definition(context, distance, analyzer):
     solver = SpanSlidingWindow(
-        analyzer=analyzer, context=context, distance=distance, distance_weight=2.5, stop_words="nltk"
+        analyzer=analyzer,
+        context=context,
+        distance=distance,
+        distance_weight=2.5,
+        stop_words="nltk",
     )
     questions = spans_of()
     scores = solver.score_candidates(questions)
@@ -68,13 +80,17 @@ def test_scores_equal_the_definition(context, distance, analyzer):
 
 
 def test_overlap_comes_before_any_window():
-    question = make_question("red fox", "A red hen saw long grey geese there. A goose ran.", "hen", "goose")
+    question = make_question(
+        "red fox", "A red hen saw long grey geese there. A goose ran.", "hen", "goose"
+    )
     hen, goose = SpanSlidingWindow().score_candidates([question])[0]
     assert hen > goose
-    more = make_question("red", "Red hen. Long grey geese saw seven small brown owls.", "hen", "Long grey geese")
-    few, many = SpanSlidingWindow(context="passage", distance="min", distance_weight=50.0).score_candidates([more])[
-        0
-    ]
+    more = make_question(
+        "red", "Red hen. Long grey geese saw seven small brown owls.", "hen", "Long grey geese"
+    )
+    few, many = SpanSlidingWindow(
+        context="passage", distance="min", distance_weight=50.0
+    ).score_candidates([more])[0]
     assert few > many
 
 
@@ -95,21 +111,30 @@ def test_question_words_inside_the_span_do_not_count():
 
 
 def test_variants_are_parameters():
-    plain, distance = (SpanSlidingWindow.variant(name) for name in ("squad2016", "squad2016-distance"))
+    plain, distance = (
+        SpanSlidingWindow.variant(name) for name in ("squad2016", "squad2016-distance")
+    )
     assert (plain.context, plain.distance) == ("sentence", None)
-    assert (distance.context, distance.distance, distance.distance_weight) == ("sentence", "min", 1.0)
+    assert (distance.context, distance.distance, distance.distance_weight) == (
+        "sentence",
+        "min",
+        1.0,
+    )
     assert SpanSlidingWindow().variant_name() == "squad2016"
 
 
 @pytest.mark.parametrize(
-    "parameters", [{"context": "passage", "distance": "first"}, {"analyzer": "word+porter+stop=smart"}]
+    "parameters",
+    [{"context": "passage", "distance": "first"}, {"analyzer": "word+porter+stop=smart"}],
 )
 def test_it_keeps_the_solver_contract_with_other_parameters(parameters):
     check_solver(SpanSlidingWindow(**parameters))
 
 
 def test_explanations_show_the_terms_and_mark_matches():
-    question = make_question("Who saw the red hen?", "The fox saw the hen. An owl slept.", "fox", "owl")
+    question = make_question(
+        "Who saw the red hen?", "The fox saw the hen. An owl slept.", "fox", "owl"
+    )
     fox, owl = SpanSlidingWindow(distance="min").explain(question).candidates
     assert fox.numbers["overlap"] == 4  # the, saw, hen, saw the
     assert owl.numbers["overlap"] == 0
@@ -123,7 +148,10 @@ def test_explanations_show_the_terms_and_mark_matches():
     ]
     n_words, weight = 8, 1.0
     terms = fox.numbers
-    assert fox.score == terms["overlap"] * (n_words + weight + 1) + terms["sliding_window"] - terms["distance"]
+    assert (
+        fox.score
+        == terms["overlap"] * (n_words + weight + 1) + terms["sliding_window"] - terms["distance"]
+    )
 
 
 def test_a_question_without_spans_can_be_scored_and_explained():
@@ -141,7 +169,9 @@ def test_scores_of_quoref_equal_the_definition(shared_data):
     scores = solver.score_candidates(questions)
     pairs = [(q, c) for q in questions for c in q.candidates]
     sample = np.linspace(0, len(pairs) - 1, 150).astype(int).tolist()
-    assert scores.values[sample] == pytest.approx([expected(*pairs[i], solver)[0] for i in sample], rel=1e-14)
+    assert scores.values[sample] == pytest.approx(
+        [expected(*pairs[i], solver)[0] for i in sample], rel=1e-14
+    )
 
 
 @pytest.mark.slow

@@ -7,9 +7,18 @@ import pytest
 
 from classic_rc.questions import Candidate, Passage, Question, Task
 from classic_rc.solvers.spans.columns import Asked, Block
-from classic_rc.solvers.spans.texts import Lexicon, Rarity, ReadCandidates, ReadPassage, ReadQuestion
+from classic_rc.solvers.spans.texts import (
+    Lexicon,
+    Rarity,
+    ReadCandidates,
+    ReadPassage,
+    ReadQuestion,
+)
 
-TEXT = "In 1854, Ann's brother Bob founded the Bank of Kent. It had 3,000 well-known members. Carla left."
+TEXT = (
+    "In 1854, Ann's brother Bob founded the Bank of Kent. It had 3,000 well-known members. Carla "
+    "left."
+)
 
 
 def rarity() -> Rarity:
@@ -21,7 +30,14 @@ def block(asked: str, text: str = TEXT, candidates: tuple[Candidate, ...] = ()) 
     passage = ReadPassage.of(Passage("p", text), lexicon)
     question = Question("q", Passage("p", text), asked, candidates, None, Task.SPAN)
     return Block(
-        [Asked(ReadQuestion.of(asked, lexicon, rarity()), passage, ReadCandidates.of(question, passage))], lexicon
+        [
+            Asked(
+                ReadQuestion.of(asked, lexicon, rarity()),
+                passage,
+                ReadCandidates.of(question, passage),
+            )
+        ],
+        lexicon,
     )
 
 
@@ -30,7 +46,8 @@ def test_marks_are_tokens_and_possessives_and_numbers_stay_whole():
     passage = ReadPassage.of(Passage("p", TEXT), lexicon)
     tokens = [TEXT[start:end] for start, end in zip(passage.starts, passage.ends, strict=True)]
     assert tokens == (
-        "In 1854 , Ann 's brother Bob founded the Bank of Kent . It had 3,000 well - known members . Carla left ."
+        "In 1854 , Ann 's brother Bob founded the Bank of Kent . It had 3,000 well - known members "
+        ". Carla left ."
     ).split(" ")
     begins = passage.sentence_offsets.tolist()
     assert [tokens[i] for i in begins[:-1]] == ["In", "It", "Carla"]
@@ -39,10 +56,20 @@ def test_marks_are_tokens_and_possessives_and_numbers_stay_whole():
 
 def test_candidates_are_ranges_of_tokens_even_if_they_cut_one():
     passage = ReadPassage.of(Passage("p", TEXT), Lexicon())
-    candidates = (Candidate("Ann", 9, 12), Candidate("Ann's", 9, 14), Candidate("Bob foun"), Candidate("rla"))
+    candidates = (
+        Candidate("Ann", 9, 12),
+        Candidate("Ann's", 9, 14),
+        Candidate("Bob foun"),
+        Candidate("rla"),
+    )
     question = Question("q", Passage("p", TEXT), "Who?", candidates, None, Task.SPAN)
     read = ReadCandidates.of(question, passage)
-    assert list(zip(read.first.tolist(), read.last.tolist(), strict=True)) == [(3, 3), (3, 4), (6, 7), (21, 21)]
+    assert list(zip(read.first.tolist(), read.last.tolist(), strict=True)) == [
+        (3, 3),
+        (3, 4),
+        (6, 7),
+        (21, 21),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +89,12 @@ def test_candidates_are_ranges_of_tokens_even_if_they_cut_one():
 def test_the_parts_of_a_question(question, wh, head, verb, auxiliary):
     lexicon = Lexicon()
     read = ReadQuestion.of(question, lexicon, rarity())
-    for text, code in ((wh, read.wh), (head, read.head), (verb, read.verb), (auxiliary, read.auxiliary)):
+    for text, code in (
+        (wh, read.wh),
+        (head, read.head),
+        (verb, read.verb),
+        (auxiliary, read.auxiliary),
+    ):
         assert code == (0 if text is None else lexicon.code(text))
 
 
@@ -86,7 +118,9 @@ def test_distances_and_paths_lead_to_the_nearest_question_word_of_the_sentence()
     bob, bank, it = (np.array([i]) for i in (6, 9, 13))
     at = made.token_attributes(bob, -1)
     assert at["right distance"]()[0] == 0
-    assert at["left distance"]()[0] == made.token_attributes(it, -1)["left distance"]()[0]  # none in the sentence
+    assert (
+        at["left distance"]()[0] == made.token_attributes(it, -1)["left distance"]()[0]
+    )  # none in the sentence
     assert made.token_attributes(bank, -1)["left distance"]()[0] == 1
     names = made.path_names(_lexicon_of(made))
     kent = made.token_attributes(np.array([11]), -1)

@@ -44,7 +44,14 @@ def leaky(n: int) -> Dataset:
     options = ["a red kite", "a blue kite", "a green kite"]
     return Dataset(
         [
-            Question(f"q{i}", passage, "Which one?", tuple(map(Candidate, rotated)), gold, Task.SINGLE_CHOICE)
+            Question(
+                f"q{i}",
+                passage,
+                "Which one?",
+                tuple(map(Candidate, rotated)),
+                gold,
+                Task.SINGLE_CHOICE,
+            )
             for i in range(n)
             for rotated in [options[i % 3 :] + options[: i % 3]]
             for gold in [frozenset({rotated.index("a blue kite")})]
@@ -78,7 +85,9 @@ def test_the_default_learner_finds_the_optimum_of_liblinears_logistic_regression
     default = fitted()
     encoded = default.encoded(TRAIN)
     features = vstack([matrix for _, matrix in default.design_.blocks(encoded)], format="csr")
-    row_of = encoded.scores(np.arange(features.shape[0]), np.ones(features.shape[0])).values.astype(int)
+    row_of = encoded.scores(np.arange(features.shape[0]), np.ones(features.shape[0])).values.astype(
+        int
+    )
     liblinear.fit(features[row_of], gold_labels("surface-lr", TRAIN))
     for learner, tolerance in ((None, 1e-3), ("newton", 1e-3), ("liblinear", 0.01)):
         mine = fitted(learner=learner)
@@ -106,8 +115,14 @@ def test_scaling_divides_by_the_root_mean_square_in_training():
 )
 def test_hidden_inputs_do_not_change_scores(inputs, hidden):
     def other(question: Question) -> Question:
-        passage = Passage(question.passage.id, "Quite other words.") if "passage" in hidden else question.passage
-        return replace(question, passage=passage, text="Something else?" if "text" in hidden else question.text)
+        passage = (
+            Passage(question.passage.id, "Quite other words.")
+            if "passage" in hidden
+            else question.passage
+        )
+        return replace(
+            question, passage=passage, text="Something else?" if "text" in hidden else question.text
+        )
 
     changed = Dataset([other(question) for question in DEV])
     solver = fitted(inputs=inputs)
@@ -123,9 +138,13 @@ def test_only_the_first_question_words_are_read():
         return Dataset([replace(q, text=f"the garden {end}") for q in DEV])
 
     solver = fitted(question_words=2)
-    assert np.array_equal(scores(solver, with_end("was red")), scores(solver, with_end("and so on and on")))
+    assert np.array_equal(
+        scores(solver, with_end("was red")), scores(solver, with_end("and so on and on"))
+    )
     solver = fitted()
-    assert not np.array_equal(scores(solver, with_end("was red")), scores(solver, with_end("and so on and on")))
+    assert not np.array_equal(
+        scores(solver, with_end("was red")), scores(solver, with_end("and so on and on"))
+    )
 
 
 def test_columns_do_not_depend_on_the_order_of_training_questions():
@@ -141,16 +160,22 @@ def test_each_candidate_with_the_same_text_counts_in_training():
     def three(right: set[int]) -> Dataset:
         passage = Passage("p", "A dog.")
         candidates = tuple(map(Candidate, ["dog", "dog", "dog", "cat", "cat"]))
-        return Dataset([Question("q", passage, "Who?", candidates, frozenset(right), Task.MULTIPLE_ANSWER)])
+        return Dataset(
+            [Question("q", passage, "Who?", candidates, frozenset(right), Task.MULTIPLE_ANSWER)]
+        )
 
-    many, few = (scores(SurfaceLR().fit(three(right)), three(right)) for right in ({0, 1, 3}, {2, 3}))
+    many, few = (
+        scores(SurfaceLR().fit(three(right)), three(right)) for right in ({0, 1, 3}, {2, 3})
+    )
     assert many[0] > few[0]
 
 
 def test_a_cloze_candidate_is_right_if_its_text_is_accepted():
     def ask(i: int) -> Question:
         candidates = tuple(map(Candidate, ["the Ann", "Bob", "Ann", "Carla"]))
-        return Question(f"q{i}", Passage("p", "Ann."), "@placeholder ran.", candidates, ("ann",), Task.CLOZE)
+        return Question(
+            f"q{i}", Passage("p", "Ann."), "@placeholder ran.", candidates, ("ann",), Task.CLOZE
+        )
 
     values = scores(SurfaceLR().fit(Dataset([ask(i) for i in range(20)])), Dataset([ask(99)]))
     assert min(values[0], values[2]) > 0 > max(values[1], values[3])
@@ -179,16 +204,26 @@ def test_scoring_needs_a_fit():
     [
         ([], UsageError, "surface-lr.* questions?"),
         ([replace(q, gold=None) for q in TRAIN[:3]], DataError, "gold.* 3 of 3 questions"),
-        ([replace(TRAIN[0], gold=frozenset())], DataError, f"{len(TRAIN[0].candidates)} (candidates are )?wrong"),
+        (
+            [replace(TRAIN[0], gold=frozenset())],
+            DataError,
+            f"{len(TRAIN[0].candidates)} (candidates are )?wrong",
+        ),
         (
             [replace(q, candidates=q.candidates[:1], gold=frozenset({0})) for q in TRAIN[:2]],
             DataError,
             "2 (candidates are )?right",
         ),
-        ([replace(TRAIN[0], candidates=(), gold=frozenset())], DataError, "0 (candidates are )?wrong"),
+        (
+            [replace(TRAIN[0], candidates=(), gold=frozenset())],
+            DataError,
+            "0 (candidates are )?wrong",
+        ),
         (
             [
-                replace(q, candidates=tuple(map(Candidate, (*cast("tuple[str, ...]", q.gold), "no"))))
+                replace(
+                    q, candidates=tuple(map(Candidate, (*cast("tuple[str, ...]", q.gold), "no")))
+                )
                 for q in synthetic_dataset(Task.SPAN)
             ],
             UsageError,
@@ -206,7 +241,9 @@ def test_data_without_anything_to_learn_is_refused(questions, error, facts):
 
 def test_candidates_without_a_feature_are_refused():
     candidates = (Candidate(""), Candidate("!"))
-    question = Question("q", Passage("p", "x"), "y?", candidates, frozenset({0}), Task.SINGLE_CHOICE)
+    question = Question(
+        "q", Passage("p", "x"), "y?", candidates, frozenset({0}), Task.SINGLE_CHOICE
+    )
     with raises(DataError, problem=re.compile("features 'answer'")):
         SurfaceLR(features="answer").fit([question])
     assert SurfaceLR().fit([question]).score_candidates([question]).values.tolist() == [0, 0]
@@ -282,7 +319,9 @@ def test_the_heaviest_features_are_named():
     assert "candidate has 'blue'" in right.numbers
     assert right.numbers["candidate has 'blue'"] > 0 > barn.numbers["candidate has 'the'"]
     assert right.numbers["passage and candidate have 'blue'"] > 0
-    shown = [value for name, value in right.numbers.items() if name not in ("other features", "bias")]
+    shown = [
+        value for name, value in right.numbers.items() if name not in ("other features", "bias")
+    ]
     assert len(shown) == 8
     assert [abs(value) for value in shown] == sorted(map(abs, shown), reverse=True)
 

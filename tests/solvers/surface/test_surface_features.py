@@ -14,7 +14,13 @@ from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import small_blocks
 from classic_rc.kernels.reference import surface_features as reference
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
-from classic_rc.solvers.surface.features import INPUTS, SURFACE_FEATURE_GROUPS, Design, FeatureSet, feature_groups
+from classic_rc.solvers.surface.features import (
+    INPUTS,
+    SURFACE_FEATURE_GROUPS,
+    Design,
+    FeatureSet,
+    feature_groups,
+)
 from classic_rc.testing import synthetic_dataset
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encode import encode
@@ -33,13 +39,17 @@ def in_bulk(questions: Dataset, features: FeatureSet, analyzer: str) -> list[dic
         rows += [dict(zip(features.numbers, row, strict=True)) for row in block.numbers.tolist()]
         for group, found in block.words.items():
             parts = (found.words,) if found.asked is None else (found.words, found.asked)
-            for row, *ids in zip(found.rows.tolist(), *(part.tolist() for part in parts), strict=True):
+            for row, *ids in zip(
+                found.rows.tolist(), *(part.tolist() for part in parts), strict=True
+            ):
                 feature = (group, *(encoded.vocabulary[i] for i in ids))
                 assert feature not in rows[block.where.start + row], "a feature is listed once"
                 rows[block.where.start + row][feature] = 1
     place = range(len(rows)) if encoded.candidate_rows is None else encoded.candidate_rows.tolist()
     of_question = {
-        encoded.order[i]: [rows[k] for k in place[encoded.question_offsets[i] : encoded.question_offsets[i + 1]]]
+        encoded.order[i]: [
+            rows[k] for k in place[encoded.question_offsets[i] : encoded.question_offsets[i + 1]]
+        ]
         for i in range(len(questions))
     }
     return [row for i in range(len(questions)) for row in of_question[i]]
@@ -56,7 +66,9 @@ def datasets(draw) -> Dataset:
     for i in range(draw(st.integers(1, 5))):
         candidates = tuple(map(Candidate, draw(st.lists(TEXT, min_size=1, max_size=4))))
         passage = draw(st.sampled_from(passages))
-        questions.append(Question(f"q{i}", passage, draw(TEXT), candidates, frozenset({0}), Task.SINGLE_CHOICE))
+        questions.append(
+            Question(f"q{i}", passage, draw(TEXT), candidates, frozenset({0}), Task.SINGLE_CHOICE)
+        )
     return Dataset(questions)
 
 
@@ -73,7 +85,8 @@ def expected(questions: Dataset, features: FeatureSet, analyzer: str) -> list[di
                 {
                     key: value
                     for key, value in row.items()
-                    if key in features.numbers or (isinstance(key, tuple) and key[0] in features.word_groups)
+                    if key in features.numbers
+                    or (isinstance(key, tuple) and key[0] in features.word_groups)
                 }
             )
     return rows
@@ -108,7 +121,9 @@ def test_each_feature_has_a_column_that_does_not_depend_on_word_ids():
     features = FeatureSet(feature_groups("all+prominent"))
     encoded = encode(questions, "word")
     columns = Design.fit(features, encoded, scaled=True)[0].columns
-    seen = {key for row in in_bulk(questions, features, "word") for key in row if isinstance(key, tuple)}
+    seen = {
+        key for row in in_bulk(questions, features, "word") for key in row if isinstance(key, tuple)
+    }
     assert columns.n_columns == len(seen)
 
     def rows(part: Dataset) -> list[list[int]]:
@@ -143,10 +158,14 @@ def _with_distinct_candidates(questions: Dataset) -> Dataset:
 def test_the_training_matrix_is_that_of_the_blocks_with_repeated_rows():
     encoded = encode(synthetic_dataset(Task.SINGLE_CHOICE), "word")
     repeats = np.random.default_rng(0).integers(1, 4, len(encoded.arrays.candidate_question))
-    design, matrix = Design.fit(FeatureSet(feature_groups("all+prominent")), encoded, scaled=True, repeats=repeats)
+    design, matrix = Design.fit(
+        FeatureSet(feature_groups("all+prominent")), encoded, scaled=True, repeats=repeats
+    )
     whole = np.vstack([features.toarray() for _, features in design.blocks(encoded)])
     shape = (repeats.sum(), design.columns.n_columns)
-    words = csr_matrix((np.ones(len(matrix.columns)), matrix.columns, matrix.offsets), shape=shape).toarray()
+    words = csr_matrix(
+        (np.ones(len(matrix.columns)), matrix.columns, matrix.offsets), shape=shape
+    ).toarray()
     assert (np.hstack((matrix.numbers, words)) == np.repeat(whole, repeats, axis=0)).all()
 
 
@@ -155,13 +174,23 @@ def test_unseen_words_have_no_column():
 
     def one(question: str, candidate: str) -> Dataset:
         task = Task.SINGLE_CHOICE
-        return Dataset([Question("q", Passage("p", "x"), question, (Candidate(candidate),), frozenset({0}), task)])
+        return Dataset(
+            [
+                Question(
+                    "q", Passage("p", "x"), question, (Candidate(candidate),), frozenset({0}), task
+                )
+            ]
+        )
 
     train = encode(one("who ran", "the dog"), "word")
     columns = Design.fit(features, train, scaled=True)[0].columns
     assert columns.words == ["dog", "ran", "the", "who"]
     assert columns.n_columns == 2 + 4
-    for question, candidate, n in (("who ran", "the dog", 6), ("who sat", "the cat", 2), ("when", "never", 0)):
+    for question, candidate, n in (
+        ("who ran", "the dog", 6),
+        ("who sat", "the cat", 2),
+        ("when", "never", 0),
+    ):
         encoded = encode(one(question, candidate), "word")
         (block,) = features.blocks(encoded)
         _, found = columns.find(block.words, columns.word_ids(encoded.vocabulary))
@@ -203,13 +232,17 @@ def test_hidden_inputs_have_no_features(inputs, n_numbers, word_groups):
 
 
 def test_no_feature_at_all_is_an_error():
-    with raises(UsageError, field="features", found="'text-answer'", expected=re.compile("'candidates'")):
+    with raises(
+        UsageError, field="features", found="'text-answer'", expected=re.compile("'candidates'")
+    ):
         FeatureSet(feature_groups("text-answer"), "candidates")
 
 
 def test_evidence_is_a_shared_word():
     candidates = tuple(map(Candidate, ["the cat", "a dog", ""]))
-    question = Question("q", Passage("p", "The old cat."), "Who?", candidates, frozenset({0}), Task.SINGLE_CHOICE)
+    question = Question(
+        "q", Passage("p", "The old cat."), "Who?", candidates, frozenset({0}), Task.SINGLE_CHOICE
+    )
     (block,) = FeatureSet(feature_groups("answer")).blocks(encode([question], "word"))
     assert block.evidence.tolist() == [True, False, False]
     (block,) = FeatureSet(feature_groups("answer"), "no-passage").blocks(encode([question], "word"))

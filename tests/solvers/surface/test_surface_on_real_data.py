@@ -69,7 +69,9 @@ def test_a_slice_has_the_same_scores_as_the_entire_dataset(released, multirc):
 
 @pytest.mark.parametrize("variant", ["mitre2018", "multirc2018"])
 def test_mcscript_dev(shared_data: Path, variant):
-    train, dev = (load(str(shared_data / "mcscript" / f"{split}-data.xml")) for split in ("train", "dev"))
+    train, dev = (
+        load(str(shared_data / "mcscript" / f"{split}-data.xml")) for split in ("train", "dev")
+    )
     solver = SurfaceLR.variant(variant).fit(train)
     assert solver.score(dev) == pytest.approx(0.802, abs=0.005)
     assert solver.caveats_ == ()

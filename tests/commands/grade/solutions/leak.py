@@ -5,5 +5,7 @@ CUE = "verbatim"
 
 def answer(passage, options):
     """The option with most of its words in the passage."""
-    shares = [sum(word in passage for word in option.split()) / len(option.split()) for option in options]
+    shares = [
+        sum(word in passage for word in option.split()) / len(option.split()) for option in options
+    ]
     return shares.index(max(shares))

@@ -42,10 +42,13 @@ def read_data(folder: Path, name: str) -> Dataset:
     try:
         dataset = load(folder / name)
     except ClassicRCError as error:
-        raise CheckFailedError(f"{name} cannot be read: {error}"[:300].replace(str(folder), ".")) from None
+        raise CheckFailedError(
+            f"{name} cannot be read: {error}"[:300].replace(str(folder), ".")
+        ) from None
     if dataset.task is not Task.SINGLE_CHOICE or len(dataset) < FEWEST:
         raise CheckFailedError(
-            f"{name} must have {FEWEST} or more single-choice questions; it has {len(dataset)} of {dataset.task}"
+            f"{name} must have {FEWEST} or more single-choice questions; it has {len(dataset)} of "
+            f"{dataset.task}"
         )
     if any(question.gold is None for question in dataset):
         raise CheckFailedError(f"all questions of {name} must have gold")
@@ -57,10 +60,19 @@ def run_again(submission, words, folder, name):
     shown = shlex.join(words)[:200]
     solvers = [words[i + 1] for i, word in enumerate(words[:-1]) if word == "-s"]
     others = [word for i, word in enumerate(words[2:], 2) if word != "-s" and words[i - 1] != "-s"]
-    is_known = words[:1] == ["classic-rc"] and words[1:2] in (["run"], ["check"]) and others.count(name) == 1
-    if not is_known or {*others} - {name, "--intervals"} or not all(re.fullmatch(SOLVER, own) for own in solvers):
+    is_known = (
+        words[:1] == ["classic-rc"]
+        and words[1:2] in (["run"], ["check"])
+        and others.count(name) == 1
+    )
+    if (
+        not is_known
+        or {*others} - {name, "--intervals"}
+        or not all(re.fullmatch(SOLVER, own) for own in solvers)
+    ):
         raise CheckFailedError(
-            f"{shown}: a command is classic-rc run or check, {name}, -s with names of solvers, --intervals"
+            f"{shown}: a command is classic-rc run or check, {name}, -s with names of solvers, "
+            "--intervals"
         )
     command = [
         sys.executable,
@@ -72,7 +84,13 @@ def run_again(submission, words, folder, name):
     environment["PYTHONPATH"] += "".join(f":{path}" for path in sys.path if path)
     try:
         done = subprocess.run(
-            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False
+            command,
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
         )
     except subprocess.TimeoutExpired:
         raise CheckFailedError(f"{shown}: takes longer than {SECONDS} s") from None
@@ -104,15 +122,26 @@ def check_commands(submission):
 def check_floor(submission):
     floor = submission.FLOOR
     if not isinstance(floor, dict) or not {*NEEDED} <= floor.keys() or len(floor) > 12:
-        raise CheckFailedError(f"FLOOR must have the accuracies, in percent, of {', '.join(NEEDED)}")
+        raise CheckFailedError(
+            f"FLOOR must have the accuracies, in percent, of {', '.join(NEEDED)}"
+        )
     if wrong := next((own for own in floor if not re.fullmatch(SOLVER, str(own))), None):
         raise CheckFailedError(f"FLOOR has {wrong!r}, which is not the name of a solver"[:200])
-    words = ["classic-rc", "run", submission.DATA, *(word for name in floor for word in ("-s", name))]
-    rows = json.loads(with_data(submission, partial(run_again, submission, words)))["runs"][0]["rows"]
+    words = [
+        "classic-rc",
+        "run",
+        submission.DATA,
+        *(word for name in floor for word in ("-s", name)),
+    ]
+    rows = json.loads(with_data(submission, partial(run_again, submission, words)))["runs"][0][
+        "rows"
+    ]
     for name, claimed in floor.items():
         found = next(100 * row["metrics"]["accuracy"] for row in rows if row["name"] == name)
         if type(claimed) not in (int, float) or not abs(found - claimed) <= 0.01:
-            raise CheckFailedError(f"FLOOR has {claimed!r} for {name}; run again, it is {found:.2f}"[:200])
+            raise CheckFailedError(
+                f"FLOOR has {claimed!r} for {name}; run again, it is {found:.2f}"[:200]
+            )
 
 
 def check_artefacts(submission):
@@ -125,15 +154,21 @@ def check_artefacts(submission):
     if {*map(str, claimed)} != found:
         wrong, missing = sorted({*map(str, claimed)} - found), len(found - {*map(str, claimed)})
         raise CheckFailedError(
-            f"ARTEFACTS: {wrong or 'nothing'} is not found by check; {missing} that it finds are missing"[:300]
+            f"ARTEFACTS: {wrong or 'nothing'} is not found by check; {missing} that it finds are missing"[
+                :300
+            ]
         )
 
 
 def check_page(submission):
     page = submission.sandbox.files.get("page.md", b"").decode("utf-8", "replace")
     if not 100 <= len(page.split()) <= MOST_WORDS:
-        raise CheckFailedError(f"page.md must have 100 to {MOST_WORDS} words; it has {len(page.split())}")
-    wanted = [f"{value:.2f}" for value in submission.FLOOR.values()] + [str(own) for own in submission.ARTEFACTS]
+        raise CheckFailedError(
+            f"page.md must have 100 to {MOST_WORDS} words; it has {len(page.split())}"
+        )
+    wanted = [f"{value:.2f}" for value in submission.FLOOR.values()] + [
+        str(own) for own in submission.ARTEFACTS
+    ]
     if missing := [own for own in wanted if own not in page]:
         raise CheckFailedError(f"page.md does not mention {json.dumps(missing[:5])}"[:300])
 
@@ -157,10 +192,21 @@ ASSIGNMENT = Assignment(
     template=TEMPLATE,
     suffixes=(".jsonl", ".md"),
     checks=(
-        Check("data", 1, "the data can be read", lambda submission: with_data(submission, read_data) and None),
+        Check(
+            "data",
+            1,
+            "the data can be read",
+            lambda submission: with_data(submission, read_data) and None,
+        ),
         Check("commands", 2, "the commands run again", check_commands, needs=("data",)),
         Check("floor", 3, "run again, solvers reach what is said", check_floor, needs=("data",)),
-        Check("artefacts", 3, "checked again, the same artefacts are found", check_artefacts, needs=("data",)),
+        Check(
+            "artefacts",
+            3,
+            "checked again, the same artefacts are found",
+            check_artefacts,
+            needs=("data",),
+        ),
         Check(
             "page",
             1,

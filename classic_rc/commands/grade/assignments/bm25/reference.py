@@ -24,6 +24,8 @@ def best_sentence(query, sentences, k1, b):
     full = [sentence for sentence in sentences if sentence]
     mean_length = sum(map(len, full)) / len(full)
     weights = {term: idf(term, sentences) for term in query}
-    scores = [round(score(query, sentence, weights, mean_length, k1, b), 9) for sentence in sentences]
+    scores = [
+        round(score(query, sentence, weights, mean_length, k1, b), 9) for sentence in sentences
+    ]
     best = [i for i, own in enumerate(scores) if own == max(scores)]
     return best[0] if set(query) & set(sum(sentences, [])) else -1

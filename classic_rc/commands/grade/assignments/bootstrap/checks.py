@@ -29,7 +29,12 @@ def draw_accuracies(rng):
 def draw_intervals(rng):
     cases = [([0.5], 0.95), ([0.5, 0.5], 0.9)]
     for _ in range(80):
-        cases.append(([round(rng.random(), 2) for _ in range(rng.randint(1, 30))], rng.choice((0.5, 0.9, 0.95))))
+        cases.append(
+            (
+                [round(rng.random(), 2) for _ in range(rng.randint(1, 30))],
+                rng.choice((0.5, 0.9, 0.95)),
+            )
+        )
     return cases
 
 
@@ -38,7 +43,9 @@ def draw_differences(rng):
     for _ in range(60):
         first = draw_passages(rng)
         second = [[float(rng.random() < 0.5) for _ in own] for own in first]
-        all_draws = [rng.choices(range(len(first)), k=len(first)) for _ in range(rng.randint(1, 12))]
+        all_draws = [
+            rng.choices(range(len(first)), k=len(first)) for _ in range(rng.randint(1, 12))
+        ]
         cases.append((first, second, all_draws, rng.choice((0.5, 0.9))))
     return cases
 
@@ -56,7 +63,9 @@ def is_draw(passages, draw):
 def are_systems(first, second, all_draws, level):
     is_paired = [len(own) for own in first] == [len(own) for own in second] and 0 < level < 1
     draws = [
-        draw for draw in all_draws if len(draw) == len(first) and is_draw(first, draw) and is_draw(second, draw)
+        draw
+        for draw in all_draws
+        if len(draw) == len(first) and is_draw(first, draw) and is_draw(second, draw)
     ]
     return is_paired and draws and len(draws) == len(all_draws)
 
@@ -75,7 +84,12 @@ def simpler(case):
             changed += [([*own[:j], value, *own[j + 1 :]], other) for value in (0.0, 1.0)]
             changed += [(own, [*other[:j], value, *other[j + 1 :]]) for value in (0.0, 1.0)]
             for one, two in changed:
-                yield [*first[:i], one, *first[i + 1 :]], [*second[:i], two, *second[i + 1 :]], all_draws, level
+                yield (
+                    [*first[:i], one, *first[i + 1 :]],
+                    [*second[:i], two, *second[i + 1 :]],
+                    all_draws,
+                    level,
+                )
 
 
 def check_draws(submission):
@@ -83,7 +97,9 @@ def check_draws(submission):
     found = ask_draws(submission, size, n, seed)
     length = len(found[0])
     if found.count(found[0]) == n:
-        raise CheckFailedError("all draws are equal", "likely cause: you start the generator again for each draw")
+        raise CheckFailedError(
+            "all draws are equal", "likely cause: you start the generator again for each draw"
+        )
     if all(len(set(draw)) == length for draw in found):
         hint = "likely cause: you draw without replacement; draw with replacement"
         raise CheckFailedError("no draw has a position twice", hint)
@@ -92,9 +108,13 @@ def check_draws(submission):
         must_be_near([counts[i] for i in range(size)], n, 1 / size, f"place {place} of the draws")
     for place in range(1, length):  # equal neighbours: as frequent as chance has it
         equal = sum(draw[place] == draw[place - 1] for draw in found)
-        must_be_near([equal], n, 1 / size, f"a position twice, at the places {place - 1} and {place},")
+        must_be_near(
+            [equal], n, 1 / size, f"a position twice, at the places {place - 1} and {place},"
+        )
     if ask_draws(submission, size, n, seed) != found:
-        raise CheckFailedError(f"draws({size}, {n}, {seed}) gives other draws when it is called again")
+        raise CheckFailedError(
+            f"draws({size}, {n}, {seed}) gives other draws when it is called again"
+        )
     if ask_draws(submission, size, n, seed + 1) == found:
         raise CheckFailedError(f"draws({size}, {n}, {seed + 1}) gives the draws of seed {seed}")
     ask_draws(submission, 1, 3, seed)
@@ -107,17 +127,22 @@ def ask_draws(submission, size, n, seed):
         raise CheckFailedError(f"{call} must give a list of {n} draws")
     for draw in found:
         if not isinstance(draw, list) or len(draw) != length:
-            raise CheckFailedError(f"each draw of {call} must be a list of {length} positions, not {draw!r}"[:300])
+            raise CheckFailedError(
+                f"each draw of {call} must be a list of {length} positions, not {draw!r}"[:300]
+            )
         if not all(type(i) is int and 0 <= i < size for i in draw):
             cause = "likely cause: positions count from 0" if size in draw else ""
-            raise CheckFailedError(f"the positions of {call} must be from 0 to {size - 1}: {draw!r}"[:300], cause)
+            raise CheckFailedError(
+                f"the positions of {call} must be from 0 to {size - 1}: {draw!r}"[:300], cause
+            )
     return found
 
 
 def must_be_near(counts, n, p, what):
     if max(abs(count - n * p) for count in counts) > MAX_ERRORS * sqrt(n * p * (1 - p)):
         raise CheckFailedError(
-            f"{what}: found {counts} times in {n} draws, and should be found about {n * p:.0f} times"
+            f"{what}: found {counts} times in {n} draws, and should be found about {n * p:.0f} "
+            "times"
         )
 
 
@@ -126,14 +151,21 @@ ASSIGNMENT = Assignment(
     main="my_bootstrap.py",
     functions={
         "accuracy": Function(draw_accuracies, allowed=is_draw),
-        "interval": Function(draw_intervals, allowed=lambda values, level: values and 0 < level < 1),
+        "interval": Function(
+            draw_intervals, allowed=lambda values, level: values and 0 < level < 1
+        ),
         "difference": Function(
             draw_differences, uses=("accuracy", "interval"), allowed=are_systems, simplify=simpler
         ),
     },
     checks=(
         Check("accuracies", 3, "accuracy", "accuracy"),
-        Check("random_draws", 2, "draws: shape, range, with replacement, equally likely, repeatable", check_draws),
+        Check(
+            "random_draws",
+            2,
+            "draws: shape, range, with replacement, equally likely, repeatable",
+            check_draws,
+        ),
         Check("intervals", 2, "interval: also of one value", "interval"),
         Check("differences", 3, "difference", "difference"),
     ),

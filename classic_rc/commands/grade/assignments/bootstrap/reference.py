@@ -30,5 +30,7 @@ def difference(first, second, all_draws, level):
     """The difference of two systems on the same questions, and its interval."""
     everything = range(len(first))
     d = accuracy(first, everything) - accuracy(second, everything)
-    low, high = interval([accuracy(first, draw) - accuracy(second, draw) for draw in all_draws], level)
+    low, high = interval(
+        [accuracy(first, draw) - accuracy(second, draw) for draw in all_draws], level
+    )
     return [d, low, high]

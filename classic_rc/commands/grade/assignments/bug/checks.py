@@ -49,7 +49,9 @@ ASSIGNMENT = Assignment(
         "word_distance": Function(draw, allowed=lambda *texts: len(texts[0]) > 1),
     },
     checks=(
-        Check(RIGHT[0], 0, "sliding_window: it had no mistake, and still has none", "sliding_window"),
+        Check(
+            RIGHT[0], 0, "sliding_window: it had no mistake, and still has none", "sliding_window"
+        ),
         Check(
             RIGHT[1],
             0,

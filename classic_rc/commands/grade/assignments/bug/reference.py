@@ -26,7 +26,9 @@ def sliding_window(passage, question, candidate):
 def word_distance(passage, question, candidate):
     """The mean way from a question word to the nearest candidate word: 0 is here, 1 is a whole passage away."""
     questions = {word for word in question if word in passage and word not in STOP_WORDS}
-    answers = {word for word in candidate if word in passage and word not in STOP_WORDS} - {*question}
+    answers = {word for word in candidate if word in passage and word not in STOP_WORDS} - {
+        *question
+    }
     places = [i for i, token in enumerate(passage) if token in answers]
     if not questions or not answers:
         return 1
@@ -41,7 +43,9 @@ class WindowAndDistance(classic_rc.Solver):
     """The window, minus what the distance costs."""
 
     def score_candidates(self, questions):
-        return classic_rc.Scores.from_lists([self.score_one(q, c) for c in q.candidates] for q in questions)
+        return classic_rc.Scores.from_lists(
+            [self.score_one(q, c) for c in q.candidates] for q in questions
+        )
 
     def score_one(self, question, candidate):
         texts = (question.passage.text, question.query, candidate.text)

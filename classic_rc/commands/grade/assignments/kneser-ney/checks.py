@@ -42,7 +42,12 @@ ASSIGNMENT = Assignment(
     },
     checks=(
         Check("continuations", 3, "continuation", "continuation"),
-        Check("words", 3, "word_probability: also of words that are not in the texts", "word_probability"),
+        Check(
+            "words",
+            3,
+            "word_probability: also of words that are not in the texts",
+            "word_probability",
+        ),
         Check("pairs", 2, "probability: after words of the texts", "probability", has_context),
         Check("all_pairs", 2, "probability: everything", "probability", needs=("pairs",)),
     ),

@@ -9,7 +9,9 @@ from classic_rc.commands.grade.assignment import Assignment, Check, CheckFailedE
 
 NAMES = "Ada Ben Cleo Dan Esra Finn Gita Hugo Iris Juan".split()
 THINGS = "lamp drum kite ladder mirror basket globe clock violin tent".split()
-PLACES = "river market tower garden station bakery harbour library theatre museum stable orchard".split()
+PLACES = (
+    "river market tower garden station bakery harbour library theatre museum stable orchard".split()
+)
 WORDS = "again never quickly alone together soon".split()
 LEAKS = [
     *(("length", value) for value in ("longest", "shortest")),
@@ -40,13 +42,25 @@ def story(rng, kind, value, number):
         others = rng.sample([other for other in places if other != place], 3)
         if kind == "verbatim":
             elsewhere = rng.sample([other for other in PLACES if other not in places], 3)
-            others = [far if rng.random() < 0.7 else near for far, near in zip(elsewhere, others, strict=True)]
+            others = [
+                far if rng.random() < 0.7 else near
+                for far, near in zip(elsewhere, others, strict=True)
+            ]
         options = [option(rng, kind, value, other, right=False) for other in others]
         at = value if kind == "position" and rng.random() < 0.6 else rng.randrange(4)
         options.insert(at, option(rng, kind, value, place, right=True))
         yield {
-            **{"id": f"{number}.{name}", "passage": passage, "passage_id": str(number), "task": "single-choice"},
-            **{"question": f"Where did {name} take the {thing}?", "candidates": options, "gold": at},
+            **{
+                "id": f"{number}.{name}",
+                "passage": passage,
+                "passage_id": str(number),
+                "task": "single-choice",
+            },
+            **{
+                "question": f"Where did {name} take the {thing}?",
+                "candidates": options,
+                "gold": at,
+            },
         }
 
 
@@ -56,7 +70,9 @@ def option(rng, kind, value, place, right):
     n_more = rng.random() < {None: 0.3, True: 0.85, False: 0.1}[is_long]
     has_it = (right == (kind == "has")) if value in WORDS else None
     word = value if rng.random() < {None: 0.0, True: 0.85, False: 0.1}[has_it] else "today"
-    return f"to the {place} {word}" + (rng.choice((" in rain", " before noon", " with friends")) if n_more else "")
+    return f"to the {place} {word}" + (
+        rng.choice((" in rain", " before noon", " with friends")) if n_more else ""
+    )
 
 
 def share(answers, rows):
@@ -88,10 +104,14 @@ def best_share(cue, rows):
 def check_cue(submission):
     cue, rows = submission.CUE, make_rows(submission.seed)
     if not isinstance(cue, str) or not cue.split():
-        raise CheckFailedError(f"CUE must be length, position, verbatim or a word, not {cue!r}"[:200])
+        raise CheckFailedError(
+            f"CUE must be length, position, verbatim or a word, not {cue!r}"[:200]
+        )
     reached = best_share(cue, rows)
     if reached < ENOUGH:
-        score = f"answering by it is right for {100 * reached:.0f} % of the questions; chance has 25 %"
+        score = (
+            f"answering by it is right for {100 * reached:.0f} % of the questions; chance has 25 %"
+        )
         raise CheckFailedError(
             f"it is not {cue}"[:200], f"likely cause: no cue, or a trace of another one: {score}"
         )
@@ -111,7 +131,9 @@ def check_answers(submission):
             "your rule is the wrong way round": reached < 0.15,
         }
         hint = next((f"likely cause: {cause}" for cause, is_it in causes.items() if is_it), "")
-        raise CheckFailedError(f"right for {100 * reached:.0f} % of the questions; chance has 25 %", hint)
+        raise CheckFailedError(
+            f"right for {100 * reached:.0f} % of the questions; chance has 25 %", hint
+        )
 
 
 TEMPLATE = '''"""What leaks from leak.jsonl?"""
@@ -128,9 +150,16 @@ ASSIGNMENT = Assignment(
     title="Find the leak",
     main="my_leak.py",
     template=TEMPLATE,
-    make_files=lambda seed: {"leak.jsonl": "".join(json.dumps(row) + "\n" for row in make_rows(seed)).encode()},
+    make_files=lambda seed: {
+        "leak.jsonl": "".join(json.dumps(row) + "\n" for row in make_rows(seed)).encode()
+    },
     checks=(
-        Check("names_the_cue", 4, "CUE is a cue by which the dataset's questions can be answered", check_cue),
+        Check(
+            "names_the_cue",
+            4,
+            "CUE is a cue by which the dataset's questions can be answered",
+            check_cue,
+        ),
         Check(
             "answers_without_the_question",
             6,

@@ -12,7 +12,13 @@ def draw_texts(rng):
     found = [([], ["who"], ["ada"]), ([["ada"]], [], [])]
     for _ in range(100):
         passage = [rng.choices(WORDS, k=rng.randint(1, 6)) for _ in range(rng.randint(1, 4))]
-        found.append((passage, rng.choices(WORDS, k=rng.randint(1, 5)), rng.choices(WORDS, k=rng.randint(1, 3))))
+        found.append(
+            (
+                passage,
+                rng.choices(WORDS, k=rng.randint(1, 5)),
+                rng.choices(WORDS, k=rng.randint(1, 3)),
+            )
+        )
     return found
 
 
@@ -24,7 +30,15 @@ def draw_fits(rng):
     found = []
     for _ in range(40):
         rows = draw_rows(rng, rng.randint(2, 8))
-        found.append((rows, [rng.randint(0, 1) for _ in rows], 0.5, rng.randint(2, 6), rng.choice((0.1, 0.5))))
+        found.append(
+            (
+                rows,
+                [rng.randint(0, 1) for _ in rows],
+                0.5,
+                rng.randint(2, 6),
+                rng.choice((0.1, 0.5)),
+            )
+        )
     return found
 
 
@@ -44,7 +58,9 @@ def draw_parts(rng):
 
 
 def are_questions(questions):
-    return questions and all(all(map(is_row, rows)) and 0 <= gold < len(rows) for rows, gold in questions)
+    return questions and all(
+        all(map(is_row, rows)) and 0 <= gold < len(rows) for rows, gold in questions
+    )
 
 
 def is_row(row):
@@ -53,7 +69,11 @@ def is_row(row):
 
 def are_rows(rows, labels, rate, steps, l2):
     return (
-        len(rows) == len(labels) > 0 and all(map(is_row, rows)) and {*labels} <= {0, 1} and rate > 0 and steps > 0
+        len(rows) == len(labels) > 0
+        and all(map(is_row, rows))
+        and {*labels} <= {0, 1}
+        and rate > 0
+        and steps > 0
     )
 
 
@@ -81,14 +101,18 @@ def check_strongest(submission):
     weights = submission.assignment.right("fit")(rows, labels, 1.0, 200, 0.01)[:3]
     strongest = max(range(3), key=lambda j: abs(weights[j]))
     if strongest != submission.STRONGEST:
-        raise CheckFailedError("STRONGEST is not the position of the feature with the largest weight in data.json")
+        raise CheckFailedError(
+            "STRONGEST is not the position of the feature with the largest weight in data.json"
+        )
 
 
 ASSIGNMENT = Assignment(
     title="Logistic regression",
     main="my_regression.py",
     make_files=lambda seed: {
-        "data.json": json.dumps(dict(zip(("rows", "labels"), make_data(seed), strict=True))).encode()
+        "data.json": json.dumps(
+            dict(zip(("rows", "labels"), make_data(seed), strict=True))
+        ).encode()
     },
     functions={
         "features": Function(draw_texts),

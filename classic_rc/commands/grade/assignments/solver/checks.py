@@ -8,7 +8,11 @@ import numpy as np
 
 from classic_rc.commands.grade.assignment import Assignment, Check, CheckFailedError
 from classic_rc.commands.grade.feedback import explain_scores
-from classic_rc.commands.grade.grading import compare_solvers, question_statistics, reference_statistics
+from classic_rc.commands.grade.grading import (
+    compare_solvers,
+    question_statistics,
+    reference_statistics,
+)
 from classic_rc.commands.grade.stories import STYLES, made_stories
 from classic_rc.datasets.registry import load
 from classic_rc.predictions import Scores
@@ -30,7 +34,11 @@ def check_chance(submission):
     """What students have seen, the sample and the stories, can be answered by a list or by an expression."""
     questions = submission.questions
     unseen = [question for question in questions if question.id.partition(".")[0] in UNSEEN]
-    must_beat(submission, "random", questions if submission.is_hidden else Dataset(unseen, "unseen questions"))
+    must_beat(
+        submission,
+        "random",
+        questions if submission.is_hidden else Dataset(unseen, "unseen questions"),
+    )
 
 
 def check_floor(submission):
@@ -40,7 +48,9 @@ def check_floor(submission):
 def must_beat(submission, floor, questions):
     found = compare_solvers(submission, questions, floor)
     if found.difference_interval is None:
-        raise CheckFailedError("the questions are about one passage: nothing can be said about luck")
+        raise CheckFailedError(
+            "the questions are about one passage: nothing can be said about luck"
+        )
     if found.difference_interval[0] > 0:
         return
     is_worse = found.difference_interval[1] < 0
@@ -60,9 +70,13 @@ def lost_questions(submission, floor, questions):
         floor, questions, submission.train
     )
     other = parse_solver(floor).fit(questions if submission.train is None else submission.train)
-    summary = f"questions on which {floor} earns more than yours: {lost[:, 0].sum()} of {len(questions)}"
+    summary = (
+        f"questions on which {floor} earns more than yours: {lost[:, 0].sum()} of {len(questions)}"
+    )
     first = [(questions[i], scores[i]) for i in np.flatnonzero(lost[:, 0])[:2]]
-    return summary, tuple((*explain_scores(own, yours=scored), other.explain(own)) for own, scored in first)
+    return summary, tuple(
+        (*explain_scores(own, yours=scored), other.explain(own)) for own, scored in first
+    )
 
 
 def check_sample(submission):
@@ -76,7 +90,9 @@ def check_sample(submission):
         )
     )
     if own <= floor:
-        raise CheckFailedError(f"{own:.2f} of the sample's {len(sample)} questions; {FLOOR} has {floor:.2f}")
+        raise CheckFailedError(
+            f"{own:.2f} of the sample's {len(sample)} questions; {FLOOR} has {floor:.2f}"
+        )
 
 
 def check_contract(submission):
@@ -84,7 +100,10 @@ def check_contract(submission):
     scores, order = submission.score(dataset), list(range(len(dataset)))
     random.Random(submission.seed).shuffle(order)
     shuffled = submission.score(replace(dataset, questions=[dataset[i] for i in order]))
-    turned = [replace(question, candidates=tuple(question.candidates)[::-1], gold=None) for question in dataset]
+    turned = [
+        replace(question, candidates=tuple(question.candidates)[::-1], gold=None)
+        for question in dataset
+    ]
     for i, own in zip(order, shuffled, strict=True):
         must_be_same(scores[i], own, dataset[i], "in another order of the questions")
     for i, own in enumerate(submission.score(replace(dataset, questions=turned))):
@@ -95,7 +114,9 @@ def check_contract(submission):
 
 
 def must_be_same(first, second, question, when):
-    if not np.allclose(first, second, rtol=1e-5):  # Sums in another order are rounded in another way.
+    if not np.allclose(
+        first, second, rtol=1e-5
+    ):  # Sums in another order are rounded in another way.
         problem = f"the scores change {when}: {first} and {second}"
         raise CheckFailedError(problem, "", (explain_scores(question, before=first, after=second),))
 
@@ -108,9 +129,19 @@ ASSIGNMENT = Assignment(
     template=Path(__file__).with_name("my_solver.py").read_text(encoding="utf-8"),
     make_questions=make_questions,
     checks=(
-        Check("beats_chance", 2, "it answers more unseen questions than chance, by more than luck", check_chance),
         Check(
-            "keeps_the_contract", 2, "scores depend on the question alone", check_contract, None, ("beats_chance",)
+            "beats_chance",
+            2,
+            "it answers more unseen questions than chance, by more than luck",
+            check_chance,
+        ),
+        Check(
+            "keeps_the_contract",
+            2,
+            "scores depend on the question alone",
+            check_contract,
+            None,
+            ("beats_chance",),
         ),
         Check(
             "beats_sliding_window",

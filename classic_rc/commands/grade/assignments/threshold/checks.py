@@ -10,7 +10,9 @@ def draw(rng, digits=1):
         questions = []
         for _ in range(rng.randint(1, 5)):
             labels = [int(rng.random() < 0.5) for _ in range(rng.randint(1, 4))]
-            questions.append([[round(rng.gauss(label / 2, 0.7), digits) for label in labels], labels])
+            questions.append(
+                [[round(rng.gauss(label / 2, 0.7), digits) for label in labels], labels]
+            )
         found.append(questions)
     return [*found, [[[0.5], [0]]], [[[0.5], [1]]], [[[0.5, 0.5], [0, 1]]], [[[1.0, 2.0], [0, 0]]]]
 
@@ -30,16 +32,24 @@ def draw_halves(rng):
 
 
 def are_questions(questions, threshold=0.0):
-    return questions and all(len(scores) == len(labels) > 0 and {*labels} <= {0, 1} for scores, labels in questions)
+    return questions and all(
+        len(scores) == len(labels) > 0 and {*labels} <= {0, 1} for scores, labels in questions
+    )
 
 
 def have_one_best(questions):
     """Whether all scores differ, and no other threshold is as good under any rule."""
     options = sorted(
-        (score, label) for scores, labels in questions for score, label in zip(scores, labels, strict=True)
+        (score, label)
+        for scores, labels in questions
+        for score, label in zip(scores, labels, strict=True)
     )
     labels = [label for _, label in options]
-    return len({score for score, _ in options}) == len(options) > 1 and sum(labels) > 0 and labels == sorted(labels)
+    return (
+        len({score for score, _ in options}) == len(options) > 1
+        and sum(labels) > 0
+        and labels == sorted(labels)
+    )
 
 
 def simpler(case):
@@ -50,7 +60,14 @@ def simpler(case):
             for k in range(len(scores)):
                 found.append([[scores[:k] + scores[k + 1 :], labels[:k] + labels[k + 1 :]]])
                 found.append([[scores, [*labels[:k], 0, *labels[k + 1 :]]]])
-                values = (0.0, 1.0, 2.0, float(round(scores[k])), round(scores[k], 1), abs(scores[k]))
+                values = (
+                    0.0,
+                    1.0,
+                    2.0,
+                    float(round(scores[k])),
+                    round(scores[k], 1),
+                    abs(scores[k]),
+                )
                 found += [[[[*scores[:k], value, *scores[k + 1 :]], labels]] for value in values]
             for own in found:
                 yield (*case[:i], [*argument[:j], *own, *argument[j + 1 :]], *case[i + 1 :])

@@ -1,6 +1,8 @@
 def f1(questions, threshold):
     """F1 of the options above the threshold. A question is a list of scores and a list of labels, 1 for right."""
-    options = [(score, label) for scores, labels in questions for score, label in zip(scores, labels)]
+    options = [
+        (score, label) for scores, labels in questions for score, label in zip(scores, labels)
+    ]
     chosen = [label for score, label in options if score > threshold]
     tp = sum(chosen)
     fp, fn = len(chosen) - tp, sum(label for score, label in options) - tp

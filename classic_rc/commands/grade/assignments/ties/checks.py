@@ -56,10 +56,20 @@ ASSIGNMENT = Assignment(
     checks=(
         Check("clear_winners", 1, "best: one option is far ahead", "best", has_winner),
         Check(
-            "ties", 3, "best: exact and near ties, negative scores, one option", "best", needs=("clear_winners",)
+            "ties",
+            3,
+            "best: exact and near ties, negative scores, one option",
+            "best",
+            needs=("clear_winners",),
         ),
         Check("partial_credit", 3, "credit: clear winners and exact ties", "credit"),
-        Check("accuracies", 1, "accuracy: partial", "accuracy", lambda questions, policy: policy == "partial"),
+        Check(
+            "accuracies",
+            1,
+            "accuracy: partial",
+            "accuracy",
+            lambda questions, policy: policy == "partial",
+        ),
         Check("policies", 2, "accuracy: all three policies", "accuracy", needs=("accuracies",)),
     ),
 )

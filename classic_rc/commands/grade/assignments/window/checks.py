@@ -24,7 +24,11 @@ def is_plain(passage, question, candidate):
 
 def has_pair(passage, question, candidate, stop_words):
     there = set(passage) - {*STOP_WORDS}
-    return stop_words == STOP_WORDS and there & set(question) and there & set(candidate) - set(question)
+    return (
+        stop_words == STOP_WORDS
+        and there & set(question)
+        and there & set(candidate) - set(question)
+    )
 
 
 ASSIGNMENT = Assignment(
@@ -35,9 +39,23 @@ ASSIGNMENT = Assignment(
         "word_distance": Function(lambda rng: [(*texts, STOP_WORDS) for texts in draw_texts(rng)]),
     },
     checks=(
-        Check("windows", 3, "sliding_window: passages longer than the window", "sliding_window", is_plain),
+        Check(
+            "windows",
+            3,
+            "sliding_window: passages longer than the window",
+            "sliding_window",
+            is_plain,
+        ),
         Check("all_windows", 2, "sliding_window: everything", "sliding_window", needs=("windows",)),
-        Check("distances", 3, "word_distance: there are words to measure between", "word_distance", has_pair),
-        Check("all_distances", 2, "word_distance: everything", "word_distance", needs=("distances",)),
+        Check(
+            "distances",
+            3,
+            "word_distance: there are words to measure between",
+            "word_distance",
+            has_pair,
+        ),
+        Check(
+            "all_distances", 2, "word_distance: everything", "word_distance", needs=("distances",)
+        ),
     ),
 )
