@@ -1,4 +1,6 @@
-"""One thread for each process of tests; and which modules are imported for doctests: those that have some."""
+"""One thread for each process of tests; and which modules are imported for doctests: those that
+have some.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-# Before NumPy is loaded: the processes share the cores, and threads that wait for each other use processor time.
+# Before NumPy is loaded: the processes share the cores, and threads that wait for each other use
+# processor time.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 

@@ -1,4 +1,6 @@
-"""``python -m benchmarks [NAME…] [--quick] [-o FILE]``: run the benchmarks and print their tables."""
+"""``python -m benchmarks [NAME…] [--quick] [-o FILE]``: run the benchmarks and print their
+tables.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ BENCHMARKS = (
     "scale",
     "corpora",
 )
-"""The modules with a function ``run``. They are imported when they run, and none imports this one."""
+"""The modules with a function ``run``. They are imported when they run, and none imports this
+one.
+"""
 
 
 def main(argv: Sequence[str] | None = None) -> None:

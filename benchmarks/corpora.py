@@ -32,7 +32,9 @@ _ONCE = 10_000_000
 """A corpus of more sentences is indexed once with each number of jobs."""
 
 _HALVES = 5_000_000
-"""The corpus that two independent processes index, half of it each, to show what this machine allows."""
+"""The corpus that two independent processes index, half of it each, to show what this machine
+allows.
+"""
 
 _WRITTEN = 100_000
 N_QUESTIONS = 100
@@ -47,7 +49,9 @@ class Cost(NamedTuple):
 
 
 def run(quick: bool = False) -> list[Table]:
-    """Measure the commands `classic-rc index` with one and two jobs, and searches of what they build."""
+    """Measure the commands `classic-rc index` with one and two jobs, and searches of what they
+    build.
+    """
     sizes = (20_000, 100_000) if quick else SIZES
     halves = sizes[-1] if quick else _HALVES
     builds: list[list[Any]] = []
@@ -90,7 +94,9 @@ def run(quick: bool = False) -> list[Table]:
 
 
 def measure_real_text(folder: Path) -> Table:
-    """Index all sentences of the datasets, and search them from an empty and from a full page cache."""
+    """Index all sentences of the datasets, and search them from an empty and from a full page
+    cache.
+    """
     everything, questions, options, _ = material(
         2**40, N_QUESTIONS, get_analyzer("lucene-english"), alike=False
     )
@@ -202,7 +208,9 @@ def _n_rounds(size: int) -> int:
 
 
 def write_sentences(path: Path, n: int, seed: int = 0, start: int = 0) -> None:
-    """Write `n` generated sentences, one per line, as :func:`benchmarks.retrieval_text.generated` makes them."""
+    """Write `n` generated sentences, one per line, as
+    :func:`benchmarks.retrieval_text.generated` makes them.
+    """
     with path.open("w", encoding="utf-8", newline="\n") as file:
         for first in range(start, start + n, _WRITTEN):
             rng = np.random.default_rng([seed, first])
@@ -211,7 +219,9 @@ def write_sentences(path: Path, n: int, seed: int = 0, start: int = 0) -> None:
 
 
 def build(corpora: Sequence[Path], folder: Path, jobs: int) -> Cost:
-    """Run `classic-rc index` on each corpus at the same time, into folders that replace older ones."""
+    """Run `classic-rc index` on each corpus at the same time, into folders that replace older
+    ones.
+    """
     outputs = [folder / f"index-{number}" for number in range(len(corpora))]
     for output in outputs:
         shutil.rmtree(output, ignore_errors=True)
@@ -275,7 +285,9 @@ def _measure_search(index: Path, *asked: Path) -> dict[str, float]:
 
 
 def search(index: str, file: str | None = None) -> None:
-    """Print what opening an index and searching it need, as JSON. The questions are in a file, or generated."""
+    """Print what opening an index and searching it need, as JSON. The questions are in a file,
+    or generated.
+    """
     from benchmarks.retrieval import peak_memory
 
     if file is None:
@@ -303,7 +315,9 @@ def search(index: str, file: str | None = None) -> None:
 
 
 def _bytes_read() -> int:
-    """Return how many bytes this process has made the system read from disks; 0 where it does not tell."""
+    """Return how many bytes this process has made the system read from disks; 0 where it does
+    not tell.
+    """
     status = Path("/proc/self/io")
     lines = status.read_text(encoding="utf-8").splitlines() if status.exists() else []
     return next((int(line.split()[1]) for line in lines if line.startswith("read_bytes:")), 0)

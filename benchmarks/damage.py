@@ -1,7 +1,9 @@
-"""Flips random bits in the files of an index and compares its answers with those of the undamaged one.
+"""Flips random bits in the files of an index and compares its answers with those of the undamaged
+one.
 
-``python -m benchmarks.damage [--flips 5000] [--seed 0]`` prints, for each file, how many flips were refused with an
-error of the package, changed no answer, changed an answer silently, or ended in another exception.
+``python -m benchmarks.damage [--flips 5000] [--seed 0]`` prints, for each file, how many flips were
+refused with an error of the package, changed no answer, changed an answer silently, or ended in
+another exception.
 """
 
 from __future__ import annotations
@@ -50,7 +52,9 @@ def make_index(folder: Path, n_sentences: int = 120, seed: int = 0) -> Path:
 
 
 def read_answers(folder: Path) -> list[Any]:
-    """Return all that an index answers to some queries, and what it says of itself and of its sentences."""
+    """Return all that an index answers to some queries, and what it says of itself and of its
+    sentences.
+    """
     corpus = open_corpus(folder)
     engine = corpus.engine
     hits, best = engine.top(QUERIES, 10), engine.best_constrained(QUERIES, OPTIONS)

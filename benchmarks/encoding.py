@@ -1,4 +1,6 @@
-"""Speed of turning text into word ids, compared with plain dictionaries, nltk's tokenizer and scikit-learn."""
+"""Speed of turning text into word ids, compared with plain dictionaries, nltk's tokenizer and
+scikit-learn.
+"""
 
 from __future__ import annotations
 

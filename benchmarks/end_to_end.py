@@ -1,7 +1,9 @@
-"""Time from a dataset's file to the table of results, stage by stage, each run in a process of its own.
+"""Time from a dataset's file to the table of results, stage by stage, each run in a process of its
+own.
 
-``CLASSIC_RC_COMPARE=PATH python -m benchmarks end_to_end`` alternates with the checkout of another version at PATH
-and adds its rows. The rounds of the two versions take turns, so other work on the machine slows both.
+``CLASSIC_RC_COMPARE=PATH python -m benchmarks end_to_end`` alternates with the checkout of another
+version at PATH and adds its rows. The rounds of the two versions take turns, so other work on the
+machine slows both.
 """
 
 from __future__ import annotations
@@ -60,7 +62,9 @@ class _Run(NamedTuple):
 
 
 def run(quick: bool = False) -> list[Table]:
-    """Measure generated RACE-sized data in JSON lines and, where their files are there, published datasets."""
+    """Measure generated RACE-sized data in JSON lines and, where their files are there,
+    published datasets.
+    """
     rounds = 1 if quick else 3
     versions = {"this": ROOT}
     if other := os.environ.get(COMPARE):

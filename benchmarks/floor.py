@@ -3,10 +3,10 @@
     classic-rc run benchmarks/floor.toml --save build/floor
     python -m benchmarks.floor build/floor
 
-Records of runs are reduced to a row for each system, without texts and outcomes. A row of data that is not here
-stays in the file if the file's rows of this system and today's have equal digits on another split of the same
-dataset and on all other data here, and if the signatures name the same parameters, training data and learned
-constants.
+Records of runs are reduced to a row for each system, without texts and outcomes. A row of data that
+is not here stays in the file if the file's rows of this system and today's have equal digits on
+another split of the same dataset and on all other data here, and if the signatures name the same
+parameters, training data and learned constants.
 """
 
 from __future__ import annotations
@@ -62,7 +62,9 @@ HARNESS: Mapping[str, Mapping[str, str]] = {
         "options": "3e920724bcd6844003fcf824d2e8a602558f0b434424ab112e63702bd911847d",
     },
 }
-"""The tasks of lm-evaluation-harness that ask exactly the questions of a dataset, as results files record them."""
+"""The tasks of lm-evaluation-harness that ask exactly the questions of a dataset, as results
+files record them.
+"""
 
 _RECORDED = "today's code made these rows from the data"
 
@@ -108,7 +110,9 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def floors_text(datasets: Sequence[Mapping[str, Any]]) -> str:
-    """Return the file's text, with a line for each dataset and row, so that its history can be read."""
+    """Return the file's text, with a line for each dataset and row, so that its history can be
+    read.
+    """
     entries = []
     for entry in datasets:
         head = json.dumps({**entry, "rows": []}, ensure_ascii=False)
@@ -162,7 +166,9 @@ def dataset_entry(run: Mapping[str, Any], version: str, verified: str, date: str
 def unseen(
     before: Sequence[Mapping[str, Any]], datasets: Sequence[Mapping[str, Any]]
 ) -> Iterator[Mapping[str, Any]]:
-    """Yield the entries of data that is not here, with the rows whose systems give the same digits elsewhere."""
+    """Yield the entries of data that is not here, with the rows whose systems give the same
+    digits elsewhere.
+    """
     older = {
         (entry["fingerprint"], row["system"]): row for entry in before for row in entry["rows"]
     }

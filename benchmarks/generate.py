@@ -19,7 +19,9 @@ SHAPES = {
 
 
 def zipf_words(rng: np.random.Generator, n: int, n_words: int = 30_000) -> np.ndarray:
-    """Draw `n` word ids from a vocabulary in which the r-th word has a probability proportional to 1 / r."""
+    """Draw `n` word ids from a vocabulary in which the r-th word has a probability proportional
+    to 1 / r.
+    """
     weights = 1 / np.arange(1, n_words + 1)
     return rng.choice(n_words, n, p=weights / weights.sum()).astype(np.int32)
 
@@ -101,12 +103,14 @@ class ScaleShape:
 
 
 def write_reading_questions(path: Path, shape: ScaleShape, seed: int = 0) -> None:
-    """Write single-choice questions as JSON lines, one passage after the other, so memory does not grow.
+    """Write single-choice questions as JSON lines, one passage after the other, so memory does not
+    grow.
 
-    Words follow Zipf's law; the most frequent ones are English function words. Sentences have 8 to 20 words and end
-    with a full stop. A question asks about one sentence: it has some of its words. With a probability of
-    `shape.signal` the right option has words of the same sentence; wrong options have words of other sentences.
-    Right options are slightly longer, as they are in many datasets.
+    Words follow Zipf's law; the most frequent ones are English function words. Sentences have 8 to
+    20 words and end with a full stop. A question asks about one sentence: it has some of its words.
+    With a probability of `shape.signal` the right option has words of the same sentence; wrong
+    options have words of other sentences. Right options are slightly longer, as they are in many
+    datasets.
 
     Parameters
     ----------
@@ -170,7 +174,9 @@ _FUNCTION_WORDS = (
 
 
 def english_like_words(n: int, rng: np.random.Generator) -> list[str]:
-    """Return `n` distinct words: English function words first, then words of one to three syllables."""
+    """Return `n` distinct words: English function words first, then words of one to three
+    syllables.
+    """
     onsets = [
         *"bcdfghjklmnprstvw" * 3,
         "br",
@@ -215,7 +221,9 @@ def _sentence(words: list[str], tokens: np.ndarray) -> str:
 def _ask(
     words: list[str], sentences: list[np.ndarray], signal: float, rng: np.random.Generator
 ) -> tuple[str, list[str], int]:
-    """Return a question about one of the sentences, four options, and the position of the right one."""
+    """Return a question about one of the sentences, four options, and the position of the right
+    one.
+    """
 
     def some(tokens: np.ndarray, n: int) -> list[str]:
         return [words[t] for t in rng.permutation(tokens)[:n].tolist()]

@@ -1,4 +1,6 @@
-"""How time grows with the number of candidates, spans and questions, and with the length of the passage."""
+"""How time grows with the number of candidates, spans and questions, and with the length of the
+passage.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ def run(quick: bool = False) -> list[Table]:
 
 
 def one_question(n_candidates: int, n_tokens: int, seed: int = 0) -> TokenArrays:
-    """Return one passage and one question with `n_candidates` random candidates of one to four words."""
+    """Return one passage and one question with `n_candidates` random candidates of one to four
+    words.
+    """
     rng = np.random.default_rng(seed)
     lengths = rng.integers(1, 5, n_candidates)
     question = zipf_words(rng, 9)

@@ -1,4 +1,6 @@
-"""Speed of the kernels compared with the plain-Python reference and with NumPy called once per question."""
+"""Speed of the kernels compared with the plain-Python reference and with NumPy called once per
+question.
+"""
 
 from __future__ import annotations
 

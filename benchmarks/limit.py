@@ -1,10 +1,11 @@
-"""How far each kernel is from what this machine can do: bytes and operations per unit, and their least time.
+"""How far each kernel is from what this machine can do: bytes and operations per unit, and their
+least time.
 
-The least time is a roofline (Williams, Waterman and Patterson 2009): bytes at the measured bandwidth or operations
-at the measured throughput, whichever takes longer. It has two forms. The *ideal pass* reads inputs once, writes
-outputs once and does the operations that the algorithm cannot avoid, with numbers of matches and postings from the
-actual arrays. *NumPy's passes* are the calls that the kernel makes, counted while it runs
-(:mod:`benchmarks.limit_passes`).
+The least time is a roofline (Williams, Waterman and Patterson 2009): bytes at the measured
+bandwidth or operations at the measured throughput, whichever takes longer. It has two forms. The
+*ideal pass* reads inputs once, writes outputs once and does the operations that the algorithm
+cannot avoid, with numbers of matches and postings from the actual arrays. *NumPy's passes* are the
+calls that the kernel makes, counted while it runs (:mod:`benchmarks.limit_passes`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""The kernels that :mod:`benchmarks.limit` measures, with generated data and what an ideal pass over it must do."""
+"""The kernels that :mod:`benchmarks.limit` measures, with generated data and what an ideal pass
+over it must do.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +72,8 @@ def kernels(quick: bool = False) -> Iterator[Kernel]:
     yield from _searches(*(10_000, 100) if quick else (1_000_000, 500))
     n = 10**5 if quick else 10**6
     keys, counts = np.arange(n // 4, dtype=np.uint64), np.full(n // 4, 4)
-    # SplitMix64 has three shifts, three exclusive ors and two products; then the state, a shift and a product.
+    # SplitMix64 has three shifts, three exclusive ors and two products; then the state, a shift and
+    # a product.
     yield Kernel(
         "random draws",
         "draw",
@@ -130,8 +133,8 @@ def _choices(n_passages: int) -> Iterator[Kernel]:
     stop = np.arange(arrays.n_words) < N_STOP_WORDS
     matched = Matched.of(arrays, stop)
     match = _match_limit(arrays)
-    # An ideal window visits each matched token, in order of position: the weight enters a running sum, leaves it,
-    # and the sum is compared with the best one.
+    # An ideal window visits each matched token, in order of position: the weight enters a running
+    # sum, leaves it, and the sum is compared with the best one.
     window = Limit(8 * n + 8 * matched.places, 3 * matched.places)
     distance = Limit(9 * n + 4 * matched.measured_places, 3 * matched.measured_places)
     yield Kernel(
@@ -151,7 +154,8 @@ def _choices(n_passages: int) -> Iterator[Kernel]:
         *("SW+D, one question", "candidate", n, window_and_distance, (many, stop)),
         _match_limit(many) + Limit(17 * n, 3 * (of_many.places + of_many.measured_places)),
     )
-    # Each candidate token that its passage has, at each of its places, continues a run or starts one.
+    # Each candidate token that its passage has, at each of its places, continues a run or starts
+    # one.
     yield Kernel(
         *("longest runs", "candidate", n, longest_runs, (arrays,)),
         match + Limit(8 * n, gathers=_run_places(arrays)),
@@ -302,7 +306,8 @@ def _clozes(n_passages: int) -> Iterator[Kernel]:
         *("cloze: distance", "candidate", n, cloze_distance, (arrays, placeholders)),
         match + Limit(9 * n, 4 * lookups, gathers=lookups),
     )
-    # Each matching pair of tokens votes for a shift; a query's votes are the same for all of its candidates.
+    # Each matching pair of tokens votes for a shift; a query's votes are the same for all of its
+    # candidates.
     votes = int(sizes[words.runs].sum()) + len(mentions)
     cells = n * (length + query)
     yield Kernel(
@@ -312,7 +317,9 @@ def _clozes(n_passages: int) -> Iterator[Kernel]:
 
 
 def _pairs(n_passages: int) -> Iterator[Kernel]:
-    """The pairs of a question's and a candidate's words, as the surface-feature learner makes them."""
+    """The pairs of a question's and a candidate's words, as the surface-feature learner makes
+    them.
+    """
     arrays = token_arrays("RACE", n_passages)
     options = word_counts(arrays.candidate_tokens, arrays.candidate_offsets, arrays.n_words)
     questions = word_counts(arrays.question_tokens, arrays.question_offsets, arrays.n_words)
@@ -350,8 +357,9 @@ def _ngrams(n_tokens: int) -> Iterator[Kernel]:
         Limit(_n_bytes(tokens, offsets) + tables, comparisons=(order - 1) * n_comparisons(n)),
     )
     n_ngrams = sum(len(table.keys) for table in counts)
-    # An entry finds its suffix's rank, adds to the suffix's count, and reads the suffix's probability. Its context
-    # is the one of the entry before or the next one; it adds to the context's total and mass.
+    # An entry finds its suffix's rank, adds to the suffix's count, and reads the suffix's
+    # probability. Its context is the one of the entry before or the next one; it adds to the
+    # context's total and mass.
     yield Kernel(
         *("n-grams: estimating", "n-gram", n_ngrams, kneser_ney, (counts,)),
         Limit(tables + 16 * n_ngrams, 6 * n_ngrams, far_gathers=3 * n_ngrams),
@@ -360,8 +368,8 @@ def _ngrams(n_tokens: int) -> Iterator[Kernel]:
     other = marked(1)[: n // 10 // (sentence + 2) * (sentence + 2)]
     places = offsets[: len(other) // (sentence + 2) + 1]
     found = token_probabilities(model, other, places).orders
-    # Each known context asks for one longer n-gram, and reads its back-off or its probability. These tables are
-    # larger than the cache.
+    # Each known context asks for one longer n-gram, and reads its back-off or its probability.
+    # These tables are larger than the cache.
     lookups = int(np.minimum(found, order - 1).sum())
     yield Kernel(
         *("n-grams: scoring", "token", len(other), token_probabilities, (model, other, places)),
@@ -424,8 +432,8 @@ def _searches(n_sentences: int, n_questions: int) -> Iterator[Kernel]:
             queries.option_question[queries.options.texts] * n_words + queries.options.terms
         )
         n_offered = int(frequencies[distinct % n_words].sum())
-        # A posting is a sentence's number and a code. Those of the question add to a sum in their sentence's cell,
-        # those of options look it up.
+        # A posting is a sentence's number and a code. Those of the question add to a sum in their
+        # sentence's cell, those of options look it up.
         posting = postings.sentences.itemsize + postings.codes.itemsize
         if to_scores is None:
             yield Kernel(

@@ -1,4 +1,6 @@
-"""What this machine can do at most: bandwidth, additions, gathers, sorts and NumPy calls, by size of the arrays."""
+"""What this machine can do at most: bandwidth, additions, gathers, sorts and NumPy calls, by
+size of the arrays.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ ADDED = (np.int32, np.float64)
 
 
 class Limit(NamedTuple):
-    """What an ideal single pass must do: read inputs once, write outputs once, and the algorithm's operations."""
+    """What an ideal single pass must do: read inputs once, write outputs once, and the
+    algorithm's operations.
+    """
 
     bytes: float = 0
     adds: float = 0  # additions, subtractions and comparisons of adjacent elements
@@ -72,8 +76,11 @@ class Machine(NamedTuple):
         )
 
     def stream(self, size: float, n_operations: float, itemsize: int = 8) -> float:
-        """Return the seconds of a pass over arrays of `size` bytes with additions of elements of `itemsize`."""
-        # Additions in cache: what their operands cost is counted as bytes. Vectors hold four times as many bytes.
+        """Return the seconds of a pass over arrays of `size` bytes with additions of elements of
+        `itemsize`.
+        """
+        # Additions in cache: what their operands cost is counted as bytes. Vectors hold four times
+        # as many bytes.
         rate = max(self.adds[8]) if itemsize > 4 else max(self.adds[4]) * 4 / itemsize
         return max(size / _at(self.bandwidth, size), n_operations / rate)
 
@@ -86,7 +93,9 @@ class Machine(NamedTuple):
         return comparisons / _at(self.sorts, size)
 
     def least_seconds(self, limit: Limit) -> float:
-        """Return the roof of an ideal pass, whose inputs come from memory; what it adds up is in the cache."""
+        """Return the roof of an ideal pass, whose inputs come from memory; what it adds up is in
+        the cache.
+        """
         sides = (
             limit.bytes / self.bandwidth[-1],
             limit.adds / max(self.adds[4])

@@ -14,11 +14,12 @@ from benchmarks.limit_machine import Machine, n_comparisons
 
 
 class Passes:
-    """The passes over arrays that a function makes, and the least time that the machine needs for them.
+    """The passes over arrays that a function makes, and the least time that the machine needs for
+    them.
 
-    A pass reads its operands and writes its result. Its least time is that of its bytes or of its operations,
-    whichever is longer, at the rates for arrays of its size: small ones are in the cache. Views and allocations
-    cost nothing here.
+    A pass reads its operands and writes its result. Its least time is that of its bytes or of its
+    operations, whichever is longer, at the rates for arrays of its size: small ones are in the
+    cache. Views and allocations cost nothing here.
     """
 
     def __init__(self, machine: Machine) -> None:
@@ -30,7 +31,9 @@ class Passes:
         self.slowest: dict[str, float] = {}  # the seconds by NumPy function
 
     def stream(self, name: str, operands: list[Any], results: list[Any]) -> None:
-        """Count a pass that reads and writes arrays from beginning to end, with an operation per element."""
+        """Count a pass that reads and writes arrays from beginning to end, with an operation per
+        element.
+        """
         arrays = [*operands, *results]
         size = sum(a.nbytes for a in arrays)
         largest = max(arrays, key=lambda a: a.size, default=None)

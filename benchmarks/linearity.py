@@ -1,4 +1,6 @@
-"""Whether the analyzers and the sentence splitter take linear time on texts that make patterns backtrack."""
+"""Whether the analyzers and the sentence splitter take linear time on texts that make patterns
+backtrack.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +70,9 @@ UNITS = (
 
 
 def functions() -> dict[str, Callable[[str], object]]:
-    """Return what is measured, by name. An analyzer's `locate` finds the tokens, and then their places."""
+    """Return what is measured, by name. An analyzer's `locate` finds the tokens, and then their
+    places.
+    """
     named: dict[str, Callable[[str], object]] = {
         name: Analyzer.named(name).locate for name in TOKENIZERS
     }
@@ -128,7 +132,9 @@ def _growth(
 
 
 def _seconds(function: Callable[[str], object], text: str) -> float:
-    """Return CPU seconds without garbage collections, whose number depends on all objects of the process."""
+    """Return CPU seconds without garbage collections, whose number depends on all objects of the
+    process.
+    """
     gc.disable()
     start = time.process_time()
     function(text)

@@ -1,4 +1,6 @@
-"""Near duplicates of passages, the groups of folds, and all duplicates of a dataset: CPU seconds."""
+"""Near duplicates of passages, the groups of folds, and all duplicates of a dataset: CPU
+seconds.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Token ids by dictionaries alone, one piece between blanks at a time: the reference of ``TextEncoder``.
+"""Token ids by dictionaries alone, one piece between blanks at a time: the reference of
+``TextEncoder``.
 
 The package's encoder worked like this before it found pieces as arrays. Tests compare the ids, and
 ``benchmarks/encoding.py`` the time.

@@ -1,4 +1,6 @@
-"""The dense features of the feature ranker: questions per CPU second, by group, compared with plain Python."""
+"""The dense features of the feature ranker: questions per CPU second, by group, compared with
+plain Python.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""``python -m benchmarks.report``: write the tables of ``benchmarks/results.json`` into the pages."""
+"""``python -m benchmarks.report``: write the tables of ``benchmarks/results.json`` into the
+pages.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ SCALE = (
 )
 RETRIEVAL = ("BM25 of pyserini and of classic_rc, the ten best sentences",)
 FIRST = ("The 10 best sentences with a term of either, queries a CPU second",)
-"""Where another program is faster: these lead the page of speeds, which has all tables that no other page has."""
+"""Where another program is faster: these lead the page of speeds, which has all tables that no
+other page has.
+"""
 
 
 def markdown(table: Table) -> str:
@@ -57,7 +61,9 @@ def sections(results: dict[str, Any]) -> dict[str, str]:
 
 
 def _machines(tables: list[Table]) -> Iterator[str]:
-    """Yield what the tables were measured with: one line, or one for each machine or version with its tables."""
+    """Yield what the tables were measured with: one line, or one for each machine or version
+    with its tables.
+    """
     titles: dict[str, list[str]] = {}
     for table in tables:
         machine = table["environment"]

@@ -1,4 +1,6 @@
-"""Queries per CPU second of each search engine, for queries of a question and an option against sentences."""
+"""Queries per CPU second of each search engine, for queries of a question and an option against
+sentences.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ ENGINES = {engine.name: engine for engine in PEERS}
 OURS = PEERS[0].name
 
 FEW = 100
-"""The number of sentences indexed before the clock starts, so that no import, JVM or compiler is timed."""
+"""The number of sentences indexed before the clock starts, so that no import, JVM or compiler is
+timed.
+"""
 
 Figures = dict[str, dict[str, float]]
 """Figures by what was measured, then by engine."""
@@ -64,7 +68,8 @@ NOTES = {
 class Workload(NamedTuple):
     """Sentences in files, and the questions to ask."""
 
-    folder: Path  # has the sentences, one per line, as `text` and as `terms`, the batch, and the folder `few`
+    # has the sentences, one per line, as `text` and as `terms`, the batch, and the folder `few`
+    folder: Path
     batch: Batch
     origin: str = ""  # where the sentences come from
 
@@ -103,7 +108,9 @@ def _write_lines(path: Path, lines: Iterable[str]) -> None:
 
 
 def run(quick: bool = False) -> list[Table]:
-    """Measure throughput with the constraint, indexing, memory, and two processes over one index."""
+    """Measure throughput with the constraint, indexing, memory, and two processes over one
+    index.
+    """
     missing = {name: reason for name, engine in ENGINES.items() if (reason := engine.missing())}
     names = [name for name in ENGINES if name not in missing]
     sizes = SIZES[:1] if quick else SIZES
@@ -147,7 +154,9 @@ def _measured(workload: Workload, names: Sequence[str], seconds: float, rounds: 
 
 
 def _affordable(engine: Peer, batch: Batch, seconds: float) -> Batch:
-    """Return as many of the first questions as the engine answers in about `seconds`, or all if it is faster."""
+    """Return as many of the first questions as the engine answers in about `seconds`, or all if
+    it is faster.
+    """
     n = 1
     while True:
         part = batch.first(n)
@@ -174,7 +183,9 @@ def _alone(folder: Path, name: str, n_questions: int) -> tuple[float, float]:
 
 
 def index_and_search(folder: str, name: str, n_questions: str) -> None:
-    """Print the CPU seconds that an engine needs to index, and the peak memory of indexing and searching in MB."""
+    """Print the CPU seconds that an engine needs to index, and the peak memory of indexing and
+    searching in MB.
+    """
     workload = Workload.of(Path(folder))
     batch = workload.batch.first(int(n_questions))
     workload.build(ENGINES[name], few=True)

@@ -67,7 +67,8 @@ class Peer(ABC):
     Parameters
     ----------
     sentences : Path
-        A file with one sentence per line: its text, or its index terms separated by blanks, as :attr:`reads` says.
+        A file with one sentence per line: its text, or its index terms separated by blanks, as
+        :attr:`reads` says.
     folder : Path
         An empty folder for the index.
     """
@@ -95,7 +96,9 @@ class Peer(ABC):
 
     @abstractmethod
     def constrained(self, batch: Batch) -> Sequence[int]:
-        """Return the index of each query's best sentence that has a term of question and option, or -1."""
+        """Return the index of each query's best sentence that has a term of question and option,
+        or -1.
+        """
 
     def prepare(self, batch: Batch) -> None:  # noqa: B027  most have nothing to do
         """Prepare for a batch; this is not timed."""

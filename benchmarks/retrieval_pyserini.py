@@ -1,8 +1,8 @@
 """Our BM25 beside pyserini, used as its documentation shows: its index, its analyzer, its searcher.
 
-Needs the extras ``pyserini`` and ``lucene``. The corpus: all sentences of a dataset. A query is a question
-and one of its options. Pyserini rounds scores to 1e-4 and orders equal ones by the document's name, so hits are
-compared as sets wherever scores are equal within that precision.
+Needs the extras ``pyserini`` and ``lucene``. The corpus: all sentences of a dataset. A query is a
+question and one of its options. Pyserini rounds scores to 1e-4 and orders equal ones by the
+document's name, so hits are compared as sets wherever scores are equal within that precision.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ from classic_rc.retrieval.registry import get_engine
 
 K = 10
 PRECISION = 2e-4
-"""How far two scores of one document may differ: pyserini rounds to 1e-4, and single precision rounds too."""
+"""How far two scores of one document may differ: pyserini rounds to 1e-4, and single precision
+rounds too.
+"""
 
 _DATASETS = {
     "RACE dev": ("race/RACE-train-dev.tar.gz", "dev"),
@@ -140,7 +142,9 @@ def _compare(name: str, dataset: Dataset, n_questions: int) -> list[Any]:
 
 
 def _same(own: list[tuple[int, float]], other: list[tuple[int, float]]) -> tuple[bool, float]:
-    """Return whether two lists of hits are the same to pyserini's precision, and how far their scores differ."""
+    """Return whether two lists of hits are the same to pyserini's precision, and how far their
+    scores differ.
+    """
     if len(own) != len(other):
         return False, np.inf
     if not own:
@@ -161,7 +165,9 @@ def _same(own: list[tuple[int, float]], other: list[tuple[int, float]]) -> tuple
 
 
 def _answers(questions: list[Any], hits: list[list[tuple[int, float]]]) -> list[frozenset[int]]:
-    """Return for each question the options whose best hit is the highest, to pyserini's precision."""
+    """Return for each question the options whose best hit is the highest, to pyserini's
+    precision.
+    """
     best = iter(found[0][1] if found else 0.0 for found in hits)
     answers = []
     for question in questions:

@@ -1,4 +1,6 @@
-"""Sentences to search and questions to ask: real ones if the datasets' files are there, else generated ones."""
+"""Sentences to search and questions to ask: real ones if the datasets' files are there, else
+generated ones.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Queries per CPU second for the best sentences with any term of the query, the search that everybody knows."""
+"""Queries per CPU second for the best sentences with any term of the query, the search that
+everybody knows.
+"""
 
 from __future__ import annotations
 

@@ -25,7 +25,9 @@ COMMANDS: dict[str, list[str]] = {
     "predict -s sw+d": [],
     "check": [],
 }
-"""The commands that are measured, with their further options. The solvers of `run` are the default ones."""
+"""The commands that are measured, with their further options. The solvers of `run` are the
+default ones.
+"""
 
 SIZES = (2_000, 20_000, 200_000)
 
@@ -157,7 +159,9 @@ def cpu_of_children() -> float:
 
 
 class MemoryWatch:
-    """Adds up the memory of a process and its descendants, several times a second, and keeps the largest sum."""
+    """Adds up the memory of a process and its descendants, several times a second, and keeps the
+    largest sum.
+    """
 
     def __init__(self, pid: int) -> None:
         self._pid, self._peak, self._done = pid, 0, threading.Event()
@@ -184,7 +188,9 @@ def _descendants(pid: int) -> Iterator[int]:
 
 
 def _memory(pid: int) -> int:
-    """Return a process's proportional share of memory in KB: pages that processes share count once in all."""
+    """Return a process's proportional share of memory in KB: pages that processes share count
+    once in all.
+    """
     with suppress(OSError, StopIteration):
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
         return int(next(line for line in lines if line.startswith("Pss:")).split()[1])

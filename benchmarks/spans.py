@@ -30,8 +30,9 @@ _SOUNDS = "aeiou", "bcdfghjklmnpqrstvwxz"
 def copied(questions: Dataset, n: int) -> Dataset:
     """Return `n` questions: those given, then copies of them whose long words have other letters.
 
-    Vowels and consonants are rotated, another way in each copy, except in the last three letters of a word: so
-    copies have words of their own, and suffixes, capitals and the places of answers stay.
+    Vowels and consonants are rotated, another way in each copy, except in the last three letters of
+    a word: so copies have words of their own, and suffixes, capitals and the places of answers
+    stay.
     """
     made: list[Question] = []
     while len(made) < n:

@@ -1,4 +1,6 @@
-"""Timing in one process with interleaved rounds, so that changes of the machine's speed affect all functions."""
+"""Timing in one process with interleaved rounds, so that changes of the machine's speed affect
+all functions.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from typing import Any
 from classic_rc import __version__
 
 Table = dict[str, Any]
-"""A benchmark's result: ``title``, ``header``, ``rows``, ``notes`` and later ``environment``, ready for JSON."""
+"""A benchmark's result: ``title``, ``header``, ``rows``, ``notes`` and later ``environment``,
+ready for JSON.
+"""
 
 
 def interleaved(

@@ -1,4 +1,6 @@
-"""Decisions turn scores into answers: the best candidate with a tie policy, thresholds, and spans near the best."""
+"""Decisions turn scores into answers: the best candidate with a tie policy, thresholds, and
+spans near the best.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,9 @@ from classic_rc.questions import Candidate, Question, Task
 TIE_POLICIES: tuple[TiePolicy, ...] = get_args(TiePolicy)
 
 TIE_TOLERANCE = ABSOLUTE_TIE_TOLERANCE
-"""The default of :class:`Argmax`: candidates this close to the best score tie with it. Scores from files tie within
-1e-12 of the question's largest absolute score instead."""
+"""The default of :class:`Argmax`: candidates this close to the best score tie with it. Scores
+from files tie within 1e-12 of the question's largest absolute score instead.
+"""
 
 CUTS: tuple[Cuts, ...] = get_args(Cuts)
 
@@ -141,9 +144,10 @@ class TunedThreshold(Decision):
     Attributes
     ----------
     best_threshold_ : float
-        The best value on the questions of :meth:`fit`. Of equally good values it is the highest, which selects the
-        fewest candidates. An exact value is halfway between two neighbouring scores, equal to the highest score
-        (nothing is selected) or below the lowest (everything is selected).
+        The best value on the questions of :meth:`fit`. Of equally good values it is the highest,
+        which selects the fewest candidates. An exact value is halfway between two neighbouring
+        scores, equal to the highest score (nothing is selected) or below the lowest (everything is
+        selected).
     best_score_ : float
         The metric at that value, in 0..1.
     """
@@ -172,14 +176,16 @@ class TunedThreshold(Decision):
         Raises
         ------
         UsageError
-            The metric or `cuts` is unknown, or some scores are infinite and have no exact cut points.
+            The metric or `cuts` is unknown, or some scores are infinite and have no exact cut
+            points.
         DataError
             A question's gold is hidden.
         """
         metric = selection_metric(self.metric)
         thresholds = cut_points(scores, self.cuts)
         values = metric.from_means(sweep_thresholds(metric, scores, questions, thresholds))
-        # Cumulative sums have rounding errors in the last digits, which must not choose among equal values.
+        # Cumulative sums have rounding errors in the last digits, which must not choose among equal
+        # values.
         best = int(np.flatnonzero(values >= values.max() - 1e-12)[0])
         self.best_threshold_, self.best_score_ = float(thresholds[best]), float(values[best])
         return self
@@ -198,10 +204,12 @@ class TunedThreshold(Decision):
 
 
 class RelativeThreshold(Decision):
-    """The rule that selects the best span and all spans within a margin of its score that overlap no better one.
+    """The rule that selects the best span and all spans within a margin of its score that overlap
+    no better one.
 
-    Spans are tried from the best score down, and in passage order for equal scores. Each text is answered once. So
-    a margin of 0 selects only the best span, or all spans that tie for the best score and do not overlap.
+    Spans are tried from the best score down, and in passage order for equal scores. Each text is
+    answered once. So a margin of 0 selects only the best span, or all spans that tie for the best
+    score and do not overlap.
     """
 
     margin: float = number(
@@ -249,8 +257,9 @@ class RelativeThreshold(Decision):
 class GivenAnswers(Decision):
     """The rule for the answers of another system, given as scores: it repeats them.
 
-    A candidate's score is the share of the samples that choose it: 1 or 0 if the system answered once. Of several
-    right candidates, those above one half are selected. A question whose scores have no evidence has no answer.
+    A candidate's score is the share of the samples that choose it: 1 or 0 if the system answered
+    once. Of several right candidates, those above one half are selected. A question whose scores
+    have no evidence has no answer.
     """
 
     def decide(self, scores: Scores, questions: Sequence[Question]) -> list[Prediction]:
@@ -289,7 +298,9 @@ class GivenAnswers(Decision):
 
 
 class Abstain(Decision):
-    """The rule that answers every span question with the empty text: that the passage has no answer."""
+    """The rule that answers every span question with the empty text: that the passage has no
+    answer.
+    """
 
     def decide(self, scores: Scores, questions: Sequence[Question]) -> list[Prediction]:
         """Answer each question with the empty text."""
@@ -301,7 +312,9 @@ class Abstain(Decision):
 
 
 RULES: tuple[type[Decision], ...] = (Argmax, Threshold, TunedThreshold, RelativeThreshold)
-"""The rules whose parameters a specification of a solver may give: ``sw+d,ties=first``, ``span-sw,margin=0.1``."""
+"""The rules whose parameters a specification of a solver may give: ``sw+d,ties=first``,
+``span-sw,margin=0.1``.
+"""
 
 
 def make_decision(params: Mapping[str, Any], base: Decision | None = None) -> Decision:
@@ -341,7 +354,8 @@ def make_decision(params: Mapping[str, Any], base: Decision | None = None) -> De
 
 
 def changed_decision(decision: Decision | None, base: Decision | None = None) -> dict[str, Any]:
-    """Return the parameters that :func:`make_decision` turns into a rule, given `base`; empty if none are needed.
+    """Return the parameters that :func:`make_decision` turns into a rule, given `base`; empty if
+    none are needed.
 
     Rules that are not in :data:`RULES` have no such parameters.
     """
@@ -358,7 +372,9 @@ def changed_decision(decision: Decision | None, base: Decision | None = None) ->
 
 
 def default_decision(task: Task) -> Decision:
-    """Return the rule for a task: a tuned threshold for multiple-answer questions, else the best candidate."""
+    """Return the rule for a task: a tuned threshold for multiple-answer questions, else the best
+    candidate.
+    """
     return TunedThreshold() if task is Task.MULTIPLE_ANSWER else Argmax()
 
 
@@ -373,7 +389,8 @@ def cross_fit(
     questions: Sequence[Question],
     folds: Iterable[tuple[NDArray[np.int64], NDArray[np.int64]]],
 ) -> tuple[list[Prediction], list[Decision]]:
-    """Answer the questions of each fold with a rule that is fitted to the scores of the other folds.
+    """Answer the questions of each fold with a rule that is fitted to the scores of the other
+    folds.
 
     Parameters
     ----------
@@ -408,10 +425,11 @@ def cut_points(scores: Scores, cuts: Cuts = "exact") -> NDArray[np.float64]:
     ----------
     scores : Scores
     cuts : {"exact", "multirc2018"}
-        ``"exact"``: every threshold that makes a difference, that is the highest score, the midpoint of each two
-        neighbouring distinct scores, and one value below the lowest. ``"multirc2018"``: the fixed grid from -0.5 to
-        0.98 in steps of 0.02 of the tuning script in MultiRC's release, independent of the scores. The thresholds
-        behind the released predictions (0.0499, -0.76) were set by hand and are not on it.
+        ``"exact"``: every threshold that makes a difference, that is the highest score, the
+        midpoint of each two neighbouring distinct scores, and one value below the lowest.
+        ``"multirc2018"``: the fixed grid from -0.5 to 0.98 in steps of 0.02 of the tuning script in
+        MultiRC's release, independent of the scores. The thresholds behind the released predictions
+        (0.0499, -0.76) were set by hand and are not on it.
 
     Returns
     -------
@@ -455,9 +473,11 @@ def sweep_thresholds(
     questions: Sequence[Question],
     thresholds: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Return the mean statistics of a metric at many thresholds, exactly, in O(n log n) for all of them.
+    """Return the mean statistics of a metric at many thresholds, exactly, in O(n log n) for all of
+    them.
 
-    One pass goes from the best candidate down: selecting a candidate changes the statistics of its question only.
+    One pass goes from the best candidate down: selecting a candidate changes the statistics of its
+    question only.
 
     Parameters
     ----------
@@ -485,8 +505,8 @@ def sweep_thresholds(
     right = np.bincount(question, weights=gold, minlength=len(scores)).astype(np.float64)
     options = np.diff(scores.offsets).astype(np.float64)
 
-    # Within each question, candidates are selected from the best down. `tp` counts the right ones among them: the
-    # running total minus the right ones of all earlier questions.
+    # Within each question, candidates are selected from the best down. `tp` counts the right ones
+    # among them: the running total minus the right ones of all earlier questions.
     order = np.lexsort((-scores.values, question))
     selected = np.arange(len(order)) - scores.offsets[question] + 1.0
     tp = np.cumsum(gold[order]) - (np.cumsum(right) - right)[question]
@@ -496,8 +516,8 @@ def sweep_thresholds(
     after = metric.of_counts(OptionCounts(tp, selected - tp, right[question], options[question]))
     before = np.where(selected[:, None] == 1, start[question], np.roll(after, 1, axis=0))
 
-    # Over all questions, the same steps in the order of falling scores. The sort is stable, so tied candidates of a
-    # question keep their order, and each step still starts from the one before it.
+    # Over all questions, the same steps in the order of falling scores. The sort is stable, so tied
+    # candidates of a question keep their order, and each step still starts from the one before it.
     falling = np.argsort(-scores.values[order], kind="stable")
     totals = np.cumsum(np.concatenate((start.sum(axis=0)[None], (after - before)[falling])), axis=0)
     n_above = np.searchsorted(-scores.values[order][falling], -thresholds, side="left")

@@ -1,4 +1,6 @@
-"""How gold and answers name options: the readings of a value, and the reading that all rows of a file have."""
+"""How gold and answers name options: the readings of a value, and the reading that all rows of a
+file have.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ READINGS = {
 """The ways in which gold or an answer may name an option, each with what a value then is."""
 
 OPTION_LABELS = "option_labels"
-"""The key of a question's meta for the labels of its options, unless they are A, B, C, … or numbers in order."""
+"""The key of a question's meta for the labels of its options, unless they are A, B, C, … or
+numbers in order.
+"""
 
 _NUMBER = re.compile(r"[0-9]{1,9}(?:\.0{1,9})?", re.ASCII)
 _LABEL = re.compile(r"(?:(\w{1,3})|\((\w{1,3})\)|\[(\w{1,3})\])[.):!;]?")
@@ -71,7 +75,8 @@ class MismatchError(Exception):
 
 
 class Written(NamedTuple):
-    """A value of a file with its place, the options of its question, and what it means in each reading.
+    """A value of a file with its place, the options of its question, and what it means in each
+    reading.
 
     It may be the first of several values that mean the same.
     """
@@ -106,11 +111,13 @@ def check_reading(name: str) -> None:
 def decode(
     value: Any, texts: Sequence[str], reading: str, labels: Sequence[str] | None = None
 ) -> frozenset[int]:
-    """Return the positions of the options that a value names; MismatchError if it is not valid in this reading.
+    """Return the positions of the options that a value names; MismatchError if it is not valid in
+    this reading.
 
-    A value is one index, letter, label or text, or a list of them. Letters, labels and indices may be joined in one
-    text: ``"A, C"``, ``"AC"``, ``"0;2"``. Texts may differ from the option in case and blanks. Of ``"flags"`` it is
-    a list of true and false (or 1 and 0). Without `labels`, they are looked for at the start of the texts.
+    A value is one index, letter, label or text, or a list of them. Letters, labels and indices may
+    be joined in one text: ``"A, C"``, ``"AC"``, ``"0;2"``. Texts may differ from the option in case
+    and blanks. Of ``"flags"`` it is a list of true and false (or 1 and 0). Without `labels`, they
+    are looked for at the start of the texts.
 
     Examples
     --------
@@ -156,7 +163,8 @@ def explain(
 ) -> dict[str, frozenset[int]]:
     """Return the readings in which a value is valid, with the options that it then names.
 
-    Where options have labels, a letter is a label, and a letter by position only if both mean the same.
+    Where options have labels, a letter is a label, and a letter by position only if both mean the
+    same.
 
     Examples
     --------
@@ -177,7 +185,9 @@ def explain(
 
 
 def find_inline_labels(texts: Sequence[Any]) -> list[str] | None:
-    """Return the labels at the start of all texts, such as ``(B) red``; None if not every text has its own."""
+    """Return the labels at the start of all texts, such as ``(B) red``; None if not every text
+    has its own.
+    """
     labels = []
     for text in texts:
         if not isinstance(text, str) or (match := _INLINE_LABEL.match(text)) is None:
@@ -187,7 +197,9 @@ def find_inline_labels(texts: Sequence[Any]) -> list[str] | None:
 
 
 def fitting_readings(rows: Iterable[Written]) -> list[str]:
-    """Return the readings that explain every row that any reading explains; empty if no row can be explained."""
+    """Return the readings that explain every row that any reading explains; empty if no row can
+    be explained.
+    """
     explained = [row.meanings for row in rows if row.meanings]
     return [
         reading
@@ -208,11 +220,12 @@ def find_difference(rows: Iterable[Written], readings: Sequence[str]) -> Written
 
 
 def decide_reading(rows: Sequence[Written], *, option: Option, skip_bad: bool = False) -> str:
-    """Return the reading of all rows, or raise DataError where none fits, or several that mean different options.
+    """Return the reading of all rows, or raise DataError where none fits, or several that mean
+    different options.
 
-    All rows together decide it: an index 0 cannot be counted from 1, and an index that is the number of options
-    cannot be counted from 0. Readings that fit all rows and mean the same options in all are one reading. With
-    `skip_bad`, rows that no reading explains are left out later.
+    All rows together decide it: an index 0 cannot be counted from 1, and an index that is the
+    number of options cannot be counted from 0. Readings that fit all rows and mean the same options
+    in all are one reading. With `skip_bad`, rows that no reading explains are left out later.
     """
     fitting = fitting_readings(rows)
     bad = next((row for row in rows if not row.meanings), None)
@@ -229,10 +242,12 @@ def decide_reading(rows: Sequence[Written], *, option: Option, skip_bad: bool = 
 def decide_mixed_reading(
     strict: Sequence[Written], mixed: Sequence[Written], *, field: str, option: Option
 ) -> str | None:
-    """Return the reading of answers, some of which may be letters and others texts; None without answers.
+    """Return the reading of answers, some of which may be letters and others texts; None without
+    answers.
 
-    A reading that explains every answer wins over one that does so only if words that have one meaning keep it.
-    `strict` and `mixed` are the same answers, with what they mean in each reading alone, and with such words added.
+    A reading that explains every answer wins over one that does so only if words that have one
+    meaning keep it. `strict` and `mixed` are the same answers, with what they mean in each reading
+    alone, and with such words added.
     """
     is_strict = all(row.meanings for row in strict)
     fitting = (fitting_readings(strict) if is_strict else []) or fitting_readings(mixed)
@@ -251,7 +266,9 @@ def decide_mixed_reading(
 
 
 def ambiguity_error(row: Written, readings: Sequence[str], field: str, option: Option) -> DataError:
-    """Return the error for values with several readings: one of them in each, and the options to choose."""
+    """Return the error for values with several readings: one of them in each, and the options to
+    choose.
+    """
     meant = "; ".join(
         f"{reading}: {_describe_options(row, reading)}"
         for reading in readings
@@ -275,7 +292,9 @@ def _describe_options(row: Written, reading: str) -> str:
 
 
 def _no_reading_error(rows: Sequence[Written], bad: Written) -> DataError:
-    """Return the error for a value that no reading explains; the rows before it say what was expected."""
+    """Return the error for a value that no reading explains; the rows before it say what was
+    expected.
+    """
     others = [row for row in rows if row is not bad]
     possible = fitting_readings(others) or list(READINGS)
     is_first = bad is rows[0]
@@ -385,7 +404,8 @@ def _bare_label(text: str) -> str:
 
 
 def match_text(value: Any, texts: Sequence[str]) -> list[int]:
-    """Return the positions of the texts that a value is: equal ones, else those equal up to case and blanks.
+    """Return the positions of the texts that a value is: equal ones, else those equal up to case
+    and blanks.
 
     Numbers are written out. True and false also mean the options yes and no.
     """
@@ -408,7 +428,9 @@ def match_text(value: Any, texts: Sequence[str]) -> list[int]:
 
 
 def _equal_up_to_case(said: AbstractSet[str], texts: Sequence[str]) -> list[int]:
-    """Return the positions of texts whose normalised form is in `said`; most differ in their first character."""
+    """Return the positions of texts whose normalised form is in `said`; most differ in their
+    first character.
+    """
     starts = {text[:1] for text in said}
     return [
         i
@@ -418,7 +440,9 @@ def _equal_up_to_case(said: AbstractSet[str], texts: Sequence[str]) -> list[int]
 
 
 def bare_text(text: str) -> str:
-    """Return a text for comparisons, without what a sentence adds to it: quotes and a last period."""
+    """Return a text for comparisons, without what a sentence adds to it: quotes and a last
+    period.
+    """
     return normalised_text(text.strip(_QUOTES).rstrip(".").strip(_QUOTES))
 
 

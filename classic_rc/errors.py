@@ -96,15 +96,17 @@ class InterruptedRunError(ClassicRCError):
 def system_failures(name: str, *owners: type) -> Iterator[None]:
     """Turn an error of a system's code into a :class:`SystemFailedError`.
 
-    Errors that this package raises on purpose stay as they are, except those about what the code returned.
+    Errors that this package raises on purpose stay as they are, except those about what the code
+    returned.
 
     Parameters
     ----------
     name : str
         The name of the system.
     *owners : type
-        Its solver's class, and those of its members. The place of the error is the last line that ran in the
-        user's files among those that define them; if what a method returned is wrong, the first line of the method.
+        Its solver's class, and those of its members. The place of the error is the last line that
+        ran in the user's files among those that define them; if what a method returned is wrong,
+        the first line of the method.
     """
     try:
         yield

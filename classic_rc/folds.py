@@ -1,4 +1,6 @@
-"""Groups of questions about equal passages, folds that keep near duplicates together, and shared questions."""
+"""Groups of questions about equal passages, folds that keep near duplicates together, and shared
+questions.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +25,14 @@ FOLDS_VERSION = f"near{VERSION}"
 """The version of the rules that decide which questions stay in one fold, for signatures."""
 
 _CONTENT_WORDS = 3
-"""A question repeated with equal options identifies its source only with this many words that a stop list lacks."""
+"""A question repeated with equal options identifies its source only with this many words that a
+stop list lacks.
+"""
 
 _COMMON_SHARE = 0.1
-"""Options of more than this share of the passages, and of more than two, are constant: they identify no source."""
+"""Options of more than this share of the passages, and of more than two, are constant: they
+identify no source.
+"""
 
 Folds: TypeAlias = list[tuple[NDArray[np.int64], NDArray[np.int64]]]
 
@@ -36,10 +42,11 @@ class FoldPlan:
     """A split of questions into folds that keep equal and nearly equal passages together.
 
     These questions are in one fold: questions about equal passages or about near duplicates
-    (:mod:`classic_rc.near_duplicates`); questions with equal words and equal options, if they have at least three
-    content words and the options are not those of other questions too; and questions with equal values of `group`.
-    The relation is transitive. If it leaves fewer groups than folds, or one group with more than half of the
-    questions, only equal passages and values stay together, with a warning.
+    (:mod:`classic_rc.near_duplicates`); questions with equal words and equal options, if they have
+    at least three content words and the options are not those of other questions too; and questions
+    with equal values of `group`. The relation is transitive. If it leaves fewer groups than folds,
+    or one group with more than half of the questions, only equal passages and values stay together,
+    with a warning.
 
     Examples
     --------
@@ -87,7 +94,8 @@ class FoldPlan:
         ]
 
     def folds_apart(self, train: Dataset, asked: Dataset) -> Folds | None:
-        """Return the folds of `asked`, each with the positions in `train` of what it has nothing in common with.
+        """Return the folds of `asked`, each with the positions in `train` of what it has nothing in
+        common with.
 
         None if the datasets, which may be equal or overlap, do not overlap (:func:`find_overlap`).
         """
@@ -164,20 +172,25 @@ _folds_apart_of_dataset: WeakKeyDictionary[Dataset, dict[tuple[FoldPlan, str], F
 
 
 def share_groups(copy: Dataset, original: Dataset, plan: FoldPlan) -> None:
-    """Give a changed copy of a dataset the groups of the original, question by question, whatever its texts."""
+    """Give a changed copy of a dataset the groups of the original, question by question,
+    whatever its texts.
+    """
     _groups_of_dataset.setdefault(copy, {})[plan] = plan.groups(original)
 
 
 def passage_groups(questions: Sequence[Question], field: str | None = None) -> NDArray[np.int64]:
-    """Number the groups of questions whose passages have equal normalised texts, from 0, whatever their order.
+    """Number the groups of questions whose passages have equal normalised texts, from 0, whatever
+    their order.
 
-    In data without passages, where all of them are empty, the question's own text is in the passage's place, or if
-    that is empty too, its options. With `field`, a key of the questions' or passages' `meta` (article, author),
-    questions with equal values are also one group; UsageError if no question has it.
+    In data without passages, where all of them are empty, the question's own text is in the
+    passage's place, or if that is empty too, its options. With `field`, a key of the questions' or
+    passages' `meta` (article, author), questions with equal values are also one group; UsageError
+    if no question has it.
     """
     texts = [normalised_text(text) for text in _grouped_texts(questions)]
     distinct = sorted(set(texts))
-    # A hash of the text numbers the groups: neighbours in a file (often of one source) are spread over the folds.
+    # A hash of the text numbers the groups: neighbours in a file (often of one source) are spread
+    # over the folds.
     rank = np.argsort(np.argsort(text_keys(distinct), kind="stable"), kind="stable")
     number = dict(zip(distinct, rank.tolist(), strict=True))
     groups = np.array([number[text] for text in texts], dtype=np.int64)
@@ -185,7 +198,9 @@ def passage_groups(questions: Sequence[Question], field: str | None = None) -> N
 
 
 def _grouped_texts(questions: Sequence[Question]) -> list[str]:
-    """Return for each question the text by which it is grouped: its passage, or without any passages its own."""
+    """Return for each question the text by which it is grouped: its passage, or without any
+    passages its own.
+    """
     passages = {id(q.passage): q.passage for q in questions}
     if any(passage.text.strip() for passage in passages.values()):
         return [question.passage.text for question in questions]
@@ -217,9 +232,9 @@ class Overlap:
 def find_overlap(dataset: Dataset, other: Dataset) -> Overlap:
     """Find the part of `dataset` that is also in `other`.
 
-    A passage is shared if it equals a passage of `other` except for case and white space, or a near duplicate
-    (:mod:`classic_rc.near_duplicates`). A question is shared if it has the words of a question about an equal
-    passage, or its words and options.
+    A passage is shared if it equals a passage of `other` except for case and white space, or a near
+    duplicate (:mod:`classic_rc.near_duplicates`). A question is shared if it has the words of a
+    question about an equal passage, or its words and options.
     """
     shared = {id(passage) for passage in shared_passages(dataset, other)}
     common_texts = {normalised_text(q.text) for q in other} & {
@@ -262,7 +277,9 @@ def _meta_values(questions: Sequence[Question], field: str) -> list[str | None]:
 
 
 def merge_groups(groups: NDArray[np.int64], values: Sequence[Hashable | None]) -> NDArray[np.int64]:
-    """Join the groups that share a value; a joined group is ordered by the smallest of its groups."""
+    """Join the groups that share a value; a joined group is ordered by the smallest of its
+    groups.
+    """
     least = list(range(int(groups.max(initial=-1)) + 1))
 
     def root(group: int) -> int:
@@ -283,7 +300,9 @@ def merge_groups(groups: NDArray[np.int64], values: Sequence[Hashable | None]) -
 
 
 def shared_passages(dataset: Dataset, other: Dataset) -> list[Passage]:
-    """Return the passages of `dataset` that are equal to a passage of `other`, or near duplicates of one."""
+    """Return the passages of `dataset` that are equal to a passage of `other`, or near
+    duplicates of one.
+    """
     texts = {normalised_text(passage.text) for passage in other.passages} - {""}
     near = near_duplicate_pairs(
         [p.text for p in dataset.passages], [p.text for p in other.passages]
@@ -300,7 +319,9 @@ def shared_passages(dataset: Dataset, other: Dataset) -> list[Passage]:
 def _join_near_duplicates(
     groups: NDArray[np.int64], questions: Sequence[Question]
 ) -> NDArray[np.int64]:
-    """Join the groups whose passages are near duplicates or that share a question with its options."""
+    """Join the groups whose passages are near duplicates or that share a question with its
+    options.
+    """
     texts = _grouped_texts(questions)
     distinct = list(dict.fromkeys(texts))
     number = dict(zip(distinct, near_duplicate_groups(distinct).tolist(), strict=True))
@@ -309,7 +330,9 @@ def _join_near_duplicates(
 
 
 def _repeatable_keys(questions: Sequence[Question]) -> list[Hashable | None]:
-    """Return for each question the words and options that identify it anywhere, or None if they are too common."""
+    """Return for each question the words and options that identify it anywhere, or None if they
+    are too common.
+    """
     texts_of: dict[Hashable, set[str]] = {}
     passages_of: dict[Hashable, set[str]] = {}
     passages = _passage_texts(q for q in questions if q.task.has_choices)

@@ -1,7 +1,8 @@
-"""The identity of code: what a computation can run, as a digest of its sources without comments and docstrings.
+"""The identity of code: what a computation can run, as a digest of its sources without comments and
+docstrings.
 
-Imports are followed as they are written, deferred ones too. A module that code imports by a name made at run time,
-and a file that it opens without naming it in a parameter, cannot be seen.
+Imports are followed as they are written, deferred ones too. A module that code imports by a name
+made at run time, and a file that it opens without naming it in a parameter, cannot be seen.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ _PIPELINE = "classic_rc.running.evaluate"
 _ONLY_SHOWN = frozenset({"IPython", "jinja2", "matplotlib", "pandas", "pooch", "tqdm"})
 """Packages of others that display and download; no number follows from them."""
 _DISTRIBUTIONS = {"sklearn": "scikit-learn"}
-"""The distribution of a module of another name; other names are searched for, which takes longer."""
+"""The distribution of a module of another name; other names are searched for, which takes
+longer.
+"""
 _STANDARD = tuple(Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib"))
 
 
@@ -66,9 +69,10 @@ def identify(
 ) -> Identity:
     """Return the identity of a system on a dataset. It runs no code of a user.
 
-    `solver` is from :func:`~classic_rc.solvers.codec.solver_to_record`; without it, the system is a file of
-    predictions. `find` returns the path of a kept file, or an empty text. A class or a value that is in no file, or
-    a file that changed after it was imported, is an UnidentifiedCodeError.
+    `solver` is from :func:`~classic_rc.solvers.codec.solver_to_record`; without it, the system is a
+    file of predictions. `find` returns the path of a kept file, or an empty text. A class or a
+    value that is in no file, or a file that changed after it was imported, is an
+    UnidentifiedCodeError.
     """
     sources = _Sources()
     sources.add(_PIPELINE)
@@ -95,7 +99,9 @@ def identify(
 
 
 def digest_of_class(cls: type[Solver]) -> str | None:
-    """Return the name of a user's file, with a digest of it and of the local modules that it imports, or None."""
+    """Return the name of a user's file, with a digest of it and of the local modules that it
+    imports, or None.
+    """
     sources = _Sources({"classic_rc": False})
     try:
         file = Path(cls.source_file or _file_of_class(f"{cls.__module__}.{cls.__qualname__}"))
@@ -137,7 +143,9 @@ def _file_of_class(path: str) -> Path:
 
 
 class _Sources:
-    """The source files that modules reach; `counts` says of top-level modules whether theirs are among them."""
+    """The source files that modules reach; `counts` says of top-level modules whether theirs are
+    among them.
+    """
 
     def __init__(self, counts: Mapping[str, bool] | None = None) -> None:
         self.digests: dict[str, str] = {}  # by name of the module
@@ -215,7 +223,9 @@ class _Sources:
                 self.digests[f"{package}/{file.name}"] = sha256_of_bytes(file.read_bytes())
 
     def _does_count(self, top: str, spec: ModuleSpec) -> bool:
-        """Return whether its sources count: the package, plug-ins, and modules that no package installed."""
+        """Return whether its sources count: the package, plug-ins, and modules that no package
+        installed.
+        """
         if top not in self._counts:
             places = (
                 [str(spec.origin)]
@@ -229,7 +239,9 @@ class _Sources:
         return self._counts[top]
 
     def _read(self, name: str, file: Path, package: str) -> None:
-        """Take a file's digest and go on with what it imports; relative imports start from `package`."""
+        """Take a file's digest and go on with what it imports; relative imports start from
+        `package`.
+        """
         try:
             digest, imports = _read_source(file)
         except (OSError, SyntaxError, ValueError) as error:
@@ -252,7 +264,9 @@ _FIRST_READ: WeakKeyDictionary[ModuleType, str] = WeakKeyDictionary()
 
 
 def _find_top(name: str, folders: list[str]) -> ModuleSpec | None:
-    """Return the specification of a top-level module as an import finds it, or next to a user's file."""
+    """Return the specification of a top-level module as an import finds it, or next to a user's
+    file.
+    """
     try:
         found = find_spec(name)
     except (ImportError, ValueError):  # `__main__`, and modules that were made by hand, have none
@@ -280,7 +294,7 @@ def _installed(top: str) -> dict[str, str]:
         }
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # What counts of a source file
 
 _known: dict[str, Any] = {}
@@ -288,7 +302,9 @@ _known: dict[str, Any] = {}
 
 
 def read_known_sources(file: Path) -> None:
-    """Read what earlier runs found: to parse all that a run can reach takes as long as its start."""
+    """Read what earlier runs found: to parse all that a run can reach takes as long as its
+    start.
+    """
     with suppress(OSError, ValueError, KeyError, TypeError):
         kept = json.loads(file.read_bytes())
         _known.update(kept["sources"] if kept["rules"] == _rules() else {})
@@ -308,7 +324,9 @@ def _rules() -> str:
 
 
 def _read_source(file: Path) -> tuple[str, list[tuple[int, str]]]:
-    """Return the digest of a file's code, and what it imports: each name with the number of dots before it."""
+    """Return the digest of a file's code, and what it imports: each name with the number of dots
+    before it.
+    """
     data = file.read_bytes()
     key = sha256_of_bytes(data)
     if file.suffix not in SOURCE_SUFFIXES:  # compiled
@@ -322,7 +340,9 @@ def _read_source(file: Path) -> tuple[str, list[tuple[int, str]]]:
 
 
 def _strip(node: Any) -> Iterator[tuple[int, str]]:
-    """Remove texts that are statements, docstrings among them, and yield what is imported at run time."""
+    """Remove texts that are statements, docstrings among them, and yield what is imported at run
+    time.
+    """
     for name in ("body", "orelse", "finalbody", "handlers", "cases"):
         body = getattr(node, name, None)
         if not isinstance(body, list):
@@ -348,7 +368,9 @@ def _strip(node: Any) -> Iterator[tuple[int, str]]:
 
 
 def _dotted_uses(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Yield names below our modules, which may be imported on first use: ``classic_rc.solvers.IRSolver``."""
+    """Yield names below our modules, which may be imported on first use:
+    ``classic_rc.solvers.IRSolver``.
+    """
     aliases = [
         alias for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names
     ]

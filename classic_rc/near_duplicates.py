@@ -1,19 +1,20 @@
 """Near duplicates: texts that are equal but for a few words.
 
-Two texts are near duplicates if at least half of the 4-grams of the text with fewer are in the other one
-(:data:`CONTAINMENT`), and the shorter text has at least half of the tokens of the longer one
-(:data:`LENGTH_RATIO`). Texts of fewer than 20 tokens (:data:`MIN_TOKENS`) have to be equal. Tokens are lower-cased
-words, or characters in scripts without spaces between words; punctuation does not count.
+Two texts are near duplicates if at least half of the 4-grams of the text with fewer are in the
+other one (:data:`CONTAINMENT`), and the shorter text has at least half of the tokens of the longer
+one (:data:`LENGTH_RATIO`). Texts of fewer than 20 tokens (:data:`MIN_TOKENS`) have to be equal.
+Tokens are lower-cased words, or characters in scripts without spaces between words; punctuation
+does not count.
 
-Candidate pairs share entries of their sketches, the smallest hashes of their 4-grams (Broder 1997: On the
-resemblance and containment of documents). Every pair is then verified on its 4-grams. The time is linear in the
-size of the texts.
+Candidate pairs share entries of their sketches, the smallest hashes of their 4-grams (Broder 1997:
+On the resemblance and containment of documents). Every pair is then verified on its 4-grams. The
+time is linear in the size of the texts.
 
-At a containment of .5 and more, all pairs that we read in RACE and DREAM were two versions of one text. Below .4
-different short dialogues with the same phrases begin to appear.
+At a containment of .5 and more, all pairs that we read in RACE and DREAM were two versions of one
+text. Below .4 different short dialogues with the same phrases begin to appear.
 
-An audit also looks for parts of texts and for copies of short texts (:func:`similar_texts`). Folds do not: their
-definition is part of published numbers.
+An audit also looks for parts of texts and for copies of short texts (:func:`similar_texts`). Folds
+do not: their definition is part of published numbers.
 """
 
 from __future__ import annotations
@@ -63,9 +64,9 @@ _ORDER = 4
 _SKETCH = 64
 """Hashes in a sketch.
 
-In the worst case, where one text is twice as long as the other, 32 of the shorter text's hashes can be in the other
-sketch, and each is there with a probability of at least `CONTAINMENT`. In 3 of 10,000 such pairs fewer than
-`_MIN_SHARED` of the 32 are.
+In the worst case, where one text is twice as long as the other, 32 of the shorter text's hashes can
+be in the other sketch, and each is there with a probability of at least `CONTAINMENT`. In 3 of
+10,000 such pairs fewer than `_MIN_SHARED` of the 32 are.
 """
 _MIN_SHARED = 0.2
 _MOST_COMPARABLE = np.array(
@@ -78,8 +79,8 @@ _MOST_COMPARABLE = np.array(
 _NEIGHBOURS = 64
 """How many texts each text is compared with among those that share a hash.
 
-It bounds the time where thousands of texts share a phrase. Larger groups of near duplicates are still found: they
-share many hashes, and groups are transitive.
+It bounds the time where thousands of texts share a phrase. Larger groups of near duplicates are
+still found: they share many hashes, and groups are transitive.
 """
 _BLOCK_TOKENS, _BLOCK_TEXTS = 2**18, 2**12
 
@@ -101,10 +102,11 @@ def near_duplicate_pairs(
 ) -> NDArray[np.int64]:
     """Find the pairs of near duplicates: their positions in ascending order, shape (n_pairs, 2).
 
-    The pairs of the last few collections are kept, because folds, overlaps and defects ask for the same ones. The
-    second texts come from `others`; without it from `texts` too, and the second is the later one. Of several equal
-    second texts only the first is named, and without `others` only the first of equal texts is paired with
-    different ones. So equal texts never make more pairs than there are texts.
+    The pairs of the last few collections are kept, because folds, overlaps and defects ask for the
+    same ones. The second texts come from `others`; without it from `texts` too, and the second is
+    the later one. Of several equal second texts only the first is named, and without `others` only
+    the first of equal texts is paired with different ones. So equal texts never make more pairs
+    than there are texts.
 
     Examples
     --------
@@ -121,11 +123,12 @@ def near_duplicate_pairs(
 def similar_texts(texts: Sequence[str], others: Sequence[str] | None = None) -> SimilarTexts:
     """Find the pairs of texts that are near duplicates, parts of one another, or short and similar.
 
-    Beyond near duplicates, two texts are similar if nine tenths of the 4-grams of the shorter one are in the longer
-    one, which has up to five times as many tokens. Where one text has fewer than 20 tokens, they are similar if
-    they share three quarters of the words of the longer one, or if the shorter one is a part of the longer one,
-    with at least half of its words; and three of the words that they share are not stop words. The similarity is
-    the share of 4-grams (in short texts, of words) of the longer text that the other one has.
+    Beyond near duplicates, two texts are similar if nine tenths of the 4-grams of the shorter one
+    are in the longer one, which has up to five times as many tokens. Where one text has fewer than
+    20 tokens, they are similar if they share three quarters of the words of the longer one, or if
+    the shorter one is a part of the longer one, with at least half of its words; and three of the
+    words that they share are not stop words. The similarity is the share of 4-grams (in short
+    texts, of words) of the longer text that the other one has.
 
     Examples
     --------
@@ -157,7 +160,8 @@ def _may_be_short(text: str) -> bool:
 
 
 def first_equal(texts: Sequence[str]) -> NDArray[np.int64]:
-    """Return for each text the position of the first text that is equal up to case, blanks and punctuation.
+    """Return for each text the position of the first text that is equal up to case, blanks and
+    punctuation.
 
     Examples
     --------
@@ -220,7 +224,8 @@ def _find_pairs(
         across = np.flatnonzero(here[left] & there[right])
         order = across[np.argsort(left[across], kind="stable")]
         left, right = left[order], right[order]
-        # Each text of `texts` gets the pairs of its original; of equal texts in `others` the first is named.
+        # Each text of `texts` gets the pairs of its original; of equal texts in `others` the first
+        # is named.
         starts, ends = (
             np.searchsorted(left, original[:n_texts]),
             np.searchsorted(left, original[:n_texts], "right"),
@@ -247,7 +252,8 @@ def _extend(values: NDArray[Any], length: int) -> NDArray[Any]:
 
 
 def near_duplicate_groups(texts: Sequence[str]) -> NDArray[np.int64]:
-    """Number the groups of texts that near duplicates connect, directly or through others, by their first texts.
+    """Number the groups of texts that near duplicates connect, directly or through others, by their
+    first texts.
 
     Examples
     --------
@@ -259,7 +265,9 @@ def near_duplicate_groups(texts: Sequence[str]) -> NDArray[np.int64]:
 
 
 def connect_pairs(n: int, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Number the groups that pairs connect, by their first members; `pairs` are of shape (n_pairs, 2)."""
+    """Number the groups that pairs connect, by their first members; `pairs` are of shape
+    (n_pairs, 2).
+    """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -274,7 +282,9 @@ def connect_pairs(n: int, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 _Found = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]
-"""The first and the second texts of pairs, their similarity, and whether they are near duplicates."""
+"""The first and the second texts of pairs, their similarity, and whether they are near
+duplicates.
+"""
 
 
 class _Collection:
@@ -297,7 +307,9 @@ class _Collection:
         self.original, self.order = self._find_originals(texts)
 
     def _find_originals(self, texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the first text equal to each text, and an order of the texts that depends on their tokens only."""
+        """Return the first text equal to each text, and an order of the texts that depends on
+        their tokens only.
+        """
         hashes = np.zeros(len(texts), dtype=np.uint64)
         for start, stop in runs_of(self.lengths, _BLOCK_TOKENS):
             begin, end = self.offsets[start], self.offsets[stop]
@@ -334,10 +346,11 @@ class _Collection:
         return original, order
 
     def pairs(self, here: NDArray[np.bool_], there: NDArray[np.bool_]) -> _Found:
-        """Return the pairs of different texts that are near duplicates or parts: first, second, similarity, near.
+        """Return the pairs of different texts that are near duplicates or parts: first, second,
+        similarity, near.
 
-        `here` and `there` are flags of shape (n_texts,). One text of a pair has the first flag and the other text
-        the second one.
+        `here` and `there` are flags of shape (n_texts,). One text of a pair has the first flag and
+        the other text the second one.
         """
         distinct = self._distinct
         found = [(np.empty((2, 0), dtype=np.int64), np.empty(0), np.empty(0, dtype=bool))]
@@ -367,7 +380,9 @@ class _Collection:
         return self.order[(self.original == np.arange(len(self.original)))[self.order]]
 
     def short_pairs(self, here: NDArray[np.bool_], there: NDArray[np.bool_]) -> _Found:
-        """Return the pairs of similar but unequal texts in which one text has fewer than `MIN_TOKENS` tokens."""
+        """Return the pairs of similar but unequal texts in which one text has fewer than
+        `MIN_TOKENS` tokens.
+        """
         distinct = self._distinct
         lengths = self.lengths[distinct]
         texts = np.sort(
@@ -397,7 +412,8 @@ class _Collection:
     def _candidates(
         self, texts: NDArray[np.int64], here: NDArray[np.bool_], there: NDArray[np.bool_]
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """Yield pairs of texts whose sketches share enough hashes; the first text of a pair is not longer.
+        """Yield pairs of texts whose sketches share enough hashes; the first text of a pair is not
+        longer.
 
         `texts` are in ascending order of length. The pairs meet the flags of :meth:`pairs`.
         """
@@ -414,8 +430,9 @@ class _Collection:
 
         found = pairs_with_equal_keys(rows, sketches[full], len(texts), _NEIGHBOURS, fits)
         for one, two, shared in found:
-            # Only hashes below both sketches' largest can be shared. Of these, the sketch with the smaller largest
-            # hash has all of its own. So the other one decides how many are comparable.
+            # Only hashes below both sketches' largest can be shared. Of these, the sketch with the
+            # smaller largest hash has all of its own. So the other one decides how many are
+            # comparable.
             smaller = largest[one] <= largest[two]
             next_hash = sketches[
                 np.where(smaller, two, one), np.minimum(_MOST_COMPARABLE[shared], _SKETCH - 1)
@@ -427,12 +444,15 @@ class _Collection:
             yield texts[one[likely]], texts[two[likely]]
 
     def _sketches(self, texts: NDArray[np.int64]) -> Iterator[NDArray[np.uint64]]:
-        """Yield the sketches of blocks of texts: ascending hashes, shape (n_texts, _SKETCH), then 2**64 - 1."""
+        """Yield the sketches of blocks of texts: ascending hashes, shape (n_texts, _SKETCH),
+        then 2**64 - 1.
+        """
         for block in runs_of(self.lengths[texts], _BLOCK_TOKENS):
             part = texts[slice(*block)]
             hashes, text = self._gram_hashes(part)
-            # Hashes are uniform, so three times as many as needed are expected below this limit. A text of few
-            # different 4-grams can have fewer or many more, and is done again with all of them.
+            # Hashes are uniform, so three times as many as needed are expected below this limit. A
+            # text of few different 4-grams can have fewer or many more, and is done again with all
+            # of them.
             n_grams = self.lengths[part] - (_ORDER - 1)
             limit = np.minimum(3 * _SKETCH / n_grams, 1.0) * 2.0**64
             low = hashes < limit[text]
@@ -472,7 +492,8 @@ class _Collection:
     def _shared_grams(
         self, one: NDArray[np.int64], two: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Return how many distinct 4-grams each pair shares, and how many the text with fewer and with more has.
+        """Return how many distinct 4-grams each pair shares, and how many the text with fewer and
+        with more has.
 
         4-grams are equal if their 64-bit hashes are.
         """
@@ -508,7 +529,8 @@ def are_similar_words(
     two: NDArray[np.int64],
     shared: NDArray[np.int64],
 ) -> NDArray[np.bool_]:
-    """Return for each pair of short texts whether they have most words in common, or one is a part of the other.
+    """Return for each pair of short texts whether they have most words in common, or one is a part
+    of the other.
 
     Text i is ``words[offsets[i]:offsets[i + 1]]``; `shared` is how many words a pair shares
     (:func:`classic_rc.kernels.bags.shared_words`).

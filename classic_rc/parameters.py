@@ -1,8 +1,9 @@
 """Estimators, the base class of solvers and decisions, and the declarations of their parameters.
 
-From a declaration follow the constructor, its checks and its documentation. An estimator is scikit-learn's without
-its import: scikit-learn recognises estimators by their methods, not by their class, and takes longer to import than
-a small dataset takes to score. So it is imported when one of its own functions is called.
+From a declaration follow the constructor, its checks and its documentation. An estimator is
+scikit-learn's without its import: scikit-learn recognises estimators by their methods, not by their
+class, and takes longer to import than a small dataset takes to score. So it is imported when one of
+its own functions is called.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ _WRITTEN = "is_written_from_declarations"
 
 @dataclass(frozen=True)
 class Parameter:
-    """The declaration of a constructor parameter, shared by checks, help texts, signatures and run records."""
+    """The declaration of a constructor parameter, shared by checks, help texts, signatures and
+    run records.
+    """
 
     # What the parameter means: a phrase, and sentences after it.
     help: str
@@ -39,8 +42,9 @@ class Parameter:
     allowed: tuple[Any, ...] = ()
     # A description of the other values that are allowed.
     also: str = ""
-    # Accepts the values that `also` describes. Without it, a value outside `allowed` is refused, except if
-    # `allowed` is empty or the value may name a file: then the estimator itself checks the value.
+    # Accepts the values that `also` describes. Without it, a value outside `allowed` is refused,
+    # except if `allowed` is empty or the value may name a file: then the estimator itself checks
+    # the value.
     fits: Callable[[Any], bool] | None = None
     # Whether a string that is not in `allowed` may name a file or a folder.
     is_file: bool = False
@@ -50,13 +54,16 @@ class Parameter:
     is_list: bool = False
     # Maps a value to what the signature shows. Default: the value, or a file's name and content.
     signed: Callable[[Any], Any] | None = None
-    # Splits that a published constant, which is the default here, was tuned on: content fingerprint -> name.
+    # Splits that a published constant, which is the default here, was tuned on: content fingerprint
+    # -> name.
     default_tuned_on: Mapping[str, str] = field(default_factory=dict)
-    # A key inside the text, and the declaration of its value, which ends at a plus: an analyzer's ``stop=FILE``.
+    # A key inside the text, and the declaration of its value, which ends at a plus: an analyzer's
+    # ``stop=FILE``.
     inner: tuple[str, Parameter] | None = None
     # The constructor's default. A parameter that a class's own constructor takes needs none here.
     default: Any = _NO_DEFAULT
-    # Makes a default for each object, where objects must not share one. `default` then is an example of it.
+    # Makes a default for each object, where objects must not share one. `default` then is an
+    # example of it.
     factory: Callable[[], Any] | None = None
 
     def but(self, **changes: Any) -> Any:
@@ -72,7 +79,9 @@ class Parameter:
 
     @property
     def choices(self) -> str:
-        """The allowed values in words: ``one of 'a', 'b' or a number``; empty if only the estimator checks them."""
+        """The allowed values in words: ``one of 'a', 'b' or a number``; empty if only the
+        estimator checks them.
+        """
         values = ", ".join(map(repr, self.allowed))
         return self._or_other_values(f"one of {values}" if len(self.allowed) > 1 else values)
 
@@ -91,7 +100,8 @@ class Parameter:
     def with_files(self, value: Any, change: Callable[[str], str]) -> Any:
         """Return a value after `change` of each part that may name a file.
 
-        Parts are the items of a list, the texts between separators, and what follows the key of `inner`.
+        Parts are the items of a list, the texts between separators, and what follows the key of
+        `inner`.
         """
         if isinstance(value, list | tuple) and self.is_file:
             return type(value)(self.with_files(item, change) for item in value)
@@ -138,7 +148,9 @@ class Parameter:
         )
 
     def _may_name_files(self, value: Any) -> bool:
-        """Return whether a value may be a path, or an object in memory in its place; a number is neither."""
+        """Return whether a value may be a path, or an object in memory in its place; a number is
+        neither.
+        """
         if isinstance(value, list | tuple):
             return self.is_list and not any(
                 isinstance(item, Number | list | tuple | None) for item in value
@@ -147,16 +159,19 @@ class Parameter:
 
 
 def parameter(default: Any = _NO_DEFAULT, help: str = "", **facts: Any) -> Any:
-    """Declare a parameter of an estimator's constructor, as the value of an annotated name in the class.
+    """Declare a parameter of an estimator's constructor, as the value of an annotated name in the
+    class.
 
     Parameters
     ----------
     default : object
         The default. It is stored unchanged, so it must not be changed by anyone.
     help : str
-        What the parameter means: a phrase in lower case, and sentences after it, without a period at the end.
+        What the parameter means: a phrase in lower case, and sentences after it, without a period
+        at the end.
     **facts
-        The other fields of :class:`Parameter`, such as `allowed`; with `factory` there is no default.
+        The other fields of :class:`Parameter`, such as `allowed`; with `factory` there is no
+        default.
 
     Examples
     --------
@@ -174,7 +189,9 @@ def parameter(default: Any = _NO_DEFAULT, help: str = "", **facts: Any) -> Any:
 
 
 def whole_number(default: Any, help: str, *, least: int = 1, **facts: Any) -> Any:
-    """Declare a parameter that is a whole number of at least `least`, below 2**31, or one of the allowed values."""
+    """Declare a parameter that is a whole number of at least `least`, below 2**31, or one of the
+    allowed values.
+    """
     least_of_all = (
         "a positive whole number" if least == 1 else f"a whole number of at least {least}"
     )
@@ -185,7 +202,9 @@ def whole_number(default: Any, help: str, *, least: int = 1, **facts: Any) -> An
 
 
 def number(default: Any, help: str, *, least: float = -inf, most: float = inf, **facts: Any) -> Any:
-    """Declare a parameter that is a finite number from `least` to `most`, or one of the allowed values."""
+    """Declare a parameter that is a finite number from `least` to `most`, or one of the allowed
+    values.
+    """
     if least > -inf:
         also = f"a number from {least} to {most}" if most < inf else f"a number of at least {least}"
     else:
@@ -196,10 +215,11 @@ def number(default: Any, help: str, *, least: float = -inf, most: float = inf, *
 
 
 def declare_parameters(cls: Any) -> None:
-    """Give a class the constructor, the mapping `parameters` and the docstring that its declarations define.
+    """Give a class the constructor, the mapping `parameters` and the docstring that its
+    declarations define.
 
-    Inherited parameters come first; one that is declared again moves to its new place. The class attribute becomes
-    the default. A class that writes its own constructor keeps it.
+    Inherited parameters come first; one that is declared again moves to its new place. The class
+    attribute becomes the default. A class that writes its own constructor keeps it.
     """
     own = {name: value for name, value in vars(cls).items() if isinstance(value, Parameter)}
     if own:
@@ -218,7 +238,8 @@ def declare_parameters(cls: Any) -> None:
 def _write_constructor(cls: Any) -> None:
     """Write the constructor that takes the parameters as keywords and stores them unchanged.
 
-    It is compiled from text, as a dataclass's is, so that Python itself words the errors of wrong calls.
+    It is compiled from text, as a dataclass's is, so that Python itself words the errors of wrong
+    calls.
     """
     base = cls.__init__
     if base is not object.__init__ and not hasattr(base, _WRITTEN):
@@ -256,7 +277,9 @@ def _write_constructor(cls: Any) -> None:
 
 
 def _with_section(text: str, cls: Any) -> str:
-    """Return a docstring with the section "Parameters", which comes before all others; it may have its own."""
+    """Return a docstring with the section "Parameters", which comes before all others; it may
+    have its own.
+    """
     if "\nParameters\n---" in text:
         return text
     annotations = cls.__init__.__annotations__
@@ -291,18 +314,22 @@ def _wrapped(text: str) -> str:
 
 
 def is_integer(value: Any, least: float = -inf, below: float = inf) -> bool:
-    """Return whether `value` is an integer with ``least <= value < below``; a bool is not an integer here."""
+    """Return whether `value` is an integer with ``least <= value < below``; a bool is not an
+    integer here.
+    """
     return isinstance(value, int) and not isinstance(value, bool) and least <= value < below
 
 
 def is_number(value: Any, least: float = -inf, most: float = inf) -> bool:
-    """Return whether `value` is a finite number with ``least <= value <= most``; a bool is not a number here."""
+    """Return whether `value` is a finite number with ``least <= value <= most``; a bool is not a
+    number here.
+    """
     is_real = isinstance(value, int | float) and not isinstance(value, bool)
     # Whole numbers may be larger than all floats, and `isfinite` refuses those.
     return is_real and abs(value) <= float_info.max and least <= value <= most
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Estimators
 
 _T = TypeVar("_T")
@@ -311,14 +338,16 @@ _T = TypeVar("_T")
 class Estimator:
     """A class whose constructor takes parameters and stores them unchanged under their own names.
 
-    A subclass declares its parameters (:func:`~classic_rc.parameters.parameter`) and gets the constructor, or
-    writes a constructor. scikit-learn's `clone`, `GridSearchCV` and pipelines accept its objects. Methods that have
-    no documentation here do what those of :class:`sklearn.base.BaseEstimator` do.
+    A subclass declares its parameters (:func:`~classic_rc.parameters.parameter`) and gets the
+    constructor, or writes a constructor. scikit-learn's `clone`, `GridSearchCV` and pipelines
+    accept its objects. Methods that have no documentation here do what those of
+    :class:`sklearn.base.BaseEstimator` do.
 
     Attributes
     ----------
     parameters : mapping of str to Parameter
-        The declarations of the constructor's parameters. A class with its own constructor may lack some or all.
+        The declarations of the constructor's parameters. A class with its own constructor may lack
+        some or all.
     """
 
     parameters: ClassVar[Mapping[str, Parameter]] = {}
@@ -335,7 +364,9 @@ class Estimator:
                 raise self.wrong_value(name, parameter.choices)
 
     def wrong_value(self, name: str, expected: str, problem: str | None = None) -> UsageError:
-        """Return the error for a parameter's value, with the problem if it is not that another one is expected."""
+        """Return the error for a parameter's value, with the problem if it is not that another
+        one is expected.
+        """
         value = getattr(self, name)
         problem = problem or f"must be {expected}, got {value!r}"
         message = f"parameter {name!r} of {getattr(self, 'name', type(self).__name__)} {problem}"

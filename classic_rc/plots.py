@@ -1,7 +1,8 @@
 """Figures for papers and notebooks, drawn with matplotlib (the extra `plot`).
 
-Each function takes results and returns a matplotlib figure. A notebook shows the figure, and :func:`save` writes it
-to a file. The command line draws the same figures. matplotlib loads only when a figure is drawn.
+Each function takes results and returns a matplotlib figure. A notebook shows the figure, and
+:func:`save` writes it to a file. The command line draws the same figures. matplotlib loads only
+when a figure is drawn.
 """
 
 from __future__ import annotations
@@ -58,7 +59,8 @@ def precision_recall(curves: PrecisionRecallCurve | Sequence[PrecisionRecallCurv
 def breakdown(breakdowns: Breakdown | Sequence[Breakdown]) -> Figure:
     """Draw bars of a metric with their intervals by group, one panel per breakdown.
 
-    Without systems, the bars are the shares of the groups among the questions. Groups with few questions are pale.
+    Without systems, the bars are the shares of the groups among the questions. Groups with few
+    questions are pale.
 
     Parameters
     ----------
@@ -97,7 +99,8 @@ def save(figure: Figure, path: str | PathLike[str]) -> None:
     ----------
     figure : matplotlib.figure.Figure
     path : str or path
-        A file name that ends in ``.pdf`` (with embedded fonts), ``.png`` or ``.svg`` (with text as outlines).
+        A file name that ends in ``.pdf`` (with embedded fonts), ``.png`` or ``.svg`` (with text as
+        outlines).
 
     Raises
     ------

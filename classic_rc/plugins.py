@@ -1,4 +1,6 @@
-"""Registries of named things: the package's own, and plug-ins that other installed packages add by entry points."""
+"""Registries of named things: the package's own, and plug-ins that other installed packages add
+by entry points.
+"""
 
 from __future__ import annotations
 
@@ -42,10 +44,12 @@ class Viewed:
 def names_on_use(
     package: str, homes: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return the ``__getattr__`` and ``__dir__`` of a package whose public names are imported on first use.
+    """Return the ``__getattr__`` and ``__dir__`` of a package whose public names are imported on
+    first use.
 
-    The imports below ``if TYPE_CHECKING:`` in its ``__init__.py`` say which module has each name. No name may also
-    be that of a module of the package. `homes` has the modules of names that no import lists.
+    The imports below ``if TYPE_CHECKING:`` in its ``__init__.py`` say which module has each name.
+    No name may also be that of a module of the package. `homes` has the modules of names that no
+    import lists.
     """
 
     @cache
@@ -80,19 +84,22 @@ class PluginWarning(UserWarning):
 class Registry(Mapping[str, T], Generic[T]):
     """A mapping from names to this package's own entries, followed by plug-ins.
 
-    It searches other packages only for a name that is not its own, or to list all names. It imports only the
-    plug-ins that are used. A plug-in cannot take one of our own names, and a name that two packages offer is
-    invalid. Iteration skips an unusable plug-in with one warning; looking it up by name raises UsageError.
+    It searches other packages only for a name that is not its own, or to list all names. It imports
+    only the plug-ins that are used. A plug-in cannot take one of our own names, and a name that two
+    packages offer is invalid. Iteration skips an unusable plug-in with one warning; looking it up
+    by name raises UsageError.
 
     Parameters
     ----------
     kind : str
         The kind of entry: ``"solver"`` means the entry point group ``classic_rc.solvers``.
     own : mapping
-        The entries by name, or ``"module:name"`` of an entry that is imported and accepted on first use.
+        The entries by name, or ``"module:name"`` of an entry that is imported and accepted on first
+        use.
     accept : callable
-        Takes a name and the object that an entry point refers to, and returns the entry to register. It raises
-        UsageError for an object that does not fit. See :func:`accept_instances` and :func:`accept_classes`.
+        Takes a name and the object that an entry point refers to, and returns the entry to
+        register. It raises UsageError for an object that does not fit. See :func:`accept_instances`
+        and :func:`accept_classes`.
     """
 
     def __init__(
@@ -132,7 +139,9 @@ class Registry(Mapping[str, T], Generic[T]):
 
     @property
     def group(self) -> str:
-        """The name of the entry point group: ``classic_rc.solvers``, ``classic_rc.table_formats``."""
+        """The name of the entry point group: ``classic_rc.solvers``,
+        ``classic_rc.table_formats``.
+        """
         plural = f"{self.kind[:-1]}ies" if self.kind.endswith("y") else f"{self.kind}s"
         return f"classic_rc.{plural.replace(' ', '_')}"
 
@@ -150,7 +159,9 @@ class Registry(Mapping[str, T], Generic[T]):
         )
 
     def module_of(self, name: str) -> str | None:
-        """Return the name of the module that has an entry, without importing it; None if there is no entry."""
+        """Return the name of the module that has an entry, without importing it; None if there
+        is no entry.
+        """
         if name in self._own:
             entry = self._own[name]
             return (
@@ -169,7 +180,9 @@ class Registry(Mapping[str, T], Generic[T]):
 
     @cached_property
     def _entry_points(self) -> dict[str, list[EntryPoint]]:
-        """The entry points of other packages, by name. A package that is found twice counts once."""
+        """The entry points of other packages, by name. A package that is found twice counts
+        once.
+        """
         offered: dict[str, dict[tuple[str, str], EntryPoint]] = {}
         found = _scan_entry_points(tuple(sys.path)).get(self.group, ())
         for point in sorted(found, key=lambda point: point.name):
@@ -214,7 +227,9 @@ class Registry(Mapping[str, T], Generic[T]):
 
 @cache
 def _scan_entry_points(path: tuple[str, ...]) -> dict[str, tuple[EntryPoint, ...]]:
-    """Return the entry points of all kinds in the packages on the path, by group: one search serves all."""
+    """Return the entry points of all kinds in the packages on the path, by group: one search
+    serves all.
+    """
     from importlib.metadata import entry_points
 
     everything = entry_points()
@@ -228,12 +243,14 @@ def by_name(*entries: T) -> dict[str, T]:
 
 
 def accept_instances(base: str) -> Callable[[str, Any], Any]:
-    """Return an `accept` for instances of a class, or for subclasses that are made without arguments.
+    """Return an `accept` for instances of a class, or for subclasses that are made without
+    arguments.
 
     Parameters
     ----------
     base : str
-        Its public name, ``"module:Class"``. The module is imported when the first entry is looked up.
+        Its public name, ``"module:Class"``. The module is imported when the first entry is looked
+        up.
     """
 
     def accept(name: str, found: Any) -> Any:
@@ -254,7 +271,9 @@ def accept_instances(base: str) -> Callable[[str, Any], Any]:
 
 
 def accept_classes(base: str) -> Callable[[str, Any], Any]:
-    """Return an `accept` for the subclasses of the class ``"module:Class"`` that have all methods."""
+    """Return an `accept` for the subclasses of the class ``"module:Class"`` that have all
+    methods.
+    """
 
     def accept(name: str, found: Any) -> Any:
         if not (isinstance(found, type) and issubclass(found, _import_object(base))):

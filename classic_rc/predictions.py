@@ -14,12 +14,16 @@ from classic_rc.errors import OutputError
 from classic_rc.kernels.arrays import offsets_of, ragged_indices
 
 ABSOLUTE_TIE_TOLERANCE = 1e-6
-"""Scores of this package's solvers tie with the best one if they are this close to it. ln 5/4 = ln 9/8 + ln 10/9,
-but the rounded weights differ by one unit of 2**-26. The smallest genuine gap on MCTest and DREAM is 1.6e-5."""
+"""Scores of this package's solvers tie with the best one if they are this close to it. ln 5/4 =
+ln 9/8 + ln 10/9, but the rounded weights differ by one unit of 2**-26. The smallest genuine gap
+on MCTest and DREAM is 1.6e-5.
+"""
 
 RELATIVE_TIE_TOLERANCE = 1e-12
-"""Scores from files tie with the best one if they are this close to it, in units of the question's largest absolute
-score: such scores have any unit, so only equal scores tie, apart from the rounding of their last digits."""
+"""Scores from files tie with the best one if they are this close to it, in units of the
+question's largest absolute score: such scores have any unit, so only equal scores tie, apart
+from the rounding of their last digits.
+"""
 
 WHOLE_TEXT = "the whole text"
 """The place of an answer that is all of its text."""
@@ -45,8 +49,9 @@ class Scores:
     evidence: NDArray[
         np.bool_
     ]  # shape (n_candidates,): false where the text contributes nothing to the score
-    # Whether the unit of the scores is unknown, as of those from a file: they tie within `RELATIVE_TIE_TOLERANCE`
-    # of the question's largest absolute score, not within `ABSOLUTE_TIE_TOLERANCE`.
+    # Whether the unit of the scores is unknown, as of those from a file: they tie within
+    # `RELATIVE_TIE_TOLERANCE` of the question's largest absolute score, not within
+    # `ABSOLUTE_TIE_TOLERANCE`.
     relative_ties: bool = False
 
     def __post_init__(self) -> None:
@@ -161,7 +166,8 @@ class Scores:
         )
 
     def margins(self, tolerance: float = ABSOLUTE_TIE_TOLERANCE) -> NDArray[np.float64]:
-        """Return how far below the best score of each question a score ties with it, shape (n_questions,).
+        """Return how far below the best score of each question a score ties with it, shape
+        (n_questions,).
 
         Parameters
         ----------
@@ -174,7 +180,8 @@ class Scores:
         return RELATIVE_TIE_TOLERANCE * self._largest(sizes)
 
     def are_best(self, tolerance: float = ABSOLUTE_TIE_TOLERANCE) -> NDArray[np.bool_]:
-        """Return whether each candidate has the best score of its question or ties with it; see :meth:`margins`.
+        """Return whether each candidate has the best score of its question or ties with it; see
+        :meth:`margins`.
 
         Returns
         -------
@@ -187,7 +194,8 @@ class Scores:
         >>> Scores.from_lists([[9e-8, 1e-8], [1.0, 2.0]], relative_ties=True).are_best()
         array([ True, False, False,  True])
         """
-        # Subtracting from the best score, not from each score, lets infinite scores tie with each other.
+        # Subtracting from the best score, not from each score, lets infinite scores tie with each
+        # other.
         lowest = self._largest(self.values) - self.margins(tolerance)
         flags: NDArray[np.bool_] = self.values >= np.repeat(lowest, np.diff(self.offsets))
         return flags
@@ -195,8 +203,9 @@ class Scores:
     def with_equal_ties(self, tolerance: float = ABSOLUTE_TIE_TOLERANCE) -> Scores:
         """Return the scores, each that ties with the best score of its question replaced by it.
 
-        The result has relative ties: a file of it, read again, has the same best candidates. (Unless a question has
-        scores above 10**6 that differ by less than a trillionth: a file's reader cannot tell them apart.)
+        The result has relative ties: a file of it, read again, has the same best candidates.
+        (Unless a question has scores above 10**6 that differ by less than a trillionth: a file's
+        reader cannot tell them apart.)
         """
         best = np.repeat(self._largest(self.values), np.diff(self.offsets))
         values = np.where(self.are_best(tolerance), best, self.values)
@@ -224,14 +233,16 @@ class Prediction:
     """The decided answer to one question."""
 
     question_id: str
-    # The answers that remain after the tie policy. Normally one; under "partial" all that tie, and every metric is
-    # their mean. Empty if the policy gives no credit ("strict" on a tie) or the question has no candidate.
+    # The answers that remain after the tie policy. Normally one; under "partial" all that tie, and
+    # every metric is their mean. Empty if the policy gives no credit ("strict" on a tie) or the
+    # question has no candidate.
     answers: tuple[Answer, ...]
-    # The weights of the answers in that mean; None means equal weights that sum to 1. If they sum to less, the rest
-    # is the weight of samples without an answer, which score what no answer scores.
+    # The weights of the answers in that mean; None means equal weights that sum to 1. If they sum
+    # to less, the rest is the weight of samples without an answer, which score what no answer
+    # scores.
     weights: tuple[float, ...] | None = None
-    # For multiple-answer questions only: every candidate is selected independently with this probability, and
-    # metrics take the expectation in closed form. `answers` is then empty.
+    # For multiple-answer questions only: every candidate is selected independently with this
+    # probability, and metrics take the expectation in closed form. `answers` is then empty.
     selection_probability: float | None = None
     n_tied: int = (
         1  # candidates that share the best score, with equal texts counted once; 1 without a tie
@@ -243,7 +254,9 @@ class Prediction:
 
     @property
     def answered_share(self) -> float:
-        """The share of the samples that have an answer: the sum of the weights; 1 without weights."""
+        """The share of the samples that have an answer: the sum of the weights; 1 without
+        weights.
+        """
         total = 1.0 if self.weights is None else sum(self.weights)
         return total if total < 1 - 1e-9 else 1.0  # the sum of weights of draws has rounding errors
 
@@ -260,7 +273,9 @@ class AnswerForm(NamedTuple):
 
 
 class AnswerCounts(NamedTuple):
-    """How many answers of a file say something, and where in their texts. All others count as wrong."""
+    """How many answers of a file say something, and where in their texts. All others count as
+    wrong.
+    """
 
     answers: int  # several for one question are samples
     unparsed: int  # answers that could not be parsed
@@ -318,7 +333,9 @@ class AnswerCounts(NamedTuple):
 
     @property
     def report(self) -> list[str]:
-        """Lines on how texts were read: how many, and examples of each form; none if all texts are answers."""
+        """Lines on how texts were read: how many, and examples of each form; none if all texts
+        are answers.
+        """
         if not {*self.forms} - {WHOLE_TEXT, ""} and not self.models:
             return []
         read, of = (
@@ -337,7 +354,9 @@ class AnswerCounts(NamedTuple):
 
     @property
     def note(self) -> str:
-        """What is wrong with the answers, and how many are concerned; empty if all say something."""
+        """What is wrong with the answers, and how many are concerned; empty if all say
+        something.
+        """
         kinds = ((self.unparsed, "unparsed"), (self.empty, "empty"))
         shares = [
             f"{n:,} of {self.answers:,} answers {what} ({n / self.answers:.1%})"

@@ -1,7 +1,8 @@
 """How a run is done: every setting is declared once, here.
 
-The options of commands, the keys of suites, the keywords of :func:`classic_rc.evaluate` and the settings of run
-records follow from the fields of :class:`Protocol`. This module imports no array library: ``--help`` stays fast.
+The options of commands, the keys of suites, the keywords of :func:`classic_rc.evaluate` and the
+settings of run records follow from the fields of :class:`Protocol`. This module imports no array
+library: ``--help`` stays fast.
 """
 
 from __future__ import annotations
@@ -20,17 +21,23 @@ if TYPE_CHECKING:
     from classic_rc.text.spans import SpanGenerator
 
 TiePolicy: TypeAlias = Literal["partial", "first", "random", "strict"]
-"""What to do if k candidates share the best score: give each credit 1/k, take the first, draw one, or give none."""
+"""What to do if k candidates share the best score: give each credit 1/k, take the first, draw
+one, or give none.
+"""
 
 Cuts: TypeAlias = Literal["exact", "multirc2018"]
-"""The thresholds that tuning tries: all that make a difference, or the grid of MultiRC's release."""
+"""The thresholds that tuning tries: all that make a difference, or the grid of MultiRC's
+release.
+"""
 
 DEFAULT_RESAMPLES = 10_000
 MAX_RESAMPLES = 10**9
 
 
 class Step(StrEnum):
-    """The first step of a run that a setting changes. What changes only reports is in no signature and no cell."""
+    """The first step of a run that a setting changes. What changes only reports is in no
+    signature and no cell.
+    """
 
     READ = "read"
     FIT = "fit"
@@ -108,7 +115,9 @@ DATA = Kind(
 
 @dataclass(frozen=True)
 class Setting:
-    """The declaration of one field of :class:`Protocol`, or of one keyword of :func:`classic_rc.load`."""
+    """The declaration of one field of :class:`Protocol`, or of one keyword of
+    :func:`classic_rc.load`.
+    """
 
     kind: Kind
     affects: Step
@@ -124,7 +133,9 @@ def _reading(kind: Kind, help: str, metavar: str = "", **more: Any) -> Setting:
 
 
 SKIPPED = ("bad", "unlabelled")
-"""What reading can leave out: what cannot be read, instead of raising the error; questions whose gold is hidden."""
+"""What reading can leave out: what cannot be read, instead of raising the error; questions whose
+gold is hidden.
+"""
 
 READING: Mapping[str, Setting] = {
     "split": _reading(
@@ -165,7 +176,8 @@ _LEARNING: Mapping[str, Any] = {"heading": "training and tuning", "of_suite": Fa
 class Protocol:
     """How systems run on a dataset. None, or False, leaves a setting as each system has it.
 
-    Parameters are declared below; ``classic-rc run --help`` lists them. A field with a wrong value is a UsageError.
+    Parameters are declared below; ``classic-rc run --help`` lists them. A field with a wrong value
+    is a UsageError.
 
     Examples
     --------
@@ -439,6 +451,8 @@ def check_setting(name: str, value: Any) -> None:
 
 
 def column_key(keys: Sequence[str], labels: Sequence[Any]) -> str | None:
-    """Return the key whose groups are columns of a table of results; several keys, labels and pairs are tables."""
+    """Return the key whose groups are columns of a table of results; several keys, labels and
+    pairs are tables.
+    """
     single = [key for key in keys if "," not in key]
     return single[0] if len(single) == 1 and not labels else None

@@ -1,7 +1,7 @@
 """The data model: passages, candidates, questions and datasets.
 
-Everything here is immutable and cheap to create. Tokens and ids are not here: :mod:`classic_rc.text` computes them
-in bulk.
+Everything here is immutable and cheap to create. Tokens and ids are not here:
+:mod:`classic_rc.text` computes them in bulk.
 """
 
 from __future__ import annotations
@@ -42,11 +42,15 @@ class Task(StrEnum):
     SINGLE_CHOICE = "single-choice"
     """One candidate is right. Gold is the set with its index (some datasets accept several)."""
     MULTIPLE_ANSWER = "multiple-answer"
-    """Each candidate is right or wrong by itself. Gold is the set of right indices and may be empty."""
+    """Each candidate is right or wrong by itself. Gold is the set of right indices and may be
+    empty.
+    """
     CLOZE = "cloze"
     """An entity fills the placeholder. Gold is the accepted texts; any one of them is enough."""
     SPAN = "span"
-    """A span of the passage is the answer. Gold is the accepted texts; any one of them is enough."""
+    """A span of the passage is the answer. Gold is the accepted texts; any one of them is
+    enough.
+    """
     MULTI_SPAN = "multi-span"
     """One or more spans are the answer. Gold is the texts of all of them, together one answer."""
 
@@ -72,8 +76,8 @@ class Passage:
     text : str
         The text, without the dataset's markup.
     sentences : sequence of (int, int), optional
-        The dataset's own sentence marks, as character offsets (start, end) into `text`. None when the dataset has
-        none; :mod:`classic_rc.text.sentences` then splits the text.
+        The dataset's own sentence marks, as character offsets (start, end) into `text`. None when
+        the dataset has none; :mod:`classic_rc.text.sentences` then splits the text.
     meta : mapping
         Anything else that the dataset states about the passage.
     """
@@ -145,13 +149,17 @@ class Question(Viewed):
         return tuple(map(str, self.gold or ()))
 
     def meta_value(self, key: str, default: Any = None) -> Any:
-        """Return the value of `key` in the question's `meta`, else in the passage's, else `default`."""
+        """Return the value of `key` in the question's `meta`, else in the passage's, else
+        `default`.
+        """
         return self.meta.get(key, self.passage.meta.get(key, default))
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file that a dataset was read from. It is provenance and never part of a dataset's identity."""
+    """A file that a dataset was read from. It is provenance and never part of a dataset's
+    identity.
+    """
 
     path: str
     sha256: str
@@ -159,7 +167,9 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class ReadingLog:
-    """What reading left out or repaired, and where each question is: of ``load(..., skip="bad")``."""
+    """What reading left out or repaired, and where each question is: of ``load(...,
+    skip="bad")``.
+    """
 
     left_out: tuple[
         DataError, ...
@@ -195,8 +205,8 @@ class Dataset(Viewed, Sequence[Question]):
     Raises
     ------
     DataError
-        Two questions have the same id, questions have different tasks, or gold names a candidate that does not
-        exist.
+        Two questions have the same id, questions have different tasks, or gold names a candidate
+        that does not exist.
     """
 
     questions: Sequence[Question]
@@ -208,15 +218,20 @@ class Dataset(Viewed, Sequence[Question]):
     span_generator: str | None = None
     """The signature of the span generator that made the candidates; None when none was applied."""
     read_with: Mapping[str, Any] | None = None
-    """The arguments of :func:`classic_rc.load`, as plain data. None for a part of a dataset and for questions in
-    memory."""
+    """The arguments of :func:`classic_rc.load`, as plain data. None for a part of a dataset and
+    for questions in memory.
+    """
     parts: tuple[Dataset, ...] = ()
-    """The datasets that :func:`classic_rc.datasets.join_datasets` joined into this one; else empty."""
+    """The datasets that :func:`classic_rc.datasets.join_datasets` joined into this one; else
+    empty.
+    """
 
     log: ReadingLog | None = None
     """What reading left out; None unless the dataset was read with ``skip="bad"``."""
     whole: Sequence[Question] | None = None
-    """All questions, if only those with gold were kept (``skip="unlabelled"``): a file of predictions has them."""
+    """All questions, if only those with gold were kept (``skip="unlabelled"``): a file of
+    predictions has them.
+    """
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "questions", tuple(self.questions))
@@ -247,7 +262,9 @@ class Dataset(Viewed, Sequence[Question]):
 
     @property
     def revision(self) -> str | None:
-        """The commits of data from the Hugging Face hub, joined by plus signs; None for other data."""
+        """The commits of data from the Hugging Face hub, joined by plus signs; None for other
+        data.
+        """
         found = [_HUB_COMMIT.match(source.path) for source in self.sources]
         return "+".join(dict.fromkeys(match[1] for match in found if match)) or None
 
@@ -265,8 +282,8 @@ class Dataset(Viewed, Sequence[Question]):
     def fingerprint(self) -> str:
         """Hex sha256 of the content: ids, texts, candidates and gold, in order.
 
-        The file format does not matter. Generated spans are not content: the fingerprint is the same with and
-        without them.
+        The file format does not matter. Generated spans are not content: the fingerprint is the
+        same with and without them.
         """
         return _fingerprint(self.questions)
 
@@ -279,13 +296,14 @@ class Dataset(Viewed, Sequence[Question]):
     def with_candidates(
         self, generator: Callable[[Passage], Sequence[Candidate]], signature: str
     ) -> Dataset:
-        """Return the same span questions, with the spans that `generator` makes from their passage as candidates.
+        """Return the same span questions, with the spans that `generator` makes from their passage
+        as candidates.
 
         Parameters
         ----------
         generator : callable
-            Takes a passage and returns its candidates. It runs only when candidates are accessed; see
-            :class:`LazyCandidates`.
+            Takes a passage and returns its candidates. It runs only when candidates are accessed;
+            see :class:`LazyCandidates`.
         signature : str
             The generator's parameters, for the reproducibility signature.
 
@@ -300,7 +318,8 @@ class Dataset(Viewed, Sequence[Question]):
     def to_frame(self) -> pandas.DataFrame:
         """Return the questions as a pandas frame, one row per question.
 
-        ``from_rows(frame.to_dict("records"))`` reads the questions back; only mentions lose their offsets.
+        ``from_rows(frame.to_dict("records"))`` reads the questions back; only mentions lose their
+        offsets.
 
         Returns
         -------
@@ -312,14 +331,17 @@ class Dataset(Viewed, Sequence[Question]):
             ``candidates``
                 A tuple of texts. It is empty for span questions: generated spans are left out.
             ``gold``
-                A tuple: the indices of the right candidates from 0, or the accepted texts; None when hidden.
+                A tuple: the indices of the right candidates from 0, or the accepted texts; None
+                when hidden.
             ``task``
                 Such as ``"single-choice"``.
             ``split``
-                The split in the `meta` of the question or its passage, else the split of the dataset.
+                The split in the `meta` of the question or its passage, else the split of the
+                dataset.
             ``meta.KEY``
-                One column for each other key in the `meta` of questions and passages; None when a question has no
-                such key. A question's own value takes precedence over its passage's.
+                One column for each other key in the `meta` of questions and passages; None when a
+                question has no such key. A question's own value takes precedence over its
+                passage's.
 
         Raises
         ------
@@ -378,8 +400,8 @@ class SequenceView(Sequence[_Item]):
 class LazyCandidates(SequenceView[Candidate]):
     """The generated candidates of one passage, made on every access and never stored.
 
-    Questions about one passage share one object. Code that streams over a dataset can therefore call
-    :meth:`generate` once per passage and drop the result.
+    Questions about one passage share one object. Code that streams over a dataset can therefore
+    call :meth:`generate` once per passage and drop the result.
     """
 
     __slots__ = ("_generator", "_passage")
@@ -397,7 +419,9 @@ class LazyCandidates(SequenceView[Candidate]):
 
 
 class TextCandidates(SequenceView[Candidate]):
-    """Candidates that have only a text, such as options. The objects are made when one is accessed."""
+    """Candidates that have only a text, such as options. The objects are made when one is
+    accessed.
+    """
 
     __slots__ = ("_made", "texts")
 
@@ -429,7 +453,9 @@ def candidate_texts(candidates: Sequence[Candidate]) -> Sequence[str]:
 
 
 def has_constant_candidates(questions: Iterable[Question]) -> bool:
-    """Return whether all questions, two or more, have the same candidates, in any order: such as *no* and *yes*."""
+    """Return whether all questions, two or more, have the same candidates, in any order: such as
+    *no* and *yes*.
+    """
     first: list[str] | None = None
     n_questions = 0
     for question in questions:
@@ -499,7 +525,8 @@ def _are_consistent(questions: Sequence[Question]) -> bool:
         return False
     if not task.has_choices:
         return True
-    # Questions share their gold objects in some datasets, so each is looked at once with each number of candidates.
+    # Questions share their gold objects in some datasets, so each is looked at once with each
+    # number of candidates.
     distinct = {(id(q.gold), len(q.candidates)): q.gold for q in questions if q.gold is not None}
     return all(isinstance(g, int) and 0 <= g < n for (_, n), gold in distinct.items() for g in gold)
 

@@ -27,7 +27,9 @@ from classic_rc.solvers.specs import change_paths, changed_texts, parse_solver
 
 @dataclass(frozen=True)
 class System:
-    """A solver, a file of predictions, a given number, or a system that failed; exactly one of them."""
+    """A solver, a file of predictions, a given number, or a system that failed; exactly one of
+    them.
+    """
 
     solver: Solver | None = None
     path: str | None = None  # of a file of predictions in one of the formats of `FORMATS`
@@ -53,12 +55,16 @@ class System:
 
     @property
     def is_given(self) -> bool:
-        """Whether its numbers are shown next to the systems: given ones, or those of a sample of the questions."""
+        """Whether its numbers are shown next to the systems: given ones, or those of a sample of
+        the questions.
+        """
         return self.number is not None or "sample" in self.options
 
     @property
     def default_name(self) -> str:
-        """The name without regard to other systems: of the solver and its variant, of the file, or of its model."""
+        """The name without regard to other systems: of the solver and its variant, of the file,
+        or of its model.
+        """
         if self.failure is not None:
             return self.failure.name
         if self.solver is not None:
@@ -69,7 +75,9 @@ class System:
         return f"{name} ({measure})" if measure else name
 
     def read(self, dataset: Dataset, notes: list[str]) -> Scores | list[Prediction]:
-        """Read the file's predictions for the questions of a dataset; notes about them are added to `notes`."""
+        """Read the file's predictions for the questions of a dataset; notes about them are added
+        to `notes`.
+        """
         assert self.path is not None
         return read_predictions(self.path, dataset, self.format, notes=notes, options=self.options)
 
@@ -82,13 +90,16 @@ class System:
 
 SystemLike: TypeAlias = "System | Solver | str"
 Systems: TypeAlias = "Mapping[str, SystemLike | float | list[SystemLike]] | Sequence[SystemLike]"
-"""Systems by name, or in a list: solvers, specifications of solvers, and paths of files of predictions.
+"""Systems by name, or in a list: solvers, specifications of solvers, and paths of files of
+predictions.
 
 By name also given numbers in percent, and lists of the runs of one system.
 """
 
 OUT_OF_FOLD = " (out of fold)"
-"""The end of the name of a system's second row, if the first is tuned on the data that it reports."""
+"""The end of the name of a system's second row, if the first is tuned on the data that it
+reports.
+"""
 
 _NAME = re.compile(r"\s*([^=,:\[/\\]*[^=,:\[/\\\s])\s*=(.*)", re.DOTALL)
 
@@ -114,7 +125,8 @@ def split_format(text: str) -> tuple[str, str | None]:
 
 
 def split_options(text: str) -> tuple[str, dict[str, str]]:
-    """Return the file in ``FILE[,key=value]…`` and the options of its format; a pattern may have commas.
+    """Return the file in ``FILE[,key=value]…`` and the options of its format; a pattern may have
+    commas.
 
     Examples
     --------
@@ -131,11 +143,13 @@ def split_options(text: str) -> tuple[str, dict[str, str]]:
 
 
 def parse_system(text: str, folder: str | None = None) -> System:
-    r"""Return the system of a text: ``[NAME=]SOLVER[:VARIANT][,key=value]…`` or ``[NAME=][FORMAT:]FILE[,key=…]…``.
+    r"""Return the system of a text: ``[NAME=]SOLVER[:VARIANT][,key=value]…`` or
+    ``[NAME=][FORMAT:]FILE[,key=…]…``.
 
-    A name ends at the first ``=`` that comes before any of ``, : [ / \``. A solver's name means the solver, even
-    if a file has the same name; ``./NAME`` means the file. Relative paths start in `folder`, by default the working
-    directory. A text that looks like a path is a DataError if there is no such file, any other a UsageError.
+    A name ends at the first ``=`` that comes before any of ``, : [ / \``. A solver's name means the
+    solver, even if a file has the same name; ``./NAME`` means the file. Relative paths start in
+    `folder`, by default the working directory. A text that looks like a path is a DataError if
+    there is no such file, any other a UsageError.
 
     Examples
     --------
@@ -198,7 +212,9 @@ def check_percent(text: str) -> str:
 
 
 def as_systems(given: Systems) -> list[System]:
-    """Return the systems that the caller of :func:`classic_rc.evaluate` gave. Other values are UsageErrors."""
+    """Return the systems that the caller of :func:`classic_rc.evaluate` gave. Other values are
+    UsageErrors.
+    """
     if isinstance(given, str | Solver | System) or not isinstance(given, Iterable):
         if isinstance(given, type):
             found, example = given.__name__, f"[{given.__name__}()]"
@@ -255,10 +271,12 @@ def _as_system(value: SystemLike | float, name: str | None = None) -> System:
 
 
 def systems_of_log(dataset: Dataset) -> list[System]:
-    """Return the systems that a dataset brings with it: the model whose log it is; none for other data.
+    """Return the systems that a dataset brings with it: the model whose log it is; none for other
+    data.
 
-    The first measures the harness's ``acc``. A second one measures ``acc_norm``, or, where the harness has
-    MultiRC's labels reversed, the model's "yes" as right; of generated answers, it is that of the last filter.
+    The first measures the harness's ``acc``. A second one measures ``acc_norm``, or, where the
+    harness has MultiRC's labels reversed, the model's "yes" as right; of generated answers, it is
+    that of the last filter.
     """
     if not is_log(dataset) or len(dataset.sources) != 1:
         return []
@@ -275,7 +293,9 @@ def systems_of_log(dataset: Dataset) -> list[System]:
 
 
 def find_log_model(dataset: Dataset, systems: Iterable[System]) -> str | None:
-    """Return the name of the first system that is the log itself that a dataset was read from, or None."""
+    """Return the name of the first system that is the log itself that a dataset was read from,
+    or None.
+    """
     if not is_log(dataset) or len(dataset.sources) != 1:
         return None
     own = os.path.abspath(dataset.sources[0].path)
@@ -287,10 +307,11 @@ def find_log_model(dataset: Dataset, systems: Iterable[System]) -> str | None:
 def name_systems(systems: Iterable[System]) -> list[System]:
     """Return the systems with a name for each; no two are equal.
 
-    A system without a name gets its solver's and variant's name. If several would share it, the parameters that
-    tell them apart are added, as few as possible: ``sw+d`` and ``sw+d,window=30``. Files, or seeds of one solver,
-    that were given the same name are runs of one system: ``LLM (run 1)`` and ``LLM (run 2)``. The same name for two
-    other systems, or that of another's row out of fold, is a UsageError.
+    A system without a name gets its solver's and variant's name. If several would share it, the
+    parameters that tell them apart are added, as few as possible: ``sw+d`` and ``sw+d,window=30``.
+    Files, or seeds of one solver, that were given the same name are runs of one system: ``LLM (run
+    1)`` and ``LLM (run 2)``. The same name for two other systems, or that of another's row out of
+    fold, is a UsageError.
 
     Examples
     --------
@@ -330,7 +351,9 @@ def name_systems(systems: Iterable[System]) -> list[System]:
 
 
 def _number_runs(systems: list[System]) -> list[System]:
-    """Return the systems with different names for the runs of one system, which were given the same one."""
+    """Return the systems with different names for the runs of one system, which were given the
+    same one.
+    """
     by_name: dict[str, list[int]] = {}
     for i, system in enumerate(systems):
         if system.name is not None:
@@ -370,7 +393,9 @@ def _find_other_system(systems: Sequence[System]) -> str | None:
 
 
 def _distinguishing_texts(systems: Sequence[System]) -> list[list[str]]:
-    """Return for each system the ``key=value`` texts that tell it from the others, as few as possible."""
+    """Return for each system the ``key=value`` texts that tell it from the others, as few as
+    possible.
+    """
     changed = [{} if s.solver is None else changed_texts(s.solver) for s in systems]
     keys = list(dict.fromkeys(key for texts in changed for key in texts))
     varying = [key for key in keys if len({texts.get(key) for texts in changed}) > 1]
@@ -389,7 +414,9 @@ def _distinguishing_texts(systems: Sequence[System]) -> list[list[str]]:
 
 
 def unused_name(name: str, taken: AbstractSet[str]) -> str:
-    """Return a name that is not taken, and whose row out of fold is not: with a number if it must."""
+    """Return a name that is not taken, and whose row out of fold is not: with a number if it
+    must.
+    """
     numbered = (f"{name} ({number})" for number in itertools.count(2))
     return next(
         n for n in itertools.chain([name], numbered) if taken.isdisjoint({n, n + OUT_OF_FOLD})
@@ -399,11 +426,12 @@ def unused_name(name: str, taken: AbstractSet[str]) -> str:
 def with_companions(
     systems: Sequence[System], dataset: Dataset, train: Dataset | None = None
 ) -> list[System]:
-    """Return the systems and the solvers that tables show next to them, after the system that each belongs to.
+    """Return the systems and the solvers that tables show next to them, after the system that each
+    belongs to.
 
-    For questions with several right answers, `AllPositive` comes first: F1m and F1a are high if everything is
-    selected. A system that learned from other datasets only is followed by `LexicalMatcher`: what it learned there
-    can be worth less than what needs no learning.
+    For questions with several right answers, `AllPositive` comes first: F1m and F1a are high if
+    everything is selected. A system that learned from other datasets only is followed by
+    `LexicalMatcher`: what it learned there can be worth less than what needs no learning.
     """
     own = [system.solver for system in systems if system.solver is not None]
     complete: list[System] = []
@@ -437,10 +465,12 @@ def with_companions(
 
 
 def learned_elsewhere(solver: Solver, dataset: Dataset, train: Dataset | None) -> bool:
-    """Return whether a solver learns from gold, or has learned, and all of it is from other datasets.
+    """Return whether a solver learns from gold, or has learned, and all of it is from other
+    datasets.
 
-    Splits of one dataset are one dataset (:func:`~classic_rc.datasets.registry.dataset_names`). A saved solver that
-    cannot be read has learned nothing here: the run says what is wrong with its file.
+    Splits of one dataset are one dataset (:func:`~classic_rc.datasets.registry.dataset_names`). A
+    saved solver that cannot be read has learned nothing here: the run says what is wrong with its
+    file.
     """
     learned: set[str] = set()
     with suppress(ClassicRCError):
@@ -453,7 +483,8 @@ def learned_elsewhere(solver: Solver, dataset: Dataset, train: Dataset | None) -
 def find_baseline(systems: Sequence[System], baseline: str) -> tuple[list[System], str]:
     """Return the systems, with the baseline among them, and the baseline's name.
 
-    `baseline` is the name of a system, or a text as of :func:`parse_system`: then the system is added.
+    `baseline` is the name of a system, or a text as of :func:`parse_system`: then the system is
+    added.
     """
     names = [system.row for system in systems if not system.is_given]
     if baseline in names:
@@ -474,7 +505,9 @@ def find_baseline(systems: Sequence[System], baseline: str) -> tuple[list[System
 def find_baselines(
     systems: Sequence[System], baselines: Sequence[str]
 ) -> tuple[list[System], list[str]]:
-    """Return the systems with the baselines among them, and the baselines' names; see :func:`find_baseline`."""
+    """Return the systems with the baselines among them, and the baselines' names; see
+    :func:`find_baseline`.
+    """
     known, names = list(systems), list[str]()
     for baseline in baselines:
         known, name = find_baseline(known, baseline)
@@ -493,7 +526,9 @@ def one_or_all(names: Sequence[str]) -> str | Sequence[str] | None:
 
 
 def is_same_system(one: System, other: System) -> bool:
-    """Return whether two systems differ at most in their names, and files in how their format is found."""
+    """Return whether two systems differ at most in their names, and files in how their format is
+    found.
+    """
     if one.solver is None or other.solver is None:
         if one.path is None or other.path is None:
             return False

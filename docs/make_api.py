@@ -1,10 +1,12 @@
-"""Make pages from the source: api.md (a line per name), packages.md (a line per file), or pages in a folder.
+"""Make pages from the source: api.md (a line per name), packages.md (a line per file), or pages in
+a folder.
 
 python docs/make_api.py
 python docs/make_api.py FOLDER
 
-Public names are those in `__all__` of the packages' `__init__` files. A name's text comes from the module that
-defines it. The script imports a package only if its `__all__` is computed, and for pages also to see its classes.
+Public names are those in `__all__` of the packages' `__init__` files. A name's text comes from the
+module that defines it. The script imports a package only if its `__all__` is computed, and for
+pages also to see its classes.
 """
 
 from __future__ import annotations
@@ -57,7 +59,9 @@ class Module:
 
     @property
     def public(self) -> list[str]:
-        """The names in a package's ``__all__``; for another module, its documented names without an underscore."""
+        """The names in a package's ``__all__``; for another module, its documented names without
+        an underscore.
+        """
         if not self.is_package:
             return [
                 name
@@ -73,7 +77,9 @@ class Module:
         return []
 
     def defined(self) -> dict[str, tuple[Definition | Constant, str]]:
-        """Return the functions, classes and constants that the module defines, with their docstrings."""
+        """Return the functions, classes and constants that the module defines, with their
+        docstrings.
+        """
         found: dict[str, tuple[Definition | Constant, str]] = {}
         for node, after in zip(self.tree.body, [*self.tree.body[1:], None], strict=True):
             if isinstance(node, Definition):
@@ -89,7 +95,9 @@ class Module:
         return found
 
     def imported(self) -> dict[str, tuple[str, str]]:
-        """Return the imported names (those for type checkers too), each with its module and its name there."""
+        """Return the imported names (those for type checkers too), each with its module and its
+        name there.
+        """
         nodes = [
             node for node in ast.walk(self.tree) if isinstance(node, ast.ImportFrom) and node.module
         ]
@@ -236,7 +244,9 @@ def page(module: Module) -> str:
 
 
 def described(node: Definition, home: str = "") -> str:
-    """Return the signature and the docstring of a definition, if a class in the module `home`, as a text block."""
+    """Return the signature and the docstring of a definition, if a class in the module `home`,
+    as a text block.
+    """
     text = ast.get_docstring(node) or ""
     if isinstance(node, ast.ClassDef):
         declared_fields = "\n".join(field_lines(node, home))
@@ -265,7 +275,9 @@ def described(node: Definition, home: str = "") -> str:
 
 
 def field_lines(node: ast.ClassDef, home: str) -> list[str]:
-    """Return the declarations of a class's public fields, each after the comment above it or before its own."""
+    """Return the declarations of a class's public fields, each after the comment above it or
+    before its own.
+    """
     lines = sources()[home].source.encode().splitlines()  # offsets of nodes are in bytes
     found: list[str] = []
     for own in node.body:

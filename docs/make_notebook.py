@@ -3,8 +3,8 @@
 python docs/make_notebook.py
 python docs/make_notebook.py --check
 
-`--check` runs the notebook too, but writes nothing: it fails if the file is not what is made, images apart. Both
-need the extra `docs`.
+`--check` runs the notebook too, but writes nothing: it fails if the file is not what is made,
+images apart. Both need the extra `docs`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ SKIPPED = "  # doctest: +SKIP"
 
 
 def notebook(text: str) -> dict[str, Any]:
-    """Return the notebook (nbformat 4.5), without outputs, of a page whose code blocks are doctests.
+    """Return the notebook (nbformat 4.5), without outputs, of a page whose code blocks are
+    doctests.
 
     A cell ends at each output on the page, so that the notebook shows the output too.
     """

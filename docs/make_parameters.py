@@ -1,4 +1,5 @@
-"""Make parameters.md, the parameters of all solvers, and the table of keys in suites.md, from their declarations.
+"""Make parameters.md, the parameters of all solvers, and the table of keys in suites.md, from their
+declarations.
 
 python docs/make_parameters.py
 """

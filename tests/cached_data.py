@@ -1,4 +1,6 @@
-"""The datasets' own files out of the cache of ``classic-rc fetch``, in the folders that the tests read."""
+"""The datasets' own files out of the cache of ``classic-rc fetch``, in the folders that the
+tests read.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ _TEST = ".test."
 
 
 class FetchedFile(SystemPath):
-    """A path below the folder of fetched files: a test that asks for one that is missing is skipped."""
+    """A path below the folder of fetched files: a test that asks for one that is missing is
+    skipped.
+    """
 
     def __truediv__(self, name: str | os.PathLike[str]) -> FetchedFile:
         path = super().__truediv__(name)
@@ -38,7 +42,9 @@ class FetchedFile(SystemPath):
 
 
 def lay_out(folder: Path) -> FetchedFile:
-    """Put what the cache has into a folder: files under their names, members of archives where the tests look."""
+    """Put what the cache has into a folder: files under their names, members of archives where
+    the tests look.
+    """
     for name in FETCHED.split():
         for file in named_datasets()[name].files.values():
             if not is_cached(file):

@@ -40,7 +40,9 @@ class Done:
         return list(csv.DictReader(io.StringIO(self.out)))
 
     def fails(self, code: int, *facts: object, **fields: object) -> None:
-        """Assert that it ended with an exit code and one error, with facts in its line and with some fields."""
+        """Assert that it ended with an exit code and one error, with facts in its line and with
+        some fields.
+        """
         assert self.code == code, self.err
         errors = self.messages("error")
         assert len(errors) == 1, self.err
@@ -53,7 +55,9 @@ class Done:
                 raise error
 
     def messages(self, kind: str, *facts: object) -> list[str]:
-        """The lines on stderr of a kind (``error``, ``warning`` or ``note``) that have all these facts."""
+        """The lines on stderr of a kind (``error``, ``warning`` or ``note``) that have all these
+        facts.
+        """
         lines = (line for line in self.err.splitlines() if line.startswith(f"classic-rc: {kind}: "))
         return [line for line in lines if all(str(fact) in line for fact in facts)]
 

@@ -18,7 +18,8 @@ os.environ["COLUMNS"] = (
     "200"  # tables fit the terminal: a line of a test is never broken by the developer's own
 )
 
-# A slow machine is no fault: tests time nothing. Before a release, the usual number of examples is drawn.
+# A slow machine is no fault: tests time nothing. Before a release, the usual number of examples is
+# drawn.
 settings.register_profile("untimed", deadline=None, max_examples=examples(20, 100))
 settings.load_profile("untimed")
 
@@ -48,7 +49,9 @@ def _folder(name: str) -> Path:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that need the authors' files, so that ``-m golden`` selects them, and those that are fast."""
+    """Mark the tests that need the authors' files, so that ``-m golden`` selects them, and those
+    that are fast.
+    """
     for item in items:
         if {"shared_data", "shared_golden"} & set(getattr(item, "fixturenames", ())):
             item.add_marker("golden")

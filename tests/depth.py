@@ -1,4 +1,6 @@
-"""How much of a costly test runs in the suite; the rest runs in ``.ci/deep`` or before a release."""
+"""How much of a costly test runs in the suite; the rest runs in ``.ci/deep`` or before a
+release.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ import pytest
 
 
 def examples(few: int, all_of_them: int) -> int:
-    """Return the number of random examples: all of them where ``CLASSIC_RC_DEEP`` is set, as before a release."""
+    """Return the number of random examples: all of them where ``CLASSIC_RC_DEEP`` is set, as
+    before a release.
+    """
     return all_of_them if os.environ.get("CLASSIC_RC_DEEP") else few
 
 

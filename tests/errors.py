@@ -1,4 +1,6 @@
-"""Check an error by its fields: the class, and what it says of source, line, field, found and expected."""
+"""Check an error by its fields: the class, and what it says of source, line, field, found and
+expected.
+"""
 
 from __future__ import annotations
 

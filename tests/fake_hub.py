@@ -1,4 +1,6 @@
-"""A server on this machine with the few answers of the Hugging Face hub that reading a dataset asks for."""
+"""A server on this machine with the few answers of the Hugging Face hub that reading a dataset
+asks for.
+"""
 
 from __future__ import annotations
 

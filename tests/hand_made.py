@@ -1,4 +1,6 @@
-"""Small datasets with numbers worked out by hand, and a solver that reads its scores from the candidates."""
+"""Small datasets with numbers worked out by hand, and a solver that reads its scores from the
+candidates.
+"""
 
 from __future__ import annotations
 

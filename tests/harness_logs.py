@@ -32,7 +32,9 @@ def choice_row(
     context: str = "prompt",
     **more: Any,
 ) -> dict[str, Any]:
-    """Return the row of a multiple-choice task, with the strings that the harness makes of all values."""
+    """Return the row of a multiple-choice task, with the strings that the harness makes of all
+    values.
+    """
     responses = [[str(value), "False"] for value in values]
     best = list(values).index(max(values))
     return {

@@ -23,7 +23,9 @@ from classic_rc.reports.html import template_environment
 
 @pytest.fixture(scope="session")
 def quoref() -> Dataset:
-    """Two questions in Quoref's form, with a name that is markup in LaTeX and mathematics in figures."""
+    """Two questions in Quoref's form, with a name that is markup in LaTeX and mathematics in
+    figures.
+    """
     passage = Passage("p", "Ada met Bo. Ada left.")
     questions = [
         Question(f"q{i}", passage, "Who $met$ <b>Bo</b>?", (), gold, Task.MULTI_SPAN)
@@ -209,7 +211,9 @@ class Chromium:
 
     @property
     def complaints(self) -> list[str]:
-        """Errors and broken policies since the page was opened, and what it fetched besides itself."""
+        """Errors and broken policies since the page was opened, and what it fetched besides
+        itself.
+        """
         found = []
         for event in self.events:
             params = event["params"]

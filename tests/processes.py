@@ -1,4 +1,6 @@
-"""Command lines in a process of their own, all in one: Python starts for longer than most of them run."""
+"""Command lines in a process of their own, all in one: Python starts for longer than most of
+them run.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Simulated datasets with several questions per passage and random words, with or without a leak."""
+"""Simulated datasets with several questions per passage and random words, with or without a
+leak.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ def random_text(rng: np.random.Generator, shortest: int, longest: int) -> str:
 def make(
     task: Task, seed: int, n_passages: int = 25, n_questions: int = 4, leak: Leak | None = None
 ) -> Dataset:
-    """A dataset whose gold is drawn at random, and whose options `leak` may then change in view of it."""
+    """A dataset whose gold is drawn at random, and whose options `leak` may then change in view
+    of it.
+    """
     rng = np.random.default_rng([seed, 1])
     questions = []
     for p in range(n_passages):

@@ -1,4 +1,6 @@
-"""Tests find the authors' files in the cache of ``classic-rc fetch``, and are skipped where a file is missing."""
+"""Tests find the authors' files in the cache of ``classic-rc fetch``, and are skipped where a
+file is missing.
+"""
 
 from __future__ import annotations
 

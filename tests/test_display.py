@@ -1,4 +1,6 @@
-"""Results in notebooks: all text is escaped; frames need pandas, and one error says so if it is missing."""
+"""Results in notebooks: all text is escaped; frames need pandas, and one error says so if it is
+missing.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Readings: what a value can mean, and what all rows mean together; encoding and decoding are inverse."""
+"""Readings: what a value can mean, and what all rows mean together; encoding and decoding are
+inverse.
+"""
 
 from __future__ import annotations
 

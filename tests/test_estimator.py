@@ -1,4 +1,6 @@
-"""The estimator protocol: scikit-learn's functions and ours agree on our objects, and nothing imports it early."""
+"""The estimator protocol: scikit-learn's functions and ours agree on our objects, and nothing
+imports it early.
+"""
 
 from __future__ import annotations
 

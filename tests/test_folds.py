@@ -194,7 +194,9 @@ def test_near_duplicates_are_in_one_fold():
 
 
 class FromTheNearestPassage(Solver):
-    """Answers at the position that was right for the passage with most of the same words: it finds any leak."""
+    """Answers at the position that was right for the passage with most of the same words: it
+    finds any leak.
+    """
 
     learns_from = "gold"
 

@@ -1,4 +1,6 @@
-"""Identities: what changes a system's code changes its cells; comments, docstrings and other modules do not."""
+"""Identities: what changes a system's code changes its cells; comments, docstrings and other
+modules do not.
+"""
 
 from __future__ import annotations
 
@@ -76,7 +78,9 @@ MODULES = (
 
 @pytest.fixture
 def own(tmp_path, monkeypatch):
-    """A user's file with local modules, and a suite that runs it; `run()` is a run in a new process."""
+    """A user's file with local modules, and a suite that runs it; `run()` is a run in a new
+    process.
+    """
     monkeypatch.setattr(sys, "path", sys.path[:])
     for name, text in FILES.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -240,7 +244,8 @@ def test_what_is_in_memory_is_not_identified_and_not_kept(tmp_path, monkeypatch)
     assert "|code:in memory|" in run.evaluation().rows[0].signature
 
 
-# --- installed packages -------------------------------------------------------------------------------------------
+# --- installed packages
+# -------------------------------------------------------------------------------------------
 
 PLUGIN = """
 import classic_rc
@@ -256,7 +261,9 @@ class Plug(classic_rc.Solver):
 
 
 def run_suite(folder: Path, *paths: Path, spec: str) -> tuple[bool, str]:
-    """Run a system with other packages on the path, in a process of its own; return whether its cell was kept."""
+    """Run a system with other packages on the path, in a process of its own; return whether its
+    cell was kept.
+    """
     text = f'[datasets.a]\npath = "sample:single-choice"\n[systems]\nX = "{spec}"\n'
     (folder / "suite.toml").write_text(text, encoding="utf-8")
     done = subprocess.run(
@@ -320,7 +327,8 @@ def test_an_edit_of_the_package_is_another_cell_unless_it_is_a_comment_or_elsewh
     assert first[1].endswith("+dev")
 
 
-# --- trust --------------------------------------------------------------------------------------------------------
+# --- trust
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -77,12 +77,16 @@ HEAVY = {
     ),
 }
 NAMED_FROM_BELOW = {("identity", "classic_rc.running.evaluate")}
-"""Texts that name a module above: identity reads the source of the pipeline, and imports nothing of it."""
+"""Texts that name a module above: identity reads the source of the pipeline, and imports nothing
+of it.
+"""
 MAY_LOAD_HEAVY = {
     "kernels": {"scipy"},
     "harness.model": {"lm_eval"},
 }
-"""Modules that need a heavy package to be defined at all; the command line imports them when it runs one."""
+"""Modules that need a heavy package to be defined at all; the command line imports them when it
+runs one.
+"""
 
 
 @dataclass(frozen=True)
@@ -121,7 +125,9 @@ class Import:
 def imports_of(
     source: str | ast.Module, module: str, *, is_package: bool = False
 ) -> Iterator[Import]:
-    """Every import in a module's source: nested ones, those for type checkers, and modules named in strings."""
+    """Every import in a module's source: nested ones, those for type checkers, and modules named
+    in strings.
+    """
     parents = (
         [*("classic_rc." + module).split("."), ""]
         if is_package
@@ -163,7 +169,9 @@ def imports_of(
 
 @cache
 def sources() -> dict[str, tuple[ast.Module, bool]]:
-    """Every module by its name without the package's ("solvers.base"), parsed, and whether it is a package."""
+    """Every module by its name without the package's ("solvers.base"), parsed, and whether it is
+    a package.
+    """
     found = {}
     for file in sorted(PACKAGE.rglob("*.py")):
         if ASSIGNMENTS in file.parents and file.name != "checks.py":
@@ -221,7 +229,9 @@ def fault(found: Import) -> str | None:
 
 
 def crossing(found: Import) -> str | None:
-    """What is wrong with an import of a command by another one; `report` shows what the others find."""
+    """What is wrong with an import of a command by another one; `report` shows what the others
+    find.
+    """
     _, package, command, *_ = [*found.target.split("."), "", ""]
     own = found.module.split(".")[1] if found.part == "commands" and "." in found.module else None
     if package != "commands" or not command or command == own or own in (None, "report"):
@@ -232,9 +242,10 @@ def crossing(found: Import) -> str | None:
 def graph(imports: Iterable[Import], modules: Iterable[str]) -> dict[str, set[str]]:
     """The modules that each module imports.
 
-    Names in strings do not count here. A registry's "module:Class" is looked up when a user asks for the name, long
-    after both modules are loaded, and the registry's code knows nothing of the class; an import, wherever it is
-    written, says that one module's code cannot be read without the other's.
+    Names in strings do not count here. A registry's "module:Class" is looked up when a user asks
+    for the name, long after both modules are loaded, and the registry's code knows nothing of the
+    class; an import, wherever it is written, says that one module's code cannot be read without the
+    other's.
     """
     known = set(modules)
     arrows: dict[str, set[str]] = {module: set() for module in known}
@@ -316,8 +327,9 @@ EXCEPTIONS = {
     ("testing.reader_check", "tempfile"),
     ("solvers.spans.texts", "zlib"),
 }
-"""Texts of large datasets are in a file without a name. An autograder is a zip in memory. Submissions run, and
-readers are tried, in folders of their own. A checksum compresses nothing."""
+"""Texts of large datasets are in a file without a name. An autograder is a zip in memory.
+Submissions run, and readers are tried, in folders of their own. A checksum compresses nothing.
+"""
 
 
 def test_only_io_opens_compresses_and_replaces_files():

@@ -45,7 +45,9 @@ def containment(one, other):
 
 
 def mixture(rng, n_texts):
-    """Texts with versions of one another: words replaced, cut off or put in front, and equal but for case."""
+    """Texts with versions of one another: words replaced, cut off or put in front, and equal but
+    for case.
+    """
     texts = [random_text(rng, rng.randrange(5, 120)) for _ in range(n_texts)]
     for _ in range(n_texts):
         text = rng.choice(texts)

@@ -1,4 +1,6 @@
-"""The public figures take one result or several, and are the figures that the command line draws."""
+"""The public figures take one result or several, and are the figures that the command line
+draws.
+"""
 
 from __future__ import annotations
 

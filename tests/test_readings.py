@@ -1,4 +1,5 @@
-"""Known gold in every coding and alphabet of options, through every way in: it is read right, or refused.
+"""Known gold in every coding and alphabet of options, through every way in: it is read right, or
+refused.
 
 A refusal names the option that reads it right. ``pytest -s`` prints the counts of each way.
 """
@@ -172,7 +173,9 @@ def fields_csv(folder: Path, case: Case, option: str | None) -> Any:
 
 
 def foreign(case: Case, form: str) -> tuple[list[dict[str, Any]], str]:
-    """Return rows as the hub has them, with labels beside the texts, and the fields that read them."""
+    """Return rows as the hub has them, with labels beside the texts, and the fields that read
+    them.
+    """
     rows = []
     for i, (row, own) in enumerate(zip(plain(case), case.options, strict=True)):
         choices: Any = own

@@ -1,4 +1,6 @@
-"""What the README and the pages that continue it show is true; their Python examples run as doctests."""
+"""What the README and the pages that continue it show is true; their Python examples run as
+doctests.
+"""
 
 from __future__ import annotations
 

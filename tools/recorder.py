@@ -1,11 +1,14 @@
-r"""``python -m tools.recorder``: keep what many commands print and write, and compare other code with it.
+r"""``python -m tools.recorder``: keep what many commands print and write, and compare other code
+with it.
 
-``record FOLDER`` runs a broad list of commands and keeps their output, exit codes and files. ``compare FOLDER``
-runs the commands of a record with the current code and prints the differences. The current code is the package in
-``PYTHONPATH``, if there is one, or else the package in the current folder.
+``record FOLDER`` runs a broad list of commands and keeps their output, exit codes and files.
+``compare FOLDER`` runs the commands of a record with the current code and prints the differences.
+The current code is the package in ``PYTHONPATH``, if there is one, or else the package in the
+current folder.
 
-Every command runs in a new folder with three links: ``data``, ``inputs`` (written by the recorder) and ``kept``,
-the files of the record. A comparison links to the same ``kept``, so that new code reads files that old code wrote.
+Every command runs in a new folder with three links: ``data``, ``inputs`` (written by the recorder)
+and ``kept``, the files of the record. A comparison links to the same ``kept``, so that new code
+reads files that old code wrote.
 """
 
 from __future__ import annotations
@@ -52,7 +55,7 @@ _ENVIRONMENT = {
 }
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Running.
 
 
@@ -83,7 +86,9 @@ def _run_step(program: str, arguments: list[str]) -> int:
 
 
 def run_here(steps: list[list[str]], output: Path, work: Path) -> None:
-    """Run steps in the folder `work`, with stdin, stdout and stderr as files; this process stays redirected."""
+    """Run steps in the folder `work`, with stdin, stdout and stderr as files; this process stays
+    redirected.
+    """
     os.chdir(work)
     sys.dont_write_bytecode = True
     for number, name in ((1, "stdout"), (2, "stderr")):
@@ -106,7 +111,9 @@ def run_here(steps: list[list[str]], output: Path, work: Path) -> None:
 
 
 def _start(command: Command, output: Path, work: Path) -> int | subprocess.Popen[bytes]:
-    """Start a command in a new process; return its id, or a Popen object if the system has no fork."""
+    """Start a command in a new process; return its id, or a Popen object if the system has no
+    fork.
+    """
     if not hasattr(os, "fork"):
         module = [sys.executable, "-m", "tools.recorder"]
         return subprocess.Popen(
@@ -218,7 +225,7 @@ def _warm_up() -> None:
         )
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Comparing.
 
 _VARYING = re.compile(
@@ -229,7 +236,9 @@ _BEFORE_VERSION = rb"\brc:|[Vv]ersion\W{1,6}|\bclassic(?:[-_ ]|\\?_)rc(?:</\w+>)
 
 @dataclass(frozen=True)
 class Masks:
-    """What may differ between runs: times, code identities, paths, and versions (where a label precedes them)."""
+    """What may differ between runs: times, code identities, paths, and versions (where a label
+    precedes them).
+    """
 
     names: dict[str, str]  # placeholder for each path
     versions: set[str]  # of the package that made the record and of the package that is compared
@@ -248,7 +257,9 @@ class Masks:
 
 
 def contents(output: Path, masks: Masks) -> dict[str, bytes]:
-    """Return all output and files of a command by name, masked; an archive is split into its members."""
+    """Return all output and files of a command by name, masked; an archive is split into its
+    members.
+    """
     work = (output / "where").read_text(encoding="utf-8")
     found: dict[str, bytes] = {}
     for path in sorted(output.rglob("*")):
@@ -303,7 +314,7 @@ def _changed(before: list[str], after: list[str]) -> Iterator[str]:
     yield from itertools.islice(difflib.unified_diff(before, after, n=0, lineterm=""), 2, None)
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Recording and comparing: the two commands.
 
 
@@ -356,7 +367,8 @@ def record(
                 lambda _: None,
             )
             said = json.loads((place / what / "stdout").read_text(encoding="utf-8"))
-            # Behind a variant's name is the file that it needs; behind a format's, another name of it.
+            # Behind a variant's name is the file that it needs; behind a format's, another name of
+            # it.
             return [entry["name"].split(" ")[0] for entry in said[what]]
 
         every = commands(inputs, real, listed)

@@ -1,4 +1,6 @@
-"""The commands of the recorder in a short notation, its scripts, and the input files for them, good and damaged."""
+"""The commands of the recorder in a short notation, its scripts, and the input files for them,
+good and damaged.
+"""
 
 from __future__ import annotations
 
@@ -21,18 +23,19 @@ class Command:
     """Steps that run one after the other in one folder."""
 
     id: str
-    # A step is a program (``classic-rc``, ``python`` or a module) and its arguments; the last two may be ``<`` and
-    # the file that is stdin.
+    # A step is a program (``classic-rc``, ``python`` or a module) and its arguments; the last two
+    # may be ``<`` and the file that is stdin.
     steps: list[list[str]]
     quick: bool = True  # whether ``--quick`` runs it
     late: bool = False  # it reads files of other commands, so it is recorded after them
 
 
-# ------------------------------------------------------------------------------------------------------------------
-# The commands. A line is a command without `classic-rc` in front; a line that begins with blanks continues it. In
-# `NAME: STEP && STEP < STDIN`, the name is given because other commands read the files. {a|b} and {TASK} are
-# replaced by their values in turn, in as many commands as the longest list of values has; after `all`, in all
-# combinations. {0} is the value of the first braces. A star means that `--quick` runs the command too.
+# --------------------------------------------------------------------------------------------------
+# The commands. A line is a command without `classic-rc` in front; a line that begins with blanks
+# continues it. In `NAME: STEP && STEP < STDIN`, the name is given because other commands read the
+# files. {a|b} and {TASK} are replaced by their values in turn, in as many commands as the longest
+# list of values has; after `all`, in all combinations. {0} is the value of the first braces. A star
+# means that `--quick` runs the command too.
 
 _SPECS = """
 constant-position,position=2 longest,unit=words shortest,unit=words random,seed=7 {length|verbatim-overlap}
@@ -435,7 +438,7 @@ class Wrong(Middle):
         return 5
 '''
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Input files: a small file for every reader, and the same files damaged.
 
 _STORY = "\t".join(
@@ -638,7 +641,9 @@ def _rows(*changes: dict[str, Any]) -> str:
 
 
 def write_inputs(folder: Path) -> list[str]:
-    """Write all inputs of commands except the datasets, and return the names of the damaged files."""
+    """Write all inputs of commands except the datasets, and return the names of the damaged
+    files.
+    """
     shutil.copytree(ROOT / "data", folder / "repo")
     cached = shutil.ignore_patterns("__pycache__")
     shutil.copytree(
@@ -754,7 +759,7 @@ def write_inputs(folder: Path) -> list[str]:
     return names
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # From the lists to commands.
 
 
@@ -768,7 +773,9 @@ def _lines(text: str, sign: str = "|") -> Iterator[str]:
 
 
 def _expanded(line: str, sets: dict[str, list[str]]) -> Iterator[str]:
-    """Yield a line with each value of its braces in turn, or with all combinations if it begins with `all`."""
+    """Yield a line with each value of its braces in turn, or with all combinations if it begins
+    with `all`.
+    """
     every, line = line.startswith("all "), line.removeprefix("all ")
     choices = [sets.get(group, group.split("|")) for group in re.findall(_BRACES, line)]
     most = max(map(len, choices), default=1)

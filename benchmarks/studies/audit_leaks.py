@@ -1,8 +1,10 @@
-"""Leaks that pipelines make, planted in real data: how many does the first finding of the audit name?
+"""Leaks that pipelines make, planted in real data: how many does the first finding of the audit
+name?
 
-Each leak changes options, order, ids or fields of DREAM dev, at full strength (all questions, or all that it can
-change) and at half strength (a random half of them). A leak counts as named if the name of the first finding, or of
-one that stands in its place because it says the same, matches the pattern that was written with the leak.
+Each leak changes options, order, ids or fields of DREAM dev, at full strength (all questions, or
+all that it can change) and at half strength (a random half of them). A leak counts as named if the
+name of the first finding, or of one that stands in its place because it says the same, matches the
+pattern that was written with the leak.
 
 Run ``python -m benchmarks.studies.audit_leaks [PATH of DREAM dev.json]``.
 """

@@ -1,9 +1,9 @@
 """False alarms of the audit: real data whose gold is drawn anew, so that nothing can be found.
 
-Seven shapes have gold permuted within each question. Two families keep dependence within passages: the gold of
-whole passages is exchanged between passages of the same shape, after options were shuffled; and the questions of a
-passage have their right option at the same place. An alarm is any finding. Gold order is what the second family
-really has, so it counts as an alarm only elsewhere.
+Seven shapes have gold permuted within each question. Two families keep dependence within passages:
+the gold of whole passages is exchanged between passages of the same shape, after options were
+shuffled; and the questions of a passage have their right option at the same place. An alarm is any
+finding. Gold order is what the second family really has, so it counts as an alarm only elsewhere.
 
 Run ``python -m benchmarks.studies.audit_nulls [FOLDER] [--draws N] [--only NAME]``. Features do not
 read gold: they are made once for each family.
@@ -104,7 +104,9 @@ def _gold_of(question: Question) -> frozenset[int]:
 
 
 def make_families(folder: Path, only: str) -> Iterator[tuple[str, FeatureMatrix, Change]]:
-    """Yield the name of each family of nulls that has `only` in its name, its features, and what draws its gold."""
+    """Yield the name of each family of nulls that has `only` in its name, its features, and what
+    draws its gold.
+    """
     for name, (path, options, most) in SHAPES.items():
         if only in name:
             data = classic_rc.load(folder / path, **options)[:most]

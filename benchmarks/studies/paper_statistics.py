@@ -1,14 +1,16 @@
-"""The tables of statistics that papers print about their datasets, with each paper's own definitions.
+"""The tables of statistics that papers print about their datasets, with each paper's own
+definitions.
 
 Run ``python -m benchmarks.studies.paper_statistics DATA…``: our figures and the paper's. MCTest
 (Richardson et al. 2013, Table 3), RACE (Lai et al. 2017, Tables 2 and 3), MultiRC (Khashabi et al.
 2018, Table 2), ReCoRD (Zhang et al. 2018, Table 1).
 
-RACE's lengths count the spaces between Treebank tokens, one less than the tokens, as its released preprocessing
-does; sentences are this package's, not Punkt's, which needs a download. MCTest and ReCoRD do not define a word, and
-whitespace-separated ones come closest. MultiRC's numbers of options differ from the release's; it does not define
-distance or verbatim, and no rule tried gives its share of yes/no questions (27.57 %). Figures of papers that cover
-test data may differ in the last digit from those of train and dev.
+RACE's lengths count the spaces between Treebank tokens, one less than the tokens, as its released
+preprocessing does; sentences are this package's, not Punkt's, which needs a download. MCTest and
+ReCoRD do not define a word, and whitespace-separated ones come closest. MultiRC's numbers of
+options differ from the release's; it does not define distance or verbatim, and no rule tried gives
+its share of yes/no questions (27.57 %). Figures of papers that cover test data may differ in the
+last digit from those of train and dev.
 """
 
 from __future__ import annotations
@@ -39,7 +41,9 @@ Figure = float | tuple[float, float] | None
 
 
 class Row(NamedTuple):
-    """A statistic as a paper defines it, with the paper's figures: a value, or a mean and a standard deviation."""
+    """A statistic as a paper defines it, with the paper's figures: a value, or a mean and a
+    standard deviation.
+    """
 
     label: str
     measure: Callable[[DatasetContents], Measure]
@@ -60,7 +64,9 @@ class Paper(NamedTuple):
 def blanks_between(
     measure: Callable[[DatasetContents], Measure],
 ) -> Callable[[DatasetContents], MeasuredValues]:
-    """Return a measure of the blanks between tokens, one less than the tokens (RACE's released preprocess.py)."""
+    """Return a measure of the blanks between tokens, one less than the tokens (RACE's released
+    preprocess.py).
+    """
 
     def blanks(contents: DatasetContents) -> MeasuredValues:
         counted = measure(contents)
@@ -84,7 +90,9 @@ def sentence_distance(contents: DatasetContents) -> MeasuredValues:
 
 
 def verbatim(right: bool) -> Callable[[DatasetContents], MeasuredValues]:
-    """Return a measure of whether the paragraph contains each right (wrong) option, ignoring case."""
+    """Return a measure of whether the paragraph contains each right (wrong) option, ignoring
+    case.
+    """
 
     def measure(contents: DatasetContents) -> MeasuredValues:
         found = [

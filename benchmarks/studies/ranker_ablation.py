@@ -79,7 +79,9 @@ def folds_of(dataset: Dataset, make: Callable[[], Recorded] = Recorded) -> list[
 
 
 def held_scores(fold: Fold, names: Sequence[str], used: Sequence[int]) -> NDArray[np.float64]:
-    """Return the scores of the candidates that a fold holds out, by weights of some of the features."""
+    """Return the scores of the candidates that a fold holds out, by weights of some of the
+    features.
+    """
     own = [names[j] for j in used]
     crossed = np.array([j for j, name in enumerate(own) if name in OPTIONS.crossed], dtype=np.int64)
     values, offsets = fold.values[:, list(used)], fold.texts.encoded.question_offsets
@@ -98,10 +100,11 @@ def held_scores(fold: Fold, names: Sequence[str], used: Sequence[int]) -> NDArra
 def measure(
     dataset: Dataset, folds: Sequence[Fold], names: Sequence[str], used: Sequence[int]
 ) -> NDArray[np.float64]:
-    """Return each question's part of the measure's numerator and denominator: shape (n_questions, 2).
+    """Return each question's part of the measure's numerator and denominator: shape (n_questions,
+    2).
 
-    They are accuracy's, ties counted in part; for multiple answers those of F1a, with the threshold that is best
-    for the pooled scores.
+    They are accuracy's, ties counted in part; for multiple answers those of F1a, with the threshold
+    that is best for the pooled scores.
     """
     questions = list(dataset)
     parts = np.zeros((len(questions), 2))
@@ -146,7 +149,9 @@ def configurations(names: Sequence[str]) -> dict[str, list[int]]:
 
 
 def ablation(dataset: Dataset) -> Table:
-    """Measure all rows on one dataset, with paired differences from all features; passages are resampled."""
+    """Measure all rows on one dataset, with paired differences from all features; passages are
+    resampled.
+    """
     folds = folds_of(dataset)
     names = OPTIONS.names_of(_GROUPS)
     rows = configurations(names)

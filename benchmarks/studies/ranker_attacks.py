@@ -100,7 +100,9 @@ def keep_half(dataset: Dataset, half: int) -> Dataset:
 
 
 def statistics(solver: Solver, train: Dataset, dev: Dataset) -> list[NDArray[np.float64]]:
-    """Learn from the training data, tune the threshold on its scores out of fold, and measure the answers."""
+    """Learn from the training data, tune the threshold on its scores out of fold, and measure
+    the answers.
+    """
     predictions = predict(dev, solver, train=train, tune=train).predictions
     assert predictions is not None
     return [METRICS[name].statistics(list(dev), predictions) for name in SHOWN]

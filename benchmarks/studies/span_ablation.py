@@ -1,10 +1,12 @@
-"""What the span ranker's groups of features earn, by cross-validation over whole articles, and its learning curve.
+"""What the span ranker's groups of features earn, by cross-validation over whole articles, and its
+learning curve.
 
-Run ``python -m benchmarks.studies.span_ablation FILE [TABLE...] [--every N] [--folds K] [--test FILE]``.
+Run ``python -m benchmarks.studies.span_ablation FILE [TABLE...] [--every N] [--folds K] [--test
+FILE]``.
 
-FILE is in SQuAD's form; with ``--every 4`` only every fourth passage is used. Tables: ``groups`` leaves out one
-group of features at a time; ``artefacts`` shows what the kind of answer alone gives away; ``curve`` learns from
-parts of the training data and answers the test data.
+FILE is in SQuAD's form; with ``--every 4`` only every fourth passage is used. Tables: ``groups``
+leaves out one group of features at a time; ``artefacts`` shows what the kind of answer alone gives
+away; ``curve`` learns from parts of the training data and answers the test data.
 """
 
 from __future__ import annotations
@@ -52,7 +54,9 @@ Answer = Callable[[list[Question], list[Question]], list[Prediction]]
 
 
 def out_of_fold(dataset: Dataset, answer: Answer, n_folds: int) -> NDArray[np.float64]:
-    """Return each question's exact match and F1, answered after learning from the other folds' articles."""
+    """Return each question's exact match and F1, answered after learning from the other folds'
+    articles.
+    """
     questions = list(dataset)
     rows = np.zeros((len(questions), 2))
     for training, held in FoldPlan(n_folds, "title").folds(dataset):
@@ -76,7 +80,9 @@ Kind = tuple[int, int, int]
 
 
 def kinds_of(question: Question, lexicon: Lexicon, rarity: Rarity) -> tuple[int, list[Kind]]:
-    """Return the wh-word of a question, and the kind of each candidate: classes of both ends, and length."""
+    """Return the wh-word of a question, and the kind of each candidate: classes of both ends,
+    and length.
+    """
     passage = ReadPassage.of(question.passage, lexicon)
     candidates = ReadCandidates.of(question, passage)
     classes = lexicon.columns().word_class[passage.tokens]
@@ -93,9 +99,11 @@ def kinds_of(question: Question, lexicon: Lexicon, rarity: Rarity) -> tuple[int,
 def random_of_kind(
     training: list[Question], own: list[Question], *, known: bool
 ) -> list[Prediction]:
-    """Answer by a random span of the right kind: that of the gold span if it is `known`, else by the wh-word.
+    """Answer by a random span of the right kind: that of the gold span if it is `known`, else by
+    the wh-word.
 
-    By the wh-word, a kind is drawn as often as it was right in training, among those that the passage has.
+    By the wh-word, a kind is drawn as often as it was right in training, among those that the
+    passage has.
     """
     lexicon, rarity = Lexicon(), Rarity([], np.zeros(0, dtype=np.int64), 1)
     generator = np.random.default_rng(0)
@@ -142,7 +150,9 @@ def group_rows(epochs: int) -> dict[str, Answer]:
 
 
 def artefact_rows(epochs: int) -> dict[str, Answer]:
-    """What reads no question, or nothing but its wh-word, beside the ranker and a perfect choice."""
+    """What reads no question, or nothing but its wh-word, beside the ranker and a perfect
+    choice.
+    """
     return {
         "`span-ranker`": ranker(epochs=epochs),
         "`span-ranker:wh-word`": ranker(epochs=epochs, inputs="wh-word"),
@@ -211,7 +221,9 @@ def curve_table(dataset: Dataset, test: Dataset) -> Table:
 
 
 def _table(parts: dict[str, NDArray[np.float64]], group_of: Sequence[str], title: str) -> Table:
-    """Return EM and F1 of each row with intervals, and the difference of its F1 from the first row's."""
+    """Return EM and F1 of each row with intervals, and the difference of its F1 from the first
+    row's.
+    """
     groups = np.unique(group_of, return_inverse=True)[1]
     drawn = 100 * resample_means(np.hstack(list(parts.values())), groups, n=N_DRAWS, seed=0)
     drawn = drawn.reshape(-1, len(parts), 2)

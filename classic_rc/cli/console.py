@@ -54,8 +54,8 @@ class _ClosedOutput(io.TextIOBase):
 def prepare_streams() -> None:
     """Set up stdout and stderr: no character raises an error, and pipes get UTF-8 and LF line ends.
 
-    ``PYTHONIOENCODING`` overrides the encoding of pipes. Where the process has no stdout, a write raises OSError;
-    where it has no stderr, messages are dropped.
+    ``PYTHONIOENCODING`` overrides the encoding of pipes. Where the process has no stdout, a write
+    raises OSError; where it has no stderr, messages are dropped.
     """
     if sys.stdout is None:
         sys.stdout = cast(Any, _ClosedOutput())
@@ -98,7 +98,9 @@ class Failures:
 
     @contextmanager
     def caught(self, about: str = "") -> Iterator[None]:
-        """Report an error of the block on stderr, with what it is about, and continue after the block."""
+        """Report an error of the block on stderr, with what it is about, and continue after the
+        block.
+        """
         try:
             yield
         except ClassicRCError as error:
@@ -148,11 +150,12 @@ def check_writable(
     option: str = "--output",
     is_folder: bool = False,
 ) -> None:
-    """Check, before anything is computed, that `output` can be written and would not replace one of the inputs.
+    """Check, before anything is computed, that `output` can be written and would not replace one of
+    the inputs.
 
-    `is_figure` tells that a figure is drawn to it; otherwise its name must not end like that of an image, and
-    `figure_option` is the option that draws one. `option` names `output`. An output folder may be missing, and its
-    parents too.
+    `is_figure` tells that a figure is drawn to it; otherwise its name must not end like that of an
+    image, and `figure_option` is the option that draws one. `option` names `output`. An output
+    folder may be missing, and its parents too.
     """
     if output is None:
         return
@@ -203,7 +206,9 @@ def _path_of(data: str | None) -> str | None:
 
 
 def use_colour(stream: TextIO, when: Literal["auto", "always", "never"] = "auto") -> bool:
-    """Return whether to write colours; ``auto`` means on a terminal that shows them, unless NO_COLOR is set."""
+    """Return whether to write colours; ``auto`` means on a terminal that shows them, unless
+    NO_COLOR is set.
+    """
     if when == "auto":
         return stream.isatty() and not os.environ.get("NO_COLOR") and _shows_colour()
     if when == "always":

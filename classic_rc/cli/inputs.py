@@ -146,7 +146,9 @@ def _report_joining(args: argparse.Namespace, joined: Dataset) -> None:
 
 
 def _describe_mapping(dataset: Dataset) -> Iterator[str]:
-    """Yield lines that show the first questions as they were read, so that wrong fields are seen before scores."""
+    """Yield lines that show the first questions as they were read, so that wrong fields are seen
+    before scores.
+    """
     shown = dataset.questions[:_SHOWN_QUESTIONS]
     mark = "" if shown[0].task.has_spans else "; [[ ]] marks right options"
     yield (
@@ -217,8 +219,8 @@ def refuse_spans(data: Iterable[str | DatasetFiles], why: str) -> None:
 def read_protocol(args: argparse.Namespace) -> Protocol:
     """Read the data to learn from, and return the protocol that the options describe.
 
-    A command that has no option for a setting leaves it at its default. ``--by`` and ``--baseline`` mean more than
-    the settings of these names, so each command sets them itself.
+    A command that has no option for a setting leaves it at its default. ``--by`` and ``--baseline``
+    mean more than the settings of these names, so each command sets them itself.
     """
     names = SETTINGS.keys() - {"train", "tune", "by", "baseline"}
     settings = {name: getattr(args, name) for name in names if hasattr(args, name)}
@@ -239,11 +241,12 @@ def parse_systems(texts: Sequence[str]) -> list[System]:
 def choose_systems(
     args: argparse.Namespace, dataset: Dataset, given: Sequence[System], protocol: Protocol
 ) -> list[System]:
-    """Return the systems to run on a dataset: the given ones or the default set of its task, and their companions.
+    """Return the systems to run on a dataset: the given ones or the default set of its task, and
+    their companions.
 
-    The default set includes solvers that learn if there is training data; a note names those for which there is too
-    much of it. For questions with several right answers, `AllPositive` is always among the solvers. The first
-    systems on the questions of a log are the answers of its model.
+    The default set includes solvers that learn if there is training data; a note names those for
+    which there is too much of it. For questions with several right answers, `AllPositive` is always
+    among the solvers. The first systems on the questions of a log are the answers of its model.
     """
     from classic_rc.datasets.registry import as_dataset, is_log
     from classic_rc.systems import (
@@ -362,7 +365,9 @@ def read_label_files(args: argparse.Namespace, dataset: Dataset) -> list[Labels]
 
 
 def check_figure_path(path: str | None, *inputs: str | None, others: Sequence[str] = ()) -> str:
-    """Return the format of a figure, or one of `others`, by the suffix, after a check that it can be made."""
+    """Return the format of a figure, or one of `others`, by the suffix, after a check that it
+    can be made.
+    """
     from classic_rc.reports.figures import FIGURE_FORMATS, require_matplotlib
 
     if path is None:
@@ -395,7 +400,9 @@ def refuse_given(args: argparse.Namespace, names: Iterable[str], problem: str) -
 
 
 def shows_progress(args: argparse.Namespace) -> bool:
-    """Return whether to show progress: unless ``--quiet`` is given. ``classic_rc.io.progress`` decides how."""
+    """Return whether to show progress: unless ``--quiet`` is given. ``classic_rc.io.progress``
+    decides how.
+    """
     return not args.quiet
 
 
@@ -418,7 +425,9 @@ class QuestionGroups(NamedTuple):
 def read_groups(
     args: argparse.Namespace, dataset: Dataset, fields: Sequence[str] = ()
 ) -> QuestionGroups:
-    """Group questions by the keys of ``--by``, by default by all labels of ``--labels`` and the keys `fields`."""
+    """Group questions by the keys of ``--by``, by default by all labels of ``--labels`` and the
+    keys `fields`.
+    """
     if not (args.by or args.labels or fields):
         return QuestionGroups((), ())
     from classic_rc.results.grouping import group_questions, read_groupings
@@ -463,7 +472,8 @@ def report_missing(
     asked_for: bool = True,
     notes: bool = True,
 ) -> None:
-    """Report the systems that did not answer; `notes` says whether to report also those that answered other data.
+    """Report the systems that did not answer; `notes` says whether to report also those that
+    answered other data.
 
     One that failed, or that was named and answered no dataset at all, is a failure.
     """

@@ -33,7 +33,9 @@ class _Parser(argparse.ArgumentParser):
     """An argparse parser that raises the errors of this package."""
 
     def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
-        """Parse like argparse, but raise an error on unknown arguments here, where the options are known."""
+        """Parse like argparse, but raise an error on unknown arguments here, where the options
+        are known.
+        """
         parsed, unknown = super().parse_known_args(args, namespace)
         if unknown:
             self._raise_unexpected(unknown[0])
@@ -54,7 +56,9 @@ class _Parser(argparse.ArgumentParser):
         (file or sys.stderr).write(message)
 
     def error(self, message: str) -> NoReturn:
-        """Raise the message that argparse would print, with the option at fault as the error's field."""
+        """Raise the message that argparse would print, with the option at fault as the error's
+        field.
+        """
         option = re.match(r"argument ([^:]+): ", message)
         raise UsageError(f"{message} (see `{self.prog} --help`)", field=option and option[1])
 
@@ -100,8 +104,8 @@ def build_parser(commands: Mapping[str, Command] = COMMANDS) -> argparse.Argumen
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line, by default the process's, and return the exit code.
 
-    0 fine; 1 a check failed; 2 usage, not enough memory, or output that cannot be written; 3 data missing or
-    malformed; 4 an optional package is missing; 5 a system failed; 130 interrupted.
+    0 fine; 1 a check failed; 2 usage, not enough memory, or output that cannot be written; 3 data
+    missing or malformed; 4 an optional package is missing; 5 a system failed; 130 interrupted.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     with plugin_warnings_as_messages():
@@ -109,7 +113,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def run_program(run: Callable[[], int]) -> int:
-    """Run a program and return its exit code; every error becomes one line on stderr and an exit code."""
+    """Run a program and return its exit code; every error becomes one line on stderr and an exit
+    code.
+    """
     prepare_streams()
     try:
         with termination_as_interrupt():
@@ -135,7 +141,9 @@ def run_program(run: Callable[[], int]) -> int:
 
 
 def _end_stdout() -> None:
-    """Write what is finished, or forget it: Python flushes stdout again at exit, which would fail too."""
+    """Write what is finished, or forget it: Python flushes stdout again at exit, which would
+    fail too.
+    """
     try:
         sys.stdout.flush()
     except OSError:

@@ -1,4 +1,6 @@
-"""How options are declared, parsed and chosen; the table of all of them is in :mod:`classic_rc.cli.options`."""
+"""How options are declared, parsed and chosen; the table of all of them is in
+:mod:`classic_rc.cli.options`.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,8 @@ class Option(NamedTuple):
     """A command-line argument, as argparse declares it."""
 
     flags: tuple[str, ...]  # ("-o", "--output"), or the name of a positional argument
-    name: str  # in the choices of commands: the long flag, or a unique name if two options share the flag
+    # in the choices of commands: the long flag, or a unique name if two options share the flag
+    name: str
     settings: dict[str, Any]  # the keyword arguments of add_argument
     rare: bool = False  # whether only the long ``--help`` shows it
     heading: str = ""  # in ``--help``
@@ -51,7 +54,9 @@ class Option(NamedTuple):
         )
 
     def words(self, args: argparse.Namespace) -> list[str]:
-        """Return the option with its values as words of a command line; nothing if it has its default."""
+        """Return the option with its values as words of a command line; nothing if it has its
+        default.
+        """
         value = getattr(args, self.dest, None)
         if value is None or value is False or value == self.settings.get("default"):
             return []
@@ -70,7 +75,9 @@ def option(
     bare: Bare | None = None,
     **settings: Any,
 ) -> Option:
-    """Return an option, named after its long flag unless `name` says otherwise; `several` collects its values."""
+    """Return an option, named after its long flag unless `name` says otherwise; `several`
+    collects its values.
+    """
     if several:
         settings = {"action": "append", "default": [], **settings}
     long = next((flag for flag in flags if flag.startswith("--")), flags[0])
@@ -110,7 +117,9 @@ def setting_options(heading: str) -> tuple[Option, ...]:
 
 
 Choice = Sequence[str | Option]
-"""Options of a command: names and headings of the table (for all their options), varied ones, and its own."""
+"""Options of a command: names and headings of the table (for all their options), varied ones,
+and its own.
+"""
 
 
 class OptionTable:
@@ -150,7 +159,9 @@ class OptionTable:
 
 
 def add_options(parser: argparse.ArgumentParser, options: Iterable[Option]) -> None:
-    """Add the options of a sub-command to its parser, with ``-h`` for the usual ones and ``--help`` for all."""
+    """Add the options of a sub-command to its parser, with ``-h`` for the usual ones and
+    ``--help`` for all.
+    """
     groups: dict[str, argparse._ArgumentGroup] = {}
     rare: list[argparse.Action] = []
     for option in options:
@@ -207,7 +218,7 @@ def _is_whole_number(text: str) -> bool:
     return text.lstrip("+-").isdecimal()
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Values
 
 

@@ -1,4 +1,6 @@
-"""The options that several commands have; a command chooses of them, may vary them, and declares its own."""
+"""The options that several commands have; a command chooses of them, may vary them, and declares
+its own.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""``classic-rc fetch``: download datasets into the cache, so that other commands read them by name."""
+"""``classic-rc fetch``: download datasets into the cache, so that other commands read them by
+name.
+"""
 
 from __future__ import annotations
 

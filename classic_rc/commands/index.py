@@ -157,7 +157,9 @@ def _build_options(args: argparse.Namespace, engine: type[Engine]) -> dict[str, 
 
 
 def _read_sources(args: argparse.Namespace) -> list[TextInput]:
-    """Return what to index, in the order of the arguments, and note on stderr how each CORPUS is read."""
+    """Return what to index, in the order of the arguments, and note on stderr how each CORPUS is
+    read.
+    """
     from classic_rc.datasets.registry import expand_sample_names
     from classic_rc.datasets.specification import parse_data
     from classic_rc.io.files import STDIN

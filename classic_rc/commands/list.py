@@ -1,4 +1,6 @@
-"""``classic-rc list``: list what exists: solvers, variants, datasets, metrics, formats and more, or its BibTeX."""
+"""``classic-rc list``: list what exists: solvers, variants, datasets, metrics, formats and more,
+or its BibTeX.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""``classic-rc predict``: write a solver's answers, or its scores, to a file in an official submission format."""
+"""``classic-rc predict``: write a solver's answers, or its scores, to a file in an official
+submission format.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Read questions from published datasets (files, folders, archives), the user's own files, and rows in memory.
+"""Read questions from published datasets (files, folders, archives), the user's own files, and rows
+in memory.
 
 Copies that lack something, and statistics, are here too.
 """

@@ -1,4 +1,6 @@
-"""The base class of readers, the options of a caller, and the state that the files of one reading share."""
+"""The base class of readers, the options of a caller, and the state that the files of one
+reading share.
+"""
 
 from __future__ import annotations
 
@@ -70,10 +72,10 @@ class Options:
 class Reading:
     """The state of one call of :meth:`Reader.read`, shared by its files.
 
-    `split` is the split of the current file. With `mark_split`, the source has several, and each question's meta
-    names its own. `used` are other files that were read, such as gold; `others` were skipped.
-    With ``skip="bad"``, `left_out` has what could not be read, and `repaired` what was repaired. `texts` keeps
-    texts.
+    `split` is the split of the current file. With `mark_split`, the source has several, and each
+    question's meta names its own. `used` are other files that were read, such as gold; `others`
+    were skipped. With ``skip="bad"``, `left_out` has what could not be read, and `repaired` what
+    was repaired. `texts` keeps texts.
     """
 
     def __init__(self, options: Options, mark_split: bool = False) -> None:
@@ -96,11 +98,12 @@ class Reading:
         )
 
     def at(self, place: Node | str, id: str | None = None) -> AbstractContextManager[object]:
-        """Return the context in which a part is read: a line, a passage with its questions, a question.
+        """Return the context in which a part is read: a line, a passage with its questions, a
+        question.
 
-        Strict reading passes an error of the part on. With ``skip="bad"`` the part is left out, the error is kept
-        in :attr:`left_out`, and reading continues after the ``with`` block. A question may be yielded inside it.
-        `id` is the question's id, if the part does not show it.
+        Strict reading passes an error of the part on. With ``skip="bad"`` the part is left out, the
+        error is kept in :attr:`left_out`, and reading continues after the ``with`` block. A
+        question may be yielded inside it. `id` is the question's id, if the part does not show it.
         """
         self._place, self._id = place, id
         return self.guard
@@ -215,7 +218,9 @@ class Reading:
             )
 
     def log(self, places: Mapping[str, str]) -> ReadingLog | None:
-        """Return what was left out and repaired, and the places of questions; None for strict reading."""
+        """Return what was left out and repaired, and the places of questions; None for strict
+        reading.
+        """
         if not self.options.skip_bad:
             return None
         return ReadingLog(tuple(self.left_out), tuple(self.repaired), places)
@@ -235,7 +240,8 @@ class _Guard(AbstractContextManager[object]):
 
 
 class Reader(ABC):
-    """The reader of one file format. A new format is a subclass in its own file, and one line in the registry.
+    """The reader of one file format. A new format is a subclass in its own file, and one line in
+    the registry.
 
     Attributes
     ----------
@@ -252,13 +258,16 @@ class Reader(ABC):
     takes : frozenset of str
         The options that the reader accepts, of ``subset``, ``answers``, ``fields`` and ``gold_as``.
     is_dataset : bool
-        Whether the format belongs to one dataset. The reader's name is then part of the dataset's name.
+        Whether the format belongs to one dataset. The reader's name is then part of the dataset's
+        name.
     dataset : str
         The name of that dataset, if it is not the reader's.
     is_one_dataset : bool
-        Whether a file is only a piece, an article or a query, so that a folder of such files is one dataset.
+        Whether a file is only a piece, an article or a query, so that a folder of such files is one
+        dataset.
     names_subset : bool
-        Whether a dataset's name includes the subset of all its files, even if no subset was requested.
+        Whether a dataset's name includes the subset of all its files, even if no subset was
+        requested.
     published_as : str
         The dataset's name in tables of published figures; empty if there are none.
     is_log : bool
@@ -279,7 +288,8 @@ class Reader(ABC):
     is_log: ClassVar[bool] = False
 
     def origin(self, question: Question, dataset: Dataset) -> tuple[str, str | None] | None:
-        """Return the dataset, as tables of published figures name it, and the split that a question comes from.
+        """Return the dataset, as tables of published figures name it, and the split that a question
+        comes from.
 
         None if no figures are published. The split is None if it is unknown.
         """
@@ -312,7 +322,8 @@ class Reader(ABC):
         return self.recognises(file)
 
     def files(self, source: InputFiles, reading: Reading) -> list[InputFile]:
-        """Return the source's files of questions: the recognised files at the highest folder level that has any.
+        """Return the source's files of questions: the recognised files at the highest folder level
+        that has any.
 
         Raises
         ------
@@ -422,7 +433,9 @@ class Reader(ABC):
         reading: Reading,
         places: dict[str, str],
     ) -> list[Question]:
-        """Return the questions of all files; with ``skip="bad"``, also fill `places` with their places by id."""
+        """Return the questions of all files; with ``skip="bad"``, also fill `places` with their
+        places by id.
+        """
         questions: list[Question] = []
         seen: dict[str, tuple[str, *tuple[Question, ...]]] = {}
         for file in files:
@@ -463,10 +476,10 @@ def gather(
 ) -> list[Question]:
     """Return the questions of one file, each with an id of its own.
 
-    Published files repeat ids on different questions. Those after the first become ``ID (2)``, ``ID (3)``, and so
-    on, and are counted. A repeated question is an error, and so is an id that another file has. `seen` has the file
-    of each id so far, and the questions of this file with it; `places`, with ``skip="bad"``, the place of each
-    question by id.
+    Published files repeat ids on different questions. Those after the first become ``ID (2)``, ``ID
+    (3)``, and so on, and are counted. A repeated question is an error, and so is an id that another
+    file has. `seen` has the file of each id so far, and the questions of this file with it;
+    `places`, with ``skip="bad"``, the place of each question by id.
     """
     gathered: list[Question] = []
     keep_candidates, skip_bad = reading.texts.keep_candidates, reading.options.skip_bad
@@ -503,7 +516,9 @@ def gather(
 
 
 def content_of(question: Question) -> tuple[str, str, tuple[str, ...]]:
-    """Return the passage, the question and the options; equal for a question that is there twice."""
+    """Return the passage, the question and the options; equal for a question that is there
+    twice.
+    """
     options = () if question.task.has_spans else tuple(candidate_texts(question.candidates))
     return question.passage.text, question.text, options
 
@@ -524,7 +539,9 @@ def _duplicate_id_error(question: Question, source: str, first: str, reading: Re
 
 
 def no_questions_error(source: str, left_out: Sequence[DataError]) -> DataError:
-    """Return the error for a source without questions: the only or first thing that was left out, if any."""
+    """Return the error for a source without questions: the only or first thing that was left
+    out, if any.
+    """
     if len(left_out) == 1:
         return left_out[0]
     return DataError(
@@ -552,7 +569,8 @@ def keep_labelled(questions: Sequence[Question], source: str, reading: Reading) 
 
 @lru_cache
 def find_split_name(name: str) -> str | None:
-    """Return the split that a name contains, as it is spelled there; None if it contains none or two.
+    """Return the split that a name contains, as it is spelled there; None if it contains none or
+    two.
 
     Examples
     --------
@@ -576,7 +594,9 @@ def canonical_split(split: str) -> str:
 
 @contextmanager
 def _pause_collector() -> Iterator[None]:
-    """Pause the garbage collector. Among a million new objects, its search for cycles takes as long as reading."""
+    """Pause the garbage collector. Among a million new objects, its search for cycles takes as
+    long as reading.
+    """
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -594,7 +614,9 @@ def select_part(
     kind: str,
     source: str,
 ) -> list[_Item]:
-    """Return the items of the requested part; all items if no part is requested or no split is known."""
+    """Return the items of the requested part; all items if no part is requested or no split is
+    known.
+    """
     names = list(dict.fromkeys(name for name in part_of.values() if name is not None))
     if requested is None or (kind == "split" and not names):
         return items

@@ -12,17 +12,18 @@ from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node, describe_value
 from classic_rc.questions import PLACEHOLDER, Candidate, Dataset, Question, Task, TextCandidates
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # ReCoRD.
 
 
 class ReCoRDReader(Reader):
     """ReCoRD: news passages with entity mentions, and queries with one missing entity.
 
-    The candidates are the mentions in the file's order, including equal texts (``end`` is inclusive in the files
-    and exclusive here). The passage's text is unchanged and includes the ``@highlight`` lines. Gold is the accepted
-    texts, each once; it is hidden if the file has no answer. In SuperGLUE's form the ids are the ``idx`` of passage
-    and query, and the query's is ``meta["idx"]`` too.
+    The candidates are the mentions in the file's order, including equal texts (``end`` is inclusive
+    in the files and exclusive here). The passage's text is unchanged and includes the
+    ``@highlight`` lines. Gold is the accepted texts, each once; it is hidden if the file has no
+    answer. In SuperGLUE's form the ids are the ``idx`` of passage and query, and the query's is
+    ``meta["idx"]`` too.
     """
 
     name: ClassVar[str] = "record"
@@ -90,7 +91,7 @@ def _read_mention(node: Node, text: str) -> Candidate:
     )
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # CNN and Daily Mail.
 
 
@@ -101,13 +102,14 @@ _ENTITIES = 8
 
 
 class CNNDailyMailReader(Reader):
-    """The ``.question`` files of Hermann et al. 2015: URL, passage, query, answer, entities, blank lines between.
+    """The ``.question`` files of Hermann et al. 2015: URL, passage, query, answer, entities, blank
+    lines between.
 
-    The path is one file, a folder of files (``cnn/questions/test``) or a tar archive. The candidates are the
-    mentions ``@entityN`` in passage order, including equal ones. Gold is the marker of the answer. The question's
-    ``meta["entities"]`` has the names of the markers, the passage's ``meta["url"]`` the address. A question's id is
-    the file name without the extension. ``subset`` is ``cnn`` or ``dailymail``, the name of a folder above the
-    file.
+    The path is one file, a folder of files (``cnn/questions/test``) or a tar archive. The
+    candidates are the mentions ``@entityN`` in passage order, including equal ones. Gold is the
+    marker of the answer. The question's ``meta["entities"]`` has the names of the markers, the
+    passage's ``meta["url"]`` the address. A question's id is the file name without the extension.
+    ``subset`` is ``cnn`` or ``dailymail``, the name of a folder above the file.
     """
 
     name: ClassVar[str] = "cnn-dailymail"
@@ -132,7 +134,9 @@ class CNNDailyMailReader(Reader):
         ) else "CNN", split
 
     def recognises(self, file: InputFile) -> bool:
-        """Return whether text lines alternate with blank lines, the third text a query and the fourth an entity."""
+        """Return whether text lines alternate with blank lines, the third text a query and the
+        fourth an entity.
+        """
         lines = file.first_text.split("\n", _ENTITIES)
         return (
             len(lines) > _TEXT_LINES["answer"]
@@ -142,7 +146,9 @@ class CNNDailyMailReader(Reader):
         )
 
     def accepts(self, file: InputFile, reading: Reading) -> bool:
-        """Return whether the name ends in ``.question``. Folders have 100,000 files; opening each is too slow."""
+        """Return whether the name ends in ``.question``. Folders have 100,000 files; opening
+        each is too slow.
+        """
         return file.suffix == ".question"
 
     def split_of(self, file: InputFile) -> str | None:
@@ -150,7 +156,9 @@ class CNNDailyMailReader(Reader):
         return find_split_name(file.folders[-1]) if file.folders else None
 
     def subset_of(self, file: InputFile) -> str | None:
-        """Return ``cnn`` or ``dailymail``, the name of the nearest such folder above the file, or None."""
+        """Return ``cnn`` or ``dailymail``, the name of the nearest such folder above the file,
+        or None.
+        """
         named = (folder.lower() for folder in reversed(file.folders))
         return next((folder for folder in named if folder in ("cnn", "dailymail")), None)
 
@@ -205,7 +213,7 @@ def _read_entities(lines: list[Node]) -> dict[str, str]:
     return names
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # The Children's Book Test.
 
 
@@ -217,13 +225,14 @@ _NAME = re.compile(r"cbtest_(NE|CN|V|P)_", re.IGNORECASE)
 
 
 class CBTReader(Reader):
-    """The Children's Book Test: sentences numbered 1 to 20, then ``21 query<TAB>answer<TAB><TAB>ten|candidates``.
+    """The Children's Book Test: sentences numbered 1 to 20, then ``21
+    query<TAB>answer<TAB><TAB>ten|candidates``.
 
-    The passage is the twenty sentences, one per line; they are also its ``sentences``. ``XXXXX`` in the query
-    becomes our placeholder. Candidates keep the file's order. Question n (from 1) of ``cbtest_NE_test_2500ex.txt``
-    has the id ``cbtest_NE_test_2500ex-n``. ``subset`` is the kind of the missing word in the file's name: ``NE``,
-    ``CN``, ``V`` or ``P``; it is kept as ``meta["type"]``. Whole books without questions (``cbt_train.txt``) are
-    skipped.
+    The passage is the twenty sentences, one per line; they are also its ``sentences``. ``XXXXX`` in
+    the query becomes our placeholder. Candidates keep the file's order. Question n (from 1) of
+    ``cbtest_NE_test_2500ex.txt`` has the id ``cbtest_NE_test_2500ex-n``. ``subset`` is the kind of
+    the missing word in the file's name: ``NE``, ``CN``, ``V`` or ``P``; it is kept as
+    ``meta["type"]``. Whole books without questions (``cbt_train.txt``) are skipped.
     """
 
     name: ClassVar[str] = "cbt"
@@ -241,7 +250,9 @@ class CBTReader(Reader):
     names_subset: ClassVar[bool] = True
 
     def recognises(self, file: InputFile) -> bool:
-        """Return whether the file starts with sentences numbered 1 to 20 and a query with candidates."""
+        """Return whether the file starts with sentences numbered 1 to 20 and a query with
+        candidates.
+        """
         lines = file.first_text.lstrip("\n").split("\n", _SENTENCES + 1)[: _SENTENCES + 1]
         numbered = [line.partition(" ")[0] for line in lines] == [
             str(n) for n in range(1, _SENTENCES + 2)

@@ -1,4 +1,6 @@
-"""The readers of DREAM and C3, which share a form: dialogues or texts with questions, in English and Chinese."""
+"""The readers of DREAM and C3, which share a form: dialogues or texts with questions, in English
+and Chinese.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,8 @@ GENRES = {"d": "dialogue", "m": "mixed"}
 class DreamReader(Reader):
     """DREAM's JSON: a list of ``[turns, questions, id]``.
 
-    The passage is the turns joined by line ends; its ``meta["turns"]`` has their offsets. Question i (from 0) of
-    dialogue ``12-497`` has the id ``12-497-i``.
+    The passage is the turns joined by line ends; its ``meta["turns"]`` has their offsets. Question
+    i (from 0) of dialogue ``12-497`` has the id ``12-497-i``.
     """
 
     name: ClassVar[str] = "dream"
@@ -48,12 +50,13 @@ class DreamReader(Reader):
 
 
 class C3Reader(Reader):
-    """C3's JSON, which has DREAM's form and two to four options: dialogues, and texts of mixed genres.
+    """C3's JSON, which has DREAM's form and two to four options: dialogues, and texts of mixed
+    genres.
 
-    The two parts use the same ids, so that the ids of ``c3-d-dev.json`` and ``c3-m-dev.json`` start with ``d-`` and
-    ``m-``: question i (from 0) of document ``47-275`` is ``d-47-275-i``, or ``47-275-i`` in a file of another name.
-    ``subset`` is ``d`` or ``m``. ``meta["genre"]`` is ``dialogue`` for a document of several turns, otherwise
-    ``mixed``.
+    The two parts use the same ids, so that the ids of ``c3-d-dev.json`` and ``c3-m-dev.json`` start
+    with ``d-`` and ``m-``: question i (from 0) of document ``47-275`` is ``d-47-275-i``, or
+    ``47-275-i`` in a file of another name. ``subset`` is ``d`` or ``m``. ``meta["genre"]`` is
+    ``dialogue`` for a document of several turns, otherwise ``mixed``.
     """
 
     name: ClassVar[str] = "c3"

@@ -1,8 +1,9 @@
-"""Datasets by name: where their files are, which of them make a split, and the cache that holds them.
+"""Datasets by name: where their files are, which of them make a split, and the cache that holds
+them.
 
-``sources.toml`` lists the datasets. :func:`fetch` downloads; nothing else does. ``CLASSIC_RC_DATA`` names the
-folder of the cache, and ``CLASSIC_RC_MIRROR`` a base address that serves ``DATASET/FILE`` instead of the authors'
-addresses.
+``sources.toml`` lists the datasets. :func:`fetch` downloads; nothing else does. ``CLASSIC_RC_DATA``
+names the folder of the cache, and ``CLASSIC_RC_MIRROR`` a base address that serves ``DATASET/FILE``
+instead of the authors' addresses.
 """
 
 from __future__ import annotations
@@ -97,7 +98,9 @@ class NamedDataset:
 
     @property
     def size(self) -> int | None:
-        """The bytes of the needed files that can be downloaded; None if one of them is not known."""
+        """The bytes of the needed files that can be downloaded; None if one of them is not
+        known.
+        """
         sizes = [file.bytes for file in self.needed_files if file.url]
         return None if None in sizes else sum(size or 0 for size in sizes)
 
@@ -154,7 +157,8 @@ def _read_split(
 
 
 def has_name_form(text: str) -> bool:
-    """Return whether a text has the form ``NAME:SPLIT`` or ``hf:…``, whether or not there is such a name or path.
+    """Return whether a text has the form ``NAME:SPLIT`` or ``hf:…``, whether or not there is such a
+    name or path.
 
     Examples
     --------
@@ -176,7 +180,8 @@ def is_hub_name(text: Any) -> bool:
 
 
 def find_split(name: str) -> NamedSplit | None:
-    """Return the split that a DATA argument names; None if it is a path. A path that exists is no name.
+    """Return the split that a DATA argument names; None if it is a path. A path that exists is no
+    name.
 
     Examples
     --------
@@ -284,8 +289,8 @@ def splits_of(name: str) -> tuple[NamedSplit, ...]:
 def files_of(name: str, *, extras: bool = False) -> tuple[RemoteFile, ...]:
     """Return the files that a dataset's splits, or one of them (``NAME:SPLIT``), need.
 
-    Of a dataset these are the files that can be downloaded, and those without an open address that the cache has;
-    with `extras` also copies of its splits, released scores and labels.
+    Of a dataset these are the files that can be downloaded, and those without an open address that
+    the cache has; with `extras` also copies of its splits, released scores and labels.
     """
     needed = dict.fromkeys(file for split in splits_of(name) for file in split.files)
     if ":" in name:
@@ -302,11 +307,13 @@ def fetch(
     progress: bool = False,
     notify: Callable[[str], object] = lambda text: None,
 ) -> Fetched:
-    """Download a file of a dataset unless it is in the cache, and check it: by its sum, or by reading it.
+    """Download a file of a dataset unless it is in the cache, and check it: by its sum, or by
+    reading it.
 
     If the file has no known sum, `read` is called with a split that needs it (as
-    :func:`classic_rc.datasets.registry.read_split`), and the sum is recorded only if that raises no DataError. With
-    `offline`, only the cache is checked. `notify` gets what a user should know while it happens.
+    :func:`classic_rc.datasets.registry.read_split`), and the sum is recorded only if that raises no
+    DataError. With `offline`, only the cache is checked. `notify` gets what a user should know
+    while it happens.
     """
     path = cached_path(file)
     if not path.is_file() and file.url is None:
@@ -359,7 +366,9 @@ def fetch(
 
 
 def _splits_to_read(file: RemoteFile) -> list[NamedSplit]:
-    """Return the splits that show whether a file in the cache can be read: one, with answers if they are cached."""
+    """Return the splits that show whether a file in the cache can be read: one, with answers if
+    they are cached.
+    """
     every = [
         one
         for split in named_datasets()[file.dataset].splits.values()
@@ -400,7 +409,9 @@ def _other_ways(file: RemoteFile, path: Path) -> str:
 
 
 def known_sum(file: RemoteFile) -> str | None:
-    """Return the hex sha256 that a file must have: as listed, or as recorded at its first download; else None."""
+    """Return the hex sha256 that a file must have: as listed, or as recorded at its first
+    download; else None.
+    """
     return file.sha256 or _recorded_sums(file.dataset).get(file.name)
 
 
@@ -467,7 +478,9 @@ def _cache_error(path: Path, error: BaseException) -> UsageError:
 
 
 def _shortest_name(file: RemoteFile) -> str:
-    """Return a name whose files include this one, as ``fetch`` takes it; the dataset's if it has no other file."""
+    """Return a name whose files include this one, as ``fetch`` takes it; the dataset's if it has
+    no other file.
+    """
     dataset = named_datasets()[file.dataset]
     if file not in dataset.needed_files:
         return f"--all {file.dataset}"

@@ -1,4 +1,6 @@
-"""The fields of a user's own rows: which key has which role, paths into rows, and columns that belong together."""
+"""The fields of a user's own rows: which key has which role, paths into rows, and columns that
+belong together.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ OWN_FIELDS = {role: role for role in ROLES}
 """The fields of our own schema: each role is its own key."""
 
 CONSTANT = "const:"
-"""The start of a path that is the value itself: ``const:no|yes`` gives each question these two candidates."""
+"""The start of a path that is the value itself: ``const:no|yes`` gives each question these two
+candidates.
+"""
 
 PROPOSAL_ROWS = 200
 """How many rows are looked at to propose fields."""
@@ -42,7 +46,9 @@ COLUMN_NAMES = {
     "correct correctanswer correctanswers correctoption",
     "id": "id qid questionid exampleid uid guid idx",
 }
-"""The names of columns that say which role they have, in lower case and without blanks and signs."""
+"""The names of columns that say which role they have, in lower case and without blanks and
+signs.
+"""
 
 _STEMS = (
     "candidate option opt op choice answer ans ending sol distractor wrong wronganswer "
@@ -61,13 +67,14 @@ _LABELS = (re.compile(rf"^[ \t]*{_LABEL}", re.MULTILINE), re.compile(rf"(?:^|(?<
 
 
 def parse_fields(fields: str | Mapping[str, str]) -> dict[str, str]:
-    """Return the paths of roles that a text says, a mapping, or a JSON object (for keys with commas).
+    """Return the paths of roles that a text says, a mapping, or a JSON object (for keys with
+    commas).
 
-    ``"passage=context,question=q.text,candidates=choices,gold=label"``: a path goes through objects by key and
-    through lists by position (``"answers.0"``). A key after a list is looked up in each element
-    (``"choices.text"``). A plus sign collects several values in a list (``"option_a+option_b"``).
-    ``"const:no|yes"`` is the same list for all rows, and ``"const:"`` an empty text. For `task`, the name of a task
-    means that task.
+    ``"passage=context,question=q.text,candidates=choices,gold=label"``: a path goes through objects
+    by key and through lists by position (``"answers.0"``). A key after a list is looked up in each
+    element (``"choices.text"``). A plus sign collects several values in a list
+    (``"option_a+option_b"``). ``"const:no|yes"`` is the same list for all rows, and ``"const:"`` an
+    empty text. For `task`, the name of a task means that task.
 
     Examples
     --------
@@ -105,7 +112,8 @@ def parse_fields(fields: str | Mapping[str, str]) -> dict[str, str]:
 
 
 def format_fields(fields: Mapping[str, str]) -> str:
-    """Return the text from which :func:`parse_fields` reads these fields; JSON if a path has a comma.
+    """Return the text from which :func:`parse_fields` reads these fields; JSON if a path has a
+    comma.
 
     Examples
     --------
@@ -120,7 +128,8 @@ def format_fields(fields: Mapping[str, str]) -> str:
 def find_value(node: Node, path: str) -> Node | None:
     """Return the value at a path (see :func:`parse_fields`), or None if the row has no such key.
 
-    Of values collected with plus signs, the last ones may be missing or empty: a question may have fewer options.
+    Of values collected with plus signs, the last ones may be missing or empty: a question may have
+    fewer options.
 
     Examples
     --------
@@ -168,10 +177,11 @@ def find_paths(value: Any, before: str = "", depth: int = 0) -> dict[str, Any]:
 
 
 def find_families(names: Iterable[str]) -> list[list[str]]:
-    """Return the groups of names that differ only in a number or a letter at their end, each in natural order.
+    """Return the groups of names that differ only in a number or a letter at their end, each in
+    natural order.
 
-    A bracket, a full stop or a colon may follow: ``(A)``. Numbers start at 0 or 1 and letters at A; a gap ends a
-    group.
+    A bracket, a full stop or a colon may follow: ``(A)``. Numbers start at 0 or 1 and letters at A;
+    a gap ends a group.
 
     Examples
     --------
@@ -198,7 +208,8 @@ def find_families(names: Iterable[str]) -> list[list[str]]:
 
 
 def find_whole_family(path: str, rows: Sequence[Node]) -> str | None:
-    """Return the path of all columns of the family that a path takes in part or in another order, or None.
+    """Return the path of all columns of the family that a path takes in part or in another order,
+    or None.
 
     The path is columns joined by plus signs. A column without a text in any row is not missed.
     """
@@ -224,10 +235,12 @@ def find_whole_family(path: str, rows: Sequence[Node]) -> str | None:
 
 
 def list_options(value: Any) -> Any:
-    r"""Return the options in a value as a list of texts; a value with no options is returned unchanged.
+    r"""Return the options in a value as a list of texts; a value with no options is returned
+    unchanged.
 
-    A text has options as a JSON or Python list, after labels (``A. red B. blue``), or between line ends, bars or
-    semicolons; an object, as members ``A``, ``B``, … or as the list in its member ``text``.
+    A text has options as a JSON or Python list, after labels (``A. red B. blue``), or between line
+    ends, bars or semicolons; an object, as members ``A``, ``B``, … or as the list in its member
+    ``text``.
 
     Examples
     --------
@@ -250,8 +263,8 @@ def list_options(value: Any) -> Any:
 def find_labels(row: Node, path: str, texts: Sequence[Any]) -> list[str] | None:
     """Return the labels of the options at a path, one for each option; None if they have no labels.
 
-    Labels are a list or members of their own (``label``, ``key``) next to the texts, or the names of the columns or
-    keys that have the texts.
+    Labels are a list or members of their own (``label``, ``key``) next to the texts, or the names
+    of the columns or keys that have the texts.
 
     Examples
     --------
@@ -294,9 +307,9 @@ def find_labels(row: Node, path: str, texts: Sequence[Any]) -> list[str] | None:
 def name_columns(rows: Sequence[Node]) -> dict[str, str]:
     """Return the fields that the names of columns say for certain.
 
-    A role has a field if exactly one column has one of its usual names, and all values of this column fit the role.
-    Columns of one family (``option1``, ``option2``, …) are candidates together. Without any column that may be
-    the passage, questions have none.
+    A role has a field if exactly one column has one of its usual names, and all values of this
+    column fit the role. Columns of one family (``option1``, ``option2``, …) are candidates
+    together. Without any column that may be the passage, questions have none.
 
     Examples
     --------
@@ -356,7 +369,9 @@ def _fold(name: str) -> str:
 
 
 def _has_options(name: str) -> bool:
-    """Return whether the first column of a family says that the family has options: ``option_a``, ``A``."""
+    """Return whether the first column of a family says that the family has options:
+    ``option_a``, ``A``.
+    """
     stem = re.sub(r"([0-9]+|[a-z])$", "", _fold(name))
     return stem in _STEMS.split() or (_fold(name) == "a" and name != "a")
 
@@ -383,7 +398,8 @@ def _split_options(text: str) -> list[str] | None:
         except DataError:
             value = read_literal(text)
             value = None if isinstance(value, str) else list_options(value)
-        # One element may be several: Python joins the strings of a printed array, which has no commas.
+        # One element may be several: Python joins the strings of a printed array, which has no
+        # commas.
         is_list = isinstance(value, (list, tuple)) and len(value) > 1
         return (
             list(value) if is_list and all(isinstance(element, str) for element in value) else None
@@ -399,7 +415,9 @@ def _split_options(text: str) -> list[str] | None:
 
 
 def _split_at_labels(text: str, pattern: re.Pattern[str]) -> list[str] | None:
-    """Return what follows each label (A, B, … or 1, 2, …) of a text that starts with one; None for other texts."""
+    """Return what follows each label (A, B, … or 1, 2, …) of a text that starts with one; None
+    for other texts.
+    """
     found: list[re.Match[str]] = []
     for match in pattern.finditer(text):
         label = match[1]

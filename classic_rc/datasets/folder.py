@@ -1,4 +1,6 @@
-"""The datasets in a folder: each file is one, except shards of one file and layouts such as RACE's."""
+"""The datasets in a folder: each file is one, except shards of one file and layouts such as
+RACE's.
+"""
 
 from __future__ import annotations
 
@@ -35,11 +37,12 @@ def list_datasets(
 ) -> FolderContent:
     """List the datasets at a path, in the order of their names.
 
-    A path that is not a folder is one dataset; of the Hugging Face hub, each split is one. In a folder, each file
-    of the highest level that has any dataset is one, with two exceptions. Files whose names differ only in a number
-    at the end are shards of one dataset, if the numbers are consecutive and start at 0 or 1. A folder in which the
-    reader says that a file is only a piece (:attr:`~classic_rc.datasets.base.Reader.is_one_dataset`: RACE, CNN) is
-    one dataset as a whole. Files of other splits or subsets than those of `data` are left out.
+    A path that is not a folder is one dataset; of the Hugging Face hub, each split is one. In a
+    folder, each file of the highest level that has any dataset is one, with two exceptions. Files
+    whose names differ only in a number at the end are shards of one dataset, if the numbers are
+    consecutive and start at 0 or 1. A folder in which the reader says that a file is only a piece
+    (:attr:`~classic_rc.datasets.base.Reader.is_one_dataset`: RACE, CNN) is one dataset as a whole.
+    Files of other splits or subsets than those of `data` are left out.
     """
     spec = parse_data(data) if isinstance(data, str) else data
     path, split, subset = spec.path, spec.split, spec.subset
@@ -110,7 +113,9 @@ def describe_others(names: Sequence[str]) -> str:
 
 
 def _group_shards(files: Sequence[InputFile], spec: DataSpec) -> list[DatasetFiles]:
-    """Return the files as datasets; shards, which are numbered from 0 or 1 without gaps, are together."""
+    """Return the files as datasets; shards, which are numbered from 0 or 1 without gaps, are
+    together.
+    """
     numbered: dict[tuple[str, ...], list[tuple[int, InputFile]]] = {}
     for file in files:
         if match := _SHARD.fullmatch(file.stem):

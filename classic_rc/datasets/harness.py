@@ -1,4 +1,6 @@
-"""The reader of sample logs of lm-evaluation-harness: their questions, without the model's answers."""
+"""The reader of sample logs of lm-evaluation-harness: their questions, without the model's
+answers.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,9 @@ from classic_rc.questions import Question
 class HarnessReader(Reader):
     """A log that ``lm_eval --log_samples`` writes: the questions of its documents.
 
-    Passage, question and options come from the documents, never from the prompts, which can also have other
-    questions with their answers. A question's id is its ``doc_id``; MultiRC's, with a row for each option, are
-    ``paragraph==question``. The model's answers are a system of their own
+    Passage, question and options come from the documents, never from the prompts, which can also
+    have other questions with their answers. A question's id is its ``doc_id``; MultiRC's, with a
+    row for each option, are ``paragraph==question``. The model's answers are a system of their own
     (:class:`~classic_rc.formats.harness.HarnessFormat`).
     """
 

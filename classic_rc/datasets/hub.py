@@ -1,4 +1,6 @@
-"""Datasets of the Hugging Face hub by name: the revision, subset and split that a name means, and their files."""
+"""Datasets of the Hugging Face hub by name: the revision, subset and split that a name means,
+and their files.
+"""
 
 from __future__ import annotations
 
@@ -75,10 +77,12 @@ class HubSplit:
 def find_hub_splits(
     name: str, subset: str | None = None, split: str | None = None
 ) -> list[HubSplit]:
-    """Return the splits that a name means, and download the dataset if it is not in the cache of ``datasets``.
+    """Return the splits that a name means, and download the dataset if it is not in the cache of
+    ``datasets``.
 
-    A commit in that cache needs no network. In offline mode a name without a commit means the only one there. The
-    splits, at least one, are in the hub's order. A dataset that is gated or needs code of its own is a DataError.
+    A commit in that cache needs no network. In offline mode a name without a commit means the only
+    one there. The splits, at least one, are in the hub's order. A dataset that is gated or needs
+    code of its own is a DataError.
     """
     repo, asked, split = _parse(name, split)
     datasets = _import_datasets(HUB_PREFIX + repo)
@@ -155,7 +159,9 @@ def _parse(name: str, split: str | None) -> tuple[str, str, str | None]:
 
 
 def _resolve(repo: str, revision: str, cached: _Cached, datasets: Any) -> str:
-    """Return the commit of a revision: in the cache, in offline mode the only one there, or as the hub says."""
+    """Return the commit of a revision: in the cache, in offline mode the only one there, or as
+    the hub says.
+    """
     hub_name = HUB_PREFIX + repo
     wanted = [commit for commit in cached if revision in ("main", commit)]
     if revision in cached or (is_offline() and len(wanted) == 1):
@@ -214,7 +220,9 @@ _Cached: TypeAlias = "dict[str, dict[str, dict[str, list[str]]]]"
 
 
 def _download(repo: str, commit: str, subset: str, datasets: Any) -> dict[str, list[str]]:
-    """Return the Arrow files of each split of a subset, which ``datasets`` downloads and converts."""
+    """Return the Arrow files of each split of a subset, which ``datasets`` downloads and
+    converts.
+    """
     with _hub_errors(repo, commit):
         splits = datasets.load_dataset(
             repo, subset, revision=commit, keep_in_memory=False, **_no_code(datasets)
@@ -273,7 +281,9 @@ def _import_datasets(name: str) -> Any:
 
 
 def _no_code(datasets: Any) -> dict[str, bool]:
-    """Return the argument that forbids code of a dataset, in versions that could run it by default."""
+    """Return the argument that forbids code of a dataset, in versions that could run it by
+    default.
+    """
     major, minor = (int(part) for part in datasets.__version__.split(".")[:2])
     return {"trust_remote_code": False} if (2, 16) <= (major, minor) < (4, 0) else {}
 
@@ -305,7 +315,8 @@ def _describe_error(error: BaseException, repo: str, revision: str) -> DataError
     )
     source, page = HUB_PREFIX + repo, f"https://huggingface.co/datasets/{repo}"
     login = "log in with `hf auth login` or set HF_TOKEN"
-    # The hub describes a gated dataset to everyone, and keeps its files. Some versions lose the error's class.
+    # The hub describes a gated dataset to everyone, and keeps its files. Some versions lose the
+    # error's class.
     said = " ".join(map(str, chain))
     if "GatedRepoError" in names or "gated dataset" in said or "Unauthorized for URL" in said:
         access = "an account to which its owner has given access"

@@ -1,4 +1,6 @@
-"""The reader of rows in the schemas of Hugging Face datasets, which it converts to rows of our own schema."""
+"""The reader of rows in the schemas of Hugging Face datasets, which it converts to rows of our
+own schema.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ def _passage_of_dream(row: Node) -> str:
 
 
 def _convert_c3(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
-    """Give each question of a document a row; the ids are those of the authors' files without their part."""
+    """Give each question of a document a row; the ids are those of the authors' files without
+    their part.
+    """
     for node in rows:
         with reading.at(node):
             id, documents = node.name("document_id"), node.texts("documents")
@@ -58,7 +62,9 @@ def _convert_c3(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
 
 
 def _list_objects(node: Node) -> Iterator[Node]:
-    """Yield the objects of a list, which older versions of ``datasets`` store as an object of lists."""
+    """Yield the objects of a list, which older versions of ``datasets`` store as an object of
+    lists.
+    """
     if not isinstance(node.value, Mapping):
         yield from node.elements()
         return
@@ -245,11 +251,14 @@ SCHEMAS = (
 """The schemas that only the hub has, in the order in which they are tried."""
 
 _OF_OTHER_READERS = (QUAIL, COSMOS_QA, *LOGIQA, LOGIQA_2, BOOLQ, BELEBELE)
-"""The schemas that the authors' files have too; a file of them is read by the dataset's own reader."""
+"""The schemas that the authors' files have too; a file of them is read by the dataset's own
+reader.
+"""
 
 
 class HuggingFaceReader(SchemaReader):
-    """Files of rows that ``datasets`` exports (JSON lines or a JSON list): RACE, MultiRC, ReCoRD, SQuAD and others.
+    """Files of rows that ``datasets`` exports (JSON lines or a JSON list): RACE, MultiRC, ReCoRD,
+    SQuAD and others.
 
     :func:`classic_rc.datasets.from_rows` reads the same schemas from rows in memory.
     """

@@ -1,4 +1,6 @@
-"""Labels of questions, read from tables, JSON, folders of categories, and the releases for MCTest and RACE."""
+"""Labels of questions, read from tables, JSON, folders of categories, and the releases for
+MCTest and RACE.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ MCTEST_SKILLS = (
     "schematic clause relation",
     "punctuation",
 )
-"""The prerequisite skills of Sugawara et al. 2017 (ACL), indexed by their number in the released annotation."""
+"""The prerequisite skills of Sugawara et al. 2017 (ACL), indexed by their number in the released
+annotation.
+"""
 
 _NO_SKILL, _NONSENSE = 13, 14
 
@@ -62,17 +66,18 @@ def read_labels(
 
     The content determines the form:
 
-    * a table with a header (CSV or TSV): a column ``id``, and one column of labels per name. Semicolons separate
-      several labels in a cell; an empty cell is not an entry, and ``-`` means that no label applies;
+    * a table with a header (CSV or TSV): a column ``id``, and one column of labels per name.
+      Semicolons separate several labels in a cell; an empty cell is not an entry, and ``-`` means
+      that no label applies;
     * JSON lines, or a JSON list: objects with ``id`` and, by name, a label or a list of labels;
-    * one JSON object: by question id a label, a list of labels, or an object as above without ``id``. Labels
-      without a name get the name ``labels``;
+    * one JSON object: by question id a label, a list of labels, or an object as above without
+      ``id``. Labels without a name get the name ``labels``;
     * the released skills of MCTest (Sugawara et al. 2017) and the released question types of RACE;
     * a folder of categories in the form that Smith et al. 2015 released.
 
-    The result has one for each name, in the file's order. `notes` receives what a user should know, such as the
-    number of labels of other questions, which are skipped. A file that labels none of the dataset's questions, or
-    one twice, is a DataError.
+    The result has one for each name, in the file's order. `notes` receives what a user should know,
+    such as the number of labels of other questions, which are skipped. A file that labels none of
+    the dataset's questions, or one twice, is a DataError.
     """
     source = str(path)
     found = _read_folder(path) if Path(path).is_dir() else _parse(read_text(path), source)
@@ -146,8 +151,8 @@ class LabelledQuestion:
     labels: Mapping[
         str, tuple[str, ...]
     ]  # by name, without the names that the entry does not mention
-    # Takes the dataset's question. Returns None if it is the labelled question, else the two texts that differ: the
-    # file's and the question's.
+    # Takes the dataset's question. Returns None if it is the labelled question, else the two texts
+    # that differ: the file's and the question's.
     fault: Callable[[Question], tuple[str, str] | None] = lambda question: None
 
 
@@ -178,7 +183,8 @@ def _read_rows(text: str, source: str) -> Iterable[Node]:
     if not content.startswith(("{", "[")):
         return _read_table(text, source)
     if content.startswith("{") and content.partition("\n")[0].rstrip().endswith("}"):
-        # A single line is one row of JSON lines if it has an id, else one object of labels by question id.
+        # A single line is one row of JSON lines if it has an id, else one object of labels by
+        # question id.
         rows = list(json_lines(text, source))
         if len(rows) > 1 or (
             isinstance(rows[0].value, dict) and not rows[0].value.keys().isdisjoint(_IDS)
@@ -220,7 +226,9 @@ def _unknown_questions_error(
 
 
 def _read_table(text: str, source: str) -> Iterator[Node]:
-    """Yield the rows of a comma- or tab-separated table; semicolons separate the labels in a cell."""
+    """Yield the rows of a comma- or tab-separated table; semicolons separate the labels in a
+    cell.
+    """
     for row in table_rows(text, source):
         key = next((key for key in _IDS if key in row.value), None)
         if key is None or len(row.value) < 2:
@@ -244,7 +252,9 @@ def _split_cell(cell: str) -> list[str] | None:
 
 
 def _parse_row(row: Node) -> LabelledQuestion:
-    """Parse an object with an id and, by name, a label or a list of labels. null is not an entry."""
+    """Parse an object with an id and, by name, a label or a list of labels. null is not an
+    entry.
+    """
     key = next((key for key in _IDS if row.has(key)), _IDS[0])
     id_ = row.name(key)
     labels = {
@@ -272,10 +282,11 @@ def _label_text(label: Any) -> str:
 
 
 def _parse_mctest_skills(stories: Iterable[Node]) -> _LabelFile:
-    """Parse the annotation of Sugawara, Kido, Yokono and Aizawa 2017 (ACL): one object per story of four questions.
+    """Parse the annotation of Sugawara, Kido, Yokono and Aizawa 2017 (ACL): one object per story of
+    four questions.
 
-    "No skill" without other skills is an empty set of labels; otherwise it is ignored. Questions that the
-    annotators call nonsense or ambiguous are left out.
+    "No skill" without other skills is an empty set of labels; otherwise it is ignored. Questions
+    that the annotators call nonsense or ambiguous are left out.
     """
     questions, n_nonsense, n_mixed = [], 0, 0
     for story in stories:
@@ -299,9 +310,11 @@ def _parse_mctest_skills(stories: Iterable[Node]) -> _LabelFile:
 
 
 def _parse_race_rows(rows: Iterable[Node]) -> Iterator[LabelledQuestion]:
-    """Parse questions of RACE's train split with their type; ``question_id`` counts an article's questions from 1.
+    """Parse questions of RACE's train split with their type; ``question_id`` counts an article's
+    questions from 1.
 
-    The letters and digits of the question, and the answer, confirm that it is the dataset's question.
+    The letters and digits of the question, and the answer, confirm that it is the dataset's
+    question.
     """
     for row in rows:
         article, number = row.text("example_id").removesuffix(".txt"), row.integer("question_id")
@@ -327,5 +340,7 @@ def _gold_indices(question: Question) -> Sequence[int]:
 
 
 def _letters_and_digits(text: str) -> str:
-    """Return the letters and digits: blanks and underscores differ between the release and the dataset."""
+    """Return the letters and digits: blanks and underscores differ between the release and the
+    dataset.
+    """
     return re.sub(r"[\W_]+", "", text).casefold()

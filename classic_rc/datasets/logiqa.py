@@ -1,4 +1,6 @@
-"""The readers of LogiQA and LogiQA 2.0: questions of civil service examinations in logical reasoning."""
+"""The readers of LogiQA and LogiQA 2.0: questions of civil service examinations in logical
+reasoning.
+"""
 
 from __future__ import annotations
 
@@ -118,7 +120,9 @@ LOGIQA_2 = Schema(
 
 
 class _LanguageReader(SchemaReader):
-    """The base class of readers of a dataset in English and Chinese, which the names of files tell apart."""
+    """The base class of readers of a dataset in English and Chinese, which the names of files
+    tell apart.
+    """
 
     takes: ClassVar[frozenset[str]] = frozenset({"subset"})
 
@@ -131,18 +135,22 @@ class _LanguageReader(SchemaReader):
     def dataset_name(
         self, source: InputFiles, files: list[InputFile], split: str | None, subset: str | None
     ) -> str:
-        """Return the name of the dataset and the split (``logiqa.dev``), with ``zh`` if all files are Chinese."""
+        """Return the name of the dataset and the split (``logiqa.dev``), with ``zh`` if all
+        files are Chinese.
+        """
         is_chinese = {self.subset_of(file) for file in files} == {"zh"}
         return super().dataset_name(source, files, split, subset or ("zh" if is_chinese else None))
 
 
 class LogiQAReader(_LanguageReader):
-    """LogiQA's own text form, in English or Chinese, and the two forms of its rows on the Hugging Face hub.
+    """LogiQA's own text form, in English or Chinese, and the two forms of its rows on the Hugging
+    Face hub.
 
-    In the text form, blank lines separate questions, and a question has seven lines: the letter of the right
-    option, the passage, the question and four options. The letters in front of options are left out. A question's
-    id is the name of its file and its position, from 0 (``eval-0``, ``zh_test-12``). ``Eval.txt`` is the split dev;
-    ``subset`` is the language, ``en`` or ``zh``, also in ``meta["language"]``.
+    In the text form, blank lines separate questions, and a question has seven lines: the letter of
+    the right option, the passage, the question and four options. The letters in front of options
+    are left out. A question's id is the name of its file and its position, from 0 (``eval-0``,
+    ``zh_test-12``). ``Eval.txt`` is the split dev; ``subset`` is the language, ``en`` or ``zh``,
+    also in ``meta["language"]``.
     """
 
     name: ClassVar[str] = "logiqa"
@@ -176,9 +184,9 @@ class LogiQAReader(_LanguageReader):
 class LogiQA2Reader(_LanguageReader):
     """LogiQA 2.0's JSON lines, in English or Chinese.
 
-    ``meta["reasoning"]`` lists the types of reasoning that the annotators named, as they are spelled in the files.
-    The letters in front of Chinese options are left out. ``subset`` is the language, ``en`` or ``zh``, also in
-    ``meta["language"]``.
+    ``meta["reasoning"]`` lists the types of reasoning that the annotators named, as they are
+    spelled in the files. The letters in front of Chinese options are left out. ``subset`` is the
+    language, ``en`` or ``zh``, also in ``meta["language"]``.
     """
 
     name: ClassVar[str] = "logiqa2"
@@ -209,7 +217,9 @@ def _blocks(text: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _is_text(file: InputFile) -> bool:
-    """Return whether the first seven lines are a letter, a passage, a question, and options with a label."""
+    """Return whether the first seven lines are a letter, a passage, a question, and options with
+    a label.
+    """
     if file.head is not None:
         return False
     _, lines = next(_blocks(file.first_text[:_START]))

@@ -1,4 +1,6 @@
-"""The reader of MCScript, and a safe XML parser that keeps line numbers and never expands entities."""
+"""The reader of MCScript, and a safe XML parser that keeps line numbers and never expands
+entities.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +20,18 @@ _MAX_DEPTH = 100
 _DOCTYPE = re.compile(
     r"""(?:\s*<\?xml[^>]*>)?\s*(<!DOCTYPE\s+\w+\s+SYSTEM\s+(?:"[^"]*"|'[^']*')\s*>)"""
 )
-"""The start of an XML text up to a document type as MCScript's test file has it: without declarations inside."""
+"""The start of an XML text up to a document type as MCScript's test file has it: without
+declarations inside.
+"""
 
 
 class MCScriptReader(Reader):
-    """MCScript's XML (SemEval-2018 task 11): ``instance`` elements of a text and questions with two answers.
+    """MCScript's XML (SemEval-2018 task 11): ``instance`` elements of a text and questions with two
+    answers.
 
-    Question 3 of instance 12 has the id ``12-3``. Gold is hidden if no answer of a question has ``correct``.
-    ``meta["type"]`` is the question's type if the file gives it (``text`` or ``commonsense``).
+    Question 3 of instance 12 has the id ``12-3``. Gold is hidden if no answer of a question has
+    ``correct``. ``meta["type"]`` is the question's type if the file gives it (``text`` or
+    ``commonsense``).
     """
 
     name: ClassVar[str] = "mcscript"
@@ -144,7 +150,9 @@ class Element:
         self.text = ""
 
     def error(self, problem: str, **facts: str | None) -> DataError:
-        """Return the error for this element; `facts` are parameters of :class:`~classic_rc.errors.DataError`."""
+        """Return the error for this element; `facts` are parameters of
+        :class:`~classic_rc.errors.DataError`.
+        """
         return DataError(problem, source=self.source, where=f"line {self.line}", **facts)
 
     def attribute(self, name: str) -> str:
@@ -184,10 +192,11 @@ class Element:
 def parse_xml(text: str, source: str) -> Element:
     """Return the root element of an XML text.
 
-    A document type that is only an external identifier is skipped, and what it names is never fetched.
+    A document type that is only an external identifier is skipped, and what it names is never
+    fetched.
     """
-    # Expat must not see the external identifier: it then drops entities that nothing declares, instead of refusing
-    # them. Blanks in its place keep the lines and columns of errors.
+    # Expat must not see the external identifier: it then drops entities that nothing declares,
+    # instead of refusing them. Blanks in its place keep the lines and columns of errors.
     if doctype := _DOCTYPE.match(text):
         text = text[: doctype.start(1)] + re.sub(r"[^\n]", " ", doctype[1]) + text[doctype.end() :]
     parser = expat.ParserCreate()

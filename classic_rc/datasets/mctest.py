@@ -24,13 +24,14 @@ _OFFICIAL_STORY = re.compile(r"(mc160|mc500)\.(train|dev|test)\.\d+")
 class MCTestReader(Reader):
     r"""MCTest ``.tsv`` files, with their ``.ans`` file if there is one.
 
-    A line is a story: id, properties, text, and four times a question and its four options. A question starts with
-    ``one:`` or ``multiple:`` (the number of sentences needed), kept as ``meta["type"]``. The escapes ``\newline``
-    and ``\tab`` become a line end and a tab. Question i (from 0) of story ``mc160.dev.0`` has the id
-    ``mc160.dev.0,i``, as in the files of question categories.
+    A line is a story: id, properties, text, and four times a question and its four options. A
+    question starts with ``one:`` or ``multiple:`` (the number of sentences needed), kept as
+    ``meta["type"]``. The escapes ``\newline`` and ``\tab`` become a line end and a tab. Question i
+    (from 0) of story ``mc160.dev.0`` has the id ``mc160.dev.0,i``, as in the files of question
+    categories.
 
-    The reader looks for the answers in the file's folder, then in a folder ``MCTestAnswers`` in it or next to it,
-    where the test answers are distributed. Without answers gold is hidden.
+    The reader looks for the answers in the file's folder, then in a folder ``MCTestAnswers`` in it
+    or next to it, where the test answers are distributed. Without answers gold is hidden.
     """
 
     name: ClassVar[str] = "mctest"
@@ -51,7 +52,9 @@ class MCTestReader(Reader):
         return (story[1].upper(), story[2]) if story else None
 
     def recognises(self, file: InputFile) -> bool:
-        """Return whether the first line has 23 columns, four of them questions with their prefix."""
+        """Return whether the first line has 23 columns, four of them questions with their
+        prefix.
+        """
         columns = file.first_text.lstrip("\n").partition("\n")[0].split("\t")
         return len(columns) == _COLUMNS and all(_QUESTION.match(columns[i]) for i in _STARTS)
 
@@ -63,7 +66,9 @@ class MCTestReader(Reader):
     def dataset_name(
         self, source: InputFiles, files: list[InputFile], split: str | None, subset: str | None
     ) -> str:
-        """Return the name of a single file, such as ``mc500.dev``, else the subset and the split."""
+        """Return the name of a single file, such as ``mc500.dev``, else the subset and the
+        split.
+        """
         if len(files) == 1:
             return files[0].stem
         return ".".join(part for part in (subset or self.name, split) if part)

@@ -1,4 +1,6 @@
-"""Data in memory as a dataset: rows, data frames, Arrow tables, what ``datasets`` loads; and joined datasets."""
+"""Data in memory as a dataset: rows, data frames, Arrow tables, what ``datasets`` loads; and
+joined datasets.
+"""
 
 from __future__ import annotations
 
@@ -53,11 +55,11 @@ def from_rows(
     Parameters
     ----------
     rows : iterable of mapping, or table
-        A list of dicts; a ``Dataset`` of Hugging Face's ``datasets``, or a ``DatasetDict`` with `split`; a pandas
-        data frame; or an Arrow table, as pyarrow, polars and others have it. The rows have our own schema
-        (:class:`~classic_rc.datasets.own_files.JsonLinesReader`) or a Hugging Face schema (RACE, SuperGLUE's
-        MultiRC and ReCoRD, SQuAD, Quoref, ARC, OpenBookQA, DREAM, C3, QuAIL, Cosmos QA, LogiQA, BoolQ or Belebele);
-        or any other schema with `fields`.
+        A list of dicts; a ``Dataset`` of Hugging Face's ``datasets``, or a ``DatasetDict`` with
+        `split`; a pandas data frame; or an Arrow table, as pyarrow, polars and others have it. The
+        rows have our own schema (:class:`~classic_rc.datasets.own_files.JsonLinesReader`) or a
+        Hugging Face schema (RACE, SuperGLUE's MultiRC and ReCoRD, SQuAD, Quoref, ARC, OpenBookQA,
+        DREAM, C3, QuAIL, Cosmos QA, LogiQA, BoolQ or Belebele); or any other schema with `fields`.
     fields, gold_as
         See :func:`~classic_rc.datasets.load`.
     task : Task or str, optional
@@ -65,7 +67,8 @@ def from_rows(
     name : str, optional
         The name of the dataset; by default the one that ``datasets`` knows, else ``"rows"``.
     split : str, optional
-        The split to read, of a ``DatasetDict`` or of rows whose ``split`` says theirs; else the name of the split.
+        The split to read, of a ``DatasetDict`` or of rows whose ``split`` says theirs; else the
+        name of the split.
     skip : str or iterable of str
         As in :func:`~classic_rc.datasets.load`.
 
@@ -141,7 +144,9 @@ def from_rows(
 
 
 def is_table(value: Any) -> bool:
-    """Return whether a value is a data frame, an Arrow table, or a dataset or a ``DatasetDict`` of ``datasets``."""
+    """Return whether a value is a data frame, an Arrow table, or a dataset or a ``DatasetDict``
+    of ``datasets``.
+    """
     if isinstance(value, Mapping):
         return bool(value) and all(map(is_table, value.values()))
     # Series have a stream too, and no columns.
@@ -152,7 +157,9 @@ def is_table(value: Any) -> bool:
 
 
 def _as_table(value: Any, split: str | None) -> _Table | None:
-    """Return the rows of a table, or of the table of a split; None if the value is something else."""
+    """Return the rows of a table, or of the table of a split; None if the value is something
+    else.
+    """
     if not is_table(value):
         return None
     if isinstance(value, Mapping):
@@ -188,7 +195,9 @@ def _as_table(value: Any, split: str | None) -> _Table | None:
 
 
 def _comes_from(value: Any, package: str, attribute: str) -> bool:
-    """Return whether a value's class is one of a package, which need not be installed, and has an attribute."""
+    """Return whether a value's class is one of a package, which need not be installed, and has
+    an attribute.
+    """
     packages = {kind.__module__.partition(".")[0] for kind in type(value).__mro__}
     return package in packages and hasattr(value, attribute)
 
@@ -259,7 +268,9 @@ def _row_node(row: Any, source: str, number: int) -> Node:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value with NumPy types as plain Python types, NaN (missing in pandas) as None, dates as texts."""
+    """Return a value with NumPy types as plain Python types, NaN (missing in pandas) as None,
+    dates as texts.
+    """
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, float) and math.isnan(value):
@@ -271,7 +282,7 @@ def _plain(value: Any) -> Any:
     return str(value) if hasattr(value, "isoformat") else value
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Several datasets as one.
 
 
@@ -281,9 +292,10 @@ _Value = TypeVar("_Value")
 def join_datasets(datasets: Sequence[Dataset]) -> Dataset:
     """Join datasets of one task into one, in their order.
 
-    Passages of different datasets stay different objects, even if their texts are equal. If an id of a question or
-    a passage occurs in two datasets, all ids get the name of their dataset as a prefix, and a note says so. If the
-    datasets have different splits, each question's `meta` names its split.
+    Passages of different datasets stay different objects, even if their texts are equal. If an id
+    of a question or a passage occurs in two datasets, all ids get the name of their dataset as a
+    prefix, and a note says so. If the datasets have different splits, each question's `meta` names
+    its split.
 
     Parameters
     ----------
@@ -293,13 +305,14 @@ def join_datasets(datasets: Sequence[Dataset]) -> Dataset:
     Returns
     -------
     Dataset
-        Its name is ``"a + b"``; its split, reader and span generator are those that all datasets have, else None.
-        :attr:`Dataset.parts` has the datasets, for the run record.
+        Its name is ``"a + b"``; its split, reader and span generator are those that all datasets
+        have, else None. :attr:`Dataset.parts` has the datasets, for the run record.
 
     Raises
     ------
     UsageError
-        There is no dataset, or the datasets have different tasks, different generated spans or the same questions.
+        There is no dataset, or the datasets have different tasks, different generated spans or the
+        same questions.
 
     Examples
     --------
@@ -348,7 +361,9 @@ def join_datasets(datasets: Sequence[Dataset]) -> Dataset:
 def _join_logs(
     datasets: Sequence[Dataset], parts: Sequence[Sequence[Question]]
 ) -> ReadingLog | None:
-    """Return the logs of reading as one, with the ids that the questions have now; None if no dataset has one."""
+    """Return the logs of reading as one, with the ids that the questions have now; None if no
+    dataset has one.
+    """
     if all(dataset.log is None for dataset in datasets):
         return None
     logs = [dataset.log or ReadingLog() for dataset in datasets]
@@ -380,7 +395,9 @@ def _check_alike(datasets: Sequence[Dataset]) -> None:
 
 
 def _shared_id(datasets: Sequence[Dataset]) -> str | None:
-    """Return an id that two datasets use for a question, or for a passage; None if there is none."""
+    """Return an id that two datasets use for a question, or for a passage; None if there is
+    none.
+    """
     for ids in (
         [[question.id for question in dataset] for dataset in datasets],
         [[passage.id for passage in dataset.passages] for dataset in datasets],

@@ -17,9 +17,10 @@ _MARK = re.compile(r"<b>Sent ([0-9]{1,6}): </b>")
 class MultiRCReader(Reader):
     """MultiRC's JSON: paragraphs with marked sentences, questions with any number of right options.
 
-    The marks ``<b>Sent k: </b>…<br>`` are removed. The sentences, stripped and joined by one space, are the
-    passage's text, and their offsets are its ``sentences``. A question's id is ``pid==qid``; ``meta`` has ``pid``,
-    ``qid``, ``sentences_used`` (from 0) and ``multisent``. A question may have no right option.
+    The marks ``<b>Sent k: </b>…<br>`` are removed. The sentences, stripped and joined by one space,
+    are the passage's text, and their offsets are its ``sentences``. A question's id is
+    ``pid==qid``; ``meta`` has ``pid``, ``qid``, ``sentences_used`` (from 0) and ``multisent``. A
+    question may have no right option.
     """
 
     name: ClassVar[str] = "multirc"
@@ -55,10 +56,11 @@ class MultiRCReader(Reader):
 
 
 class SuperGLUEReader(Reader):
-    """MultiRC in SuperGLUE's form: one passage per line, ``label`` 0 or 1 per answer, hidden in the test set.
+    """MultiRC in SuperGLUE's form: one passage per line, ``label`` 0 or 1 per answer, hidden in the
+    test set.
 
-    A question's id is ``passage idx==question idx``. For submissions, ``meta`` has both as ``pid`` and ``qid``, and
-    the ``idx`` of the answers as ``answer_idx``.
+    A question's id is ``passage idx==question idx``. For submissions, ``meta`` has both as ``pid``
+    and ``qid``, and the ``idx`` of the answers as ``answer_idx``.
     """
 
     name: ClassVar[str] = "superglue"
@@ -72,7 +74,9 @@ class SuperGLUEReader(Reader):
     cites = ("wang2019", "khashabi2018multirc")
 
     def recognises(self, file: InputFile) -> bool:
-        """Return whether the first line is a passage with its text and questions; predictions have no text."""
+        """Return whether the first line is a passage with its text and questions; predictions
+        have no text.
+        """
         passage = file.head.get("passage") if isinstance(file.head, dict) else None
         return isinstance(passage, dict) and "questions" in passage and "text" in passage
 
@@ -88,7 +92,9 @@ class SuperGLUEReader(Reader):
 def _read_questions(
     content: Node, passage: Passage, key: str, reading: Reading
 ) -> Iterator[Question]:
-    """Yield the questions of a passage; `key` names the flag, or SuperGLUE's label, of right answers."""
+    """Yield the questions of a passage; `key` names the flag, or SuperGLUE's label, of right
+    answers.
+    """
     for node in content.items("questions"):
         with reading.at(node):
             qid, answers = node.name("idx"), list(node.items("answers"))

@@ -1,4 +1,6 @@
-"""Find the published dataset and split that questions come from, and whether they equal the official file."""
+"""Find the published dataset and split that questions come from, and whether they equal the
+official file.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ class OfficialPart:
 
     dataset: str  # the name in tables: "MC160", "MC500", "RACE", "MultiRC", …
     split: str | None  # "train", "dev" or "test"; None if unknown
-    # Whether the content equals the official file to the letter; None if that file's fingerprint is not known.
+    # Whether the content equals the official file to the letter; None if that file's fingerprint is
+    # not known.
     is_exact: bool | None = None
 
 
@@ -52,11 +55,12 @@ FINGERPRINTS: Mapping[str, tuple[str, str]] = {
 
 
 def match_official_parts(dataset: Dataset) -> list[tuple[OfficialPart | None, Dataset]]:
-    """Split questions by the published dataset and split that they come from, in the order of first questions.
+    """Split questions by the published dataset and split that they come from, in the order of first
+    questions.
 
-    The content's fingerprint decides first; otherwise the reader, and the split that it gives each question (the
-    ids of MCTest's stories have it). ``is_exact`` tells official data from the user's own data in the same format.
-    None marks questions for which there are no published figures.
+    The content's fingerprint decides first; otherwise the reader, and the split that it gives each
+    question (the ids of MCTest's stories have it). ``is_exact`` tells official data from the user's
+    own data in the same format. None marks questions for which there are no published figures.
     """
     if dataset.fingerprint in FINGERPRINTS:
         return [(OfficialPart(*FINGERPRINTS[dataset.fingerprint], True), dataset)]

@@ -1,4 +1,6 @@
-"""Our own formats: JSON lines and tables, read as they are or with ``fields``; and the writer of JSON lines."""
+"""Our own formats: JSON lines and tables, read as they are or with ``fields``; and the writer of
+JSON lines.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ from classic_rc.io.json import Node, describe_value, parse_json, table_rows
 from classic_rc.io.text import table_records
 from classic_rc.questions import Candidate, Dataset, Question
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # JSON lines.
 
 
@@ -28,7 +30,8 @@ class JsonLinesReader(RowReader):
     ============== =================================================================================
     key            value
     ============== =================================================================================
-    ``passage``    the passage's text; questions with equal texts, or one ``passage_id``, share it; absent
+    ``passage``    the passage's text; questions with equal texts, or one ``passage_id``, share it;
+    absent
                    from all rows if the questions have candidates and no passage, and no other key
     ``question``   the question; for cloze the query, with ``@placeholder`` in place of the entity
     ``candidates`` a list of strings, or of ``{"text", "start", "end"}`` with ``end`` exclusive;
@@ -36,7 +39,8 @@ class JsonLinesReader(RowReader):
     ``gold``       a number: the index, from 0, of the right candidate; a list of numbers: the
                    indices of all right ones; a string or a list of strings: texts; ``null`` or
                    absent: hidden
-    ``task``       ``single-choice``, ``multiple-answer``, ``cloze``, ``span`` or ``multi-span``; may
+    ``task``       ``single-choice``, ``multiple-answer``, ``cloze``, ``span`` or ``multi-span``;
+    may
                    be left out if gold is a number (single-choice) or a list of numbers
                    (multiple-answer)
     ``id``         optional: the question's id; without it, its line (``line-3``)
@@ -46,7 +50,8 @@ class JsonLinesReader(RowReader):
                    row's other keys are added to it
     ============== =================================================================================
 
-    All questions of a file have one task. ``--split`` selects rows by the ``split`` in their ``meta``.
+    All questions of a file have one task. ``--split`` selects rows by the ``split`` in their
+    ``meta``.
     """
 
     name: ClassVar[str] = "jsonl"
@@ -65,7 +70,9 @@ class JsonLinesReader(RowReader):
         return file.head is not None
 
     def rows(self, file: InputFile, reading: Reading) -> Iterator[Node]:
-        """Return the records of the file; those of an object by id, or of one with other facts, are its rows."""
+        """Return the records of the file; those of an object by id, or of one with other facts,
+        are its rows.
+        """
         records = file.records(reading.guard)
         if not file.is_one_value or not isinstance(file.head, dict) or is_own_row(file.head):
             return records
@@ -74,7 +81,9 @@ class JsonLinesReader(RowReader):
 
 
 def _find_inner_rows(root: Node) -> list[Node]:
-    """Return the rows in an object: its one list of objects with questions, or its objects with questions by id."""
+    """Return the rows in an object: its one list of objects with questions, or its objects with
+    questions by id.
+    """
     members = root.value
     if not isinstance(members, dict):
         return [root]
@@ -97,9 +106,9 @@ def _are_rows(values: Sequence[Any]) -> bool:
 def to_jsonl(dataset: Dataset) -> str:
     """Return the dataset in the schema of :class:`JsonLinesReader`, one line per question.
 
-    The text is ASCII. A dataset read from it has the same content fingerprint and the same `meta`, except that a
-    question's `meta` then includes its passage's, and the dataset's split as ``split`` if it has one. Generated
-    candidates are left out.
+    The text is ASCII. A dataset read from it has the same content fingerprint and the same `meta`,
+    except that a question's `meta` then includes its passage's, and the dataset's split as
+    ``split`` if it has one. Generated candidates are left out.
 
     Examples
     --------
@@ -142,7 +151,7 @@ def _candidate_value(candidate: Candidate) -> str | dict[str, Any]:
     return {"text": candidate.text, "start": candidate.start, "end": candidate.end}
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Tables.
 
 
@@ -154,13 +163,14 @@ _CANDIDATE_COLUMN = re.compile(r"candidate_([0-9]{1,6})")
 class TableReader(RowReader):
     """A comma- or tab-separated table with a header and one row per question.
 
-    Columns are keys of our JSON lines (:class:`~classic_rc.datasets.own_files.JsonLinesReader`). Candidates are in
-    columns ``candidate_0``, ``candidate_1``, … (the last ones empty if a question has fewer) or in one column
-    ``candidates`` as a JSON list. ``gold`` is an index from 0, the text of a candidate, or a JSON list of these:
-    ``2``, ``Ann``, ``[0, 2]``, ``["Ann", "Bob"]``. All rows together show whether numbers are indices or texts; if
-    both fit and differ, ``gold_as`` must say it. An empty cell is hidden gold. ``sentences`` and ``meta`` are JSON.
-    All other columns become meta. Fields that contain the separator, quotes or line ends are quoted, with quotes
-    doubled.
+    Columns are keys of our JSON lines (:class:`~classic_rc.datasets.own_files.JsonLinesReader`).
+    Candidates are in columns ``candidate_0``, ``candidate_1``, … (the last ones empty if a question
+    has fewer) or in one column ``candidates`` as a JSON list. ``gold`` is an index from 0, the text
+    of a candidate, or a JSON list of these: ``2``, ``Ann``, ``[0, 2]``, ``["Ann", "Bob"]``. All
+    rows together show whether numbers are indices or texts; if both fit and differ, ``gold_as``
+    must say it. An empty cell is hidden gold. ``sentences`` and ``meta`` are JSON. All other
+    columns become meta. Fields that contain the separator, quotes or line ends are quoted, with
+    quotes doubled.
     """
 
     name: ClassVar[str] = "table"

@@ -1,11 +1,14 @@
-"""Perturbed copies of a dataset: each lacks something that a reader needs, and keeps the ids and the gold.
+"""Perturbed copies of a dataset: each lacks something that a reader needs, and keeps the ids and
+the gold.
 
-A system that scores as high on a copy as on the original did not use what the copy lacks. The method is by
-Sugawara, Stenetorp, Inui and Aizawa 2020 (AAAI): "Assessing the Benchmarking Capacity of Machine Reading
-Comprehension Datasets". They tag parts of speech; here a stop list decides, so that a copy needs no tagger.
+A system that scores as high on a copy as on the original did not use what the copy lacks. The
+method is by Sugawara, Stenetorp, Inui and Aizawa 2020 (AAAI): "Assessing the Benchmarking Capacity
+of Machine Reading Comprehension Datasets". They tag parts of speech; here a stop list decides, so
+that a copy needs no tagger.
 
-**Function words** are the words of a stop list (nltk's 179 English words by default), the interrogatives, and
-contractions of such words (``he's``). All other words, numbers included, are **content words**.
+**Function words** are the words of a stop list (nltk's 179 English words by default), the
+interrogatives, and contractions of such words (``he's``). All other words, numbers included, are
+**content words**.
 """
 
 from __future__ import annotations
@@ -67,7 +70,9 @@ class Settings:
     function_words: frozenset[str] = field(default_factory=lambda: stop_words("nltk"))
 
     def is_function_word(self, word: str) -> bool:
-        """Return whether a word is one of the list or an interrogative, or a contraction of such words."""
+        """Return whether a word is one of the list or an interrogative, or a contraction of such
+        words.
+        """
         key = word_key(word)
         if key in self.function_words or key in INTERROGATIVES:
             return True
@@ -116,19 +121,22 @@ def perturb_dataset(
     seed : int
         The seed of the random choices.
     function_words : str
-        A stop list of :data:`~classic_rc.text.analyzers.STOP_LISTS`, or the path of a file with one word per line.
+        A stop list of :data:`~classic_rc.text.analyzers.STOP_LISTS`, or the path of a file with one
+        word per line.
 
     Returns
     -------
     Dataset
-        The same ids, options (unless words are replaced) and gold, in the same order. Questions about one passage
-        share the perturbed passage, except where it depends on the question (``matching-sentences``); the `meta`
-        of passages then has ``original_passage``. Its notes count what can no longer be answered.
+        The same ids, options (unless words are replaced) and gold, in the same order. Questions
+        about one passage share the perturbed passage, except where it depends on the question
+        (``matching-sentences``); the `meta` of passages then has ``original_passage``. Its notes
+        count what can no longer be answered.
 
     Raises
     ------
     UsageError
-        The name is unknown, the perturbation does not apply to the task, or there is no other passage to take.
+        The name is unknown, the perturbation does not apply to the task, or there is no other
+        passage to take.
     DataError
         The dataset has no questions.
 
@@ -171,7 +179,9 @@ def get_perturbation(name: str, dataset: Dataset) -> Perturbation:
 
 
 def count_unanswerable(original: Sequence[Question], perturbed: Sequence[Question]) -> int:
-    """Return the number of span questions whose answer was in the passage and is no longer in the perturbed one."""
+    """Return the number of span questions whose answer was in the passage and is no longer in
+    the perturbed one.
+    """
     return sum(
         _has_answer(old) and not _has_answer(new)
         for old, new in zip(original, perturbed, strict=True)
@@ -277,7 +287,9 @@ def _drop_content_words(dataset: Dataset, settings: Settings) -> Iterator[Questi
 
 
 def _drop_words(dataset: Dataset, is_dropped: Callable[[str], bool]) -> Iterator[Question]:
-    """Drop words from sentences, with a blank next to them; mentions stay, because they are candidates."""
+    """Drop words from sentences, with a blank next to them; mentions stay, because they are
+    candidates.
+    """
 
     def change(passage: Passage, units: list[Unit]) -> PassageEdit:
         text = passage.text
@@ -289,7 +301,8 @@ def _drop_words(dataset: Dataset, is_dropped: Callable[[str], bool]) -> Iterator
             begin, at = rewriting.length, start
             for unit in dropped:
                 if start <= unit.start and unit.end <= end:
-                    # The blank before a word goes with it; the one after, if there is none before or it is first.
+                    # The blank before a word goes with it; the one after, if there is none before
+                    # or it is first.
                     left = at + len(text[at : unit.start].rstrip())
                     rewriting.keep(at, left)
                     at = unit.end
@@ -345,7 +358,9 @@ def _keep_options(dataset: Dataset, settings: Settings) -> Iterator[Question]:
 
 
 def _swap_passages(dataset: Dataset, settings: Settings) -> Iterator[Question]:
-    """Give each passage the text of another one of similar length, never of a near duplicate or an equal one."""
+    """Give each passage the text of another one of similar length, never of a near duplicate or
+    an equal one.
+    """
     passages = sorted(dataset.passages, key=lambda p: (len(WORDS.locate(p.text)), p.text, p.id))
     groups = near_duplicate_groups([passage.text for passage in passages]).tolist()
     lengths = [len(WORDS.locate(passage.text)) for passage in passages]
@@ -372,7 +387,9 @@ def _swap_passages(dataset: Dataset, settings: Settings) -> Iterator[Question]:
 
 
 def _nearest_others(i: int, lengths: Sequence[int], groups: Sequence[int]) -> list[int]:
-    """Return the positions of the passages of other groups with the most similar lengths; lengths ascend."""
+    """Return the positions of the passages of other groups with the most similar lengths;
+    lengths ascend.
+    """
     before, after = i - 1, i + 1
     found: list[int] = []
     while len(found) < _POSSIBLE_DONORS and (before >= 0 or after < len(lengths)):
@@ -391,7 +408,9 @@ def _nearest_others(i: int, lengths: Sequence[int], groups: Sequence[int]) -> li
 
 
 def _anonymise(dataset: Dataset, settings: Settings) -> Iterator[Question]:
-    """Replace content words by codes: the passage's words have the first numbers, in a random order."""
+    """Replace content words by codes: the passage's words have the first numbers, in a random
+    order.
+    """
     codes_of: dict[int, dict[str, str]] = {}
 
     def change(passage: Passage, units: list[Unit]) -> PassageEdit:

@@ -34,8 +34,8 @@ _LONGEST_NAME = 100  # of a column
 def unknown_rows_error(rows: Sequence[Node], source: str, command: bool = True) -> DataError:
     """Return the error for rows, the first of a file, that no reader recognises.
 
-    Fields are proposed as a whole only if the rows can be read with them. Without `command`, the hint is a Python
-    call.
+    Fields are proposed as a whole only if the rows can be read with them. Without `command`, the
+    hint is a Python call.
     """
     shown: dict[str, dict[str, None]] = {}
     for row in rows:
@@ -80,7 +80,9 @@ def unknown_rows_error(rows: Sequence[Node], source: str, command: bool = True) 
 
 
 def _write_call(fields: Mapping[str, str], gold_as: str | None, source: str | None) -> str:
-    """Return the command that reads a file, or the Python call if there is none, with what is to be filled in."""
+    """Return the command that reads a file, or the Python call if there is none, with what is to
+    be filled in.
+    """
     filled = {
         role: fields.get(role, COLUMN) for role in COLUMN_NAMES if role != "id" or role in fields
     }

@@ -1,4 +1,6 @@
-"""The reader of RACE: one JSON file per article, in folders of splits and levels, or in the official archive."""
+"""The reader of RACE: one JSON file per article, in folders of splits and levels, or in the
+official archive.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +22,10 @@ _GOLD_OF_LETTER = {letter: frozenset((i,)) for i, letter in enumerate(_LETTERS)}
 class RaceReader(Reader):
     """RACE in its official form: ``RACE/{train,dev,test}/{middle,high}/N.txt``, each a JSON object.
 
-    The path is the archive (``.tar.gz``, read without unpacking it to disk), the folder ``RACE``, the folder of a
-    split or a level, or one file. Splits and levels are in sorted order, articles in numeric order. A passage's id
-    is the article's (``middle1011``); a question's id adds its position (``middle1011-0``). ``subset`` is the
-    level, kept as ``meta["level"]``.
+    The path is the archive (``.tar.gz``, read without unpacking it to disk), the folder ``RACE``,
+    the folder of a split or a level, or one file. Splits and levels are in sorted order, articles
+    in numeric order. A passage's id is the article's (``middle1011``); a question's id adds its
+    position (``middle1011-0``). ``subset`` is the level, kept as ``meta["level"]``.
     """
 
     name: ClassVar[str] = "race"

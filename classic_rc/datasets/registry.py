@@ -1,4 +1,6 @@
-"""The readers by name, and what reads with them: paths, names, embedded samples, and data in memory."""
+"""The readers by name, and what reads with them: paths, names, embedded samples, and data in
+memory.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,9 @@ READERS = Registry[Reader](
     },
     accept_instances("classic_rc.datasets:Reader"),
 )
-"""The readers by name, in the order in which they try to recognise a file. Plug-ins of other packages come last."""
+"""The readers by name, in the order in which they try to recognise a file. Plug-ins of other
+packages come last.
+"""
 
 SAMPLES = {
     f"sample:{task}": Path(__file__).parent / "sample" / f"{task.replace('-', '_')}.jsonl"
@@ -86,35 +90,39 @@ def load(
     gold_as: str | None = None,
     skip: str | Iterable[str] = (),
 ) -> Dataset:
-    """Read a published dataset (a file, folder or tar archive), your own file, or a table in memory.
+    """Read a published dataset (a file, folder or tar archive), your own file, or a table in
+    memory.
 
     Parameters
     ----------
     path : str, path or table
-        A path, a name in :data:`SAMPLES` such as ``"sample:cloze"``, a split of a dataset that ``classic-rc
-        fetch`` has downloaded, such as ``"race:dev"``, or one of the Hugging Face hub, such as
-        ``"hf:ehovy/race:validation"``. A path that exists wins over a name. Settings may follow:
-        ``"RACE,split=dev,subset=high"`` (:func:`~classic_rc.datasets.specification.parse_data`). Or a table in
-        memory, as :func:`from_rows` reads it: a Hugging Face ``Dataset``, or a ``DatasetDict`` with `split`; a
+        A path, a name in :data:`SAMPLES` such as ``"sample:cloze"``, a split of a dataset that
+        ``classic-rc fetch`` has downloaded, such as ``"race:dev"``, or one of the Hugging Face hub,
+        such as ``"hf:ehovy/race:validation"``. A path that exists wins over a name. Settings may
+        follow: ``"RACE,split=dev,subset=high"``
+        (:func:`~classic_rc.datasets.specification.parse_data`). Or a table in memory, as
+        :func:`from_rows` reads it: a Hugging Face ``Dataset``, or a ``DatasetDict`` with `split`; a
         pandas data frame; an Arrow table.
     reader : str or Reader, optional
         The format. None recognises it from the content.
     split : str, optional
-        The split to read if the source has several; None reads all. If the source does not name its split, this
-        becomes its name.
+        The split to read if the source has several; None reads all. If the source does not name its
+        split, this becomes its name.
     subset : str, optional
-        The subset: ``"mc160"`` or ``"mc500"`` of MCTest, ``"middle"`` or ``"high"`` of RACE; the one of a dataset
-        of the hub that has several.
+        The subset: ``"mc160"`` or ``"mc500"`` of MCTest, ``"middle"`` or ``"high"`` of RACE; the
+        one of a dataset of the hub that has several.
     answers : str or path, optional
         MCTest's ``.ans`` file, or the folder that has it, if it is not next to the stories.
     fields : str or mapping, optional
-        For your own file: the role of each key or column; see :func:`~classic_rc.datasets.fields.parse_fields`.
+        For your own file: the role of each key or column; see
+        :func:`~classic_rc.datasets.fields.parse_fields`.
     gold_as : {"index0", "index1", "letter", "label", "text", "flags"}, optional
         For your own file, or the targets of a log: how gold names options
         (:data:`classic_rc.encodings.READINGS`).
     skip : str or iterable of str
-        What to leave out; the notes of the dataset count it. ``"bad"``: what cannot be read, instead of raising the
-        error; the dataset's `log` has each error. ``"unlabelled"``: questions whose gold is hidden.
+        What to leave out; the notes of the dataset count it. ``"bad"``: what cannot be read,
+        instead of raising the error; the dataset's `log` has each error. ``"unlabelled"``:
+        questions whose gold is hidden.
 
     Returns
     -------
@@ -123,8 +131,8 @@ def load(
     Raises
     ------
     DataError
-        The path does not exist, no reader recognises it, or it is malformed; or the named dataset is not in the
-        cache.
+        The path does not exist, no reader recognises it, or it is malformed; or the named dataset
+        is not in the cache.
     UsageError
         An option or a name is unknown, or the reader does not accept the option.
 
@@ -180,11 +188,15 @@ def _with_spans(dataset: Dataset, spec: DataSpec) -> Dataset:
 
 
 TrainingData: TypeAlias = Dataset | Sequence[Dataset] | Any
-"""A dataset, several that are joined (:func:`~classic_rc.datasets.memory.join_datasets`), or a table in memory."""
+"""A dataset, several that are joined (:func:`~classic_rc.datasets.memory.join_datasets`), or a
+table in memory.
+"""
 
 
 def as_dataset(data: TrainingData | None) -> Dataset | None:
-    """Return a dataset as it is, several as one, a table in memory as one, and None for None or an empty list."""
+    """Return a dataset as it is, several as one, a table in memory as one, and None for None or
+    an empty list.
+    """
     if data is None or isinstance(data, Dataset):
         return data
     parts = list(data) if isinstance(data, list | tuple) else [data]
@@ -211,7 +223,9 @@ def require_dataset(value: Any, role: str) -> Dataset:
 
 
 def _fix_of(value: Any) -> str | None:
-    """Return what to do with a value that is in the wrong place; None for values that are not data."""
+    """Return what to do with a value that is in the wrong place; None for values that are not
+    data.
+    """
     if isinstance(value, Dataset):
         return "it is a dataset already: use it as it is"
     if isinstance(value, str | os.PathLike):
@@ -225,7 +239,8 @@ def _fix_of(value: Any) -> str | None:
 
 
 def expand_sample_names(name: str) -> list[str]:
-    """Expand a name from the command line: ``sample`` to all embedded samples, any other name to itself.
+    """Expand a name from the command line: ``sample`` to all embedded samples, any other name to
+    itself.
 
     Examples
     --------
@@ -320,7 +335,8 @@ def _refuse(name: str, reason: str, options: Mapping[str, Any], *names: str) -> 
 
 
 def dataset_names(dataset: Dataset) -> list[str]:
-    """Return which datasets' questions these are, so that splits and parts of one dataset have a name in common.
+    """Return which datasets' questions these are, so that splits and parts of one dataset have a
+    name in common.
 
     The reader of a single dataset gives the name. Else the words of the data's own name do: one of
     them may be such a reader's name; if not, they are the name, without the words for splits.
@@ -383,7 +399,9 @@ def _detect_reader(source: InputFiles, fields: Mapping[str, str] | None) -> Read
 
 
 def find_reader(file: InputFile, fields: Mapping[str, str] | None) -> Reader | None:
-    """Return the first reader that recognises a file, or None; with `fields`, one of the user's own rows."""
+    """Return the first reader that recognises a file, or None; with `fields`, one of the user's
+    own rows.
+    """
     if fields is not None:
         own = (reader for reader in READERS.values() if isinstance(reader, RowReader))
         return next((reader for reader in own if reader.has_rows(file)), None)
@@ -437,7 +455,9 @@ _DATA_KEYS = {
 
 
 def _describe_other(source: InputFiles) -> DataError | None:
-    """Return the error for what users name by mistake where a dataset is due, with the command that reads it."""
+    """Return the error for what users name by mistake where a dataset is due, with the command
+    that reads it.
+    """
     names = os.listdir(source.path) if source.is_folder else []
     record = Path(source.path, "run.json")
     file = InputFile(str(record), record.parts, 0) if "run.json" in names else source.single
@@ -507,7 +527,9 @@ def _is_prediction(row: Mapping[str, Any]) -> bool:
 
 
 def _maps_ids_to_answers(value: Mapping[str, Any]) -> bool:
-    """Return whether an object looks like ReCoRD's or SQuAD's predictions: texts, or lists of texts, by id."""
+    """Return whether an object looks like ReCoRD's or SQuAD's predictions: texts, or lists of
+    texts, by id.
+    """
     if not value or _DATA_KEYS & {key.lower() for key in value}:
         return False
     answers = [answer if isinstance(answer, list) else [answer] for answer in value.values()]

@@ -1,4 +1,6 @@
-"""The readers of datasets whose files have a row for each question: ARC, Belebele, BoolQ, Cosmos QA and QuAIL."""
+"""The readers of datasets whose files have a row for each question: ARC, Belebele, BoolQ, Cosmos
+QA and QuAIL.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ from classic_rc.io.archives import InputFile, InputFiles
 from classic_rc.io.json import Node, describe_value
 from classic_rc.questions import Dataset, Question, Task, TextCandidates
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # ARC.
 
 
@@ -29,8 +31,8 @@ _PASSAGES = frozenset("passage context paragraph para article story document".sp
 class ArcReader(Reader):
     """JSON lines of ARC, OpenBookQA and datasets of the same form.
 
-    The passage is the question's ``para`` if it has one, and empty otherwise. Gold is hidden if a line has no
-    ``answerKey``.
+    The passage is the question's ``para`` if it has one, and empty otherwise. Gold is hidden if a
+    line has no ``answerKey``.
     """
 
     name: ClassVar[str] = "arc"
@@ -54,7 +56,9 @@ class ArcReader(Reader):
         return (f"{name} {kind.group().title()}", split) if kind else None
 
     def recognises(self, file: InputFile) -> bool:
-        """Return whether the first record has a question with a stem and choices, and no passage outside of it."""
+        """Return whether the first record has a question with a stem and choices, and no passage
+        outside of it.
+        """
         first = file.head[0] if isinstance(file.head, list) and file.head else file.head
         question = first.get("question") if isinstance(first, dict) else None
         is_arc = isinstance(question, dict) and "stem" in question and "choices" in question
@@ -80,7 +84,7 @@ class ArcReader(Reader):
                 )
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Belebele.
 
 
@@ -109,9 +113,10 @@ BELEBELE = Schema(
 class BelebeleReader(SchemaReader):
     """Belebele's files, one for each language: JSON lines, or a table of the same columns.
 
-    ``correct_answer_num`` counts from 1. A question's id is the language and the position in the file, from 0
-    (``eng_Latn-12``), because neither ``link`` nor a passage is unique. ``meta`` has ``language``, ``link`` and
-    ``question_number``. In a folder, or in the authors' archive, ``subset`` chooses the language.
+    ``correct_answer_num`` counts from 1. A question's id is the language and the position in the
+    file, from 0 (``eng_Latn-12``), because neither ``link`` nor a passage is unique. ``meta`` has
+    ``language``, ``link`` and ``question_number``. In a folder, or in the authors' archive,
+    ``subset`` chooses the language.
     """
 
     name: ClassVar[str] = "belebele"
@@ -130,7 +135,9 @@ class BelebeleReader(SchemaReader):
     takes_tables: ClassVar[bool] = True
 
     def split_of(self, file: InputFile) -> str | None:
-        """Return the split that the file's name gives; ``test``, the only one of Belebele, without one."""
+        """Return the split that the file's name gives; ``test``, the only one of Belebele,
+        without one.
+        """
         return super().split_of(file) or "test"
 
     def subset_of(self, file: InputFile) -> str | None:
@@ -150,12 +157,14 @@ class BelebeleReader(SchemaReader):
         )
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # BoolQ.
 
 
 ANSWERS = ("no", "yes")
-"""The candidates. The right one is at position 0 for false and 1 for true, as in lm-evaluation-harness."""
+"""The candidates. The right one is at position 0 for false and 1 for true, as in
+lm-evaluation-harness.
+"""
 
 _SUPERGLUE_KEYS = {"passage", "question", "idx", "label"}
 _HIDDEN_KEYS = ({"passage", "question", "title"}, {"passage", "question", "idx"})
@@ -215,11 +224,13 @@ BOOLQ = Schema(
 
 
 class BoolQReader(SchemaReader):
-    """BoolQ's JSON lines, the authors' or SuperGLUE's: a question with the candidates ``no`` and ``yes``.
+    """BoolQ's JSON lines, the authors' or SuperGLUE's: a question with the candidates ``no`` and
+    ``yes``.
 
-    ``answer`` (the authors) or ``label`` (SuperGLUE) is true or false, or 1 or 0 as in Hugging Face's rows. Gold is
-    hidden without it, or if it is -1. SuperGLUE's ``idx`` is the id; the authors' files have none: line 3 of dev
-    is ``dev-3``. ``meta["title"]`` is the title of the article.
+    ``answer`` (the authors) or ``label`` (SuperGLUE) is true or false, or 1 or 0 as in Hugging
+    Face's rows. Gold is hidden without it, or if it is -1. SuperGLUE's ``idx`` is the id; the
+    authors' files have none: line 3 of dev is ``dev-3``. ``meta["title"]`` is the title of the
+    article.
     """
 
     name: ClassVar[str] = "boolq"
@@ -235,7 +246,7 @@ class BoolQReader(SchemaReader):
     schemas: ClassVar[tuple[Schema, ...]] = (BOOLQ,)
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Cosmos QA.
 
 
@@ -254,10 +265,11 @@ COSMOS_QA = Schema(
 
 
 class CosmosQAReader(SchemaReader):
-    """Cosmos QA's CSV (``train.csv``, ``valid.csv``), and rows of the same keys as JSON lines (``test.jsonl``).
+    """Cosmos QA's CSV (``train.csv``, ``valid.csv``), and rows of the same keys as JSON lines
+    (``test.jsonl``).
 
-    ``label`` counts from 0; gold is hidden if it is missing, empty or -1. "None of the above choices ." is an
-    option like others.
+    ``label`` counts from 0; gold is hidden if it is missing, empty or -1. "None of the above
+    choices ." is an option like others.
     """
 
     name: ClassVar[str] = "cosmosqa"
@@ -274,7 +286,7 @@ class CosmosQAReader(SchemaReader):
     takes_tables: ClassVar[bool] = True
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # QuAIL.
 
 
@@ -295,12 +307,14 @@ QUAIL = Schema(
 
 
 class QuailReader(SchemaReader):
-    """QuAIL's JSON lines and its XML, whose questions have the same ids: ``f141_0`` is question 0 of text f141.
+    """QuAIL's JSON lines and its XML, whose questions have the same ids: ``f141_0`` is question 0
+    of text f141.
 
-    ``meta["type"]`` is the type of the question (``Causality``, ``Temporal_order``, …), ``meta["domain"]`` that of
-    the text. Unanswerable questions are ordinary ones: their right option is "not enough information". In XML their
-    wrong options lack the attribute ``correct``; gold is hidden if all options of a question do. The blanks around
-    texts in XML are its indentation, and are left out.
+    ``meta["type"]`` is the type of the question (``Causality``, ``Temporal_order``, …),
+    ``meta["domain"]`` that of the text. Unanswerable questions are ordinary ones: their right
+    option is "not enough information". In XML their wrong options lack the attribute ``correct``;
+    gold is hidden if all options of a question do. The blanks around texts in XML are its
+    indentation, and are left out.
     """
 
     name: ClassVar[str] = "quail"

@@ -1,4 +1,6 @@
-"""Rows with one question each: the paths of their fields, their conversion to questions, and their base reader."""
+"""Rows with one question each: the paths of their fields, their conversion to questions, and
+their base reader.
+"""
 
 from __future__ import annotations
 
@@ -68,10 +70,11 @@ _TASK_HINT = (
 
 
 def is_own_row(row: Any) -> bool:
-    """Return whether a row has our own schema: a passage, a question, and candidates, gold or a task.
+    """Return whether a row has our own schema: a passage, a question, and candidates, gold or a
+    task.
 
-    A question with candidates may have no passage, if all its keys are ours: in another schema, an unknown key may
-    be the passage.
+    A question with candidates may have no passage, if all its keys are ours: in another schema, an
+    unknown key may be the passage.
     """
     if (
         not isinstance(row, dict)
@@ -100,16 +103,17 @@ def read_questions(
 ) -> Iterator[Question]:
     """Yield the questions of rows, which all have one task.
 
-    `fields` maps roles to paths (:func:`~classic_rc.datasets.fields.parse_fields`); None means our own schema.
-    `gold_as` is the coding of gold; None means that of our own schema or, with `fields`, the one that fits all
-    rows. `task` overrides the task in the rows. `has_types` tells whether rows tell numbers from texts, as those of
-    JSON do and cells of a table do not.
+    `fields` maps roles to paths (:func:`~classic_rc.datasets.fields.parse_fields`); None means our
+    own schema. `gold_as` is the coding of gold; None means that of our own schema or, with
+    `fields`, the one that fits all rows. `task` overrides the task in the rows. `has_types` tells
+    whether rows tell numbers from texts, as those of JSON do and cells of a table do not.
     """
     if gold_as is not None:
         check_reading(gold_as)
     roles = fields or OWN_FIELDS
     used = _used_keys(roles)
-    # All rows are read before the first question: the task and the coding of gold are facts about all rows.
+    # All rows are read before the first question: the task and the coding of gold are facts about
+    # all rows.
     nodes, read_rows = _with_passages(rows, fields), list[_Row]()
     if fields:
         nodes = list(nodes)
@@ -172,7 +176,9 @@ def _with_passages(rows: Iterable[Node], fields: Mapping[str, str] | None) -> It
 
 
 class RowReader(Reader):
-    """The base class of readers of one question per row, in our own schema or with ``fields`` and ``gold_as``."""
+    """The base class of readers of one question per row, in our own schema or with ``fields``
+    and ``gold_as``.
+    """
 
     citation: ClassVar[str] = "classic_rc, its own format"
     cites = ("classic_rc",)
@@ -190,7 +196,9 @@ class RowReader(Reader):
         """Yield the rows of a file."""
 
     def accepts(self, file: InputFile, reading: Reading) -> bool:
-        """Return whether the file has rows in this form and, without ``fields``, in our own schema."""
+        """Return whether the file has rows in this form and, without ``fields``, in our own
+        schema.
+        """
         return self.has_rows(file) if reading.options.fields else self.recognises(file)
 
     def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
@@ -203,7 +211,9 @@ class RowReader(Reader):
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """The values of a row. Gold is still raw, because its meaning depends on the task and coding of all rows."""
+    """The values of a row. Gold is still raw, because its meaning depends on the task and coding
+    of all rows.
+    """
 
     node: Node
     id: str
@@ -298,7 +308,8 @@ def _read_row(
     )
     candidates = reading.texts.keep_candidates(candidates)
     gold = found.get(gold_path)
-    # An empty text is no candidate's name, but it is an answer to a span question: that there is none.
+    # An empty text is no candidate's name, but it is an answer to a span question: that there is
+    # none.
     has_empty_gold = not is_own and bool(candidates) and gold == ""
     if isinstance(gold, list) and labels == list(map(str, gold)):
         labels = None  # they say which options are right
@@ -323,7 +334,9 @@ def _read_row(
 
 
 def _name_other_places(labels: Sequence[str]) -> bool:
-    """Return whether labels are letters or numbers that do not just count the options in their order."""
+    """Return whether labels are letters or numbers that do not just count the options in their
+    order.
+    """
     counted = (
         range(len(labels)),
         range(1, len(labels) + 1),
@@ -363,7 +376,9 @@ def _read_candidates(values: Node, passage: str) -> Sequence[Candidate]:
 
 
 def check_columns(node: Node, columns: Sequence[str], texts: Any) -> None:
-    """Refuse an empty candidate before another one: the gold index or letter would mean another candidate."""
+    """Refuse an empty candidate before another one: the gold index or letter would mean another
+    candidate.
+    """
     if isinstance(texts, list):
         for text, column in zip(texts, columns, strict=False):
             if text in (None, ""):
@@ -430,7 +445,9 @@ def _check_paths(rows: Sequence[_Row], fields: Mapping[str, str]) -> None:
 
 
 def _check_columns_of_family(nodes: Sequence[Node], fields: Mapping[str, str]) -> None:
-    """Refuse columns of candidates that leave out one of their family or change their order, or that are gold."""
+    """Refuse columns of candidates that leave out one of their family or change their order, or
+    that are gold.
+    """
     path, gold = fields.get("candidates", ""), fields.get("gold", "")
     columns = [column.strip() for column in path.split("+")]
     if gold in columns and any(gold in family for family in find_families(columns)):
@@ -470,7 +487,9 @@ def _check_mapping(decoded: Sequence[tuple[_Row, Gold]], fields: Mapping[str, st
 
 
 def _agree_on_task(rows: Sequence[_Row], own: bool, reading: Reading) -> tuple[list[_Row], Task]:
-    """Return the one task that the rows name, or that their gold implies, and the rows that have it."""
+    """Return the one task that the rows name, or that their gold implies, and the rows that have
+    it.
+    """
     tasks: list[tuple[_Row, Task | None]] = []
     has_indices = any(row.gold is not None and not _are_texts(row.gold) for row in rows)
     is_cloze = any(PLACEHOLDER in row.question for row in rows)
@@ -563,8 +582,8 @@ def _explain_gold(
 ) -> list[Written]:
     """Return what gold means, once for rows with equal meanings.
 
-    With `narrow`, a row is read in the readings that fit all rows before it, unless none fits all: an error needs
-    the meanings of each row in all readings.
+    With `narrow`, a row is read in the readings that fit all rows before it, unless none fits all:
+    an error needs the meanings of each row in all readings.
     """
     fitting, first, counts = readings, dict[tuple[Any, ...], Written](), Counter[tuple[Any, ...]]()
     for row in rows:
@@ -590,7 +609,8 @@ def _explain_gold(
 def _own_coding(rows: Sequence[Written], are_words: bool) -> str:
     """Return the coding of our own schema, which other readings of the rows must not contradict.
 
-    Our schema has indices from 0 and texts. Cells of a table do not say which of the two a number is.
+    Our schema has indices from 0 and texts. Cells of a table do not say which of the two a number
+    is.
     """
     fitting = fitting_readings(rows)
     documented = [
@@ -680,7 +700,9 @@ def _are_texts(gold: Any) -> bool:
 
 
 def _are_words(gold: Any) -> bool:
-    """Return whether gold is strings, and at least one is not a number; cells of a table are strings."""
+    """Return whether gold is strings, and at least one is not a number; cells of a table are
+    strings.
+    """
     values = gold if isinstance(gold, (list, tuple)) else [gold]
     return _are_texts(gold) and not all(_DIGITS.fullmatch(value.strip()) for value in values)
 

@@ -1,4 +1,6 @@
-"""Rows with the keys of a published dataset: what identifies them, and their conversion to our own schema."""
+"""Rows with the keys of a published dataset: what identifies them, and their conversion to our
+own schema.
+"""
 
 from __future__ import annotations
 
@@ -34,9 +36,9 @@ def convert_fields(
 ) -> Convert:
     """Return the conversion of rows with one question each that these fields declare.
 
-    `id` is the key of the id, or a function of the row, its number from 0 among those of its group, and the split;
-    `group` names a row's group, such as its passage. The fields have, for each key of our schema, the key of a text
-    or a function of the row.
+    `id` is the key of the id, or a function of the row, its number from 0 among those of its group,
+    and the split; `group` names a row's group, such as its passage. The fields have, for each key
+    of our schema, the key of a text or a function of the row.
     """
 
     def convert(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
@@ -87,7 +89,8 @@ class Schema:
 class SchemaReader(Reader):
     """The base class of readers of one dataset whose files have a row for each question.
 
-    A file has JSON lines or a JSON list; if the cells of a table are enough to tell the schema, also a table.
+    A file has JSON lines or a JSON list; if the cells of a table are enough to tell the schema,
+    also a table.
     """
 
     schemas: ClassVar[tuple[Schema, ...]]
@@ -119,7 +122,9 @@ class SchemaReader(Reader):
 
 
 def first_row(file: InputFile, takes_tables: bool = False) -> Any:
-    """Return the first JSON record of a file, or the columns of a table with empty cells; None for other files."""
+    """Return the first JSON record of a file, or the columns of a table with empty cells; None
+    for other files.
+    """
     if file.head is not None:
         row = next(file.records(suppress(DataError)), None)
         return None if row is None else row.value
@@ -137,7 +142,9 @@ def make_row(node: Node, **roles: Any) -> Node:
 
 
 def required_keys(*plain: str, **objects: set[str]) -> dict[str, AbstractSet[str]]:
-    """Return the `keys` of a :class:`Schema`: plain ones, and those of objects with the keys inside."""
+    """Return the `keys` of a :class:`Schema`: plain ones, and those of objects with the keys
+    inside.
+    """
     return {**dict.fromkeys(plain, frozenset()), **objects}
 
 
@@ -146,7 +153,8 @@ def read_gold(
 ) -> frozenset[int] | None:
     """Return the position of the one right candidate; None (hidden gold) without a value.
 
-    Where gold is an index, -1 is hidden gold too. `reading` is one of :data:`classic_rc.encodings.READINGS`.
+    Where gold is an index, -1 is hidden gold too. `reading` is one of
+    :data:`classic_rc.encodings.READINGS`.
     """
     value = row.value.get(key)
     if not texts:

@@ -29,7 +29,8 @@ _MOST_TOKENS = 2**31 - 1
 
 
 def quote_argument(text: str) -> str:
-    """Return a word for a command line: unchanged, in double quotes (all shells), or quoted for POSIX shells.
+    """Return a word for a command line: unchanged, in double quotes (all shells), or quoted for
+    POSIX shells.
 
     Examples
     --------
@@ -77,10 +78,11 @@ class DataSpec:
 
 
 def parse_data(text: str) -> DataSpec:
-    """Return the specification of data that a text is: ``DATA[,split=NAME][,subset=NAME]…``, settings in any order.
+    """Return the specification of data that a text is: ``DATA[,split=NAME][,subset=NAME]…``,
+    settings in any order.
 
-    A path that exists is the whole text, or as much of it as possible: if there is a file ``a,b=c.json``, then
-    ``a,b=c.json,split=dev`` is its split ``dev``.
+    A path that exists is the whole text, or as much of it as possible: if there is a file
+    ``a,b=c.json``, then ``a,b=c.json,split=dev`` is its split ``dev``.
 
     Examples
     --------

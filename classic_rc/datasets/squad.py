@@ -18,11 +18,12 @@ UNANSWERABLE = "questions without an answer, kept with the empty text as gold"
 class SquadReader(Reader):
     """SQuAD 1.1 and 2.0, and datasets of the same form. Any one of the accepted spans is enough.
 
-    ``is_impossible`` questions of 2.0 are kept, with the empty text as the only right answer, as in the official
-    2.0 evaluation, and the notes count them. Accepted texts follow the 2.0 evaluation too, which takes no
-    text that normalises to nothing (:func:`accept_as_in_2`). ``meta["spans"]`` has the answers' offsets (start,
-    end). An offset at which the passage does not have the answer's text is moved to the nearest occurrence, and
-    counted. A passage's id is ``article-paragraph``, both numbers from 0.
+    ``is_impossible`` questions of 2.0 are kept, with the empty text as the only right answer, as in
+    the official 2.0 evaluation, and the notes count them. Accepted texts follow the 2.0 evaluation
+    too, which takes no text that normalises to nothing (:func:`accept_as_in_2`). ``meta["spans"]``
+    has the answers' offsets (start, end). An offset at which the passage does not have the answer's
+    text is moved to the nearest occurrence, and counted. A passage's id is ``article-paragraph``,
+    both numbers from 0.
     """
 
     name: ClassVar[str] = "squad"
@@ -40,7 +41,9 @@ class SquadReader(Reader):
     task: ClassVar[Task] = Task.SPAN
 
     def recognises(self, file: InputFile) -> bool:
-        """Return whether the data are articles of paragraphs with a context; Quoref's have a ``context_id``."""
+        """Return whether the data are articles of paragraphs with a context; Quoref's have a
+        ``context_id``.
+        """
         paragraph = _first_paragraph(file.head)
         return paragraph is not None and ("context_id" in paragraph) == (
             self.task is Task.MULTI_SPAN
@@ -93,7 +96,8 @@ class SquadReader(Reader):
             _locate_answer(text, answer.integer("answer_start"), passage.text, reading, node.source)
             for text, answer in zip(texts, answers, strict=True)
         ]
-        # In SQuAD equal texts are annotators who agree. In Quoref each span counts, so equal texts stay.
+        # In SQuAD equal texts are annotators who agree. In Quoref each span counts, so equal texts
+        # stay.
         accepted = tuple(texts) if self.task is Task.MULTI_SPAN else tuple(dict.fromkeys(texts))
         if node.has("is_impossible"):
             accepted = accept_as_in_2(accepted)
@@ -101,7 +105,8 @@ class SquadReader(Reader):
 
 
 def accept_as_in_2(texts: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the answers that the script of SQuAD 2.0 accepts: those that are not empty after normalisation.
+    """Return the answers that the script of SQuAD 2.0 accepts: those that are not empty after
+    normalisation.
 
     If all are empty, the script accepts the empty answer.
 
@@ -116,8 +121,8 @@ def accept_as_in_2(texts: tuple[str, ...]) -> tuple[str, ...]:
 class QuorefReader(SquadReader):
     """Quoref's JSON, which differs from SQuAD's by ``context_id``.
 
-    All ``answers`` of a question together are its one answer. Fifty of the 2,768 offsets in the dev set are wrong
-    and are moved; see :class:`~classic_rc.datasets.squad.SquadReader`.
+    All ``answers`` of a question together are its one answer. Fifty of the 2,768 offsets in the dev
+    set are wrong and are moved; see :class:`~classic_rc.datasets.squad.SquadReader`.
     """
 
     name: ClassVar[str] = "quoref"
@@ -150,7 +155,8 @@ def _locate_answer(
     """Return the offsets of an answer at `start` or at its nearest occurrence, or None."""
     if start < 0 or passage[start : start + len(text)] != text:
         start = max(start, 0)
-        # The last occurrence that starts at or before `start`, and the first one from there on; -1 is none.
+        # The last occurrence that starts at or before `start`, and the first one from there on; -1
+        # is none.
         starts = passage.rfind(text, 0, start + len(text)), passage.find(text, start)
         if starts == (-1, -1):
             reading.repair(

@@ -28,7 +28,9 @@ class TokenCounts(NamedTuple):
 
 
 class DatasetContents:
-    """The questions and passages of a dataset, with their tokens; the parts of a dataset share an encoder."""
+    """The questions and passages of a dataset, with their tokens; the parts of a dataset share
+    an encoder.
+    """
 
     def __init__(self, dataset: Dataset, encoder: TextEncoder) -> None:
         self.dataset, self._encoder = dataset, encoder
@@ -75,7 +77,9 @@ class DatasetContents:
 
 @dataclass(frozen=True, eq=False)
 class MeasuredValues:
-    """One number per passage, question or candidate; pooling concatenates them, so the mean is over all."""
+    """One number per passage, question or candidate; pooling concatenates them, so the mean is
+    over all.
+    """
 
     numbers: NDArray[Any]  # booleans for a share, shape (n,)
 
@@ -261,7 +265,8 @@ def describe_datasets(datasets: Sequence[Dataset], analyzer: str = "word") -> Da
     Parameters
     ----------
     datasets : sequence of Dataset
-        Splits of one dataset, or different datasets. A dataset with several splits is divided into them.
+        Splits of one dataset, or different datasets. A dataset with several splits is divided into
+        them.
     analyzer : str
         The analyzer that defines tokens.
 
@@ -344,10 +349,11 @@ class Balance(NamedTuple):
 
 
 def measure_label_balance(dataset: Dataset) -> Balance | None:
-    """Measure how the right options of single-choice questions with gold are distributed over positions.
+    """Measure how the right options of single-choice questions with gold are distributed over
+    positions.
 
-    A question with k options and r right ones expects r/k right options at each of its k positions. None for other
-    tasks, or with fewer than two positions.
+    A question with k options and r right ones expects r/k right options at each of its k positions.
+    None for other tasks, or with fewer than two positions.
     """
     from scipy.stats import chi2
 

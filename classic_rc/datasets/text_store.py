@@ -1,4 +1,6 @@
-"""Passages and candidates of large datasets, whose texts are in a temporary file until they are read."""
+"""Passages and candidates of large datasets, whose texts are in a temporary file until they are
+read.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,11 @@ _BLOCK_CHARACTERS = 2**15
 
 
 class TextStore:
-    """Keeps the texts of a dataset: the first ones in memory, as they are, and all others in a temporary file.
+    """Keeps the texts of a dataset: the first ones in memory, as they are, and all others in a
+    temporary file.
 
-    `is_open` tells whether texts go to the file now. If it cannot be written, all texts stay in memory.
+    `is_open` tells whether texts go to the file now. If it cannot be written, all texts stay in
+    memory.
     """
 
     def __init__(self) -> None:
@@ -46,7 +50,9 @@ class TextStore:
         )
 
     def keep_candidates(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-        """Return the candidates, or the same with their texts in the file; consecutive questions can share them."""
+        """Return the candidates, or the same with their texts in the file; consecutive questions
+        can share them.
+        """
         if candidates is self._last[0]:
             return self._last[1]
         if type(candidates) is StoredCandidates or not (texts := candidate_texts(candidates)):
@@ -62,7 +68,9 @@ class TextStore:
         return candidates
 
     def _add(self, value: Any, n_characters: int) -> Any:
-        """Return the place of a value in a new block, which is moved to the file if it is full; None in memory."""
+        """Return the place of a value in a new block, which is moved to the file if it is full;
+        None in memory.
+        """
         if not self.is_open:
             self._left -= n_characters
             self.is_open = self._left < 0
@@ -95,7 +103,9 @@ class _Block:
 
 
 class _File:
-    """A temporary file of blocks; they are added at its end, and the one that was read last is in memory."""
+    """A temporary file of blocks; they are added at its end, and the one that was read last is
+    in memory.
+    """
 
     def __init__(self) -> None:
         self._file: Any = None
@@ -138,7 +148,9 @@ _TEXT: Any = Passage.__dict__["text"]
 
 
 class StoredPassage(Passage):
-    """A passage whose text is read from a store on every access; a copy with another text is in memory."""
+    """A passage whose text is read from a store on every access; a copy with another text is in
+    memory.
+    """
 
     __slots__ = ()
 
@@ -157,7 +169,9 @@ class StoredPassage(Passage):
 
 
 class StoredCandidates(TextCandidates):
-    """Candidates whose texts, and offsets if they have any, are read from a store on every access."""
+    """Candidates whose texts, and offsets if they have any, are read from a store on every
+    access.
+    """
 
     __slots__ = ("_n", "_place")
 

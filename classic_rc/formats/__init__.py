@@ -1,4 +1,6 @@
-"""Read and write submission and score files, in the datasets' official layouts and in one of our own."""
+"""Read and write submission and score files, in the datasets' official layouts and in one of our
+own.
+"""
 
 from classic_rc.formats.base import Format
 from classic_rc.formats.registry import (

@@ -1,4 +1,6 @@
-"""What answers in words mean, and the format of files that have them: a letter, a text, a model's whole output."""
+"""What answers in words mean, and the format of files that have them: a letter, a text, a
+model's whole output.
+"""
 
 from __future__ import annotations
 
@@ -52,40 +54,50 @@ _NUMBERS = ("index0", "index1")
 _WORDS = ("letter", "label", "text")
 """The readings of words, which a file may mix: some answers are letters and others texts."""
 _LONGEST_PREFIX = 80
-"""Characters that an option may have around it where it is an answer by itself: ``The correct option is: (B)``."""
+"""Characters that an option may have around it where it is an answer by itself: ``The correct
+option is: (B)``.
+"""
 _SHOWN_EXAMPLES = 3
 _SHOWN_TEXT = 60
 
 
 class AnswersFormat(Format):
-    """Rows with the id of a question and its answer: a table with a header, JSON lines, or a JSON list of objects.
+    """Rows with the id of a question and its answer: a table with a header, JSON lines, or a JSON
+    list of objects.
 
     One JSON object that maps ids to answers is read too, and so are the layouts of
-    :data:`classic_rc.formats.layouts.LAYOUTS`: the output of OpenAI's and Anthropic's batches, and logs of
-    inspect_ai. Any other JSON lines need the paths of ids and texts: ``FILE,id=PATH,text=PATH``. Columns are
-    recognised by name, in any case: ``id``, ``question_id``, ``qid``, ``example_id`` or ``idx``, and ``prediction``
-    (or ``predicted``, ``pred``, ``predicted_answer``, ``model_answer``), else one of ``answer``, ``output``,
-    ``response``, ``text``, ``generation``, ``generated_text`` and ``model_output``. Other columns are ignored. A
-    file with predictions next to ``answer`` has gold there, so the predictions are read.
+    :data:`classic_rc.formats.layouts.LAYOUTS`: the output of OpenAI's and Anthropic's batches, and
+    logs of inspect_ai. Any other JSON lines need the paths of ids and texts:
+    ``FILE,id=PATH,text=PATH``. Columns are recognised by name, in any case: ``id``,
+    ``question_id``, ``qid``, ``example_id`` or ``idx``, and ``prediction`` (or ``predicted``,
+    ``pred``, ``predicted_answer``, ``model_answer``), else one of ``answer``, ``output``,
+    ``response``, ``text``, ``generation``, ``generated_text`` and ``model_output``. Other columns
+    are ignored. A file with predictions next to ``answer`` has gold there, so the predictions are
+    read.
 
     ================ ===========================================================================================
-    single choice    a letter (``B``, ``(B)``, ``B.``, ``B. text``), the text of an option, equal up to blanks,
-                     case, quotes and a last period, or its index; or a text with the answer in a final form
-                     (:mod:`classic_rc.formats.extraction`) or a line of its own; all that a text states must agree
-    multiple answers several of these: joined letters (``AC``), joined by commas or semicolons, or a JSON list; true
-                     or false for each option; ``none`` or an empty list; or a text with these in a final form
+    single choice    a letter (``B``, ``(B)``, ``B.``, ``B. text``), the text of an option, equal up
+    to blanks,
+                     case, quotes and a last period, or its index; or a text with the answer in a
+                     final form (:mod:`classic_rc.formats.extraction`) or a line of its own; all
+                     that a text states must agree
+    multiple answers several of these: joined letters (``AC``), joined by commas or semicolons, or a
+    JSON list; true
+                     or false for each option; ``none`` or an empty list; or a text with these in a
+                     final form
     cloze and spans  the text; for several spans a JSON list, or one text
     ================ ===========================================================================================
 
-    ``FILE,sample=N`` says that the file answers N of the questions, a sample: its numbers are shown next to the
-    systems, and are not compared. What a model wrote before ``</think>`` is not part of its answer. With
-    ``FILE,pattern=REGEX`` the answer is what the first group of a regular expression finds (the whole match without
-    groups), and nothing else.
+    ``FILE,sample=N`` says that the file answers N of the questions, a sample: its numbers are shown
+    next to the systems, and are not compared. What a model wrote before ``</think>`` is not part of
+    its answer. With ``FILE,pattern=REGEX`` the answer is what the first group of a regular
+    expression finds (the whole match without groups), and nothing else.
 
-    An answer that says none of this counts as wrong. ``null`` is no answer. Several rows for one question are
-    samples of one system: their mean counts. All answers together show how they name options. If an answer can be
-    read in two ways, such as a number that may count from 0 or from 1, and the others do not show which, the file
-    is refused, and ``FILE,reading=index0``, ``reading=letter``, ``reading=text`` and so on declare it
+    An answer that says none of this counts as wrong. ``null`` is no answer. Several rows for one
+    question are samples of one system: their mean counts. All answers together show how they name
+    options. If an answer can be read in two ways, such as a number that may count from 0 or from 1,
+    and the others do not show which, the file is refused, and ``FILE,reading=index0``,
+    ``reading=letter``, ``reading=text`` and so on declare it
     (:data:`classic_rc.encodings.READINGS`).
     """
 
@@ -107,7 +119,9 @@ class AnswersFormat(Format):
     """How many of the questions the file answers, if it is a sample."""
 
     def with_options(self, options: Mapping[str, str]) -> Self:
-        """Return the format with what a specification says of ids, texts, patterns, samples and readings."""
+        """Return the format with what a specification says of ids, texts, patterns, samples and
+        readings.
+        """
         format = copy.copy(super().with_options(options))
         format.sample, format.reading = options.get("sample"), options.get("reading")
         if format.reading is not None and format.reading not in READINGS:
@@ -133,7 +147,9 @@ class AnswersFormat(Format):
         return format
 
     def recognises(self, text: str) -> bool:
-        """Return whether the first row has a column of ids and one of answers, or the text is one object."""
+        """Return whether the first row has a column of ids and one of answers, or the text is
+        one object.
+        """
         return self.layout is not None or has_answers(text)
 
     def parse(
@@ -194,7 +210,7 @@ class AnswersFormat(Format):
         return _decide(asked, self.reading, column, option, source, notes)
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Answers
 
 
@@ -284,9 +300,9 @@ def decide_answers(
 ) -> list[Prediction]:
     """Return the predictions that answers in words mean, as the format ``answers`` reads them.
 
-    `samples` has for each question its answers, one or several, each with its place; `source` is the file's name,
-    `notes` gets what a user should know, and `reading` is the declared one. Without it, DataError says that answers
-    can be read in several ways.
+    `samples` has for each question its answers, one or several, each with its place; `source` is
+    the file's name, `notes` gets what a user should know, and `reading` is the declared one.
+    Without it, DataError says that answers can be read in several ways.
     """
     return _decide(_ask(questions, samples), reading, "answer", GOLD_AS, source, notes)
 
@@ -297,7 +313,9 @@ def decide_samples(
     field: str,
     option: Option,
 ) -> str | None:
-    """Return the reading of answers in words; see :func:`classic_rc.encodings.decide_mixed_reading`."""
+    """Return the reading of answers in words; see
+    :func:`classic_rc.encodings.decide_mixed_reading`.
+    """
     return _find_reading(_ask(questions, samples), field, option)
 
 
@@ -312,7 +330,9 @@ def _ask(
 
 
 def _find_reading(asked: Sequence[_Asked], field: str, option: Option) -> str | None:
-    """Return the reading of a file's answers, which all of them decide together; None if no choice is needed."""
+    """Return the reading of a file's answers, which all of them decide together; None if no
+    choice is needed.
+    """
     samples = [(sample, one) for one in asked if one.has_choices for sample in one.samples]
     has_words = any(not _are_numbers(sample) for sample, _ in samples)
     strict, mixed = list[Written](), list[Written]()
@@ -434,7 +454,7 @@ def _parse_answer(sample: _Sample, one: _Asked, reading: str | None) -> Answer |
     return (text,) if text.strip() else None
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # What an answer states
 
 
@@ -478,7 +498,9 @@ def _says_any(parts: _Parts, one: _Asked) -> bool:
 
 
 def _read_place(place: Place, one: _Asked) -> list[_Parts]:
-    """Return what a place states: nothing, an answer, or several different ones if others follow it."""
+    """Return what a place states: nothing, an answer, or several different ones if others follow
+    it.
+    """
     for said, after in place.said:
         parts = _split(said, one)
         if _says_any(parts, one):
@@ -488,12 +510,15 @@ def _read_place(place: Place, one: _Asked) -> list[_Parts]:
                     lambda other: _says_any(other, one), (_split(part, one) for part in after)
                 ),
             ]
-    # The label of no option is an answer too, and another one than those that may be stated elsewhere.
+    # The label of no option is an answer too, and another one than those that may be stated
+    # elsewhere.
     return [_Parts()] if place.is_label else []
 
 
 def _unwrap(value: Any) -> Any:
-    """Return the answer in a fenced block or in an object with a column of answers, or the value as it is."""
+    """Return the answer in a fenced block or in an object with a column of answers, or the value
+    as it is.
+    """
     if isinstance(value, str):
         fence = _FENCE.fullmatch(value)
         value = fence[1] if fence else value
@@ -563,7 +588,8 @@ def _say(value: Any, one: _Asked) -> dict[str, int]:
 def _resolve(parts: _Parts, reading: str, one: _Asked, may_mix: bool) -> frozenset[int] | None:
     """Return the options that an answer names in a reading, or None.
 
-    With `may_mix`, a word that is one option in every reading that it has is that option in this reading too.
+    With `may_mix`, a word that is one option in every reading that it has is that option in this
+    reading too.
     """
     if parts.selected is not None or reading == "flags":
         return parts.flags if parts.selected is None else parts.selected
@@ -586,13 +612,17 @@ def _resolve(parts: _Parts, reading: str, one: _Asked, may_mix: bool) -> frozens
 
 
 def _as_list(value: Any) -> Any:
-    """Return the list that a text such as ``["A", "C"]`` or ``['A', 'C']`` is, or the value as it is."""
+    """Return the list that a text such as ``["A", "C"]`` or ``['A', 'C']`` is, or the value as
+    it is.
+    """
     content = _evaluate(value, "[")
     return content if isinstance(content, list) else value
 
 
 def _evaluate(value: Any, start: str) -> Any:
-    """Return what a text from a bracket on is in JSON, or in Python, as pandas writes lists; else the value."""
+    """Return what a text from a bracket on is in JSON, or in Python, as pandas writes lists;
+    else the value.
+    """
     if not isinstance(value, str) or not value.strip().startswith(start):
         return value
     with suppress(DataError):

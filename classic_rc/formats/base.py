@@ -1,4 +1,6 @@
-"""The base class of formats, which write scores or decisions to a file and read them back, and their helpers."""
+"""The base class of formats, which write scores or decisions to a file and read them back, and
+their helpers.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +21,16 @@ from classic_rc.questions import Question, Task
 Content: TypeAlias = Literal["scores", "decisions"]
 
 Key: TypeAlias = "tuple[str | int, ...]"
-"""The key of a question, or of one of its candidates, in a file: ``("7",)``, ``("news/1.txt", "0")``."""
+"""The key of a question, or of one of its candidates, in a file: ``("7",)``, ``("news/1.txt",
+"0")``.
+"""
 
 
 class Format(ABC):
     """A layout of submission or score files.
 
-    A file answers every question exactly once. Of tied answers it has the first, because no such layout can
-    express ties.
+    A file answers every question exactly once. Of tied answers it has the first, because no such
+    layout can express ties.
 
     Attributes
     ----------
@@ -43,12 +47,13 @@ class Format(ABC):
     readers : frozenset of str
         The readers of the datasets for which this is the official layout.
     is_detected : bool
-        Whether files are recognised by their content. Else the user names the format, and it changes what a file
-        means.
+        Whether files are recognised by their content. Else the user names the format, and it
+        changes what a file means.
     measure : str
         What distinguishes a second reading of a log from the first one, in names of rows.
     around : tuple of (str, str, str)
-        What a file has before, between and after the texts that :meth:`render` returns for blocks of questions.
+        What a file has before, between and after the texts that :meth:`render` returns for blocks
+        of questions.
     takes : frozenset of str
         The options that a specification may give: ``FILE,key=value``.
     """
@@ -95,7 +100,9 @@ class Format(ABC):
     def parse(
         self, text: str, questions: Sequence[Question], source: str, *, partial: bool = False
     ) -> Scores | list[Prediction]:
-        """Parse the scores or decisions in a text, in the order of `questions`; see :meth:`read`."""
+        """Parse the scores or decisions in a text, in the order of `questions`; see
+        :meth:`read`.
+        """
 
     @abstractmethod
     def render(
@@ -104,7 +111,9 @@ class Format(ABC):
         scores: Scores | None,
         predictions: Sequence[Prediction] | None,
     ) -> str:
-        """Return the text of a block of questions, without what is `around` blocks; see :meth:`write_blocks`."""
+        """Return the text of a block of questions, without what is `around` blocks; see
+        :meth:`write_blocks`.
+        """
 
     def has_scores(self, text: str, source: str) -> bool:
         """Return whether a text of this layout has scores, and not only decisions.
@@ -135,8 +144,8 @@ class Format(ABC):
         source : str
             The name of the file in error messages.
         partial : bool
-            Whether the file may also answer questions that are not in `questions`. Layouts without names of
-            questions cannot tell them apart, and need all questions.
+            Whether the file may also answer questions that are not in `questions`. Layouts without
+            names of questions cannot tell them apart, and need all questions.
         notes : list of str, optional
             Receives notes for the user, such as the number of questions without an answer.
 
@@ -150,7 +159,8 @@ class Format(ABC):
         UsageError
             The layout does not support the task.
         DataError
-            The file is malformed, has an unknown question, or answers a question twice or not at all.
+            The file is malformed, has an unknown question, or answers a question twice or not at
+            all.
         """
         self._check_questions(questions)
         return self._parse_with_notes(
@@ -160,7 +170,9 @@ class Format(ABC):
     def _parse_with_notes(
         self, text: str, questions: Sequence[Question], source: str, partial: bool, notes: list[str]
     ) -> Scores | list[Prediction]:
-        """Parse a text as :meth:`parse` does, and add notes; layouts that have more to say override it."""
+        """Parse a text as :meth:`parse` does, and add notes; layouts that have more to say
+        override it.
+        """
         content = self.parse(text, questions, source, partial=partial)
         if not isinstance(content, Scores):
             unanswered = sum(not prediction.answers for prediction in content)
@@ -174,7 +186,8 @@ class Format(ABC):
     def read_scores(
         self, text: str, questions: Sequence[Question], *, source: str, partial: bool = False
     ) -> Scores:
-        """Read the scores of a file, which may also have decisions. The parameters are as in :meth:`read`.
+        """Read the scores of a file, which may also have decisions. The parameters are as in
+        :meth:`read`.
 
         Returns
         -------
@@ -212,16 +225,17 @@ class Format(ABC):
         questions : sequence of Question
             All of one task.
         scores : Scores, optional
-            Required if the layout has only scores. They are written as they are. Scores that are read tie only if
-            they are equal, so write ``scores.with_equal_ties()`` to keep the ties of this package's solvers.
+            Required if the layout has only scores. They are written as they are. Scores that are
+            read tie only if they are equal, so write ``scores.with_equal_ties()`` to keep the ties
+            of this package's solvers.
         predictions : sequence of Prediction, optional
             Required if the layout has only decisions. A layout with both takes either or both.
 
         Raises
         ------
         UsageError
-            The layout does not support the task or needs an argument that is missing, or a question has no answer
-            or an infinite score.
+            The layout does not support the task or needs an argument that is missing, or a question
+            has no answer or an infinite score.
         """
         return "".join(self.write_blocks([(questions, scores, predictions)]))
 
@@ -229,7 +243,8 @@ class Format(ABC):
         self,
         blocks: Iterable[tuple[Sequence[Question], Scores | None, Sequence[Prediction] | None]],
     ) -> Iterator[str]:
-        """Yield the text of a file in pieces; the blocks are arguments of :meth:`write`, for consecutive questions.
+        """Yield the text of a file in pieces; the blocks are arguments of :meth:`write`, for
+        consecutive questions.
 
         No block begins within a run of questions about one passage.
         """
@@ -305,7 +320,9 @@ def _check_scores(scores: Scores, questions: Sequence[Question]) -> None:
 
 
 def first_answer(prediction: Prediction) -> Answer:
-    """Return the first answer of a prediction, the one that a file can have; UsageError if it has none."""
+    """Return the first answer of a prediction, the one that a file can have; UsageError if it
+    has none.
+    """
     if prediction.answers:
         return prediction.answers[0]
     if prediction.selection_probability is not None:
@@ -346,7 +363,8 @@ def in_question_order(
 ) -> list[Node]:
     """Return the entries of a file in the order of `keys`; each key must have exactly one entry.
 
-    `names` are the names of a key's parts, for messages. With `partial`, entries with other keys are skipped.
+    `names` are the names of a key's parts, for messages. With `partial`, entries with other keys
+    are skipped.
     """
     keys = list(keys)
     found = match_entries(entries, keys, names, source, partial=partial)
@@ -370,7 +388,9 @@ def match_entries(
     *,
     partial: bool = False,
 ) -> dict[Key, Node]:
-    """Return the entries of a file by key, each of `keys` at most once; see :func:`in_question_order`."""
+    """Return the entries of a file by key, each of `keys` at most once; see
+    :func:`in_question_order`.
+    """
     known = set(keys)
     if len(known) < len(keys):
         duplicate = Counter(keys).most_common(1)[0][0]

@@ -1,8 +1,10 @@
-r"""Where a language model's text states its answer: final forms such as ``The answer is (B)`` or ``\boxed{B}``.
+r"""Where a language model's text states its answer: final forms such as ``The answer is (B)`` or
+``\boxed{B}``.
 
-This module finds the places; the format ``answers`` knows the options and decides what each place says. All places
-of a text must say the same option. What is ambiguous is not a place: a letter inside a sentence
-(``A dog barked``), a form in a clause that is negated or supposed (``I doubt that the answer is B``), a question.
+This module finds the places; the format ``answers`` knows the options and decides what each place
+says. All places of a text must say the same option. What is ambiguous is not a place: a letter
+inside a sentence (``A dog barked``), a form in a clause that is negated or supposed (``I doubt that
+the answer is B``), a question.
 """
 
 from __future__ import annotations
@@ -67,7 +69,8 @@ _TAKEN_BACK = re.compile(
     r"\W*(?:which|but\s+(?:that|this|it))\s+(?:is|would\s+be)(?:n['’]t|\s+(?:not|wrong|incorrect|false))\b",
     re.I,
 )
-# What follows an answer in its sentence. A text can go on after a comma, so there a clause must begin.
+# What follows an answer in its sentence. A text can go on after a comma, so there a clause must
+# begin.
 _REASON = r"(?:because|since|based|given|according|due|which)\b"
 _AFTER_TEXT = re.compile(rf"\s*(?:$|[.!;](?=\s|$|[\"”’)\]])|,?\s+{_REASON}|\s[-–—]+\s|\s\()", re.I)
 _AFTER_LABEL = re.compile(
@@ -93,8 +96,9 @@ _SENTENCE_END = re.compile(r"[.!?](?:\s|$)|\n")
 class Place(NamedTuple):
     """A place where a text may state its answer.
 
-    Each of `said` is what it may say, the longest first, with the parts of the sentence that follow: the first of
-    `said` that is an option counts, and further options right after it are other answers.
+    Each of `said` is what it may say, the longest first, with the parts of the sentence that
+    follow: the first of `said` that is an option counts, and further options right after it are
+    other answers.
     """
 
     way: str
@@ -122,7 +126,8 @@ def without_reasoning(text: str) -> str:
 
 
 def plain_text(text: str) -> str:
-    r"""Return a text without the marks of Markdown and LaTeX, and with full-width letters as usual ones.
+    r"""Return a text without the marks of Markdown and LaTeX, and with full-width letters as usual
+    ones.
 
     Examples
     --------
@@ -195,7 +200,8 @@ def _read_on(way: str, rest: str, start: int) -> Iterator[Place]:
     )
     if label := _LABEL.match(rest):
         follows = _AFTER_LABEL.match(rest, label.end())
-        # "The answer is a dog": a small letter without brackets is a label only where its clause ends.
+        # "The answer is a dog": a small letter without brackets is a label only where its clause
+        # ends.
         is_word = (
             follows is not None and follows[0][:1].isspace() and _SMALL_LETTER.fullmatch(label[0])
         )

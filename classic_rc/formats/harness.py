@@ -21,14 +21,16 @@ from classic_rc.questions import Dataset, Question, Task, normalised_text
 
 
 class HarnessFormat(Format):
-    """A log of ``lm_eval --log_samples``: the option with the highest log-likelihood, or the generated answer.
+    """A log of ``lm_eval --log_samples``: the option with the highest log-likelihood, or the
+    generated answer.
 
-    Of equal log-likelihoods the first counts, as in the harness, so that the accuracy is its ``acc`` to the last
-    digit. Questions are matched by content (passage, question and options up to blanks and case), never by id, and
-    options may be in another order. The log may have more questions.
+    Of equal log-likelihoods the first counts, as in the harness, so that the accuracy is its
+    ``acc`` to the last digit. Questions are matched by content (passage, question and options up to
+    blanks and case), never by id, and options may be in another order. The log may have more
+    questions.
 
-    MultiRC's logs have a row for each option. An option is selected if the harness would have taken its label for
-    1, so that the share of options labelled correctly is its ``acc``.
+    MultiRC's logs have a row for each option. An option is selected if the harness would have taken
+    its label for 1, so that the share of options labelled correctly is its ``acc``.
     """
 
     name = "harness"
@@ -60,7 +62,9 @@ class HarnessFormat(Format):
     def read_scores(
         self, text: str, questions: Sequence[Question], *, source: str, partial: bool = False
     ) -> Scores:
-        """Read the scores: log-likelihoods of options; for labels, how much more likely 1 is than 0."""
+        """Read the scores: log-likelihoods of options; for labels, how much more likely 1 is
+        than 0.
+        """
         self._check_questions(questions)
         log = self._read_log(text, source, questions)
         if not log.responses[0].values:
@@ -186,10 +190,11 @@ class HarnessFormat(Format):
 
 
 class HarnessNormFormat(HarnessFormat):
-    """The format ``harness`` with ``acc_norm``: log-likelihoods divided by the characters of the option.
+    """The format ``harness`` with ``acc_norm``: log-likelihoods divided by the characters of the
+    option.
 
-    The delimiter before an option does not count: a blank, unless the task has another one or none. The one that
-    gives the logged ``acc_norm`` of most questions is taken.
+    The delimiter before an option does not count: a blank, unless the task has another one or none.
+    The one that gives the logged ``acc_norm`` of most questions is taken.
     """
 
     name = "harness-norm"
@@ -224,10 +229,11 @@ class HarnessNormFormat(HarnessFormat):
 
 
 class HarnessYesFormat(HarnessFormat):
-    """The format ``harness`` for logs whose labels are reversed: an option is selected if "yes" is more likely.
+    """The format ``harness`` for logs whose labels are reversed: an option is selected if "yes" is
+    more likely.
 
-    The harness's ``multirc`` compares label 1, "right", with the second continuation, and that is "no". So its
-    ``acc`` is high for a model that says "no" to right options.
+    The harness's ``multirc`` compares label 1, "right", with the second continuation, and that is
+    "no". So its ``acc`` is high for a model that says "no" to right options.
     """
 
     name = "harness-yes"
@@ -244,7 +250,9 @@ class HarnessYesFormat(HarnessFormat):
 
 
 class HarnessLastFormat(HarnessFormat):
-    """The format ``harness`` with the last of several filters: ``flexible-extract`` after ``strict-match``."""
+    """The format ``harness`` with the last of several filters: ``flexible-extract`` after
+    ``strict-match``.
+    """
 
     name = "harness-last"
     measure = "last filter"
@@ -259,7 +267,9 @@ class HarnessLastFormat(HarnessFormat):
 
 
 def _reading_of_log(questions: Sequence[Question], source: str) -> str | None:
-    """Return how the targets of a log were declared to name options, where the questions are the log's own."""
+    """Return how the targets of a log were declared to name options, where the questions are the
+    log's own.
+    """
     read_with = questions.read_with if isinstance(questions, Dataset) else None
     is_own = read_with is not None and Path(source).absolute() == Path(read_with["path"]).absolute()
     return read_with["gold_as"] if read_with is not None and is_own else None
@@ -284,7 +294,9 @@ def _count_other(log: HarnessLog, scores: Sequence[NDArray[np.float64]]) -> int:
 
 
 def _decide_label_texts(log: HarnessLog, source: str, notes: list[str]) -> list[Prediction]:
-    """Return the options that the model called right in words; a text that is not a label counts as wrong."""
+    """Return the options that the model called right in words; a text that is not a label counts
+    as wrong.
+    """
     predictions = []
     unparsed: list[tuple[Response, Any]] = []
     for question, response in zip(log.questions, log.responses, strict=True):
@@ -315,7 +327,9 @@ _Match: TypeAlias = "tuple[int, NDArray[np.int64]]"
 def _match(
     log: HarnessLog, questions: Sequence[Question], source: str, notes: list[str]
 ) -> list[_Match]:
-    """Find each question in the log, by passage, question and options; else by question and options alone."""
+    """Find each question in the log, by passage, question and options; else by question and
+    options alone.
+    """
     exact: dict[Any, list[int]] = defaultdict(list)
     loose: dict[Any, list[int]] = defaultdict(list)
     for i, own in enumerate(log.questions):

@@ -1,4 +1,6 @@
-"""The documents of lm-evaluation-harness: the passage, question and options of each task family, by its fields."""
+"""The documents of lm-evaluation-harness: the passage, question and options of each task family,
+by its fields.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ _MIN_WORDS = 3  # of a field that a note names, because no system reads it
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What a document asks. Its texts are never from the prompt, which can also have other questions' answers."""
+    """What a document asks. Its texts are never from the prompt, which can also have other
+    questions' answers.
+    """
 
     family: (
         str | None
@@ -54,7 +58,8 @@ _Texts: TypeAlias = "Sequence[str] | None"
 
 
 def read_document(doc: Node, continuations: Sequence[str] | None, n_prompts: int = 1) -> Document:
-    """Read the ``doc`` of a row. `continuations` are what the model scored; None if it generated a text.
+    """Read the ``doc`` of a row. `continuations` are what the model scored; None if it generated a
+    text.
 
     `n_prompts` is the number of different prompts before the continuations.
     """
@@ -107,7 +112,9 @@ def read_document(doc: Node, continuations: Sequence[str] | None, n_prompts: int
 def _in_scored_order(
     doc: Node, options: Sequence[str], continuations: Sequence[str]
 ) -> Sequence[str] | None:
-    """Return the options in the order in which the model scored them; None if that order is unknown."""
+    """Return the options in the order in which the model scored them; None if that order is
+    unknown.
+    """
     labels = _read_labels(doc, continuations)
     if len(options) != len(continuations):
         if labels is None:
@@ -133,7 +140,9 @@ def _in_scored_order(
 
 
 def _read_labels(doc: Node, continuations: Sequence[str]) -> list[int] | None:
-    """Return the position of the option that each label means, such as A or (1); None for other continuations."""
+    """Return the position of the option that each label means, such as A or (1); None for other
+    continuations.
+    """
     found = [_LABEL.fullmatch(text.strip()) for text in continuations]
     labels = [match[1].casefold() for match in found if match is not None]
     if len(labels) < len(continuations) or len(set(labels)) < len(labels):
@@ -165,11 +174,12 @@ def _pieces(text: str) -> Counter[str]:
 def join_documents(
     documents: Sequence[Document], ids: Sequence[str]
 ) -> list[tuple[Question, list[int]]]:
-    """Return the questions of a task's documents, each with the positions of the documents that it is from.
+    """Return the questions of a task's documents, each with the positions of the documents that it
+    is from.
 
-    A document is a question; where it is one option and its label, all options of a question are one. Either all
-    documents are of labels or none, and only labels give gold. `ids` are those of the questions; documents of
-    labels have their own. Equal passages are one object.
+    A document is a question; where it is one option and its label, all options of a question are
+    one. Either all documents are of labels or none, and only labels give gold. `ids` are those of
+    the questions; documents of labels have their own. Equal passages are one object.
     """
     passages: dict[str, Passage] = {}
     groups: dict[Any, list[int]] = {}
@@ -203,13 +213,17 @@ def join_documents(
 
 
 def conditional_requests(prompts: Sequence[str]) -> list[int]:
-    """Return the requests with a prompt; ``acc_mutual_info`` makes one more for each option, without it."""
+    """Return the requests with a prompt; ``acc_mutual_info`` makes one more for each option,
+    without it.
+    """
     prompted = [i for i, prompt in enumerate(prompts) if prompt]
     return prompted if 2 * len(prompted) == len(prompts) else list(range(len(prompts)))
 
 
 def says_right(continuation: str) -> bool:
-    """Return whether a label says that an option is right: "yes", or a sentence that ends with it."""
+    """Return whether a label says that an option is right: "yes", or a sentence that ends with
+    it.
+    """
     return normalised_text(continuation).rpartition(" ")[2].strip(".!?\"'") in RIGHT_WORDS
 
 
@@ -217,7 +231,7 @@ def _is_truth(continuation: str) -> bool:
     return says_right(continuation) or normalised_text(continuation) in WRONG_WORDS
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Families
 
 
@@ -236,14 +250,18 @@ def _race_problems(doc: Node) -> Node:
 
 
 def _read_race(doc: Node) -> _Asked:
-    """Read RACE's row for an article: the harness asks the last problem, and tells the answers of the others."""
+    """Read RACE's row for an article: the harness asks the last problem, and tells the answers
+    of the others.
+    """
     problems = _race_problems(doc)
     last = problems.child(len(problems.value) - 1)
     return doc.text("article"), last.text("question"), last.texts("options")
 
 
 def _read_labelled(doc: Node, family: _Family) -> Document:
-    """Read a row of one option and its label: MultiRC as SuperGLUE has it, MC-TACO, or what ``perturb`` writes."""
+    """Read a row of one option and its label: MultiRC as SuperGLUE has it, MC-TACO, or what
+    ``perturb`` writes.
+    """
     label = doc.value["label"]
     if label not in (0, 1, -1, None):
         raise doc.error(
@@ -279,7 +297,9 @@ _OPTIONS = ("options", "choices", "choice", "answers", "endings", "candidates")
 
 
 def _read_any(doc: Node) -> _Asked:
-    """Read the passage and the question of a document by the usual names of fields: QuAIL, MMLU and many others."""
+    """Read the passage and the question of a document by the usual names of fields: QuAIL, MMLU
+    and many others.
+    """
     names = {key.lower(): key for key in doc.value if isinstance(key, str)}
     asked = next(
         (names[name] for name in _QUESTIONS if isinstance(doc.value.get(names.get(name)), str)),
@@ -301,7 +321,9 @@ def _join_texts(value: Any) -> str:
 
 
 def _find_options(doc: Node, continuations: Sequence[str] | None) -> Sequence[str] | None:
-    """Return the list of options of a document, or where the model scored letters, its columns of options."""
+    """Return the list of options of a document, or where the model scored letters, its columns
+    of options.
+    """
     lists = [doc.value[key] for key in _OPTIONS if _is_texts(doc.value.get(key), 2)]
     if continuations is None:
         return next(iter(lists), None)
@@ -397,7 +419,8 @@ class _Family:
     )
     is_label: bool = False  # whether a document is one option, which is right or wrong by itself
     needs_words: bool = False  # whether the continuations must be yes and no
-    # The right options, where the document alone has them: from its own options and the continuations.
+    # The right options, where the document alone has them: from its own options and the
+    # continuations.
     find_right: Callable[[Node, _Texts, _Texts], frozenset[int] | None] = (
         lambda doc, options, continuations: None
     )

@@ -1,4 +1,6 @@
-"""Sample logs of lm-evaluation-harness, read and checked: the questions, and what the model answered to each."""
+"""Sample logs of lm-evaluation-harness, read and checked: the questions, and what the model
+answered to each.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ from classic_rc.predictions import Answer
 from classic_rc.questions import Question, Task, normalised_text
 
 Kind: TypeAlias = Literal["choices", "labels", "texts"]
-"""What a model answered with: a log-likelihood of each option, of each label of each option, or a text."""
+"""What a model answered with: a log-likelihood of each option, of each label of each option, or
+a text.
+"""
 
 _KEYS = {"doc", "arguments", "resps"}
 _LETTER = re.compile(r"\W*\w\W*")
@@ -71,12 +75,16 @@ class HarnessLog:
 
     @property
     def is_reversed(self) -> bool:
-        """Whether the first of two labels is "yes" but the harness counts it as label 0, "wrong"."""
+        """Whether the first of two labels is "yes" but the harness counts it as label 0,
+        "wrong".
+        """
         return self.kind == "labels" and _is_reversed(self.responses[0])
 
     @property
     def formats(self) -> tuple[str, ...]:
-        """The names of the formats that read different answers from this log, the one of ``acc`` first."""
+        """The names of the formats that read different answers from this log, the one of ``acc``
+        first.
+        """
         last = ("harness-last",) if self.n_filters > 1 else ()
         if self.kind == "choices" and all(
             "acc_norm" in response.logged for response in self.responses
@@ -98,8 +106,9 @@ def read_log(
 ) -> HarnessLog:
     """Read a sample log, as the current release of the harness and the one before it write logs.
 
-    The log's settings are in ``results_*.json`` next to its path, `source`. With `last_filter`, the rows are those
-    of the last filter. `gold_as` is how targets name options, one of :data:`classic_rc.encodings.READINGS`.
+    The log's settings are in ``results_*.json`` next to its path, `source`. With `last_filter`, the
+    rows are those of the last filter. `gold_as` is how targets name options, one of
+    :data:`classic_rc.encodings.READINGS`.
     """
     notes: list[str] = []
     rows, n_filters = _choose_filter(_read_rows(text, source), notes, -1 if last_filter else 0)
@@ -176,7 +185,9 @@ def _read_rows(text: str, source: str) -> list[Node]:
 
 
 def _choose_filter(rows: Sequence[Node], notes: list[str], place: int) -> tuple[list[Node], int]:
-    """Return the rows of the filter at a place, and the number of filters: each has a row for every document."""
+    """Return the rows of the filter at a place, and the number of filters: each has a row for
+    every document.
+    """
     names = list(dict.fromkeys(str(row.value.get("filter", "")) for row in rows))
     chosen = [row for row in rows if str(row.value.get("filter", "")) == names[place]]
     if len(names) > 1:
@@ -213,7 +224,9 @@ def _several_tasks(row: Node, found: str) -> DataError:
 
 
 def _read_arguments(row: Node) -> tuple[list[str], list[str] | None]:
-    """Return the contexts and continuations of a row; no continuations if the model generated a text."""
+    """Return the contexts and continuations of a row; no continuations if the model generated a
+    text.
+    """
     value = row.child("arguments").value
     parts = list(value.values()) if isinstance(value, Mapping) else []
     pairs = [list(part.values()) for part in parts if isinstance(part, Mapping)]
@@ -283,7 +296,7 @@ def _log_likelihood(row: Node, key: str, i: int) -> float:
     )
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Questions
 
 
@@ -295,7 +308,9 @@ def _read_golds(
     source: str,
     gold_as: str | None,
 ) -> tuple[list[Any], str | None, DataError | None]:
-    """Return the right answers that the rows have and the reading of their targets, or the error for several."""
+    """Return the right answers that the rows have and the reading of their targets, or the error
+    for several.
+    """
     if responses[0].values:
         return _read_targets(rows, documents, responses, gold_as)
     # A target of a generated answer is an answer itself: a letter, a text or an index.
@@ -303,7 +318,8 @@ def _read_golds(
     answers = [[(response.node, text) for text in response.texts] for response in responses]
     with suppress(DataError):
         gold_as = gold_as or decide_samples(questions, targets, "target", GOLD_AS)
-    # Answers are compared with targets, so they name options in the same way and can show which it is.
+    # Answers are compared with targets, so they name options in the same way and can show which it
+    # is.
     both = [target + answer for target, answer in zip(targets, answers, strict=True)]
     try:
         reading = gold_as or decide_samples(questions, both, "target", GOLD_AS)
@@ -337,10 +353,12 @@ def _read_targets(
     responses: Sequence[Response],
     gold_as: str | None,
 ) -> tuple[list[Any], str | None, DataError | None]:
-    """Return the right options of each row, None where they are hidden, and the reading of targets or the error.
+    """Return the right options of each row, None where they are hidden, and the reading of targets
+    or the error.
 
-    A target is a choice, or the position of one from 0 (several in a list), below 0 if it is hidden; a log has all
-    as texts. Where "2" may be both, it is not what contradicts the logged accuracy.
+    A target is a choice, or the position of one from 0 (several in a list), below 0 if it is
+    hidden; a log has all as texts. Where "2" may be both, it is not what contradicts the logged
+    accuracy.
     """
     written = []
     for row, document, response in zip(rows, documents, responses, strict=True):
@@ -391,7 +409,9 @@ def _position(row: Node) -> frozenset[int] | None:
 
 
 def _choice(row: Node, document: Document, response: Response) -> frozenset[int] | None:
-    """Return the position of the choice that a target is, as the model saw it or in the document, or None."""
+    """Return the position of the choice that a target is, as the model saw it or in the
+    document, or None.
+    """
     target = _plain_target(row)
     if not isinstance(target, str):
         return None
@@ -432,7 +452,9 @@ def _join_responses(
 
 
 def _describe_questions(documents: Sequence[Document], questions: Sequence[Question]) -> list[str]:
-    """Return notes on what the questions lack, and on what the model's prompts have apart from them."""
+    """Return notes on what the questions lack, and on what the model's prompts have apart from
+    them.
+    """
     notes = []
     is_known = documents[0].is_known
     n_scored = sum(not document.has_options for document in documents)
@@ -497,7 +519,9 @@ def _describe_metrics(rows: Sequence[Node], responses: Sequence[Response]) -> li
 
 
 def _describe_labels(questions: Sequence[Question], responses: Sequence[Response]) -> list[str]:
-    """Return notes on the accuracy of labels, which is not among the metrics of multiple-answer questions."""
+    """Return notes on the accuracy of labels, which is not among the metrics of multiple-answer
+    questions.
+    """
     pairs = [
         (one > zero, option in question.gold)
         for question, response in zip(questions, responses, strict=True)

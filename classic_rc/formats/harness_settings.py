@@ -1,4 +1,6 @@
-"""The name of a harness log, and the file ``results_*.json`` next to it: the model's name and its settings."""
+"""The name of a harness log, and the file ``results_*.json`` next to it: the model's name and
+its settings.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,9 @@ def task_of_log(path: str) -> str | None:
 
 
 def name_of_log(path: str) -> str | None:
-    """Return the model's name, else that of the log without its date; None if the file's name is not a log's."""
+    """Return the model's name, else that of the log without its date; None if the file's name is
+    not a log's.
+    """
     task = task_of_log(path)
     if task is None:
         return None
@@ -57,7 +61,9 @@ def name_of_log(path: str) -> str | None:
 
 
 def read_settings(path: str) -> LogSettings | None:
-    """Return what the results file with the log's date says, else the only one in the folder, or None."""
+    """Return what the results file with the log's date says, else the only one in the folder, or
+    None.
+    """
     match = _FILE.fullmatch(Path(path).name)
     if match is None:
         return None

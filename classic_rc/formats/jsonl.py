@@ -36,8 +36,9 @@ class JSONLinesFormat(Format):
     ``selected``    whether the candidate is (part of) the answer; in every row or in none
     =============== ============================================================================================
 
-    Of candidates with equal texts, the first is the one selected. Decisions on span questions without scores need
-    no candidates: their rows are the answer's texts (without ``candidate``), or one row with nothing selected.
+    Of candidates with equal texts, the first is the one selected. Decisions on span questions
+    without scores need no candidates: their rows are the answer's texts (without ``candidate``), or
+    one row with nothing selected.
     """
 
     name = "jsonl"
@@ -177,7 +178,9 @@ def _read_scores(
 def _group_rows_by_candidate(
     rows: list[Node], questions: Sequence[Question], source: str, *, partial: bool = False
 ) -> list[list[Node]]:
-    """Return the rows of each question, in the order of its candidates; each candidate must have exactly one."""
+    """Return the rows of each question, in the order of its candidates; each candidate must have
+    exactly one.
+    """
     texts = [[candidate.text for candidate in question.candidates] for question in questions]
     keys = [
         (q.id, i)
@@ -204,7 +207,9 @@ def _group_rows_by_candidate(
 def _group_rows_by_question(
     rows: list[Node], questions: Sequence[Question], source: str, *, partial: bool = False
 ) -> list[list[Node]]:
-    """Return the rows of each question, in the file's order; each question must have at least one."""
+    """Return the rows of each question, in the file's order; each question must have at least
+    one.
+    """
     groups: dict[str, list[Node]] = {question.id: [] for question in questions}
     for row in rows:
         name = row.name("question_id")
@@ -225,7 +230,9 @@ def _group_rows_by_question(
 
 
 def _read_answers(question: Question, selected: list[Node]) -> tuple[Answer, ...]:
-    """Return the answer of the selected rows. Without any there is no answer, except the empty multiple answer."""
+    """Return the answer of the selected rows. Without any there is no answer, except the empty
+    multiple answer.
+    """
     if question.task is Task.MULTIPLE_ANSWER:
         return (frozenset(row.integer("candidate") for row in selected),)
     if not selected:

@@ -1,4 +1,6 @@
-"""The layouts of files of answers: where the id of a question and the answer, or a model's text, are in a row."""
+"""The layouts of files of answers: where the id of a question and the answer, or a model's text,
+are in a row.
+"""
 
 from __future__ import annotations
 
@@ -90,7 +92,9 @@ def find_layout(text: str) -> Layout | None:
 def read_rows(
     text: str, source: str, layout: Layout | None, notes: list[str]
 ) -> tuple[list[Row], str, str]:
-    """Return the rows of a file, and the names of its ids and answers; without a layout, columns have them."""
+    """Return the rows of a file, and the names of its ids and answers; without a layout, columns
+    have them.
+    """
     if layout is None:
         nodes = _read_rows(text, source)
         ids, column = _find_columns(nodes, source, notes)
@@ -186,7 +190,7 @@ def _as_lines(samples: Iterator[dict[str, Any]] | list[dict[str, Any]]) -> str:
     return "".join(json.dumps(sample) + "\n" for sample in kept)
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Columns with a name
 
 
@@ -205,7 +209,9 @@ _OTHER_LAYOUT = {"candidate", "selected"}  # columns of the rows of candidates o
 
 
 def has_answers(text: str) -> bool:
-    """Return whether the first row has a layout, or columns of ids and answers, or the text is one object by id."""
+    """Return whether the first row has a layout, or columns of ids and answers, or the text is
+    one object by id.
+    """
     if find_layout(text) is not None:
         return True
     names = {name.strip().lower() for name in _first_names(text)}
@@ -217,7 +223,9 @@ def has_answers(text: str) -> bool:
 
 
 def _first_names(text: str) -> Sequence[str]:
-    """Return the names of the first row's columns; none if the text does not start as a table or as JSON does."""
+    """Return the names of the first row's columns; none if the text does not start as a table or
+    as JSON does.
+    """
     content = text.lstrip()
     if content.startswith("["):
         with suppress(ValueError, RecursionError):
@@ -234,7 +242,9 @@ def _first_names(text: str) -> Sequence[str]:
 
 
 def _is_one_object(text: str) -> bool:
-    """Return whether a text looks like one JSON object that maps ids to answers, and not like rows."""
+    """Return whether a text looks like one JSON object that maps ids to answers, and not like
+    rows.
+    """
     content = text.strip()
     is_row = isinstance(first_row(content), Mapping) and "\n" in content
     names = {name.strip().lower() for name in _first_names(content)}

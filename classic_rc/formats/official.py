@@ -34,15 +34,17 @@ from classic_rc.questions import Question, Task
 class AnswersByIdFormat(Format):
     """An object that maps question ids to texts, or to lists of texts for multi-span answers.
 
-    The official scripts give a question without an entry the score 0. It is therefore read as a prediction without
-    answers, and a prediction without answers is not written.
+    The official scripts give a question without an entry the score 0. It is therefore read as a
+    prediction without answers, and a prediction without answers is not written.
     """
 
     holds = frozenset({"decisions"})
     around = ("{\n", ",\n", "\n}\n")
 
     def recognises(self, text: str) -> bool:
-        """Return whether the text starts with an object that is not a row of a JSON Lines layout."""
+        """Return whether the text starts with an object that is not a row of a JSON Lines
+        layout.
+        """
         row = first_row(text)
         ids = {"id", "idx", "qid", "question_id", "example_id", "custom_id"}
         is_row = isinstance(row, Mapping) and not ids.isdisjoint(row)
@@ -98,7 +100,9 @@ class ReCoRDFormat(AnswersByIdFormat):
 
 
 class SQuADFormat(AnswersByIdFormat):
-    """SQuAD's predictions: the text by question id; for Quoref the list of the spans' texts, or one text."""
+    """SQuAD's predictions: the text by question id; for Quoref the list of the spans' texts, or
+    one text.
+    """
 
     name = "squad"
     description = "{id: text}, or {id: [texts]} for multi-span answers; a missing question scores 0"
@@ -189,9 +193,11 @@ class _StoryFormat(Format):
 
 
 class MCTestScoresFormat(_StoryFormat):
-    """The authors' score files: the scores of a question's four options, separated by commas, to five decimals.
+    """The authors' score files: the scores of a question's four options, separated by commas, to
+    five decimals.
 
-    Five decimals make small scores equal: a question whose best candidates they would change has more.
+    Five decimals make small scores equal: a question whose best candidates they would change has
+    more.
     """
 
     name = "mctest-scores"
@@ -301,8 +307,9 @@ def _read_letter(cell: Node, question: Question) -> int:
 class MultiRCFormat(Format):
     """A list with one object per question: its ids and one number per option.
 
-    If all numbers of a file are 0 or 1 they are decisions, otherwise raw scores. The keys of a question are ``pid``
-    and ``qid`` in its meta, if the dataset has them, else the ids of the passage and the question.
+    If all numbers of a file are 0 or 1 they are decisions, otherwise raw scores. The keys of a
+    question are ``pid`` and ``qid`` in its meta, if the dataset has them, else the ids of the
+    passage and the question.
     """
 
     name = "multirc"
@@ -336,7 +343,8 @@ class MultiRCFormat(Format):
             _read_row(node, len(question.candidates))
             for node, question in zip(ordered, questions, strict=True)
         ]
-        # All entries decide, not only the selected questions: a part of a file of scores may be all 0 and 1.
+        # All entries decide, not only the selected questions: a part of a file of scores may be all
+        # 0 and 1.
         if _are_scores(nodes):
             return Scores.from_lists(rows, relative_ties=True)
         selected = (frozenset(i for i, score in enumerate(row) if score) for row in rows)
@@ -351,7 +359,9 @@ class MultiRCFormat(Format):
         scores: Scores | None,
         predictions: Sequence[Prediction] | None,
     ) -> str:
-        """Return the elements of a list, one line per question, of raw scores if any; see :meth:`write_blocks`."""
+        """Return the elements of a list, one line per question, of raw scores if any; see
+        :meth:`write_blocks`.
+        """
         if scores is not None:
             rows = [row.tolist() for row in scores]
         else:
@@ -393,9 +403,9 @@ def _read_row(node: Node, n_options: int) -> list[float]:
 class SuperGLUEFormat(Format):
     """JSON Lines, matched by SuperGLUE's numbers of passages, questions and options.
 
-    MultiRC has one line per passage, with a label (0 or 1) for each option of its questions. The numbers are in the
-    questions' meta: ``pid``, ``qid`` and ``answer_idx`` (one number per option). ReCoRD has one line per query,
-    with the text of the chosen entity; the query's number is its id.
+    MultiRC has one line per passage, with a label (0 or 1) for each option of its questions. The
+    numbers are in the questions' meta: ``pid``, ``qid`` and ``answer_idx`` (one number per option).
+    ReCoRD has one line per query, with the text of the chosen entity; the query's number is its id.
     """
 
     name = "superglue"
@@ -409,7 +419,9 @@ class SuperGLUEFormat(Format):
     readers = frozenset({"superglue", "record"})
 
     def is_official(self, questions: Sequence[Question]) -> bool:
-        """Return whether the questions have SuperGLUE's numbers; a ReCoRD file may be the original one."""
+        """Return whether the questions have SuperGLUE's numbers; a ReCoRD file may be the
+        original one.
+        """
         return all(
             "idx" in question.meta or "answer_idx" in question.meta for question in questions
         )

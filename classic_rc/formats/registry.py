@@ -53,7 +53,8 @@ def get_format(name: str) -> Format:
 
 
 def default_format(dataset: Dataset, content: Content = "decisions") -> Format:
-    """Return the official format for a dataset, or our own where there is none that holds the content.
+    """Return the official format for a dataset, or our own where there is none that holds the
+    content.
 
     Parameters
     ----------
@@ -100,8 +101,8 @@ def read_predictions(
     partial : bool
         Whether the file may also answer other questions; see :meth:`Format.read`.
     notes : list of str, optional
-        Receives notes for the user: the numbers of questions that the file leaves out and of answers that say
-        nothing.
+        Receives notes for the user: the numbers of questions that the file leaves out and of
+        answers that say nothing.
     options : mapping of str to str
         The options of a specification: ``{"pattern": "Answer: ([A-D])"}``; see :class:`Format`.
 
@@ -115,8 +116,8 @@ def read_predictions(
     UsageError
         The format is unknown, or does not support the task.
     DataError
-        The file cannot be read or recognised, is malformed, has an unknown question, or answers a question twice or
-        (unless the official script allows that) not at all.
+        The file cannot be read or recognised, is malformed, has an unknown question, or answers a
+        question twice or (unless the official script allows that) not at all.
     """
     text, layout = _open(path, dataset[0].task if len(dataset) else None, format, options)
     whole = dataset.whole if isinstance(dataset, Dataset) else None
@@ -126,7 +127,8 @@ def read_predictions(
     try:
         return layout.read(text, dataset, source=str(path), partial=partial, notes=notes)
     except DataError:
-        # The file may also answer other questions: those that ``skip`` left out, or those of the whole dataset.
+        # The file may also answer other questions: those that ``skip`` left out, or those of the
+        # whole dataset.
         if whole is None and not left_out:
             if partial:
                 raise
@@ -153,7 +155,9 @@ def read_predictions(
 def _read_part(
     layout: Format, text: str, dataset: Sequence[Question], source: str, notes: list[str] | None
 ) -> Scores | list[Prediction]:
-    """Read a file that answers all questions of a dataset and others too; raise the error of the file otherwise."""
+    """Read a file that answers all questions of a dataset and others too; raise the error of the
+    file otherwise.
+    """
     from classic_rc.formats.answers import AnswersFormat
 
     found: list[str] = []
@@ -238,8 +242,8 @@ def write_predictions(
     Raises
     ------
     UsageError
-        The format does not support the task or the content, a question has no answer and needs one, or the file
-        cannot be written.
+        The format does not support the task or the content, a question has no answer and needs one,
+        or the file cannot be written.
     """
     content: Content = "scores" if predictions is None else "decisions"
     layout = get_format(format) if format else default_format(dataset, content)

@@ -1,4 +1,6 @@
-"""``python -m classic_rc.harness``: the command line of lm-evaluation-harness, with the model ``classic-rc``."""
+"""``python -m classic_rc.harness``: the command line of lm-evaluation-harness, with the model
+``classic-rc``.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ from classic_rc.harness.model import require_harness  # importing it registers t
 
 
 def main() -> int:
-    """Run the harness's own command line on ``sys.argv``, and return the exit code: those of ``classic-rc``."""
+    """Run the harness's own command line on ``sys.argv``, and return the exit code: those of
+    ``classic-rc``.
+    """
 
     def run() -> int:
         require_harness()

@@ -1,4 +1,6 @@
-"""Requests of lm-evaluation-harness, turned into questions and answered by a solver, a whole task at once."""
+"""Requests of lm-evaluation-harness, turned into questions and answered by a solver, a whole
+task at once.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ OPTIONS_ONLY = "options"
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One continuation that the harness asks about; `index` is its position among those of the document."""
+    """One continuation that the harness asks about; `index` is its position among those of the
+    document.
+    """
 
     task: str
     document_id: int
@@ -49,10 +53,11 @@ class Request:
 class Answerer:
     """A solver that answers requests.
 
-    `solver` is a specification, as of ``-s``, and `parameters` its parameters. `inputs` ``"options"`` hides
-    passages and questions; other values are values of the solver's own parameter. Options with a score above
-    `threshold` are right, where each option is right or wrong by itself. `path` is a file that ``classic-rc fit``
-    wrote, or the file that the solver's own parameter `path` names.
+    `solver` is a specification, as of ``-s``, and `parameters` its parameters. `inputs`
+    ``"options"`` hides passages and questions; other values are values of the solver's own
+    parameter. Options with a score above `threshold` are right, where each option is right or wrong
+    by itself. `path` is a file that ``classic-rc fit`` wrote, or the file that the solver's own
+    parameter `path` names.
     """
 
     def __init__(
@@ -75,11 +80,12 @@ class Answerer:
         self.solver = _make_solver(str(solver), None if path is None else str(path), parameters)
 
     def answer(self, requests: Sequence[Request]) -> list[float]:
-        """Return a number for each request: 0 for the best continuation of its document, below 0 for the others.
+        """Return a number for each request: 0 for the best continuation of its document, below 0
+        for the others.
 
-        Of those that tie for the best score all have 0. The harness takes the first, so that its accuracy is that
-        of ``--ties first``; and its ``acc_norm``, which divides by lengths, is equal to ``acc``. Equal requests,
-        which the harness repeats, have equal numbers.
+        Of those that tie for the best score all have 0. The harness takes the first, so that its
+        accuracy is that of ``--ties first``; and its ``acc_norm``, which divides by lengths, is
+        equal to ``acc``. Equal requests, which the harness repeats, have equal numbers.
         """
         values = [0.0] * len(requests)
         places_of_task: dict[str, list[int]] = {}
@@ -128,7 +134,9 @@ class Answerer:
         return [number.get((request.document_id, request.index), 0.0) for request in requests]
 
     def _score(self, dataset: Dataset) -> list[NDArray[Any]]:
-        """Return numbers for the options of each question; whether an option is selected, if several may be."""
+        """Return numbers for the options of each question; whether an option is selected, if
+        several may be.
+        """
         if self.hides_text:
             dataset = perturb_dataset(dataset, "options-only")
         solver = configure_solver(
@@ -200,7 +208,9 @@ def _make_solver(spec: str, path: str | None, parameters: Mapping[str, Any]) -> 
 
 
 def _as_text(value: Any) -> str:
-    """Return a parameter's text; the harness has made numbers, truth values and lists of what looks like them."""
+    """Return a parameter's text; the harness has made numbers, truth values and lists of what
+    looks like them.
+    """
     return f"[{'; '.join(map(_as_text, value))}]" if isinstance(value, list | tuple) else str(value)
 
 
@@ -235,7 +245,9 @@ def _read(requests: Sequence[Request]) -> Document:
 
 
 def _right_label(requests: Sequence[Request]) -> int:
-    """Return the position of the continuation that says that the option is right; the second of unknown ones."""
+    """Return the position of the continuation that says that the option is right; the second of
+    unknown ones.
+    """
     return next((i for i, request in enumerate(requests) if says_right(request.continuation)), 1)
 
 

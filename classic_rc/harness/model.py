@@ -22,10 +22,11 @@ NAME = "classic-rc"
 class ClassicRC(LM):
     """A solver of this package as a model.
 
-    Its "log-likelihoods" are scores: 0 for the best option and below 0 for the others. They are not probabilities,
-    so that of the harness's metrics only those of the best option mean something (``acc``, and equal to it
-    ``acc_norm``). `solver` and the arguments are as in :class:`~classic_rc.harness.answering.Answerer`;
-    `batch_size`, `max_batch_size` and `device`, which the harness gives to all models, are not used.
+    Its "log-likelihoods" are scores: 0 for the best option and below 0 for the others. They are not
+    probabilities, so that of the harness's metrics only those of the best option mean something
+    (``acc``, and equal to it ``acc_norm``). `solver` and the arguments are as in
+    :class:`~classic_rc.harness.answering.Answerer`; `batch_size`, `max_batch_size` and `device`,
+    which the harness gives to all models, are not used.
     """
 
     tokenizer_name = NAME
@@ -46,7 +47,9 @@ class ClassicRC(LM):
     def loglikelihood(
         self, requests: Sequence[Any], disable_tqdm: bool = False
     ) -> list[tuple[float, bool]]:
-        """Return a number for each request, of any tasks, and False: nothing is known of greedy decoding."""
+        """Return a number for each request, of any tasks, and False: nothing is known of greedy
+        decoding.
+        """
         asked = [
             Request(
                 str(r.task_name), int(r.doc_id or 0), r.idx, r.doc, str(r.args[0]), str(r.args[1])

@@ -1,8 +1,8 @@
 """A dataset as a task for lm-evaluation-harness: JSON lines, and the task's YAML.
 
-The keys of the YAML follow the harness's New Task Guide (versions 0.4):
-``dataset_path: json`` reads a local file, and ``doc_to_text``, ``doc_to_choice`` and ``doc_to_target`` name the
-prompt, the continuations that are compared, and the index of the right one.
+The keys of the YAML follow the harness's New Task Guide (versions 0.4): ``dataset_path: json``
+reads a local file, and ``doc_to_text``, ``doc_to_choice`` and ``doc_to_target`` name the prompt,
+the continuations that are compared, and the index of the right one.
 """
 
 from __future__ import annotations
@@ -21,24 +21,29 @@ _OPTION_PROMPT = "{{passage}}\nQuestion: {{question}}\nAnswer: {{option}}\nIs th
 
 
 def harness_rows(dataset: Dataset) -> str:
-    """Return the rows of the task as JSON lines; UsageError without options, DataError if gold is hidden.
+    """Return the rows of the task as JSON lines; UsageError without options, DataError if gold is
+    hidden.
 
-    A single-choice question is a row: ``id``, ``passage_id``, ``passage``, ``question``, ``candidates`` and
-    ``gold``, the index of the right candidate (a list, if any question has several). This is also our own format.
-    If several answers may be right, each option is a row with ``option`` and ``label``, 1 if it is right, as in the
-    harness's own MultiRC task.
+    A single-choice question is a row: ``id``, ``passage_id``, ``passage``, ``question``,
+    ``candidates`` and ``gold``, the index of the right candidate (a list, if any question has
+    several). This is also our own format. If several answers may be right, each option is a row
+    with ``option`` and ``label``, 1 if it is right, as in the harness's own MultiRC task.
     """
     _check(dataset)
     return "".join(json.dumps(row) + "\n" for row in _rows(dataset))
 
 
 def task_name(name: str) -> str:
-    """Return the name of a task: characters other than letters, digits, ``_``, ``-`` and ``.`` become ``_``."""
+    """Return the name of a task: characters other than letters, digits, ``_``, ``-`` and ``.``
+    become ``_``.
+    """
     return re.sub(r"[^\w.-]", "_", name)
 
 
 def harness_yaml(dataset: Dataset, name: str, data_file: str) -> str:
-    """Return the YAML of the task `name`; `data_file` is the path of the rows, as the harness will open it."""
+    """Return the YAML of the task `name`; `data_file` is the path of the rows, as the harness
+    will open it.
+    """
     _check(dataset)
     single = dataset.task is Task.SINGLE_CHOICE
     values: dict[str, Any] = {

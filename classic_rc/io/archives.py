@@ -1,4 +1,6 @@
-"""The files behind a path, in one sorted order: one file, the files of a folder, or the members of a tar or zip."""
+"""The files behind a path, in one sorted order: one file, the files of a folder, or the members
+of a tar or zip.
+"""
 
 from __future__ import annotations
 
@@ -91,8 +93,9 @@ class InputFiles:
     def sources(self, files: list[InputFile]) -> tuple[Source, ...]:
         """Return the provenance of these files.
 
-        For an archive it is the sha256 of the archive, and those of files from elsewhere. For more than 64 files of
-        a folder it is one sha256, of the lines ``"<sha256>  <name>"`` in the output format of sha256sum.
+        For an archive it is the sha256 of the archive, and those of files from elsewhere. For more
+        than 64 files of a folder it is one sha256, of the lines ``"<sha256>  <name>"`` in the
+        output format of sha256sum.
         """
         if self.archive or len(files) <= _MAX_LISTED_FILES:
             return tuple(
@@ -148,16 +151,19 @@ def open_input(path: str | os.PathLike[str]) -> InputFiles:
 
 
 class _Archive(dict[tuple[str, ...], "InputFile"]):
-    """The members of an archive, by their path. A class, because a dictionary allows no weak reference."""
+    """The members of an archive, by their path. A class, because a dictionary allows no weak
+    reference.
+    """
 
 
 class InputFile:
     """A file, or a member of an archive.
 
-    `name` is for error messages: the path, or ``archive.tar.gz/member``. `folders` are those that contain it, the
-    innermost last, and `base` is the file name; `depth` counts the folders between the opened path and the file. If
-    `damaged` is a dictionary before the text is read, damaged bytes are not an error, and it gets what each damaged
-    line has. `origin` is the archive of a member, `split` what a dataset of Hugging Face's ``datasets`` has noted.
+    `name` is for error messages: the path, or ``archive.tar.gz/member``. `folders` are those that
+    contain it, the innermost last, and `base` is the file name; `depth` counts the folders between
+    the opened path and the file. If `damaged` is a dictionary before the text is read, damaged
+    bytes are not an error, and it gets what each damaged line has. `origin` is the archive of a
+    member, `split` what a dataset of Hugging Face's ``datasets`` has noted.
     """
 
     def __init__(
@@ -178,7 +184,8 @@ class InputFile:
         self.split = None if saved is None else saved.split
         self._saved = saved
         self._content = content  # of a member, until it is released
-        # A strong reference would make a cycle, and keep the archive until the garbage collector runs.
+        # A strong reference would make a cycle, and keep the archive until the garbage collector
+        # runs.
         self._archive = None if archive is None else weakref.ref(archive)
 
     @property
@@ -212,7 +219,9 @@ class InputFile:
 
     @cached_property
     def columns(self) -> Columns | None:
-        """The rows of a Parquet or Arrow file, or of the files of ``save_to_disk``; None for all other files."""
+        """The rows of a Parquet or Arrow file, or of the files of ``save_to_disk``; None for all
+        other files.
+        """
         if self._saved is not None:
             return Columns(self.name, self._saved.files)
         if column_format(self.start) is None:
@@ -284,7 +293,9 @@ class InputFile:
 
     @cached_property
     def first_text(self) -> str:
-        """The text of the file, or the first lines of a large one: enough to recognise its format."""
+        """The text of the file, or the first lines of a large one: enough to recognise its
+        format.
+        """
         if not self.is_large:
             return self.text
         text = "".join(itertools.islice(self._blocks(), 2))
@@ -329,7 +340,9 @@ class InputFile:
 
     @property
     def head(self) -> Any:
-        """The first JSON value: the whole file, or the first of JSON lines or rows. None if it has neither."""
+        """The first JSON value: the whole file, or the first of JSON lines or rows. None if it
+        has neither.
+        """
         return self._first_value[0]
 
     @property
@@ -345,8 +358,8 @@ class InputFile:
     def records(self, guard: AbstractContextManager[object] | None = None) -> Iterator[Node]:
         """Return the records: JSON lines, rows, the elements of a JSON list, or a single value.
 
-        An object with a single member that is a list of objects counts as that list. Lines are parsed in `guard`:
-        if it suppresses the error of a line, that line is left out.
+        An object with a single member that is a list of objects counts as that list. Lines are
+        parsed in `guard`: if it suppresses the error of a line, that line is left out.
         """
         if self.columns is not None:
             return (
@@ -425,7 +438,9 @@ def _make_input(
 def _find_saved(
     folder: str, found: list[tuple[str, ...]]
 ) -> tuple[list[tuple[str, ...]], dict[tuple[str, ...], SavedDataset]]:
-    """Return the other files, and the folders of ``save_to_disk`` and the shards that are one dataset each."""
+    """Return the other files, and the folders of ``save_to_disk`` and the shards that are one
+    dataset each.
+    """
     marked = [parts[:-1] for parts in found if parts[-1] == "state.json"]
     saved = {
         parts: dataset for parts in marked if (dataset := find_saved(os.path.join(folder, *parts)))

@@ -1,4 +1,6 @@
-"""Parquet and Arrow files, read as rows batch by batch, so that a file is never in memory as a whole."""
+"""Parquet and Arrow files, read as rows batch by batch, so that a file is never in memory as a
+whole.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ Converter = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class SavedDataset:
-    """Files that are one dataset: those in a folder of ``save_to_disk`` of the package ``datasets``, or shards."""
+    """Files that are one dataset: those in a folder of ``save_to_disk`` of the package
+    ``datasets``, or shards.
+    """
 
     files: tuple[str, ...]  # the paths, in order
     split: str | None = None  # as the dataset notes it
@@ -80,7 +84,9 @@ def join_shards(paths: Sequence[str]) -> dict[str, tuple[str, ...]]:
 
 
 def find_shards(name: str) -> tuple[str, ...] | None:
-    """Return the files that a name such as ``train-*-of-00002.parquet`` means; None for other names."""
+    """Return the files that a name such as ``train-*-of-00002.parquet`` means; None for other
+    names.
+    """
     folder = os.path.dirname(name)
     if not _ALL_SHARDS.fullmatch(name) or not os.path.isdir(folder or "."):
         return None
@@ -91,10 +97,10 @@ def find_shards(name: str) -> tuple[str, ...] | None:
 class Columns:
     """The rows of a Parquet file or of Arrow files.
 
-    Rows are plain Python values, as JSON has them: missing numbers are None, dates and decimals are texts, and the
-    numbers of a ``ClassLabel`` of ``datasets`` are the names of their classes, unless the names only count
-    (``0``, ``1``, …; ``False``, ``True``; ``option_a``, ``option_b``, …). Columns of bytes (images, sound) are left
-    out.
+    Rows are plain Python values, as JSON has them: missing numbers are None, dates and decimals are
+    texts, and the numbers of a ``ClassLabel`` of ``datasets`` are the names of their classes,
+    unless the names only count (``0``, ``1``, …; ``False``, ``True``; ``option_a``, ``option_b``,
+    …). Columns of bytes (images, sound) are left out.
     """
 
     source: str  # in error messages
@@ -152,7 +158,9 @@ class Columns:
 
 
 def plain_rows(schema: Any, batches: Iterable[Any]) -> Iterator[dict[str, Any]]:
-    """Yield the rows of Arrow's record batches as plain values (see :class:`Columns`), without columns of bytes."""
+    """Yield the rows of Arrow's record batches as plain values (see :class:`Columns`), without
+    columns of bytes.
+    """
     converters = _row_converters(schema)
     left_out = [field.name for field in schema if _has_bytes(field.type)]
     for batch in batches:
@@ -280,7 +288,8 @@ def _feature_of_element(feature: Any) -> Any:
 
 
 def _label_converter(names: Any) -> Converter | None:
-    """Return the function from the number of a class to its name; None if the names say no more than the number.
+    """Return the function from the number of a class to its name; None if the names say no more
+    than the number.
 
     -1 means that the label is hidden.
     """
@@ -291,7 +300,9 @@ def _label_converter(names: Any) -> Converter | None:
 
 
 def _only_count(names: Sequence[str]) -> bool:
-    """Return whether names are numbers from 0, no and yes as numbers, or a stem with a running number or letter."""
+    """Return whether names are numbers from 0, no and yes as numbers, or a stem with a running
+    number or letter.
+    """
     lower = [str(name).lower() for name in names]
     if lower == ["false", "true"] or lower == [str(i) for i in range(len(names))]:
         return True

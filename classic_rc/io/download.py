@@ -1,7 +1,8 @@
 """A download over HTTP that continues where an earlier one stopped.
 
-pooch downloads; the bytes go to a partial file. If the file's sum is known, the next attempt asks for the rest
-only. The sum also tells whether old and new bytes belong together: if not, the download starts again.
+pooch downloads; the bytes go to a partial file. If the file's sum is known, the next attempt asks
+for the rest only. The sum also tells whether old and new bytes belong together: if not, the
+download starts again.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ TIMEOUT_SECONDS = 30.0
 """How long to wait for the next bytes of a server."""
 
 RETRY_SECONDS = (1.0, 5.0)
-"""The waits before a download that broke off is continued. The count starts again when bytes arrive."""
+"""The waits before a download that broke off is continued. The count starts again when bytes
+arrive.
+"""
 
 _BLOCK = 2**13  # the most that is lost when a connection breaks off
 _MAY_PASS = {408, 425, 429, 500, 502, 503, 504}
@@ -59,12 +62,13 @@ def download(
     notify: Callable[[str], object] = lambda text: None,
     hint: str | None = None,
 ) -> str:
-    """Download a file, and return its hex sha256; continue the partial file at `path` if the sum is known.
+    """Download a file, and return its hex sha256; continue the partial file at `path` if the sum is
+    known.
 
-    After an interruption or a failure the partial file stays, so that a later call continues it; a file with the
-    wrong content is removed. `advance` gets the number of bytes that are there, then of new bytes, negative if a
-    download starts again; `notify` what a user should know of a complete download. `hint` is for errors: what the
-    user can do.
+    After an interruption or a failure the partial file stays, so that a later call continues it; a
+    file with the wrong content is removed. `advance` gets the number of bytes that are there, then
+    of new bytes, negative if a download starts again; `notify` what a user should know of a
+    complete download. `hint` is for errors: what the user can do.
     """
     part = _PartialFile(path, expected, advance)
     most, waits, may_restart = part.size, iter(RETRY_SECONDS), True
@@ -112,7 +116,9 @@ def download(
 
 
 class _PartialFile:
-    """The file that pooch's downloader writes to, in one request for the whole content or for the rest of it."""
+    """The file that pooch's downloader writes to, in one request for the whole content or for
+    the rest of it.
+    """
 
     def __init__(self, path: Path, expected: Expected, advance: Callable[[int], object]) -> None:
         self.path, self.expected, self.advance = path, expected, advance
@@ -174,7 +180,9 @@ class _PartialFile:
             raise _TooLongError
 
     def flush(self) -> None:
-        """Put the last bytes on the disk, as pooch asks after every block: they outlive a killed process."""
+        """Put the last bytes on the disk, as pooch asks after every block: they outlive a killed
+        process.
+        """
         with _writing(self.path):
             if self._file is not None:
                 self._file.flush()

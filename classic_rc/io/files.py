@@ -1,4 +1,6 @@
-"""Files: opening and unpacking, one limit on what memory holds, formats by first bytes, and the sha256."""
+"""Files: opening and unpacking, one limit on what memory holds, formats by first bytes, and the
+sha256.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ STDIN = "-"
 """The path that means standard input where lines are read."""
 
 MAX_INPUT = 1 << 30
-"""The largest input that is read into memory, stored or unpacked: 1 GiB. Sizes in headers are not trusted."""
+"""The largest input that is read into memory, stored or unpacked: 1 GiB. Sizes in headers are
+not trusted.
+"""
 
 MAX_FILES = 100_000
 """The largest number of files in a folder, and of members in an archive (RACE has 28 thousand)."""
@@ -79,7 +83,9 @@ def check_is_regular(path: str | Path, hint: str = "Write its content to a file"
 
 @contextmanager
 def open_regular(path: str | Path) -> Iterator[BinaryIO]:
-    """Open a regular file, or standard input under its own path (``/dev/stdin``), to read its bytes."""
+    """Open a regular file, or standard input under its own path (``/dev/stdin``), to read its
+    bytes.
+    """
     if _is_piped_stdin(path):
         yield io.BytesIO(_stdin_bytes())
         return
@@ -90,11 +96,13 @@ def open_regular(path: str | Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def open_unpacked(path: str | Path, advance: Callable[[int], object]) -> Iterator[Any]:
-    """Open a file, or standard input (``"-"``), to read its bytes; what gzip, bzip2 or xz packed is unpacked.
+    """Open a file, or standard input (``"-"``), to read its bytes; what gzip, bzip2 or xz packed is
+    unpacked.
 
-    `advance` gets the number of bytes just read, as the file stores them. The unpacked size has no limit: callers
-    that read line by line limit the length of lines. No buffer is around the unpacker: of a truncated file,
-    everything in it would be lost. A damaged file is a DataError, also while it is read.
+    `advance` gets the number of bytes just read, as the file stores them. The unpacked size has no
+    limit: callers that read line by line limit the length of lines. No buffer is around the
+    unpacker: of a truncated file, everything in it would be lost. A damaged file is a DataError,
+    also while it is read.
     """
     own: AbstractContextManager[Any] = (
         nullcontext(sys.stdin.buffer) if path == STDIN else open_regular(path)
@@ -130,7 +138,9 @@ def _unpacker(stored: Any) -> Any:
 
 
 def unpack(data: bytes, source: str) -> bytes:
-    """Return data that gzip, bzip2 or xz packed, unpacked up to :data:`MAX_INPUT` bytes; other data as they are."""
+    """Return data that gzip, bzip2 or xz packed, unpacked up to :data:`MAX_INPUT` bytes; other
+    data as they are.
+    """
     if not data.startswith(tuple(_OPENERS)):
         return data
     if (whole := _gunzip(data)) is not None:
@@ -140,7 +150,9 @@ def unpack(data: bytes, source: str) -> bytes:
 
 
 def _gunzip(data: bytes) -> bytes | None:
-    """Return what one undamaged gzip member of usual size has, without the layers of GzipFile; else None."""
+    """Return what one undamaged gzip member of usual size has, without the layers of GzipFile;
+    else None.
+    """
     content, decompressor = io.BytesIO(), zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
     stored = memoryview(data)
     try:
@@ -156,14 +168,17 @@ def _gunzip(data: bytes) -> bytes | None:
 
 
 def archive_format(data: bytes) -> str | None:
-    """Return ``"tar"`` or ``"zip"`` if these (unpacked) bytes are the start of such an archive, else None."""
+    """Return ``"tar"`` or ``"zip"`` if these (unpacked) bytes are the start of such an archive,
+    else None.
+    """
     if data[257:262] == b"ustar":
         return "tar"
     return "zip" if data.startswith(_ZIP_STARTS) else None
 
 
 def column_format(start: bytes) -> str | None:
-    """Return the format of a file of columns by its first bytes: ``Parquet``, ``Arrow``, ``Arrow stream`` or None.
+    """Return the format of a file of columns by its first bytes: ``Parquet``, ``Arrow``, ``Arrow
+    stream`` or None.
 
     Examples
     --------
@@ -186,7 +201,9 @@ def strip_compression_suffix(name: str) -> str:
 
 
 def gzip_bytes(data: bytes) -> bytes:
-    """Return the bytes compressed with gzip, without a time stamp: equal bytes give equal results."""
+    """Return the bytes compressed with gzip, without a time stamp: equal bytes give equal
+    results.
+    """
     return gzip.compress(data, mtime=0)
 
 
@@ -205,12 +222,15 @@ def _naming_errors(source: str) -> Iterator[None]:
 
 
 def read_input(path: str | Path) -> bytes:
-    """Return the bytes of a file as they are stored: at most :data:`MAX_INPUT`. Errors stay those of the system."""
+    """Return the bytes of a file as they are stored: at most :data:`MAX_INPUT`. Errors stay
+    those of the system.
+    """
     with open_regular(path) as file:
         size = os.stat(path).st_size
         if size > MAX_INPUT:
             raise too_large_error(str(path), f"{size:,} bytes")
-        # The size is exact for most files. For a pipe it is 0, and a file may grow while it is read.
+        # The size is exact for most files. For a pipe it is 0, and a file may grow while it is
+        # read.
         data = file.read(size + 1)
         return data if len(data) <= size else data + _read_limited(file, str(path), len(data))
 
@@ -219,7 +239,8 @@ def read_input(path: str | Path) -> bytes:
 def exclusive_lock(path: Path, on_wait: Callable[[], object]) -> Iterator[None]:
     """Hold the lock file `path`; if another process or thread holds it, call `on_wait` and wait.
 
-    The operating system releases the lock when its process ends, however it ends. Errors stay those of the system.
+    The operating system releases the lock when its process ends, however it ends. Errors stay those
+    of the system.
     """
     with open(path, "ab") as file:
         if not _try_lock(file):
@@ -253,13 +274,17 @@ def check_folder(folder: str) -> None:
 
 
 def read_bytes(path: str | Path) -> bytes:
-    """Return the bytes of a file as :func:`read_input` does; errors of the system are DataErrors."""
+    """Return the bytes of a file as :func:`read_input` does; errors of the system are
+    DataErrors.
+    """
     with _naming_errors(str(path)):
         return read_input(path)
 
 
 def read_unpacked(path: str | Path) -> bytes:
-    """Return the bytes of a file, unpacked; errors are as in :func:`read_bytes` and :func:`unpack`."""
+    """Return the bytes of a file, unpacked; errors are as in :func:`read_bytes` and
+    :func:`unpack`.
+    """
     return unpack(read_bytes(path), str(path))
 
 
@@ -280,7 +305,9 @@ def too_large_error(source: str, found: str, *, unpacked: bool = False) -> DataE
 
 
 def check_count(count: int, source: str, unit: str) -> None:
-    """Raise DataError for a folder or an archive of more than :data:`MAX_FILES` files or members."""
+    """Raise DataError for a folder or an archive of more than :data:`MAX_FILES` files or
+    members.
+    """
     if count > MAX_FILES:
         raise DataError(
             f"too many {unit}",
@@ -301,7 +328,9 @@ def _is_piped_stdin(path: str | Path) -> bool:
 
 @cache
 def _stdin_bytes() -> bytes:
-    """Return all of standard input. A pipe can be read once, but inputs are read again, for their hashes."""
+    """Return all of standard input. A pipe can be read once, but inputs are read again, for
+    their hashes.
+    """
     with open(0, "rb", closefd=False) as file:
         return _read_limited(file, "stdin")
 
@@ -312,7 +341,9 @@ def sha256_of_bytes(data: bytes) -> str:
 
 
 def sha256_of_text(text: str) -> str:
-    """Return the hex sha256 of a text in UTF-8, with lone surrogates, which JSON can spell, encoded as they are."""
+    """Return the hex sha256 of a text in UTF-8, with lone surrogates, which JSON can spell,
+    encoded as they are.
+    """
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -325,7 +356,9 @@ def sha256_of_stream(stream: BinaryIO) -> str:
 
 
 def sha256_of_listing(files: Iterable[tuple[str, str]]) -> str:
-    """Return the hex sha256 of the lines ``"<sha256>  <path>"`` of files, the output format of sha256sum."""
+    """Return the hex sha256 of the lines ``"<sha256>  <path>"`` of files, the output format of
+    sha256sum.
+    """
     return sha256_of_text("".join(f"{sha256}  {path}\n" for path, sha256 in files))
 
 

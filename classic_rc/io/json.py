@@ -1,4 +1,6 @@
-"""Strict JSON, and JSON values that know their place in the file, so that errors can name it; results as JSON."""
+"""Strict JSON, and JSON values that know their place in the file, so that errors can name it;
+results as JSON.
+"""
 
 from __future__ import annotations
 
@@ -28,10 +30,11 @@ _MAX_DIGITS = (
 
 
 class Node:
-    """A JSON value with its place. Its methods return a value of the expected type or raise DataError.
+    """A JSON value with its place. Its methods return a value of the expected type or raise
+    DataError.
 
-    `line` is the line of the root value, or another name for it in error messages ("row 3"); None for a whole file.
-    `key` is the key or the position of the value in its `parent`.
+    `line` is the line of the root value, or another name for it in error messages ("row 3"); None
+    for a whole file. `key` is the key or the position of the value in its `parent`.
 
     Examples
     --------
@@ -84,7 +87,9 @@ class Node:
 
     @property
     def id(self) -> str | None:
-        """The id of the nearest object around this value that has one, for messages; None without one."""
+        """The id of the nearest object around this value that has one, for messages; None
+        without one.
+        """
         node: Node | None = self
         while node is not None:
             if isinstance(node.value, dict):
@@ -243,16 +248,20 @@ def describe_value(value: Any) -> str:
 
 
 def read_literal(text: str) -> Any:
-    """Return the Python value that a text writes, as pandas writes lists; the text itself if it writes none."""
+    """Return the Python value that a text writes, as pandas writes lists; the text itself if it
+    writes none.
+    """
     with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
         return ast.literal_eval(text.strip())
     return text
 
 
 def parse_json(text: str, source: str, line: int | None = None) -> Any:
-    """Return the value of a JSON text, which is line `line` of the file `source` if it is one line of it.
+    """Return the value of a JSON text, which is line `line` of the file `source` if it is one line
+    of it.
 
-    NaN, Infinity, a repeated key, deep nesting, a lone surrogate and a number that Python cannot hold are errors.
+    NaN, Infinity, a repeated key, deep nesting, a lone surrogate and a number that Python cannot
+    hold are errors.
     """
     start = len(text) - len(text.lstrip(" \t\n"))
     value, end = parse_json_prefix(text, source, line, start)
@@ -266,7 +275,9 @@ def parse_json(text: str, source: str, line: int | None = None) -> Any:
 def parse_json_prefix(
     text: str, source: str, line: int | None = None, start: int = 0
 ) -> tuple[Any, int]:
-    """Return the first JSON value of a text and the offset of its end. Errors are as in :func:`parse_json`."""
+    """Return the first JSON value of a text and the offset of its end. Errors are as in
+    :func:`parse_json`.
+    """
     before = next(_Fault.numbers)
     try:
         value, end = _DECODER.raw_decode(text, start)
@@ -299,8 +310,9 @@ def table_rows(
 ) -> Iterator[Node]:
     """Yield the rows below the header of a table, each an object with the text of every column.
 
-    See :func:`~classic_rc.io.text.table_records` for the first three parameters. Each row is checked, and yielded,
-    in the context that `at` gives for it. `on_blank` gets the line and the cells of a row without text.
+    See :func:`~classic_rc.io.text.table_records` for the first three parameters. Each row is
+    checked, and yielded, in the context that `at` gives for it. `on_blank` gets the line and the
+    cells of a row without text.
     """
     columns: list[str] | None = None
     for line, cells in table_records(table, source, guard):
@@ -333,7 +345,9 @@ def _path_step(key: int | str | None) -> str:
 
 
 class _Fault:
-    """A marker in the parsed value where strict JSON forbids something. Its path is the place of the error."""
+    """A marker in the parsed value where strict JSON forbids something. Its path is the place of
+    the error.
+    """
 
     numbers = (
         itertools.count()
@@ -418,14 +432,18 @@ class Seconds(dict[str, float]):
 
 
 JSON_SCHEMA = 1
-"""The version of the schema of ``--format json``: it changes when a key goes or means something else."""
+"""The version of the schema of ``--format json``: it changes when a key goes or means something
+else.
+"""
 
 
 def render_json(plain: Mapping[str, Any], *, times: bool = True, infinite: bool = False) -> str:
-    """Return a command's result as JSON: the versions of package and schema, the command's own keys, and its times.
+    """Return a command's result as JSON: the versions of package and schema, the command's own
+    keys, and its times.
 
-    Equal calls give equal bytes, except for ``times``: it has the :class:`Seconds` of all depths, by the path of
-    the object that they are about. With `infinite`, infinite numbers are written as ``Infinity``, which JSON lacks.
+    Equal calls give equal bytes, except for ``times``: it has the :class:`Seconds` of all depths,
+    by the path of the object that they are about. With `infinite`, infinite numbers are written as
+    ``Infinity``, which JSON lacks.
     """
     seconds: dict[str, Any] = {}
     document = {"version": __version__, "schema": JSON_SCHEMA, **_take_seconds(plain, "", seconds)}

@@ -1,8 +1,9 @@
 """The members of tar and zip archives, read without unpacking the archive to disk.
 
-Nearly every tar archive has plain members only: files and folders with short names and octal numbers. Those are
-read here, by the definition of the ustar format. Any other archive is read by :mod:`tarfile`, which knows all
-formats and finds out what is wrong with a broken archive. For a plain archive both give the same members.
+Nearly every tar archive has plain members only: files and folders with short names and octal
+numbers. Those are read here, by the definition of the ustar format. Any other archive is read by
+:mod:`tarfile`, which knows all formats and finds out what is wrong with a broken archive. For a
+plain archive both give the same members.
 """
 
 from __future__ import annotations
@@ -38,8 +39,9 @@ _BLOCK = tarfile.BLOCKSIZE
 _CHECKED_HEADERS = 4096  # at a time: 2 MB
 # RecursionError: tarfile reads a chain of extension headers by recursion.
 _TAR_ERRORS = (tarfile.TarError, EOFError, OSError, ValueError, OverflowError, RecursionError)
-# What follows the name in a plain header (POSIX.1-1988, section 10.1.1): mode, uid, gid; size; time; checksum; type
-# (file or folder); link name; magic; version, user and group; two device numbers; an empty prefix of the name.
+# What follows the name in a plain header (POSIX.1-1988, section 10.1.1): mode, uid, gid; size;
+# time; checksum; type (file or folder); link name; magic; version, user and group; two device
+# numbers; an empty prefix of the name.
 _PLAIN_HEADER = re.compile(
     rb"(?:[0-7]{7}[ \0]){3}([0-7]{11})[ \0][0-7]{11}[ \0]([0-7]{6})\0 ([05]).{100}ustar.{67}"
     rb"(?:\0{8}|[0-7]{7}[ \0]){2}\0{155}",
@@ -58,10 +60,11 @@ _UNZIP_ERRORS = (
 def archive_members(data: bytes | str, source: str) -> Iterator[Member]:
     """Yield every file in a tar or zip archive, in the archive's order.
 
-    `data` is the archive, unpacked if it was compressed, which stays in memory as long as one of its members; or
-    the path of a zip archive, whose members are loaded only when they are read. DataError: the archive is
-    broken or truncated, has too many members, two of one name, links, devices, encrypted members, or a path that
-    is absolute or has ``..``. What is broken or too large inside a zip is found when it is unpacked.
+    `data` is the archive, unpacked if it was compressed, which stays in memory as long as one of
+    its members; or the path of a zip archive, whose members are loaded only when they are read.
+    DataError: the archive is broken or truncated, has too many members, two of one name, links,
+    devices, encrypted members, or a path that is absolute or has ``..``. What is broken or too
+    large inside a zip is found when it is unpacked.
     """
     seen: set[_Path] = set()
     if isinstance(data, bytes) and archive_format(data) == "tar":
@@ -87,7 +90,9 @@ def _tar_members(data: bytes, source: str) -> Iterator[tuple[str, _Path, Callabl
 
 
 def _find_plain_members(data: bytes) -> list[tuple[str, _Path, int, int]] | None:
-    """Return each file's name, path, start and end; None unless all are plain and the archive is complete."""
+    """Return each file's name, path, start and end; None unless all are plain and the archive is
+    complete.
+    """
     members: list[tuple[str, _Path, int, int]] = []
     blocks: list[int] = []
     checksums: list[int] = []
@@ -131,7 +136,9 @@ def _plain_path(path: bytes) -> _Path | None:
 
 
 def _are_checksums(data: bytes, blocks: list[int], checksums: list[int]) -> bool:
-    """Return whether the bytes of each header, with blanks for the checksum itself, add up to its checksum."""
+    """Return whether the bytes of each header, with blanks for the checksum itself, add up to
+    its checksum.
+    """
     table = np.frombuffer(data, np.uint8, len(data) // _BLOCK * _BLOCK).reshape(-1, _BLOCK)
     for first in range(0, len(blocks), _CHECKED_HEADERS):
         headers = table[blocks[first : first + _CHECKED_HEADERS]]
@@ -142,7 +149,9 @@ def _are_checksums(data: bytes, blocks: list[int], checksums: list[int]) -> bool
 
 
 def _find_members(data: bytes, source: str) -> Iterator[tuple[str, _Path, int, int]]:
-    """Yield the name, the path, the start and the end of every file, as :mod:`tarfile` finds them."""
+    """Yield the name, the path, the start and the end of every file, as :mod:`tarfile` finds
+    them.
+    """
     try:
         with tarfile.open(fileobj=io.BytesIO(data), mode="r:", tarinfo=_Member) as tar:
             for number, member in enumerate(tar, start=1):
@@ -171,8 +180,8 @@ def _find_members(data: bytes, source: str) -> Iterator[tuple[str, _Path, int, i
 class _Member(tarfile.TarInfo):
     """An archive member that raises an error for a broken header.
 
-    Without it, tarfile takes a broken header in mid-archive for the end of the archive, and loops forever on a
-    negative size.
+    Without it, tarfile takes a broken header in mid-archive for the end of the archive, and loops
+    forever on a negative size.
     """
 
     @classmethod
@@ -235,7 +244,8 @@ def _unpacker(
         try:
             if entry.compress_type == _ZSTANDARD and sys.version_info < (3, 14):
                 return _unpack_zstandard(archive, entry, source)
-            # Without a number, zipfile inflates the whole member before it cuts it to the size in its entry.
+            # Without a number, zipfile inflates the whole member before it cuts it to the size in
+            # its entry.
             with archive.open(entry) as member:
                 return member.read(entry.file_size + 1)
         except _UNZIP_ERRORS as error:
@@ -245,7 +255,9 @@ def _unpacker(
 
 
 def _unpack_zstandard(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, source: str) -> bytes:
-    """Return the content of a member that is compressed with Zstandard, which Python knows from 3.14 on."""
+    """Return the content of a member that is compressed with Zstandard, which Python knows from
+    3.14 on.
+    """
     try:
         import pyarrow
     except ImportError as error:
@@ -266,7 +278,9 @@ def _unpack_zstandard(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, source: 
 
 
 def read_zip_member(path: str | Path, name: str, size: int = -1) -> bytes:
-    """Return the content of one member of a zip archive, or its first `size` bytes; see :data:`ZIP_ERRORS`."""
+    """Return the content of one member of a zip archive, or its first `size` bytes; see
+    :data:`ZIP_ERRORS`.
+    """
     check_is_regular(path)
     with zipfile.ZipFile(path) as archive, archive.open(name) as content:
         if size < 0 and archive.getinfo(name).file_size > files.MAX_INPUT:

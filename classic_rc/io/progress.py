@@ -22,7 +22,9 @@ REFRESH_SECONDS = 0.2
 """Seconds between two looks at the work."""
 
 LINE_SECONDS = 30.0
-"""Seconds between two lines where there is no terminal; so many short pieces of work are not silent either."""
+"""Seconds between two lines where there is no terminal; so many short pieces of work are not
+silent either.
+"""
 
 _IDLE_SECONDS = (
     5.0  # Work that begins this long after the last work ended does not continue its silence.
@@ -38,10 +40,12 @@ def start_command() -> None:
 
 
 class Progress:
-    """What is known about a piece of work in progress. Calling it with a number of steps counts them as done.
+    """What is known about a piece of work in progress. Calling it with a number of steps counts
+    them as done.
 
-    With `shows_results`, every result is shown at once, even if the work turns out to be short. `steps_kept` are
-    the steps that were done before, so that they took no time; `start` is the time by :func:`time.monotonic`.
+    With `shows_results`, every result is shown at once, even if the work turns out to be short.
+    `steps_kept` are the steps that were done before, so that they took no time; `start` is the time
+    by :func:`time.monotonic`.
     """
 
     def __init__(self, *, shows_results: bool = False) -> None:
@@ -68,7 +72,9 @@ class Progress:
         return f"{description}: {printable(self.stage_name)}" if self.stage_name else description
 
     def finished(self, result: str) -> None:
-        """Add a finished result. It is shown at once if the work is long enough to show progress."""
+        """Add a finished result. It is shown at once if the work is long enough to show
+        progress.
+        """
         self._results.append(result)
 
     def take_results(self) -> list[str]:
@@ -84,12 +90,14 @@ def progress_bar(
     unit: str = "question",
     progress: Progress | None = None,
 ) -> Iterator[Progress]:
-    """Show the progress of the block on stderr; call the yielded :class:`Progress` with the number of new steps.
+    """Show the progress of the block on stderr; call the yielded :class:`Progress` with the number
+    of new steps.
 
-    On a terminal it is a bar, which appears after one second. Elsewhere, as in a log file, a line every 30 seconds
-    says what runs, the share that is done, the time so far, and about how much is left. A thread writes both, so
-    they go on during a long step. Without `total`, the number of steps is unknown; the unit ``"B"`` (bytes) is
-    shown with k, M and G; `progress` is work that began in an earlier block and goes on here.
+    On a terminal it is a bar, which appears after one second. Elsewhere, as in a log file, a line
+    every 30 seconds says what runs, the share that is done, the time so far, and about how much is
+    left. A thread writes both, so they go on during a long step. Without `total`, the number of
+    steps is unknown; the unit ``"B"`` (bytes) is shown with k, M and G; `progress` is work that
+    began in an earlier block and goes on here.
     """
     global _last_work
     progress = progress or Progress()
@@ -170,7 +178,9 @@ def _write(lines: list[str]) -> None:
 
 
 def _describe_times(progress: Progress, total: int | None, now: float) -> str:
-    """Return the share that is done, the time so far and the expected rest: ``", 40%, 00:14, 00:21 left"``."""
+    """Return the share that is done, the time so far and the expected rest: ``", 40%, 00:14,
+    00:21 left"``.
+    """
     from tqdm import tqdm
 
     form = ", {percentage:.0f}%, {elapsed}, {remaining} left" if total else ", {elapsed}"

@@ -30,7 +30,9 @@ _READ_AS = "bytes that are not text, read as U+FFFD"
 _BUFFER = 2**18
 _MOST_DAMAGED = 3  # No text has more than a third of bytes that are not UTF-8.
 _MOST_AGAIN = 100
-"""How often a table is read again from the line after a malformed one; each time may take as long as the rest."""
+"""How often a table is read again from the line after a malformed one; each time may take as
+long as the rest.
+"""
 _RETRY_DELAYS = (0.0, 0.05, 0.2, 1.0)
 
 _TEXT_BYTES = bytes({*range(256)} - {*range(9), *range(14, 27), *range(28, 32), 127})
@@ -41,12 +43,16 @@ _UNSAFE_CATEGORIES = frozenset({"Cc", "Cs", "Zl", "Zp"})
 _BIDI_CONTROLS = frozenset({"LRE", "RLE", "PDF", "LRO", "RLO", "LRI", "RLI", "FSI", "PDI"})
 
 _FORMULA = re.compile(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n]")
-"""The start of a cell that a spreadsheet may run; some accept the full-width forms of the signs too."""
+"""The start of a cell that a spreadsheet may run; some accept the full-width forms of the signs
+too.
+"""
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 def read_text(path: str | Path) -> str:
-    r"""Return the text of a file, unpacked and decoded (:func:`decode_text`), with every line end as ``"\n"``."""
+    r"""Return the text of a file, unpacked and decoded (:func:`decode_text`), with every line
+    end as ``"\n"``.
+    """
     return decode_text(read_unpacked(path), str(path))
 
 
@@ -55,10 +61,10 @@ def read_line_blocks(
 ) -> Iterator[list[str]]:
     """Yield the lines of a file without their ends, some hundreds at a time.
 
-    The file is text as in :func:`decode_blocks`, plain or compressed with gzip, bzip2 or xz; the path ``"-"`` is
-    standard input, whose lines come as soon as they are there. `advance` gets the number of bytes just read, as the
-    file stores them. Damaged characters become U+FFFD. A file whose start is not text is an error, and so is a line
-    of `longest` characters.
+    The file is text as in :func:`decode_blocks`, plain or compressed with gzip, bzip2 or xz; the
+    path ``"-"`` is standard input, whose lines come as soon as they are there. `advance` gets the
+    number of bytes just read, as the file stores them. Damaged characters become U+FFFD. A file
+    whose start is not text is an error, and so is a line of `longest` characters.
     """
     with open_unpacked(path, advance) as stream:
         _check_is_text(stream.peek(START_BYTES)[:START_BYTES], path)
@@ -121,12 +127,13 @@ def _long_line_error(path: str, longest: float) -> DataError:
 def table_records(
     table: str | Iterable[str], source: str, guard: AbstractContextManager[object] | None = None
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield the records of a table, each with the line at which it starts; a blank line has no cells.
+    """Yield the records of a table, each with the line at which it starts; a blank line has no
+    cells.
 
-    The table is a text, or its lines without their ends. Tabs separate cells if the first line has one, else
-    commas; semicolons if it has neither. A malformed record raises its error in `guard`; if that suppresses it, the
-    record's first line is left out, and the next line begins another record: a quote that is never closed must not
-    swallow the rest of the table.
+    The table is a text, or its lines without their ends. Tabs separate cells if the first line has
+    one, else commas; semicolons if it has neither. A malformed record raises its error in `guard`;
+    if that suppresses it, the record's first line is left out, and the next line begins another
+    record: a quote that is never closed must not swallow the rest of the table.
     """
     rest = iter(split_lines(table) if isinstance(table, str) else table)
     again = deque(itertools.islice(rest, 1))  # the lines to read before the others
@@ -139,7 +146,8 @@ def table_records(
             yield f"{line}\n"
 
     records = csv.reader(lines(), delimiter=delimiter, strict=True)
-    # The default limit is shorter than some passages. It is global to the process, so it is never lowered again.
+    # The default limit is shorter than some passages. It is global to the process, so it is never
+    # lowered again.
     csv.field_size_limit(max(csv.field_size_limit(), LONGEST_LINE))
     start, n_again = 1, 0
     guard = nullcontext() if guard is None else guard
@@ -192,11 +200,12 @@ def decode_blocks(
 ) -> Iterator[str]:
     r"""Yield a text in pieces of whole lines, with every line end as ``"\n"``.
 
-    The bytes of the buffered `stream` are UTF-8, or UTF-16 with a byte order mark. Bad bytes and NUL characters are
-    errors, which give the offset (from 0) and the line (from 1) of the first one. With `damaged`, bad bytes of
-    UTF-8 are read as U+FFFD, NUL characters are kept, and `damaged` gets what each damaged line has, by its number;
-    the error comes at the end if more than half of the lines are damaged. With ``errors="replace"`` nothing is an
-    error but an unfinished line of `longest` characters.
+    The bytes of the buffered `stream` are UTF-8, or UTF-16 with a byte order mark. Bad bytes and
+    NUL characters are errors, which give the offset (from 0) and the line (from 1) of the first
+    one. With `damaged`, bad bytes of UTF-8 are read as U+FFFD, NUL characters are kept, and
+    `damaged` gets what each damaged line has, by its number; the error comes at the end if more
+    than half of the lines are damaged. With ``errors="replace"`` nothing is an error but an
+    unfinished line of `longest` characters.
     """
     head = stream.peek(3)
     encoding = _UTF16.get(head[:2], "utf-8")
@@ -251,7 +260,9 @@ def decode_blocks(
 
 
 def _repair(block: str, n_lines: int, damaged: dict[int, str]) -> str:
-    """Return a block that comes after some lines with U+FFFD for bad bytes, and note its damaged lines."""
+    """Return a block that comes after some lines with U+FFFD for bad bytes, and note its damaged
+    lines.
+    """
     lines = block.split("\n")
     for i, line in enumerate(lines):
         if not _is_sound(line):
@@ -326,7 +337,8 @@ def write_atomically(path: Path, content: str | bytes | Iterable[str]) -> None:
 def replace_file(temporary: Path, path: Path) -> None:
     """Move a file into place.
 
-    On Windows another program (a virus scanner) can hold the old file open, so the move is tried several times.
+    On Windows another program (a virus scanner) can hold the old file open, so the move is tried
+    several times.
     """
     for seconds in _RETRY_DELAYS:
         time.sleep(seconds)
@@ -356,10 +368,12 @@ def _decoding_error(
 
 
 def printable(text: str, keep: str = "") -> str:
-    r"""Return the text with control characters escaped, so that a file's content cannot control a terminal.
+    r"""Return the text with control characters escaped, so that a file's content cannot control a
+    terminal.
 
-    Escaped are control characters but those of `keep`, lone surrogates, line and paragraph separators, and the
-    bidirectional controls that reorder text. Joiners stay, because emoji and many scripts need them.
+    Escaped are control characters but those of `keep`, lone surrogates, line and paragraph
+    separators, and the bidirectional controls that reorder text. Joiners stay, because emoji and
+    many scripts need them.
 
     Examples
     --------
@@ -374,8 +388,8 @@ def printable(text: str, keep: str = "") -> str:
 def csv_cell(value: Any) -> Any:
     """Return a value as a cell of a CSV file that no spreadsheet runs as a formula.
 
-    A text that begins like a formula gets an apostrophe in front, so it is shown as text. Numbers stay as they are,
-    also in text. Control characters are escaped.
+    A text that begins like a formula gets an apostrophe in front, so it is shown as text. Numbers
+    stay as they are, also in text. Control characters are escaped.
 
     Examples
     --------

@@ -1,7 +1,9 @@
-"""Scoring functions on arrays. They use NumPy and SciPy only: no classes of the model, no I/O, no globals.
+"""Scoring functions on arrays. They use NumPy and SciPy only: no classes of the model, no I/O, no
+globals.
 
-:mod:`classic_rc.kernels.reference` has the same functions in plain Python. Functions that serve only one family of
-solvers, the search engine or the encoder of texts are not listed here: import them from their modules.
+:mod:`classic_rc.kernels.reference` has the same functions in plain Python. Functions that serve
+only one family of solvers, the search engine or the encoder of texts are not listed here: import
+them from their modules.
 """
 
 from classic_rc.kernels.arrays import TokenArrays, longest_runs

@@ -1,7 +1,7 @@
 """The token arrays that most kernels take, helpers for ragged arrays and blocks, and words' places.
 
-Postings say where each word occurs in each passage; matches, which of those places a question's and a candidate's
-words have.
+Postings say where each word occurs in each passage; matches, which of those places a question's and
+a candidate's words have.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ Counts: TypeAlias = NDArray[np.integer] | np.integer
 
 
 class TokenArrays(NamedTuple):
-    """Passages, questions and candidates as token ids of one vocabulary, in ragged (CSR-like) arrays.
+    """Passages, questions and candidates as token ids of one vocabulary, in ragged (CSR-like)
+    arrays.
 
     The tokens of text i are ``tokens[offsets[i]:offsets[i + 1]]``.
 
@@ -91,10 +92,12 @@ class TokenArrays(NamedTuple):
     def blocks(
         self, tokens: int, *, whole_questions: bool = False
     ) -> Iterator[tuple[slice, TokenArrays]]:
-        """Cut the candidates into runs of about `tokens` tokens (:func:`block_size`), with questions and passages.
+        """Cut the candidates into runs of about `tokens` tokens (:func:`block_size`), with
+        questions and passages.
 
-        A block is small enough for the cache and for compact keys. It has at least one candidate, so one long
-        passage can make it larger. With `whole_questions` it has all candidates of each of its questions.
+        A block is small enough for the cache and for compact keys. It has at least one candidate,
+        so one long passage can make it larger. With `whole_questions` it has all candidates of each
+        of its questions.
 
         Yields
         ------
@@ -104,7 +107,8 @@ class TokenArrays(NamedTuple):
         """
         question = self.candidate_question
         passage = self.question_passage[question]
-        # A question's tokens count at its first candidate, a passage's at the first candidate of all its questions.
+        # A question's tokens count at its first candidate, a passage's at the first candidate of
+        # all its questions.
         load = np.diff(self.candidate_offsets) + 1
         for of_candidate, offsets in (
             (question, self.question_offsets),
@@ -127,21 +131,25 @@ def _slice_ragged(
 
 
 def offsets_of(counts: NDArray[np.integer] | Sequence[int]) -> NDArray[np.int64]:
-    """Return where each of ragged rows of these lengths starts, and where the last one ends: shape (n + 1,)."""
+    """Return where each of ragged rows of these lengths starts, and where the last one ends:
+    shape (n + 1,).
+    """
     offsets = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, out=offsets[1:])
     return offsets
 
 
 def ragged_indices(starts: NDArray[np.integer], counts: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Return the flat indices of rows that start at `starts` and have `counts` elements, row after row.
+    """Return the flat indices of rows that start at `starts` and have `counts` elements, row after
+    row.
 
     Examples
     --------
     >>> ragged_indices(np.array([5, 0]), np.array([2, 3]))
     array([5, 6, 0, 1, 2])
     """
-    # Element j of row i is number offsets[i] + j of the result; the repeated term turns that into starts[i] + j.
+    # Element j of row i is number offsets[i] + j of the result; the repeated term turns that into
+    # starts[i] + j.
     offsets = offsets_of(counts)
     indices = np.repeat(starts - offsets[:-1], counts)
     indices += np.arange(offsets[-1])
@@ -165,7 +173,8 @@ def binary_search(
 
 
 def sums_by(index: NDArray[np.integer], values: NDArray[Any], n: int) -> NDArray[np.float64]:
-    """Return the sum of the values with each index below `n`, added one by one in their order, as doubles.
+    """Return the sum of the values with each index below `n`, added one by one in their order, as
+    doubles.
 
     Sums of integers are exact below 2**53, so the order does not matter for them.
 
@@ -178,7 +187,8 @@ def sums_by(index: NDArray[np.integer], values: NDArray[Any], n: int) -> NDArray
 
 
 def distinct(values: NDArray[np.integer]) -> NDArray[Any]:
-    """Return the different values in ascending order, like :func:`numpy.unique`, but faster than its hash table.
+    """Return the different values in ascending order, like :func:`numpy.unique`, but faster than
+    its hash table.
 
     Examples
     --------
@@ -205,7 +215,9 @@ def run_starts(values: NDArray[np.generic]) -> NDArray[np.int64]:
 def group_equal(
     keys: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return the order that sorts the keys, where each run of equal ones starts in it, and each key's run."""
+    """Return the order that sorts the keys, where each run of equal ones starts in it, and each
+    key's run.
+    """
     order = np.argsort(keys, kind="stable")
     is_first = np.diff(keys[order], prepend=-1) != 0
     group = np.empty(len(keys), dtype=np.int64)
@@ -224,7 +236,9 @@ def block_size(usual: int) -> int:
 
 @contextmanager
 def small_blocks(most: int) -> Iterator[None]:
-    """Work in blocks of at most `most` items (tokens, pairs, rows …), in this thread. Results stay the same."""
+    """Work in blocks of at most `most` items (tokens, pairs, rows …), in this thread. Results
+    stay the same.
+    """
     before = _most.set(most)
     try:
         yield
@@ -233,7 +247,9 @@ def small_blocks(most: int) -> Iterator[None]:
 
 
 def runs_of(loads: NDArray[np.integer], limit: int) -> Iterator[tuple[int, int]]:
-    """Yield the bounds of runs of loads up to `limit` (:func:`block_size`) in all, or of one larger load."""
+    """Yield the bounds of runs of loads up to `limit` (:func:`block_size`) in all, or of one
+    larger load.
+    """
     ends, limit = offsets_of(loads), block_size(limit)
     start = 0
     while start < len(loads):
@@ -242,7 +258,7 @@ def runs_of(loads: NDArray[np.integer], limit: int) -> Iterator[tuple[int, int]]
         start = stop
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Where words occur
 
 BLOCK_TOKENS = 2**18
@@ -255,7 +271,8 @@ _CELLS_PER_KEY = 64  # it is if it has at most this many cells for each key that
 class Postings(NamedTuple):
     """The positions of every word of every passage.
 
-    A *run* is one word of one passage. Its positions are ``positions[offsets[r]:offsets[r + 1]]``, ascending.
+    A *run* is one word of one passage. Its positions are ``positions[offsets[r]:offsets[r + 1]]``,
+    ascending.
     """
 
     keys: NDArray[np.int64]  # (n_runs,): `passage * n_words + word`, ascending
@@ -267,8 +284,8 @@ def passage_postings(arrays: TokenArrays) -> Postings:
     """Sort the passages' tokens by (passage, word, position), packed into one int64 each."""
     lengths = np.diff(arrays.passage_offsets)
     bits = int(lengths.max(initial=1)).bit_length()
-    # One sort of plain integers replaces a lexsort of three columns. A block has about 2**18 passages at most, or
-    # 2**18 positions, so 63 bits leave room for 2**27 words.
+    # One sort of plain integers replaces a lexsort of three columns. A block has about 2**18
+    # passages at most, or 2**18 positions, so 63 bits leave room for 2**27 words.
     packed = np.repeat(np.arange(len(lengths)) * arrays.n_words, lengths)
     packed += arrays.passage_tokens
     packed <<= bits
@@ -293,7 +310,9 @@ class Matches(NamedTuple):
 
 
 def match_words(arrays: TokenArrays, postings: Postings) -> tuple[Matches, Matches]:
-    """Match the questions' words, and the words that each candidate adds to its question's, to the passages."""
+    """Match the questions' words, and the words that each candidate adds to its question's, to
+    the passages.
+    """
     n_words = arrays.n_words
     question_keys = distinct_words(arrays.question_tokens, arrays.question_offsets, n_words)
     question = question_keys // n_words
@@ -372,7 +391,9 @@ def places_of(postings: Postings, matches: Matches, texts: NDArray[np.int64]) ->
 
 
 class MatchedBlock(NamedTuple):
-    """Some passages with their questions' and candidates' words matched: the unit of work of the kernels."""
+    """Some passages with their questions' and candidates' words matched: the unit of work of the
+    kernels.
+    """
 
     where: slice  # the block's candidates among all
     arrays: TokenArrays  # the block, numbered from 0
@@ -382,14 +403,17 @@ class MatchedBlock(NamedTuple):
 
 
 def matched_blocks(arrays: TokenArrays, *, whole_questions: bool = False) -> Iterator[MatchedBlock]:
-    """Yield the arrays in blocks of bounded size, at least one passage and one candidate (or question) each."""
+    """Yield the arrays in blocks of bounded size, at least one passage and one candidate (or
+    question) each.
+    """
     for where, block in arrays.blocks(BLOCK_TOKENS, whole_questions=whole_questions):
         postings = passage_postings(block)
         yield MatchedBlock(where, block, postings, *match_words(block, postings))
 
 
 def longest_runs(arrays: TokenArrays) -> NDArray[np.int64]:
-    """Return the length of the longest run of each candidate's tokens that occurs verbatim in its passage.
+    """Return the length of the longest run of each candidate's tokens that occurs verbatim in its
+    passage.
 
     Parameters
     ----------
@@ -416,8 +440,9 @@ def _longest_runs(arrays: TokenArrays) -> NDArray[np.int64]:
     at, found = look_up(keys, postings.keys)
     candidate, index, at = candidate[found], index[found], at[found]
 
-    # A run is a stretch of one diagonal: passage position minus candidate position is constant. Cells of one
-    # diagonal get consecutive numbers, so after sorting a run is a sequence of steps of 1.
+    # A run is a stretch of one diagonal: passage position minus candidate position is constant.
+    # Cells of one diagonal get consecutive numbers, so after sorting a run is a sequence of steps
+    # of 1.
     n_places = np.diff(postings.offsets)[at]
     place = postings.positions[ragged_indices(postings.offsets[:-1][at], n_places)]
     candidate, index = np.repeat(candidate, n_places), np.repeat(index, n_places)

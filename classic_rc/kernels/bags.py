@@ -1,4 +1,5 @@
-"""Texts that have most of their words in common: all pairs, found by the rarest words that texts share.
+"""Texts that have most of their words in common: all pairs, found by the rarest words that texts
+share.
 
 A text is a bag of words here: order does not matter, repetitions do.
 """
@@ -24,7 +25,9 @@ from classic_rc.kernels.draws import mix
 _BLOCK_PAIRS = 2**22
 _BLOCK_WORDS = 2**20
 _MAX_RAREST = 12
-"""How many of a text's rarest words are combined. Two of them make a key, so it bounds the keys of a text at 66."""
+"""How many of a text's rarest words are combined. Two of them make a key, so it bounds the keys
+of a text at 66.
+"""
 
 
 def pairs_with_equal_keys(
@@ -36,9 +39,10 @@ def pairs_with_equal_keys(
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
     """Yield the pairs of rows that share keys, and how many they share.
 
-    Pairs ascend, the first row below the second one, and none is yielded twice. `fits` takes the first and the
-    second rows of pairs, and returns which ones to keep. Each row is paired with at most `neighbours` of the next
-    rows that have a key, which bounds the time where thousands of rows share it.
+    Pairs ascend, the first row below the second one, and none is yielded twice. `fits` takes the
+    first and the second rows of pairs, and returns which ones to keep. Each row is paired with at
+    most `neighbours` of the next rows that have a key, which bounds the time where thousands of
+    rows share it.
     """
     order = np.argsort(keys, kind="stable")
     equal = keys[order[1:]] == keys[order[:-1]]
@@ -94,18 +98,20 @@ def overlapping_bags(
     ],  # (n_bags,): one bag of a pair has this flag and the other bag the next one
     there: NDArray[np.bool_],
     part_share: float | None = None,
-    neighbours: int = 64,  # as in `pairs_with_equal_keys`: of more, only those next in size are compared
+    # as in `pairs_with_equal_keys`: of more, only those next in size are compared
+    neighbours: int = 64,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Find the pairs of bags that share enough words: at least two, or the only one that each has.
 
-    Two bags that share enough words share two of the rarest words of each (prefix filtering: Chaudhuri, Ganti and
-    Kaushik 2006). So bags are compared if they share two of their rarest words: the more words a pair must share,
-    the fewer and rarer are those that it is found by. Every pair is then counted on all words, and must reach
-    `least` of both. With `part_share`, above 0, also find pairs in which one bag contains all words of the other
-    (at least two words), if they make up at least this share of the larger bag.
+    Two bags that share enough words share two of the rarest words of each (prefix filtering:
+    Chaudhuri, Ganti and Kaushik 2006). So bags are compared if they share two of their rarest
+    words: the more words a pair must share, the fewer and rarer are those that it is found by.
+    Every pair is then counted on all words, and must reach `least` of both. With `part_share`,
+    above 0, also find pairs in which one bag contains all words of the other (at least two words),
+    if they make up at least this share of the larger bag.
 
-    Returns the earlier and the later bag of each pair, and the number of words in common, repetitions counted, each
-    of shape (n_pairs,).
+    Returns the earlier and the later bag of each pair, and the number of words in common,
+    repetitions counted, each of shape (n_pairs,).
 
     Examples
     --------
@@ -159,7 +165,9 @@ def overlapping_bags(
 def _number_repetitions(
     words: NDArray[np.integer], sizes: NDArray[np.int64]
 ) -> NDArray[np.integer]:
-    """Number the words so that the second occurrence in a bag has another number than the first one."""
+    """Number the words so that the second occurrence in a bag has another number than the first
+    one.
+    """
     n_words, ends, numbers = int(words.max(initial=0)) + 1, offsets_of(sizes), words.copy()
     places, codes = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
     for start, stop in runs_of(sizes, _BLOCK_WORDS):
@@ -178,7 +186,9 @@ def _number_repetitions(
 
 
 class _Rarest(NamedTuple):
-    """The rarest words that each row shares with other rows, from the rarest one on. Rows ascend in size."""
+    """The rarest words that each row shares with other rows, from the rarest one on. Rows ascend
+    in size.
+    """
 
     rows: NDArray[np.int64]  # ascending
     codes: NDArray[np.uint64]  # of the words
@@ -215,7 +225,9 @@ class _Rarest(NamedTuple):
         return cls(rows, words, places, counts, sizes)
 
     def keys(self, least: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
-        """Return a key for every two of the rarest words of each row, and for the only word of rows with one."""
+        """Return a key for every two of the rarest words of each row, and for the only word of
+        rows with one.
+        """
         rows, keys = self._keys_of_two(least)
         single = np.flatnonzero(self.sizes[self.rows] == 1)
         rows, keys = (
@@ -242,7 +254,9 @@ class _Rarest(NamedTuple):
     def parts(
         self, share: float, neighbours: int
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """Yield rows that may be parts of larger ones, and these: they share the two rarest words of the part."""
+        """Yield rows that may be parts of larger ones, and these: they share the two rarest
+        words of the part.
+        """
         # A part has no word of its own, so its two rarest words are its first ones.
         none = int(self.counts.max(initial=0)) + 2  # more than any row shares
         part_rows, part_keys = self._keys_of_two(
@@ -260,7 +274,8 @@ class _Rarest(NamedTuple):
             else np.zeros(len(keys), dtype=bool)
         )
         rows, keys = rows[known], keys[known]
-        # Among equal keys, smaller rows come first. So the parts that are next in size precede a row.
+        # Among equal keys, smaller rows come first. So the parts that are next in size precede a
+        # row.
         order = np.lexsort((np.concatenate([part_rows, rows]), np.concatenate([part_keys, keys])))
         is_part = order < len(part_rows)
         before = np.cumsum(is_part)  # parts up to each entry
@@ -288,7 +303,9 @@ def count_shared(
     two: NDArray[np.int64],
     weights: NDArray[np.float64] | None = None,
 ) -> NDArray[Any]:
-    """Count for each pair the numbers that both rows have, or sum their weights; they are distinct within a row."""
+    """Count for each pair the numbers that both rows have, or sum their weights; they are
+    distinct within a row.
+    """
     n, pair = int(numbers.max(initial=0)) + 1, np.arange(len(one))
     codes = []
     for rows in (one, two):

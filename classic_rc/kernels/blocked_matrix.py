@@ -19,7 +19,9 @@ _BLOCK_ENTRIES = 2**17
 
 
 class Features(NamedTuple):
-    """A matrix in two blocks: dense columns come first, sparse ones follow. At least one block is given."""
+    """A matrix in two blocks: dense columns come first, sparse ones follow. At least one block
+    is given.
+    """
 
     dense: NDArray[np.floating[Any]] | None = None  # shape (n_rows, n_dense), float32 or float64
     sparse: csr_matrix | None = None  # shape (n_rows, n_sparse)
@@ -47,9 +49,10 @@ class Features(NamedTuple):
 class BlockedMatrix:
     """Products with :class:`Features` whose columns are multiplied by a scale, shape (n_columns,).
 
-    Products have the precision of the vector: float64, or `fast_type` where they need not be exact. That is float32
-    if a dense part is float32, and a sparse one is too or has entries of 1 only; else it is float64. Entries of 1
-    take no memory except for their indices. Columns with a scale of 0 are zero.
+    Products have the precision of the vector: float64, or `fast_type` where they need not be exact.
+    That is float32 if a dense part is float32, and a sparse one is too or has entries of 1 only;
+    else it is float64. Entries of 1 take no memory except for their indices. Columns with a scale
+    of 0 are zero.
     """
 
     def __init__(self, features: Features, scale: NDArray[np.float64]) -> None:
@@ -90,7 +93,9 @@ class BlockedMatrix:
         return self._fast_scale if vector.dtype == self.fast_type else self._scale
 
     def squares(self, vector: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the product of the transposed matrix of squared entries with a vector of shape (n_rows,)."""
+        """Return the product of the transposed matrix of squared entries with a vector of shape
+        (n_rows,).
+        """
         result = np.zeros(self.n_columns)
         for where, block in self._dense_blocks(vector.dtype):
             result[: self._n_dense] += vector[where] @ block**2
@@ -100,7 +105,9 @@ class BlockedMatrix:
         return result
 
     def frequent_columns(self, most: int) -> NDArray[np.int64]:
-        """Return the columns with the most entries, ascending; in the dense block, a 0 is an entry."""
+        """Return the columns with the most entries, ascending; in the dense block, a 0 is an
+        entry.
+        """
         counts = np.full(self.n_columns, self.n_rows)
         if self._sparse is not None:
             counts[self._n_dense :] = self._columns.sizes
@@ -125,7 +132,9 @@ class BlockedMatrix:
     def neighbourhood(
         self, rows: NDArray[np.int64], most: int
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the sparse columns of some rows with at most `most` entries, and all rows that have them."""
+        """Return the sparse columns of some rows with at most `most` entries, and all rows that
+        have them.
+        """
         if self._sparse is None:
             return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
         columns = np.unique(self._sparse[rows].indices)
@@ -173,7 +182,8 @@ class _SparseBlocks:
             where = slice(entries[i], entries[i + 1])
             blocks = {}
             for kind in self.kinds:
-                # The constructor would copy the arrays, because they are small parts of larger ones.
+                # The constructor would copy the arrays, because they are small parts of larger
+                # ones.
                 block = csr_matrix((end - begin, matrix.shape[1]), dtype=kind)
                 block.data = (
                     values[kind][: where.stop - where.start]
@@ -228,7 +238,8 @@ def renumber_columns(
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Give the columns of CSR arrays the numbers `place`, and drop columns with a negative number.
 
-    Row i has the columns ``indices[offsets[i]:offsets[i + 1]]``. This changes `indices` and returns its first part.
+    Row i has the columns ``indices[offsets[i]:offsets[i + 1]]``. This changes `indices` and returns
+    its first part.
     """
     n_kept, dropped = 0, [np.empty(0, dtype=np.int64)]
     for begin in range(0, len(indices), _BLOCK_ENTRIES):
@@ -241,7 +252,7 @@ def renumber_columns(
     return indices[:n_kept], offsets - np.searchsorted(np.concatenate(dropped), offsets)
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Equal columns.
 
 
@@ -261,17 +272,19 @@ def find_equal_columns(
 ) -> EqualColumns:
     r"""Find the equal columns of a matrix of zeros and ones, the ones as in a CSR matrix.
 
-    Only the sum of equal columns' weights matters to a loss, so an L2-regularised learner gives them equal weights.
-    It learns the same from one column x of k equal ones, if it shrinks x's weight as much as theirs: from the
-    column :math:`\sqrt{k}\,x`, or as ``copies`` of :func:`~classic_rc.kernels.logistic.fit_logistic` says.
+    Only the sum of equal columns' weights matters to a loss, so an L2-regularised learner gives
+    them equal weights. It learns the same from one column x of k equal ones, if it shrinks x's
+    weight as much as theirs: from the column :math:`\sqrt{k}\,x`, or as ``copies`` of
+    :func:`~classic_rc.kernels.logistic.fit_logistic` says.
 
     Examples
     --------
     >>> find_equal_columns(np.array([0, 2, 0, 1, 2]), np.array([0, 2, 5]), 3)
     EqualColumns(first=array([0, 1]), copies=array([2, 1]), set_of=array([0, 1, 0]))
     """
-    # Columns with equal sums of their rows' random numbers are equal. The sums are modulo 2**64, so their order
-    # does not matter, and different columns have two equal sums with a probability of 2**-128.
+    # Columns with equal sums of their rows' random numbers are equal. The sums are modulo 2**64, so
+    # their order does not matter, and different columns have two equal sums with a probability of
+    # 2**-128.
     n_rows = len(indptr) - 1
     random = np.random.default_rng(0).integers(0, 2**64, (2, n_rows), dtype=np.uint64)
     sums = np.zeros((2, n_columns), dtype=np.uint64)

@@ -1,4 +1,6 @@
-"""BM25 as Lucene 8 computes it, in single precision: from sentence lengths in one byte to a term's score."""
+"""BM25 as Lucene 8 computes it, in single precision: from sentence lengths in one byte to a
+term's score.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ _BYTE4 = np.array([_byte4(code) for code in range(256)], dtype=np.int64)
 
 
 def byte4_lengths(lengths: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Round lengths as Lucene 7 and later store them: exact up to 40, above that four significant bits.
+    """Round lengths as Lucene 7 and later store them: exact up to 40, above that four significant
+    bits.
 
     This is ``SmallFloat.intToByte4`` and back; both round down.
 
@@ -41,16 +44,20 @@ def idf(n_sentences: Counts, frequencies: NDArray[np.integer]) -> NDArray[np.flo
 
 
 def mean_length(n_sentences: Counts, n_tokens: Counts) -> NDArray[np.float32] | np.float32:
-    """Return the mean length of the sentences that have a token: Lucene 8, ``BM25Similarity.avgFieldLength``."""
+    """Return the mean length of the sentences that have a token: Lucene 8,
+    ``BM25Similarity.avgFieldLength``.
+    """
     return (n_tokens / np.maximum(n_sentences, 1)).astype(np.float32)
 
 
 def length_factors(
     lengths: NDArray[np.integer], mean: NDArray[np.float32] | np.float32, k1: float, b: float
 ) -> NDArray[np.float32]:
-    """Return ``1 / (k1 ((1 - b) + b length / mean))``: the cache in Lucene 8, ``BM25Similarity.scorer``.
+    """Return ``1 / (k1 ((1 - b) + b length / mean))``: the cache in Lucene 8,
+    ``BM25Similarity.scorer``.
 
-    Lengths, in tokens, are rounded by :func:`byte4_lengths`. Infinite if k1 is 0: then only presence counts.
+    Lengths, in tokens, are rounded by :func:`byte4_lengths`. Infinite if k1 is 0: then only
+    presence counts.
     """
     one, k1_, b_ = np.float32(1), np.float32(k1), np.float32(b)
     with np.errstate(divide="ignore"):
@@ -67,7 +74,7 @@ def term_scores(
 ) -> NDArray[np.float32]:
     """Return ``w - w / (1 + tf factor)``: Lucene 8, ``BM25Similarity.BM25Scorer.score``.
 
-    This equals ``w tf / (tf + 1 / factor)``, in a form whose rounding never lowers the score of a larger tf. The
-    weights are from :func:`term_weights`, the factors from :func:`length_factors`.
+    This equals ``w tf / (tf + 1 / factor)``, in a form whose rounding never lowers the score of a
+    larger tf. The weights are from :func:`term_weights`, the factors from :func:`length_factors`.
     """
     return weights - weights / (np.float32(1) + counts * factors)

@@ -1,8 +1,10 @@
-"""Pieces of text in a byte buffer: their places, exact keys of short ones, and a cache from keys to numbers.
+"""Pieces of text in a byte buffer: their places, exact keys of short ones, and a cache from keys to
+numbers.
 
-A piece is a run of bytes between separators. A class table decides which bytes separate, so a buffer is cut without
-looking at one piece at a time. A piece of at most :data:`SHORT` bytes fits into two 64-bit words together with its
-length. These words are its key: different pieces have different keys.
+A piece is a run of bytes between separators. A class table decides which bytes separate, so a
+buffer is cut without looking at one piece at a time. A piece of at most :data:`SHORT` bytes fits
+into two 64-bit words together with its length. These words are its key: different pieces have
+different keys.
 """
 
 from __future__ import annotations
@@ -18,18 +20,22 @@ SHORT = 15
 """The most bytes of a piece that has a key."""
 
 PADDING = 16
-"""How many bytes of a buffer must follow the start of each piece: keys are read 16 bytes at a time."""
+"""How many bytes of a buffer must follow the start of each piece: keys are read 16 bytes at a
+time.
+"""
 
 _KEPT, _LETTER_OR_DIGIT, _HIGH, _JOINER = 1, 2, 4, 8
-"""The classes of a byte, as flags; a separator has none. `_HIGH` is part of a character beyond ASCII."""
+"""The classes of a byte, as flags; a separator has none. `_HIGH` is part of a character beyond
+ASCII.
+"""
 
 
 @cache
 def class_table(separators: str, joiners: str = "") -> bytes:
     """Return the class of each of the 256 bytes, for :func:`find_pieces`.
 
-    `separators` are ASCII characters that always separate, `joiners` those that separate only where both neighbours
-    are ASCII and one of them is not a letter or digit.
+    `separators` are ASCII characters that always separate, `joiners` those that separate only where
+    both neighbours are ASCII and one of them is not a letter or digit.
     """
     table = bytearray([_KEPT] * 128 + [_KEPT | _HIGH] * 128)
     for characters, flags in (
@@ -58,7 +64,8 @@ def find_pieces(buffer: bytes, classes: bytes) -> tuple[NDArray[np.int64], NDArr
 
 
 def character_places(buffer: bytes) -> NDArray[np.int64]:
-    """Return how many characters precede each byte of UTF-8 text, for the first byte of a character.
+    """Return how many characters precede each byte of UTF-8 text, for the first byte of a
+    character.
 
     Surrogates may be encoded one by one, as Python's ``surrogatepass`` does.
     """
@@ -90,7 +97,8 @@ def piece_keys(buffer: bytes, starts: NDArray[np.int64], lengths: NDArray[np.int
 
     The buffer has at least :data:`PADDING` bytes from each start on.
     """
-    # Element i of this view is the 16 bytes from byte i on, so `take` reads both words of a piece at once.
+    # Element i of this view is the 16 bytes from byte i on, so `take` reads both words of a piece
+    # at once.
     windows = np.ndarray(max(len(buffer) - PADDING + 1, 0), f"V{PADDING}", buffer, strides=(1,))
     words = windows.take(starts).view("<u8").reshape(-1, 2).astype(np.uint64, copy=False)
     kind = np.minimum(lengths, SHORT + 1)
@@ -101,11 +109,12 @@ def piece_keys(buffer: bytes, starts: NDArray[np.int64], lengths: NDArray[np.int
 
 
 class KeyCache:
-    """A cache from the keys of pieces to their numbers. It may forget a key, but never gives a wrong number.
+    """A cache from the keys of pieces to their numbers. It may forget a key, but never gives a
+    wrong number.
 
-    The hash of a key selects a slot. The slot has the number of the piece that came first, and the stored keys show
-    whether it is the right one. There is no search: by Zipf's law the pieces that come first are those that come
-    often, and few of the others find their slot taken.
+    The hash of a key selects a slot. The slot has the number of the piece that came first, and the
+    stored keys show whether it is the right one. There is no search: by Zipf's law the pieces that
+    come first are those that come often, and few of the others find their slot taken.
     """
 
     def __init__(self) -> None:
@@ -116,14 +125,16 @@ class KeyCache:
     def find(self, keys: Keys) -> NDArray[np.int32]:
         """Return the number of each key, or -1 if the cache does not have it: shape (n_keys,)."""
         numbers = self._slots.take(self._hash(keys))
-        # An empty slot has -1. It selects the last of the stored keys, which is 0 like that of a long piece.
+        # An empty slot has -1. It selects the last of the stored keys, which is 0 like that of a
+        # long piece.
         known = (self._keys.first.take(numbers) == keys.first) & (
             self._keys.second.take(numbers) == keys.second
         )
         return np.where(known, numbers, np.int32(-1))
 
     def add(self, keys: Keys, numbers: NDArray[np.int32], n_numbers: int) -> None:
-        """Store the numbers of some pieces: always the same for equal keys and only for those, below `n_numbers`.
+        """Store the numbers of some pieces: always the same for equal keys and only for those,
+        below `n_numbers`.
 
         Numbers of pieces without a key are ignored.
         """
@@ -169,7 +180,9 @@ _FIRST_BITS, _MAX_BITS = 14, 20
 """The slots of a new cache, and the most, as powers of two."""
 
 _MAX_NUMBERS = 2**19
-"""Pieces with higher numbers are not cached; this bounds the memory. They are rare, because they came late."""
+"""Pieces with higher numbers are not cached; this bounds the memory. They are rare, because they
+came late.
+"""
 
 _FACTORS = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F], dtype=np.uint64)
 """Odd constants of xxHash: the highest bits of a product depend on all bits of the other factor."""

@@ -1,4 +1,6 @@
-"""Kernels for cloze queries: mentions of candidates, the words around mentions, and shifts of the whole query."""
+"""Kernels for cloze queries: mentions of candidates, the words around mentions, and shifts of
+the whole query.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +23,14 @@ from classic_rc.kernels.weights import inverse_count_weights
 from classic_rc.kernels.window import row_chunks
 
 _PAIRS = 2**18
-"""How many pairs of a mention and a query word are processed at a time; each takes about 100 bytes."""
+"""How many pairs of a mention and a query word are processed at a time; each takes about 100
+bytes.
+"""
 
 _CELLS = 2**18
-"""How many shifts and matching pairs of tokens are processed at a time; each takes about 50 bytes."""
+"""How many shifts and matching pairs of tokens are processed at a time; each takes about 50
+bytes.
+"""
 
 
 def phrase_counts(arrays: TokenArrays) -> NDArray[np.int64]:
@@ -45,12 +51,15 @@ def phrase_counts(arrays: TokenArrays) -> NDArray[np.int64]:
 
 
 def query_counts(arrays: TokenArrays, placeholders: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return how often each candidate's token sequence occurs in its query, on either side of the placeholder.
+    """Return how often each candidate's token sequence occurs in its query, on either side of the
+    placeholder.
 
-    The queries have no token for the placeholder; `placeholders` says how many of their tokens precede it.
+    The queries have no token for the placeholder; `placeholders` says how many of their tokens
+    precede it.
     """
-    # Count with each query in place of the passage. The parts before and after the placeholder are two texts,
-    # because no phrase can span it: text 2i is the first part of query i, and text 2i + 1 the second.
+    # Count with each query in place of the passage. The parts before and after the placeholder are
+    # two texts, because no phrase can span it: text 2i is the first part of query i, and text 2i +
+    # 1 the second.
     starts = arrays.question_offsets[:-1]
     halves = arrays._replace(
         passage_tokens=arrays.question_tokens,
@@ -68,10 +77,11 @@ def query_counts(arrays: TokenArrays, placeholders: NDArray[np.int64]) -> NDArra
 def phrase_places(
     arrays: TokenArrays, postings: Postings
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return where each candidate's token sequence occurs in its passage, given the postings of these passages.
+    """Return where each candidate's token sequence occurs in its passage, given the postings of
+    these passages.
 
-    Both results have shape (n_places,): the candidates, ascending (one without tokens has no places), and the
-    position of the first token in the passage, ascending for each candidate.
+    Both results have shape (n_places,): the candidates, ascending (one without tokens has no
+    places), and the position of the first token in the passage, ascending for each candidate.
     """
     lengths = np.diff(arrays.candidate_offsets)
     passage = arrays.question_passage[arrays.candidate_question]
@@ -129,15 +139,16 @@ def query_words(
 def cloze_distance(
     arrays: TokenArrays, placeholders: NDArray[np.int64], max_distance: int = 8
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    r"""Return how far query words are from their expected places around each candidate's best mention.
+    r"""Return how far query words are from their expected places around each candidate's best
+    mention.
 
-    Let q_i be the word of the query at i places from the placeholder (negative before it), and M the
-    candidate's mentions: the occurrences of its token sequence. Then::
+    Let q_i be the word of the query at i places from the placeholder (negative before it), and M
+    the candidate's mentions: the occurrences of its token sequence. Then::
 
         d = min over mentions m in M of sum over i of min(max_distance, min over j with P_j = q_i of |j - (m + i)|)
 
-    Here m is the mention's first token for words before the placeholder and its last token for words after it.
-    Without a mention, each word costs `max_distance`. This is
+    Here m is the mention's first token for words before the placeholder and its last token for
+    words after it. Without a mention, each word costs `max_distance`. This is
     :func:`classic_rc.kernels.reference.cloze_distance` for all candidates at once.
 
     Parameters
@@ -205,16 +216,18 @@ def mention_distances(
     max_distance: int,
     is_aligned: bool = True,
 ) -> NDArray[np.int64]:
-    """Return how far each query's counted words are from each mention of its candidates, added up: (n_mentions,).
+    """Return how far each query's counted words are from each mention of its candidates, added up:
+    (n_mentions,).
 
-    Distances are measured from a word's expected place, as in :func:`cloze_distance`, or, unless `is_aligned`, from
-    the nearer end of the mention itself. The other parameters are as in :func:`cloze_distance`.
+    Distances are measured from a word's expected place, as in :func:`cloze_distance`, or, unless
+    `is_aligned`, from the nearer end of the mention itself. The other parameters are as in
+    :func:`cloze_distance`.
     """
     query = query_words(arrays, postings, placeholders)
     question = arrays.candidate_question
     worst = max_distance * counted_lengths(arrays, counted)[question[candidates]]
-    # A word's place relative to the mention's token on its side. The placeholder is not among the tokens, but it
-    # takes one place: words after it are one place farther.
+    # A word's place relative to the mention's token on its side. The placeholder is not among the
+    # tokens, but it takes one place: words after it are one place farther.
     relative = query.places - np.repeat(placeholders, np.diff(query.offsets)) + query.after
     # Runs are so far apart on one number line that the nearest place is always one of the same run.
     reach = sum(
@@ -228,7 +241,9 @@ def mention_distances(
     )
 
     def nearest(runs: NDArray[np.int64], positions: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the distances of positions from the nearest places of runs, which have at least one each."""
+        """Return the distances of positions from the nearest places of runs, which have at least
+        one each.
+        """
         return nearest_distances(runs * stride + positions, keys)
 
     n_words = np.diff(query.offsets)[question[candidates]]
@@ -247,7 +262,8 @@ def mention_distances(
         saved = np.where(
             counted[query.words[word]], max_distance - np.minimum(steps, max_distance), 0
         )
-        # Some mentions have no words to look up. Differences of a running total allow empty rows, unlike reduceat.
+        # Some mentions have no words to look up. Differences of a running total allow empty rows,
+        # unlike reduceat.
         sums[part] = worst[part] - np.diff(offsets_of(saved)[offsets_of(counts)])
     return sums
 
@@ -259,7 +275,8 @@ def cloze_window(
 ) -> NDArray[np.int64]:
     """Return the weight of the best match when each completed query is laid over its passage.
 
-    Let Q' be the query with the candidate's tokens instead of the placeholder, and IC(w) the weight of w. Then::
+    Let Q' be the query with the candidate's tokens instead of the placeholder, and IC(w) the weight
+    of w. Then::
 
         cw = max over shifts s of sum over k with P_{s+k} = Q'_k of IC(Q'_k)
 
@@ -303,7 +320,8 @@ def _shift_block(
     )
     sizes = np.diff(arrays.candidate_offsets)
 
-    # Tokens of the queries, and of the candidates that fill them, that match somewhere in the passage.
+    # Tokens of the queries, and of the candidates that fill them, that match somewhere in the
+    # passage.
     query = query_words(arrays, postings, placeholders)
     of_token = np.repeat(np.arange(len(sizes)), sizes)
     run, found = look_up(
@@ -317,8 +335,9 @@ def _shift_block(
     filling_runs, filling_places = run[found], place[found]
     filling_offsets = offsets_of(np.bincount(of_token[found], minlength=len(sizes)))
 
-    # One row per candidate with one cell per shift: from the query's last token on the passage's first, to the
-    # query's first token on the passage's last. A token at place k that matches position j votes for shift j - k.
+    # One row per candidate with one cell per shift: from the query's last token on the passage's
+    # first, to the query's first token on the passage's last. A token at place k that matches
+    # position j votes for shift j - k.
     lengths = np.diff(arrays.question_offsets)[question] + sizes
     widths = np.diff(arrays.passage_offsets)[passage] + lengths - 1
     n_query, n_filling = np.diff(query.offsets)[question], np.diff(filling_offsets)

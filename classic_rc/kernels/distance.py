@@ -1,4 +1,6 @@
-"""The word distance of Richardson et al. 2013, with or without the sliding window, for entire datasets."""
+"""The word distance of Richardson et al. 2013, with or without the sliding window, for entire
+datasets.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ _Steps: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.int64] | int]"
 """Distances in steps, summed over some words or of a single word, and the number of these words."""
 
 _MANY_ROWS = 256
-"""With this many candidates of one question, it is faster to compute the distance of every passage position."""
+"""With this many candidates of one question, it is faster to compute the distance of every
+passage position.
+"""
 
 _CHUNK_ROWS = 2**14
 """How many candidates are measured at a time; it bounds memory if one passage has very many."""
@@ -36,11 +40,12 @@ _CHUNK_ROWS = 2**14
 def word_distance(
     arrays: TokenArrays, stop_words: NDArray[np.bool_], rule: DistanceRule = "mean"
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return the distance of question words from the candidate's words, as a share of the passage's length.
+    """Return the distance of question words from the candidate's words, as a share of the passage's
+    length.
 
-    Let S_Q be the question's words and S_A the candidate's words that are not in the question, both restricted
-    to words of the passage P that are not stop words. Let m(q) be the least number of positions between an
-    occurrence of q in S_Q and one of any word of S_A. Then::
+    Let S_Q be the question's words and S_A the candidate's words that are not in the question, both
+    restricted to words of the passage P that are not stop words. Let m(q) be the least number of
+    positions between an occurrence of q in S_Q and one of any word of S_A. Then::
 
         mean   d = sum over q in S_Q of m(q) / (|S_Q| (|P| - 1))
         min    d = min over q in S_Q of m(q) / (|P| - 1)
@@ -57,8 +62,9 @@ def word_distance(
     stop_words : ndarray of bool, shape (n_words,)
         Words left out of S_Q and S_A; they keep their positions in the passage.
     rule : {"mean", "min", "min+1", "first"}
-        ``mean`` is the authors' code; ``min`` is their paper as printed (Algorithm 2); ``min+1`` and ``first``
-        are what two well-known re-implementations compute (see :mod:`classic_rc.solvers.sliding`).
+        ``mean`` is the authors' code; ``min`` is their paper as printed (Algorithm 2); ``min+1``
+        and ``first`` are what two well-known re-implementations compute (see
+        :mod:`classic_rc.solvers.sliding`).
 
     Returns
     -------
@@ -81,7 +87,8 @@ def window_and_distance(
     word_weights: NDArray[np.int32] | None = None,
     rule: DistanceRule = "mean",
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]:
-    """Compute :func:`~classic_rc.kernels.sliding_window` and :func:`~classic_rc.kernels.word_distance` together.
+    """Compute :func:`~classic_rc.kernels.sliding_window` and
+    :func:`~classic_rc.kernels.word_distance` together.
 
     Parameters
     ----------
@@ -107,7 +114,9 @@ def window_and_distance(
 def word_distances(
     block: MatchedBlock, stop_words: NDArray[np.bool_], rule: DistanceRule = "mean"
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return :func:`word_distance` of one block: two arrays of shape (n_candidates of the block,)."""
+    """Return :func:`word_distance` of one block: two arrays of shape (n_candidates of the
+    block,).
+    """
     arrays, postings = block.arrays, block.postings
     content = ~stop_words[postings.keys % arrays.n_words]
     questions, additions = (
@@ -136,7 +145,9 @@ def word_distances(
 def _split_rows(
     rows: NDArray[np.int64], question: NDArray[np.int64]
 ) -> Iterator[tuple[NDArray[np.int64], bool]]:
-    """Split rows, by ascending question, into parts of bounded size; a question with many rows has its own."""
+    """Split rows, by ascending question, into parts of bounded size; a question with many rows
+    has its own.
+    """
     of_row = question[rows]
     many = np.bincount(of_row)[of_row] >= _MANY_ROWS
     change = np.diff(of_row) > 0
@@ -155,14 +166,18 @@ def _select_runs(matches: Matches, selected: NDArray[np.bool_]) -> Matches:
 
 
 def nearest_distances(keys: NDArray[np.int64], table: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the distance of each key to the nearest number of an ascending table, which is not empty."""
+    """Return the distance of each key to the nearest number of an ascending table, which is not
+    empty.
+    """
     after = np.searchsorted(table, keys)
     right, left = table[np.minimum(after, len(table) - 1)], table[np.maximum(after - 1, 0)]
     return np.minimum(np.abs(right - keys), np.abs(keys - left))
 
 
 def pack_places(places: Places, stride: int) -> NDArray[np.int64]:
-    """Pack (row, position) into one number, so far apart that the nearest place is never in another row."""
+    """Pack (row, position) into one number, so far apart that the nearest place is never in
+    another row.
+    """
     keys = np.repeat(places.rows * stride, places.counts)
     keys += places.positions
     return keys
@@ -170,12 +185,15 @@ def pack_places(places: Places, stride: int) -> NDArray[np.int64]:
 
 def row_stride(*places: Places) -> int:
     """Return a stride for :func:`pack_places`."""
-    # Places of one row differ by at most the largest position, places of two rows by three times as much or more.
+    # Places of one row differ by at most the largest position, places of two rows by three times as
+    # much or more.
     return 4 * (1 + max(int(p.positions.max(initial=0)) for p in places))
 
 
 def _nearest_steps(question_places: Places, answer_places: Places, rule: DistanceRule) -> _Steps:
-    """Sum each row's least distances per question word, with the number of words; or take their minimum, with 1."""
+    """Sum each row's least distances per question word, with the number of words; or take their
+    minimum, with 1.
+    """
     stride = row_stride(question_places, answer_places)
     answer_keys = pack_places(answer_places, stride)
     answer_keys.sort()
@@ -192,7 +210,9 @@ def _nearest_steps(question_places: Places, answer_places: Places, rule: Distanc
 def _nearest_steps_of_many(
     question_places: Places, answer_places: Places, rule: DistanceRule
 ) -> _Steps:
-    """:func:`_nearest_steps` for rows of one question: each word's distances are computed once per position."""
+    """:func:`_nearest_steps` for rows of one question: each word's distances are computed once
+    per position.
+    """
     positions = np.arange(1 + int(answer_places.positions.max()))
     row_starts = offsets_of(answer_places.counts)[run_starts(answer_places.rows)]
     per_word = []
@@ -205,7 +225,9 @@ def _nearest_steps_of_many(
 
 
 def _first_steps(question_places: Places, answer_places: Places, rule: DistanceRule) -> _Steps:
-    """Return the distance of the last words of both kinds, at the first position by which both occurred, and 1."""
+    """Return the distance of the last words of both kinds, at the first position by which both
+    occurred, and 1.
+    """
     stride = row_stride(question_places, answer_places)
     sides = []
     for places in (question_places, answer_places):

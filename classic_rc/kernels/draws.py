@@ -16,7 +16,9 @@ _GOLDEN = np.uint64(
 
 
 def text_keys(texts: Iterable[str]) -> NDArray[np.uint64]:
-    """Return a 64-bit key of each text (its blake2b digest), the same on every machine and in every run."""
+    """Return a 64-bit key of each text (its blake2b digest), the same on every machine and in
+    every run.
+    """
     digests = [
         hashlib.blake2b(t.encode("utf-8", "surrogatepass"), digest_size=8).digest() for t in texts
     ]
@@ -28,8 +30,8 @@ def uniform_draws(
 ) -> NDArray[np.float64]:
     """Draw uniform numbers in [0, 1): ``counts[i]`` of them for key i.
 
-    Draw j of a key depends only on (key, seed, j), by the finaliser of SplitMix64 (Steele, Lea and Flood 2014). So
-    shuffling or splitting the keys changes no draw.
+    Draw j of a key depends only on (key, seed, j), by the finaliser of SplitMix64 (Steele, Lea and
+    Flood 2014). So shuffling or splitting the keys changes no draw.
 
     Parameters
     ----------
@@ -43,7 +45,8 @@ def uniform_draws(
     """
     offsets = offsets_of(counts)
     start = mix(keys ^ mix(np.array([seed % 2**64], dtype=np.uint64) + _GOLDEN))
-    # Draw j has the state start + (j + 1) golden; as j counts from the first draw of all, start is moved back.
+    # Draw j has the state start + (j + 1) golden; as j counts from the first draw of all, start is
+    # moved back.
     state = np.arange(1, offsets[-1] + 1, dtype=np.uint64)
     state *= _GOLDEN
     state += (start - _GOLDEN * offsets[:-1].astype(np.uint64)).repeat(counts)
@@ -56,7 +59,9 @@ def uniform_draws(
 
 
 def mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return the finaliser of SplitMix64: a bijection of 64-bit integers whose results look random."""
+    """Return the finaliser of SplitMix64: a bijection of 64-bit integers whose results look
+    random.
+    """
     mixed = state >> np.uint64(30)
     mixed ^= state
     mixed *= np.uint64(0xBF58476D1CE4E5B9)

@@ -1,4 +1,6 @@
-"""Interpolated modified Kneser-Ney: n-gram counts in sorted tables, the model, and token probabilities."""
+"""Interpolated modified Kneser-Ney: n-gram counts in sorted tables, the model, and token
+probabilities.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from numpy.typing import NDArray
 from classic_rc.kernels.arrays import block_size, run_starts
 
 START, END, UNKNOWN = 0, 1, 2
-"""The first word ids. Every text begins with START, which is given and never predicted, and ends with END."""
+"""The first word ids. Every text begins with START, which is given and never predicted, and ends
+with END.
+"""
 
 MARKS = ("<s>", "</s>", "<unk>")
 """The written forms of START, END and UNKNOWN."""
@@ -26,8 +30,9 @@ _CHUNK = 2**20
 class NGrams(NamedTuple):
     """The distinct k-grams of some texts, in the order of their words' ids.
 
-    A key is ``rank * n_words + last``: the rank of the first k - 1 words among the (k - 1)-grams, and the last
-    word. So keys of any k fit into 63 bits, and ascending keys are k-grams in lexicographic order.
+    A key is ``rank * n_words + last``: the rank of the first k - 1 words among the (k - 1)-grams,
+    and the last word. So keys of any k fit into 63 bits, and ascending keys are k-grams in
+    lexicographic order.
     """
 
     # (n_ngrams,), ascending; the 1-grams are all word ids, whether the texts have them or not
@@ -54,7 +59,8 @@ def count_ngrams(
         tokens  # of the (k - 1)-gram that begins at each position, if the text is long enough
     )
     for k in range(2, order + 1):
-        # Chunks are counted one by one and merged, so the keys of all positions are never in memory at once.
+        # Chunks are counted one by one and merged, so the keys of all positions are never in memory
+        # at once.
         size = block_size(_CHUNK)
         chunks = [slice(start, start + size) for start in range(0, len(tokens), size)]
         runs = (
@@ -84,7 +90,8 @@ def find(keys: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64
         return places
     chunk = block_size(_CHUNK)
     for start in range(0, len(wanted), chunk):
-        # Sorted, distinct keys are searched in memory order, which the cache makes three times as fast.
+        # Sorted, distinct keys are searched in memory order, which the cache makes three times as
+        # fast.
         ordered, order = _sort_with_order(wanted[start : start + chunk])
         firsts = run_starts(ordered)
         distinct = ordered[firsts]
@@ -110,7 +117,8 @@ def _sort_with_order(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDAr
 
 
 def suffix_ranks(ngrams: Sequence[NGrams], n_words: int) -> list[NDArray[np.int64]]:
-    """Return, for each k-gram with k = 2, 3, …, the rank of its last k - 1 words among the (k - 1)-grams.
+    """Return, for each k-gram with k = 2, 3, …, the rank of its last k - 1 words among the (k -
+    1)-grams.
 
     `ngrams` are those of order 1, 2, …; the result has one array fewer.
     """
@@ -140,7 +148,9 @@ def _ngram_keys(
     k: int,
     n_words: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the starts of k-grams in a part of the tokens, and their keys, from the ranks of the (k - 1)-grams."""
+    """Return the starts of k-grams in a part of the tokens, and their keys, from the ranks of
+    the (k - 1)-grams.
+    """
     where = np.flatnonzero(room[part] >= k) + part.start
     return where, rank[where].astype(np.int64) * n_words + tokens[where + k - 1]
 
@@ -152,7 +162,9 @@ def _count_keys(keys: NDArray[np.int64]) -> NGrams:
 
 
 def _merge_all(runs: Iterator[NGrams]) -> NGrams:
-    """Merge runs into one table, similar sizes first: each key is merged at most log2(n_runs) times."""
+    """Merge runs into one table, similar sizes first: each key is merged at most log2(n_runs)
+    times.
+    """
     merged: list[NGrams] = []
     for run in runs:
         merged.append(run)
@@ -176,8 +188,8 @@ class KneserNey(NamedTuple):
     keys: tuple[NDArray[np.int64], ...]  # of the k-grams, ascending: see `NGrams`
     # of each k-gram: the probability of its last word after the others
     probabilities: tuple[NDArray[np.float64], ...]
-    # of each k-gram with k < n: gamma, the mass left for words that do not follow it in the text; 1 if nothing
-    # follows it
+    # of each k-gram with k < n: gamma, the mass left for words that do not follow it in the text; 1
+    # if nothing follows it
     backoffs: tuple[NDArray[np.float64], ...]
     discounts: NDArray[np.float64]  # (n, 3): what is subtracted from counts of 1, 2, and 3 or more
     counts: tuple[NDArray[Any], ...]  # of each k-gram, as :func:`adjusted_counts` adjusts them
@@ -211,7 +223,8 @@ class Probabilities(NamedTuple):
 
 def kneser_ney(
     ngrams: Sequence[NGrams],  # of order 1, 2, …, counted in texts that all begin with START
-    # (n, 3): for each order, what is subtracted from counts of 1, 2, and 3 or more; default: `modified_discounts`
+    # (n, 3): for each order, what is subtracted from counts of 1, 2, and 3 or more; default:
+    # `modified_discounts`
     discounts: NDArray[np.float64] | None = None,
 ) -> KneserNey:
     r"""Estimate a model from counts (Chen and Goodman 1998, section 4.1.6 and equation 26).
@@ -221,9 +234,9 @@ def kneser_ney(
         p_k(w \mid h) = \frac{c(hw) - D_k(c(hw))}{\sum_v c(hv)} + \gamma_k(h)\, p_{k-1}(w \mid h'), \qquad
         \gamma_k(h) = \frac{\sum_v D_k(c(hv))}{\sum_v c(hv)}
 
-    Here c are the adjusted counts of :func:`adjusted_counts`, h' is the context h without its first word, and
-    :math:`p_0` is uniform over all words that can be predicted: those of the vocabulary, END and UNKNOWN. If the
-    texts do not have the context h, :math:`p_k = p_{k-1}`.
+    Here c are the adjusted counts of :func:`adjusted_counts`, h' is the context h without its first
+    word, and :math:`p_0` is uniform over all words that can be predicted: those of the vocabulary,
+    END and UNKNOWN. If the texts do not have the context h, :math:`p_k = p_{k-1}`.
     """
     n_words = len(ngrams[0].keys)
     suffixes = suffix_ranks(ngrams, n_words)
@@ -244,7 +257,8 @@ def kneser_ney(
                 len(ngrams[k - 1].keys),
             )
         total = np.bincount(context, counts, n_contexts)
-        # Counts of counts are whole numbers, so these sums have the same bits for any numbering of the words.
+        # Counts of counts are whole numbers, so these sums have the same bits for any numbering of
+        # the words.
         left = sum(
             discounts[k, i - 1] * np.bincount(context[size == i], minlength=n_contexts)
             for i in (1, 2, 3)
@@ -271,11 +285,12 @@ def kneser_ney(
 def adjusted_counts(
     ngrams: Sequence[NGrams], suffixes: Sequence[NDArray[np.int64]]
 ) -> list[NDArray[Any]]:
-    """Return the counts that Kneser-Ney uses instead of frequencies; `suffixes` are from :func:`suffix_ranks`.
+    """Return the counts that Kneser-Ney uses instead of frequencies; `suffixes` are from
+    :func:`suffix_ranks`.
 
-    The longest n-grams keep their frequency. A shorter n-gram gets the number of distinct words that precede it.
-    Nothing precedes START, so n-grams that begin with START keep their frequency; START itself is never predicted
-    and gets 0.
+    The longest n-grams keep their frequency. A shorter n-gram gets the number of distinct words
+    that precede it. Nothing precedes START, so n-grams that begin with START keep their frequency;
+    START itself is never predicted and gets 0.
     """
     n_words = len(ngrams[0].keys)
     adjusted, n_from_start = [], START + 1
@@ -292,12 +307,13 @@ def adjusted_counts(
 
 
 def modified_discounts(counts: NDArray[Any]) -> NDArray[np.float64]:
-    r"""Estimate the discounts of one order, shape (3,), from the numbers of n-grams with adjusted counts 1 to 4.
+    r"""Estimate the discounts of one order, shape (3,), from the numbers of n-grams with adjusted
+    counts 1 to 4.
 
     .. math:: D_i = i - (i + 1)\, \frac{n_1}{n_1 + 2 n_2}\, \frac{n_{i+1}}{n_i}, \qquad i = 1, 2, 3+
 
-    This is equation 26 of Chen and Goodman 1998. If n1, n2 or n3 is 0 or a discount is not in 0..i, as happens
-    with little text, all three are :data:`FALLBACK_DISCOUNTS`.
+    This is equation 26 of Chen and Goodman 1998. If n1, n2 or n3 is 0 or a discount is not in 0..i,
+    as happens with little text, all three are :data:`FALLBACK_DISCOUNTS`.
     """
     n = np.bincount(np.minimum(counts, 5), minlength=6)[1:5].astype(np.float64)
     if not n[:3].all():
@@ -312,11 +328,12 @@ def modified_discounts(counts: NDArray[Any]) -> NDArray[np.float64]:
 def token_probabilities(
     model: KneserNey, tokens: NDArray[np.integer], offsets: NDArray[np.int64]
 ) -> Probabilities:
-    """Return the probability of every token after those before it in its text, at most n - 1 of them.
+    """Return the probability of every token after those before it in its text, at most n - 1 of
+    them.
 
-    Tokens are word ids below ``model.n_words``; text i is ``tokens[offsets[i]:offsets[i + 1]]``. All n-grams of all
-    texts are looked up at once, one search per length: the k-gram that ends at a token is the (k - 1)-gram that
-    ends at the token before, followed by the token.
+    Tokens are word ids below ``model.n_words``; text i is ``tokens[offsets[i]:offsets[i + 1]]``.
+    All n-grams of all texts are looked up at once, one search per length: the k-gram that ends at a
+    token is the (k - 1)-gram that ends at the token before, followed by the token.
     """
     tokens = tokens.astype(np.int64)
     first = offsets[:-1][np.diff(offsets) > 0]
@@ -328,7 +345,8 @@ def token_probabilities(
         (known,) = np.nonzero(context >= 0)
         rank = np.full(len(tokens), -1)
         rank[known] = find(model.keys[k], context[known] * model.n_words + tokens[known])
-        # Back off if the context is known; if the k-gram is known too, its own probability replaces the product.
+        # Back off if the context is known; if the k-gram is known too, its own probability replaces
+        # the product.
         values[known] *= model.backoffs[k - 1][context[known]]
         (found,) = np.nonzero(rank >= 0)
         values[found], orders[found] = model.probabilities[k][rank[found]], k + 1

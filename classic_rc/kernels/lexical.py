@@ -1,4 +1,6 @@
-"""Sums over matched words and sentences, and a distance (Smith et al. 2015), for entire datasets."""
+"""Sums over matched words and sentences, and a distance (Smith et al. 2015), for entire
+datasets.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ from classic_rc.kernels.distance import nearest_distances, pack_places, row_stri
 
 
 def token_counts(arrays: TokenArrays) -> NDArray[np.int64]:
-    """Return how often the word of each passage token occurs in its passage: shape (n_passage_tokens,)."""
+    """Return how often the word of each passage token occurs in its passage: shape
+    (n_passage_tokens,).
+    """
     passage = np.repeat(np.arange(len(arrays.passage_offsets) - 1), np.diff(arrays.passage_offsets))
     keys = passage * arrays.n_words + arrays.passage_tokens
     _, which, counts = np.unique(keys, return_inverse=True, return_counts=True)
@@ -30,8 +34,8 @@ def token_counts(arrays: TokenArrays) -> NDArray[np.int64]:
 def bag_of_words(arrays: TokenArrays, token_weights: NDArray[np.int32]) -> NDArray[np.int64]:
     """Sum the weights of all passage tokens that are words of the question or of the candidate.
 
-    This is :func:`classic_rc.kernels.reference.lexical.bag_of_words` of all candidates. A token that does not count
-    has the weight 0.
+    This is :func:`classic_rc.kernels.reference.lexical.bag_of_words` of all candidates. A token
+    that does not count has the weight 0.
     """
     totals = np.zeros(len(arrays.candidate_question), dtype=np.int64)
     for where, rows, tokens in _find_matched_tokens(arrays):
@@ -46,10 +50,11 @@ def best_sentences(
     token_sentences: NDArray[np.int64],
     n_best: int = 2,
 ) -> NDArray[np.int64]:
-    """Sum the weights of matched tokens in the `n_best` sentences of the passage that have the largest sums.
+    """Sum the weights of matched tokens in the `n_best` sentences of the passage that have the
+    largest sums.
 
-    This is :func:`classic_rc.kernels.reference.lexical.best_sentences` of all candidates. `token_sentences` is the
-    index of each passage token's sentence in its passage.
+    This is :func:`classic_rc.kernels.reference.lexical.best_sentences` of all candidates.
+    `token_sentences` is the index of each passage token's sentence in its passage.
     """
     totals = np.zeros(len(arrays.candidate_question), dtype=np.int64)
     for where, rows, tokens in _find_matched_tokens(arrays):
@@ -63,12 +68,14 @@ def best_sentences(
 
 
 def occurrence_distance(arrays: TokenArrays) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return the mean distance from question words in the passage to the candidate, occurrence by occurrence.
+    """Return the mean distance from question words in the passage to the candidate, occurrence by
+    occurrence.
 
-    An occurrence of a question word counts the steps to the nearest occurrence of any word of the candidate (shared
-    words included), plus one. d is the mean of these numbers divided by |P| - 1. This follows the code of Smith et
-    al. 2015, where P is the passage without stop words. Both results have shape (n_candidates,): d, or 1 if there
-    is nothing to measure, and whether there is (:func:`classic_rc.kernels.reference.lexical.occurrence_distance`).
+    An occurrence of a question word counts the steps to the nearest occurrence of any word of the
+    candidate (shared words included), plus one. d is the mean of these numbers divided by |P| - 1.
+    This follows the code of Smith et al. 2015, where P is the passage without stop words. Both
+    results have shape (n_candidates,): d, or 1 if there is nothing to measure, and whether there is
+    (:func:`classic_rc.kernels.reference.lexical.occurrence_distance`).
     """
     n_candidates = len(arrays.candidate_question)
     distances, found = np.ones(n_candidates), np.zeros(n_candidates, dtype=np.bool_)
@@ -103,7 +110,9 @@ def occurrence_distance(arrays: TokenArrays) -> tuple[NDArray[np.float64], NDArr
 def _find_matched_tokens(
     arrays: TokenArrays,
 ) -> Iterator[tuple[slice, NDArray[np.int64], NDArray[np.int64]]]:
-    """Yield some candidates at a time, and the candidate and the token of each match with it or its question."""
+    """Yield some candidates at a time, and the candidate and the token of each match with it or
+    its question.
+    """
     passage_starts = arrays.passage_offsets[:-1]
     for block in matched_blocks(arrays):
         question = block.arrays.candidate_question

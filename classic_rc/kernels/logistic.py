@@ -1,4 +1,6 @@
-"""L2-regularised logistic regression and conditional logit, by preconditioned Newton steps to a proven distance."""
+"""L2-regularised logistic regression and conditional logit, by preconditioned Newton steps to a
+proven distance.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ _MAX_EXPONENT = 700.0
 _FIRST_ERROR = 0.2
 """The relative error of the first Newton steps."""
 _MODEL_SHARE = 0.8
-"""The share of the decrease of the quadratic model that a step has to reach, or some rows are minimised again."""
+"""The share of the decrease of the quadratic model that a step has to reach, or some rows are
+minimised again.
+"""
 _LARGE_CHANGE = 1.0
 """The least change of the margin of such a row."""
 _MAX_LOCAL_ROWS = 512
@@ -38,7 +42,9 @@ _HEAD = 256
 _HEAD_ROWS = 2**13
 """The rows, about, that the preconditioner estimates their correlations from."""
 _REESTIMATE = 0.9
-"""The share of the objective at the last estimate of the correlations below which they are estimated again."""
+"""The share of the objective at the last estimate of the correlations below which they are
+estimated again.
+"""
 _RIDGE = 1e-10
 """What rounding may subtract from the eigenvalues of the correlations, at most."""
 _BLOCK_ROWS = 2**12
@@ -70,24 +76,24 @@ def fit_logistic(
 
     .. math:: f(w) = \sum_i \ell_i(w) + \frac{1}{2C} \|w\|^2
 
-    Without `offsets`, each row i has the loss of binary logistic regression, with :math:`y_i` 1 or -1; with a
-    column of ones, C f is the objective of LIBLINEAR's ``-s 0 -B 1``:
+    Without `offsets`, each row i has the loss of binary logistic regression, with :math:`y_i` 1 or
+    -1; with a column of ones, C f is the objective of LIBLINEAR's ``-s 0 -B 1``:
 
     .. math:: \ell_i(w) = \log(1 + e^{-y_i w \cdot x_i})
 
-    With `offsets`, each question i has the loss of conditional logit (McFadden 1974), in which the right row r
-    competes with the question's rows j:
+    With `offsets`, each question i has the loss of conditional logit (McFadden 1974), in which the
+    right row r competes with the question's rows j:
 
     .. math:: \ell_i(w) = \log \sum_j e^{w \cdot x_j} - w \cdot x_r
 
     There is no bias: add a column of ones if one is wanted.
 
-    The fit stops at a gradient g with :math:`C \|g\|^2 / 2 \le \text{tolerance} \cdot f(w)`. The left side is the
-    duality gap, so the objective is at most that far above the optimum, and the weights are at most
-    :math:`C \|g\|` from those of the optimum.
+    The fit stops at a gradient g with :math:`C \|g\|^2 / 2 \le \text{tolerance} \cdot f(w)`. The
+    left side is the duality gap, so the objective is at most that far above the optimum, and the
+    weights are at most :math:`C \|g\|` from those of the optimum.
 
-    Linear algebra runs in as many threads as NumPy's library uses, and the last digits depend on their number.
-    Callers who need the same digits everywhere limit it to one.
+    Linear algebra runs in as many threads as NumPy's library uses, and the last digits depend on
+    their number. Callers who need the same digits everywhere limit it to one.
 
     Parameters
     ----------
@@ -98,13 +104,14 @@ def fit_logistic(
     C : float
         The inverse strength of the penalty.
     offsets : ndarray of int, shape (n_questions + 1,), optional
-        The rows of question q are ``offsets[q]:offsets[q + 1]``. Each question has exactly one right row: with
-        several, the loss of their total probability would not be convex.
+        The rows of question q are ``offsets[q]:offsets[q + 1]``. Each question has exactly one
+        right row: with several, the loss of their total probability would not be convex.
     start : ndarray of float64, shape (n_columns,), optional
         The weights to start from. Default: 0.
     copies : ndarray, shape (n_columns,), optional
         How many equal columns each column replaces, all with the same weight (see
-        :mod:`~classic_rc.kernels.blocked_matrix`): ``features @ (copies * weights)`` are the margins. Default: 1.
+        :mod:`~classic_rc.kernels.blocked_matrix`): ``features @ (copies * weights)`` are the
+        margins. Default: 1.
     importance : ndarray, shape (n_rows,), optional
         A positive factor of each row's loss, not together with `offsets`. Default: 1.
     tolerance : float
@@ -113,13 +120,14 @@ def fit_logistic(
     Returns
     -------
     LogisticFit
-        `converged` is False if rounding errors or the limit of 200 steps ended the fit before the bound held.
+        `converged` is False if rounding errors or the limit of 200 steps ended the fit before the
+        bound held.
 
     Raises
     ------
     ValueError
-        `C` is not positive, `right` is not 0 or 1 for each row, a question has not exactly one right row, or both
-        `importance` and `offsets` are given.
+        `C` is not positive, `right` is not 0 or 1 for each row, a question has not exactly one
+        right row, or both `importance` and `offsets` are given.
 
     Examples
     --------
@@ -233,7 +241,8 @@ def _minimise(
         if converged or in_noise or n_steps == _MAX_STEPS:
             return fit, point.state
         preconditioner.update(point)
-        # To first order, the gradient after the step is known: half of the tolerance is for the rest.
+        # To first order, the gradient after the step is known: half of the tolerance is for the
+        # rest.
         enough = float(np.sqrt(tolerance * point.objective / C))
         direction = _solve_newton(problem, point, gradient, preconditioner, enough)
         expected, before = -float(gradient @ direction), norm
@@ -250,10 +259,12 @@ def _search_line(
     expected: float,
     solve_locally: bool,
 ) -> _Point | None:
-    """Return a point in a direction that decreases the objective, to first order by `expected`, or None."""
-    # A step may miss the quadratic model's decrease, half of `expected`, because of a few rows that have many rare
-    # columns: their margins change so much that the curvature at the start says nothing. So the rare columns of
-    # these rows are minimised by themselves.
+    """Return a point in a direction that decreases the objective, to first order by `expected`,
+    or None.
+    """
+    # A step may miss the quadratic model's decrease, half of `expected`, because of a few rows that
+    # have many rare columns: their margins change so much that the curvature at the start says
+    # nothing. So the rare columns of these rows are minimised by themselves.
     change = problem.matrix.times(direction)
     size = 1.0
     for _ in range(_MAX_HALVINGS):
@@ -298,7 +309,9 @@ def _solve_newton(
     preconditioner: _Preconditioner,
     enough: float,
 ) -> NDArray[np.float64]:
-    """Return the Newton step by preconditioned conjugate gradients, up to a gradient of the norm `enough`."""
+    """Return the Newton step by preconditioned conjugate gradients, up to a gradient of the norm
+    `enough`.
+    """
     matrix = problem.matrix
     kind = matrix.fast_type
     # With a gradient of norm 1, float32 has range enough.
@@ -329,7 +342,9 @@ def _solve_newton(
 
 
 class _Preconditioner:
-    """An approximate inverse of the Hessian: the most frequent columns are inverted together, the others alone."""
+    """An approximate inverse of the Hessian: the most frequent columns are inverted together,
+    the others alone.
+    """
 
     def __init__(self, problem: _Problem) -> None:
         self._matrix, self._C = problem.matrix, problem.C
@@ -339,7 +354,9 @@ class _Preconditioner:
         self._objective = np.inf
 
     def update(self, point: _Point) -> None:
-        """Follow the losses' curvature; estimate the correlations again if the objective fell by a tenth."""
+        """Follow the losses' curvature; estimate the correlations again if the objective fell by
+        a tenth.
+        """
         self._diagonal = self._matrix.squares(point.state.curvature) + 1 / self._C
         self._inverse = (1 / self._diagonal).astype(self._matrix.fast_type)
         self._scale = 1 / np.sqrt(self._diagonal[self._head])
@@ -360,11 +377,13 @@ class _Preconditioner:
                 hessian -= block.T @ block
         hessian *= self._matrix.n_rows / max(len(self._rows), 1)
         hessian[np.diag_indices_from(hessian)] += 1 / self._C
-        # As correlations, so that columns of very different sizes are no reason for rounding errors.
+        # As correlations, so that columns of very different sizes are no reason for rounding
+        # errors.
         scale = 1 / np.sqrt(np.maximum(np.diag(hessian), 1 / self._C))
         hessian *= scale[:, None] * scale
         hessian[np.diag_indices_from(hessian)] = 1 + _RIDGE
-        # With the inverse L of a Cholesky factor, L^T L is positive definite whatever the rounding errors of L are.
+        # With the inverse L of a Cholesky factor, L^T L is positive definite whatever the rounding
+        # errors of L are.
         self._factor = np.linalg.inv(np.linalg.cholesky(hessian))
 
     def __call__(self, vector: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
@@ -380,7 +399,8 @@ class _State(NamedTuple):
     value: float  # their sum
     gradient: NDArray[np.float64]  # shape (n_rows,)
     weight: NDArray[np.float64]  # shape (n_rows,)
-    # The Hessian is diag(weight), minus weight weight^T for the rows of each question if there are questions.
+    # The Hessian is diag(weight), minus weight weight^T for the rows of each question if there are
+    # questions.
     question: NDArray[np.int64] | None = None  # shape (n_rows,)
     starts: NDArray[np.int64] | None = None  # shape (n_questions,)
 
@@ -404,20 +424,23 @@ class _Losses(Protocol):
         """Return the losses at these margins."""
 
     def sample(self, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
-        """Return about `most` evenly spaced rows, or the rows of entire questions and their offsets."""
+        """Return about `most` evenly spaced rows, or the rows of entire questions and their
+        offsets.
+        """
 
     def take(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], _Losses]:
-        """Return some ascending rows, all rows of their questions if there are questions, and their losses."""
+        """Return some ascending rows, all rows of their questions if there are questions, and
+        their losses.
+        """
 
 
 class _BinaryLosses:
     r"""The log losses of rows, minimised over columns that no other row has.
 
-    The optimal weights v of a row's own columns follow from the margin m of its other columns. The row's loss is
-    then :math:`\min_v r \log(1 + e^{-y (m + v \cdot x)}) + \|v\|^2 / 2C`, where r is the row's importance. With
-    :math:`s = C \|x\|^2`, the minimum is where :math:`\tau = y (m + v \cdot x)` solves
-    :math:`\tau = y m + r s / (1 + e^\tau)`.
-    `own` has s of each row.
+    The optimal weights v of a row's own columns follow from the margin m of its other columns. The
+    row's loss is then :math:`\min_v r \log(1 + e^{-y (m + v \cdot x)}) + \|v\|^2 / 2C`, where r is
+    the row's importance. With :math:`s = C \|x\|^2`, the minimum is where :math:`\tau = y (m + v
+    \cdot x)` solves :math:`\tau = y m + r s / (1 + e^\tau)`. `own` has s of each row.
     """
 
     def __init__(

@@ -1,4 +1,6 @@
-"""N-grams and subsequences that texts share with passages: their numbers, weights and longest runs."""
+"""N-grams and subsequences that texts share with passages: their numbers, weights and longest
+runs.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ class NgramCounts(NamedTuple):
 
 
 def token_runs(texts: Texts, postings: Postings, n_words: int) -> NDArray[np.int64]:
-    """Return the run of each token in its text's passage, -1 if the passage does not have it: shape (n_tokens,)."""
+    """Return the run of each token in its text's passage, -1 if the passage does not have it:
+    shape (n_tokens,).
+    """
     runs, found = look_up(texts.passages[texts.owner] * n_words + texts.tokens, postings.keys)
     return np.where(found, runs, -1)
 
@@ -54,7 +58,8 @@ def ngram_counts(
 ) -> list[NgramCounts]:
     """Count the n-grams of texts that their passages have, for n = 1 to `longest`.
 
-    An n-gram's weight is the sum of the weights of its words, which are fixed-point: shape (n_words,).
+    An n-gram's weight is the sum of the weights of its words, which are fixed-point: shape
+    (n_words,).
     """
     n_runs, n_texts, owner = len(postings.keys), len(texts.passages), texts.owner
     runs = token_runs(texts, postings, arrays.n_words)
@@ -63,7 +68,8 @@ def ngram_counts(
         len(owner)
     )  # tokens from each token to its text's end
 
-    # Passages' n-grams are numbered by sorting pairs: the number of the first n - 1 words, and the last word's.
+    # Passages' n-grams are numbered by sorting pairs: the number of the first n - 1 words, and the
+    # last word's.
     in_passage = passage_runs(arrays, postings)
     lengths = np.diff(arrays.passage_offsets)
     passage_at = np.arange(len(in_passage))
@@ -111,8 +117,11 @@ def _number(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int6
 
 
 def longest_found(counts: Sequence[NgramCounts]) -> NDArray[np.int64]:
-    """Return the largest n for which the passage has an n-gram of the text, 0 for none: shape (n_texts,)."""
-    # A passage with an n-gram has its parts: the sizes that are found are 1, 2, ..., up to the largest.
+    """Return the largest n for which the passage has an n-gram of the text, 0 for none: shape
+    (n_texts,).
+    """
+    # A passage with an n-gram has its parts: the sizes that are found are 1, 2, ..., up to the
+    # largest.
     return np.sum([own.found > 0 for own in counts], axis=0)
 
 
@@ -123,15 +132,17 @@ def common_subsequences(
     other_starts: NDArray[np.int64],
     other_counts: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """Return the length of the longest common subsequence of each text and its partner, shape (n_texts,).
+    """Return the length of the longest common subsequence of each text and its partner, shape
+    (n_texts,).
 
-    Text i is ``tokens[offsets[i]:offsets[i + 1]]``, its partner the `other_counts[i]` tokens of `other_tokens` from
-    `other_starts[i]` on.
+    Text i is ``tokens[offsets[i]:offsets[i + 1]]``, its partner the `other_counts[i]` tokens of
+    `other_tokens` from `other_starts[i]` on.
     """
     counts = np.diff(offsets)
     lengths = np.zeros(len(counts), dtype=np.int64)
     rows = np.flatnonzero((counts > 0) & (other_counts > 0))
-    # Only texts of about equal lengths are padded together: padding takes no more than three times their cells.
+    # Only texts of about equal lengths are padded together: padding takes no more than three times
+    # their cells.
     sizes = 64 * _binary_digits(counts[rows]) + _binary_digits(other_counts[rows])
     order = np.argsort(sizes, kind="stable")
     for alike in np.split(rows[order], np.flatnonzero(np.diff(sizes[order])) + 1):
@@ -158,8 +169,8 @@ def _columns(
 
 def _common_lengths(left: NDArray[np.int32], right: NDArray[np.int32]) -> NDArray[np.int32]:
     """Fill the table of the classical recurrence by its anti-diagonals, for all columns at once."""
-    # L[i, j] = max(L[i - 1, j], L[i, j - 1], L[i - 1, j - 1] + (left[i - 1] == right[j - 1])); diagonal k has the
-    # cells with i + j = k, at row i.
+    # L[i, j] = max(L[i - 1, j], L[i, j - 1], L[i - 1, j - 1] + (left[i - 1] == right[j - 1]));
+    # diagonal k has the cells with i + j = k, at row i.
     n, m = len(left), len(right)
     reversed_right = np.ascontiguousarray(right[::-1])
     older, old, new = (np.zeros((n + 1, left.shape[1]), dtype=np.int32) for _ in range(3))

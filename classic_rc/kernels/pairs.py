@@ -1,4 +1,6 @@
-"""Pairs of words of two texts, and the words of a candidate that another candidate of the question has too."""
+"""Pairs of words of two texts, and the words of a candidate that another candidate of the
+question has too.
+"""
 
 from __future__ import annotations
 
@@ -80,7 +82,8 @@ def occurrences(
 def word_pairs(
     counts: WordCounts, others: WordCounts, other_of: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Pair every distinct word of each text with every distinct word of the text's partner, `other_of` in `others`.
+    """Pair every distinct word of each text with every distinct word of the text's partner,
+    `other_of` in `others`.
 
     Returns the text of each pair, its word, and the partner's word, each of shape (n_pairs,).
     """
@@ -93,10 +96,11 @@ def word_pairs(
 def pair_blocks(
     arrays: TokenArrays, tokens: int, pairs: int
 ) -> Iterator[tuple[slice, TokenArrays]]:
-    """Cut the candidates into blocks for :func:`word_pairs` with their questions, so that memory is bounded.
+    """Cut the candidates into blocks for :func:`word_pairs` with their questions, so that memory is
+    bounded.
 
-    A block has about `tokens` tokens and `pairs` pairs of a candidate's token with a question's; at least one
-    candidate, and about ``pairs / 16`` at most.
+    A block has about `tokens` tokens and `pairs` pairs of a candidate's token with a question's; at
+    least one candidate, and about ``pairs / 16`` at most.
     """
     for where, part in arrays.blocks(tokens):
         n_pairs = (
@@ -107,7 +111,7 @@ def pair_blocks(
             yield slice(where.start + start, where.start + stop), part.slice_candidates(start, stop)
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Words of the other candidates.
 
 
@@ -116,10 +120,11 @@ _CHUNK_PAIRS = 2**18
 
 
 def words_of_others(sets: WordSets, question: NDArray[np.int64], n_words: int) -> NDArray[np.bool_]:
-    """Return whether another candidate of the question has the word of each entry: shape (n_entries,).
+    """Return whether another candidate of the question has the word of each entry: shape
+    (n_entries,).
 
-    `question` is each candidate's question, ascending; all candidates of a question are there. `n_words` is the
-    size of the vocabulary.
+    `question` is each candidate's question, ascending; all candidates of a question are there.
+    `n_words` is the size of the vocabulary.
     """
     _, holders, number = _holders(sets, question, n_words)
     return (np.diff(holders) > 1)[number]
@@ -128,16 +133,19 @@ def words_of_others(sets: WordSets, question: NDArray[np.int64], n_words: int) -
 def _holders(
     sets: WordSets, question: NDArray[np.int64], n_words: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Group entries by question and word: the entries in order, the groups' offsets, each entry's group."""
+    """Group entries by question and word: the entries in order, the groups' offsets, each
+    entry's group.
+    """
     order, starts, group = group_equal(question[sets.texts] * n_words + sets.words)
     return order, np.append(starts, len(order)), group
 
 
 def mean_jaccard(sets: WordSets, question: NDArray[np.int64], n_words: int) -> NDArray[np.float64]:
-    """Return each candidate's mean Jaccard similarity with the other candidates of its question: (n_candidates,).
+    """Return each candidate's mean Jaccard similarity with the other candidates of its question:
+    (n_candidates,).
 
-    The Jaccard similarity of sets X and Y is ``|X n Y| / |X u Y|``, 0 for two empty ones; the only candidate of a
-    question gets 0. The parameters are as in :func:`words_of_others`.
+    The Jaccard similarity of sets X and Y is ``|X n Y| / |X u Y|``, 0 for two empty ones; the only
+    candidate of a question gets 0. The parameters are as in :func:`words_of_others`.
     """
     order, holders, group = _holders(sets, question, n_words)
     sizes, n_texts = np.diff(sets.offsets), len(question)

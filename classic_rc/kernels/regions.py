@@ -1,7 +1,8 @@
-"""Regions of neighbouring sentences: how much of the question and of a candidate is in each of them.
+"""Regions of neighbouring sentences: how much of the question and of a candidate is in each of
+them.
 
-A region of r sentences begins at each sentence of a passage; at the passage's end it is shorter. A *cell* is one
-region for one candidate, or for one question.
+A region of r sentences begins at each sentence of a passage; at the passage's end it is shorter. A
+*cell* is one region for one candidate, or for one question.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ _CELLS = 2**18
 
 
 class Regions(NamedTuple):
-    """The regions that have the word of each run: run r has ``regions[offsets[r]:offsets[r + 1]]``."""
+    """The regions that have the word of each run: run r has ``regions[offsets[r]:offsets[r +
+    1]]``.
+    """
 
     offsets: NDArray[np.int64]  # (n_runs + 1,)
     regions: NDArray[np.int64]  # the first sentence of each region, ascending within a run
@@ -45,15 +48,18 @@ class Regions(NamedTuple):
 def word_regions(
     arrays: TokenArrays, postings: Postings, token_sentences: NDArray[np.int64], size: int
 ) -> Regions:
-    """Return the regions of `size` sentences that have each word of each passage, given the passages' postings.
+    """Return the regions of `size` sentences that have each word of each passage, given the
+    passages' postings.
 
-    `token_sentences`, shape (n_passage_tokens,), is the index of each token's sentence in its passage.
+    `token_sentences`, shape (n_passage_tokens,), is the index of each token's sentence in its
+    passage.
     """
     n_places = np.diff(postings.offsets)
     run = np.repeat(np.arange(len(n_places)), n_places)
     starts = arrays.passage_offsets[postings.keys // arrays.n_words]
     sentence = token_sentences[np.repeat(starts, n_places) + postings.positions]
-    # One entry for each sentence of a run. The regions that reach it and not the sentence before it are new.
+    # One entry for each sentence of a run. The regions that reach it and not the sentence before it
+    # are new.
     kept = (np.diff(run, prepend=-1) != 0) | (np.diff(sentence, prepend=-1) != 0)
     run, sentence = run[kept], sentence[kept]
     before = np.where(np.diff(run, prepend=-1) != 0, -1, np.roll(sentence, 1))
@@ -109,7 +115,9 @@ def cell_sums(sets: WordSets, starts: NDArray[np.int64], regions: Regions) -> ND
 def _matched_cells(
     found: WordSets, starts: NDArray[np.int64], regions: Regions
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the cells that have the word of each entry, entry by entry, and how many each entry has."""
+    """Return the cells that have the word of each entry, entry by entry, and how many each entry
+    has.
+    """
     firsts = regions.offsets[found.runs]
     counts = regions.offsets[found.runs + 1] - firsts
     cells = np.repeat(starts[found.texts], counts)
@@ -134,14 +142,17 @@ def question_cells(words: ContentWords, cells: Cells, regions: Regions) -> Quest
     owner = np.repeat(np.arange(len(cells.questions)), np.diff(cells.question_starts))
     covered = share(sums, totals[owner])
     attention = np.exp(ATTENTION * covered)
-    # Sums of doubles: `sums_by` adds them one by one, in the order of the sentences, whatever the chunk.
+    # Sums of doubles: `sums_by` adds them one by one, in the order of the sentences, whatever the
+    # chunk.
     return QuestionCells(
         sums, covered, attention, sums_by(owner, attention, len(cells.questions)), totals
     )
 
 
 class Evidence(NamedTuple):
-    """How well the regions match a set of words of each candidate together with the question's words."""
+    """How well the regions match a set of words of each candidate together with the question's
+    words.
+    """
 
     best_product: NDArray[np.float64]  # (n_rows,): max cov(Q) * cov(set)
     attention: NDArray[np.float64]  # (n_rows,): the mean of cov(set), weighted by exp(6 cov(Q))
@@ -195,7 +206,9 @@ class SentenceScores(NamedTuple):
 
 
 class CandidateCells(NamedTuple):
-    """The sums of the weights of each candidate's words in its cells, and the sums over all its words."""
+    """The sums of the weights of each candidate's words in its cells, and the sums over all its
+    words.
+    """
 
     candidate: NDArray[np.float64]  # (n_cells,): of A
     added: NDArray[np.float64]  # (n_cells,): of A without Q
@@ -275,7 +288,9 @@ def sentence_scores(q: QuestionCells, c: CandidateCells, cells: Cells) -> Senten
 
 
 class TurnCoverage(NamedTuple):
-    """The coverage of words in the turns of a speaker; 0 where the question names none. Each of shape (n_rows,)."""
+    """The coverage of words in the turns of a speaker; 0 where the question names none. Each of
+    shape (n_rows,).
+    """
 
     own: NDArray[np.float64]  # in the turns of the speaker that the question names
     last: NDArray[np.float64]  # in the last two of them
@@ -350,7 +365,9 @@ class Proximity(NamedTuple):
 
 
 def proximity(block: MatchedBlock, questions: WordSets, candidates: WordSets) -> Proximity:
-    """Measure the distances between the words N of each of a block's candidates and the words Q of its question."""
+    """Measure the distances between the words N of each of a block's candidates and the words Q
+    of its question.
+    """
     arrays, postings = block.arrays, block.postings
     question, n = arrays.candidate_question, len(arrays.candidate_question)
     lengths = np.diff(arrays.passage_offsets)[arrays.question_passage[question]]
@@ -363,7 +380,8 @@ def proximity(block: MatchedBlock, questions: WordSets, candidates: WordSets) ->
         questions.totals()[question] * DECAY_SCALE,
         candidates.totals() * DECAY_SCALE,
     )
-    # Sums of weights times decays stay below 2**63 for fewer than 2**18 occurrences of the rarest words.
+    # Sums of weights times decays stay below 2**63 for fewer than 2**18 occurrences of the rarest
+    # words.
     to_decay, from_decay = decay_weights(QUESTION_REACH), decay_weights(CANDIDATE_REACH)
     for rows in _row_chunks(block, of_question, of_candidate):
         texts = question[rows]
@@ -417,7 +435,8 @@ def _row_chunks(
 
 
 def nearest_steps(left: Places, right: Places) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the distance of each place of either side to the nearest place of the other side in the same row.
+    """Return the distance of each place of either side to the nearest place of the other side in
+    the same row.
 
     Every row has places on both sides.
     """

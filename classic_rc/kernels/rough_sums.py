@@ -17,13 +17,17 @@ _UNITS_PER_TERM = 20
 """Rounding costs up to one unit per term, so a sum must have many more."""
 
 _MOST_CHUNKS, _FEWEST_CHUNKS = 128, 4
-"""Into how many chunks for each hit the sentences are divided. With many, two of the best rarely share one."""
+"""Into how many chunks for each hit the sentences are divided. With many, two of the best rarely
+share one.
+"""
 
 _CHUNK_SENTENCES = 16
 """How many sentences a chunk has at least, as long as there are enough chunks."""
 
 _DENSE_SHARE, _DENSE_CALL = 12, 10_000
-"""Adding a row of n sentences takes as long as adding at ``(n + _DENSE_CALL) / _DENSE_SHARE`` places."""
+"""Adding a row of n sentences takes as long as adding at ``(n + _DENSE_CALL) / _DENSE_SHARE``
+places.
+"""
 
 _MAX_PAIRS = 2**20
 """How many pairs of a sentence and a term are looked up at a time."""
@@ -32,9 +36,10 @@ _MAX_PAIRS = 2**20
 class RoughSums:
     """What the terms of queries add up to in each sentence, in whole units.
 
-    Every addend is rounded up, so a sum is never too small, and at most one unit per term too large. An addend is
-    computed once for all queries that share a term. The sums are a product of a sparse matrix and a vector. Term
-    scores are never negative, and proportional to the weights except for rounding.
+    Every addend is rounded up, so a sum is never too small, and at most one unit per term too
+    large. An addend is computed once for all queries that share a term. The sums are a product of a
+    sparse matrix and a vector. Term scores are never negative, and proportional to the weights
+    except for rounding.
     """
 
     def __init__(
@@ -53,7 +58,8 @@ class RoughSums:
         saturation = term_scores(np.ones_like(postings.counts), postings.counts, postings.factors)
         most = int(n_terms.max(initial=0))
         self._dtype = np.promote_types(np.uint16, np.min_scalar_type(_UNITS_PER_TERM * most))
-        # Even if a sentence has all terms at their most, rounding up by one unit per term stays within the type.
+        # Even if a sentence has all terms at their most, rounding up by one unit per term stays
+        # within the type.
         heaviest = float(terms.sums(terms.weights, n_queries).max(initial=0)) * float(
             saturation.max(initial=0)
         )
@@ -81,7 +87,9 @@ class RoughSums:
         self._one = np.ones(1, dtype=self._dtype)
 
     def _make_dense(self, lengths: NDArray[np.int64], list_of_entry: NDArray[np.int64]) -> None:
-        """Give terms of many sentences a row of addends: adding rows is faster than adding at places."""
+        """Give terms of many sentences a row of addends: adding rows is faster than adding at
+        places.
+        """
         is_dense = (lengths * _DENSE_SHARE > self._n_sentences + _DENSE_CALL) & (
             np.bincount(list_of_entry) > 1
         )
@@ -102,7 +110,8 @@ class RoughSums:
         n_chunks = min(_MOST_CHUNKS * k, wanted, n_sentences)
         width = -(-n_sentences // n_chunks)
         n_chunks = -(-n_sentences // width)
-        # A row of sums for each query, with room for chunks of equal size. Chunk i has the columns i of its lines.
+        # A row of sums for each query, with room for chunks of equal size. Chunk i has the columns
+        # i of its lines.
         room = width * n_chunks
         entries = slice(int(self._bounds[first]), int(self._bounds[last]))
         offsets = offsets_of(self._lengths[entries])
@@ -121,7 +130,8 @@ class RoughSums:
         largest = sums.reshape(n_queries, width, n_chunks).max(axis=1)
         enough = np.ones(n_queries, dtype=self._dtype)
         if k <= n_chunks:
-            # The k best chunks have k sentences with these sums or more, so the k-th of them is reached k times.
+            # The k best chunks have k sentences with these sums or more, so the k-th of them is
+            # reached k times.
             least = (
                 np.partition(largest, n_chunks - k, axis=1)[:, n_chunks - k]
                 - self._slack[first:last]
@@ -220,9 +230,11 @@ def find_postings(
     queries: NDArray[np.int64],
     sentences: NDArray[np.int64],
 ) -> Iterator[tuple[slice, FoundPostings]]:
-    """Search the posting lists of queries' terms for sentences; both arrays have shape (n_hits,), by query.
+    """Search the posting lists of queries' terms for sentences; both arrays have shape (n_hits,),
+    by query.
 
-    Yields some of the sentences, as a slice, and their postings, in which they are numbered from the slice's start.
+    Yields some of the sentences, as a slice, and their postings, in which they are numbered from
+    the slice's start.
     """
     texts = terms.texts
     # Each list is searched once for all queries that share its term.

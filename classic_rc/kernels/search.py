@@ -1,4 +1,6 @@
-"""The best sentences for many queries at once: among all sentences, or among those that meet a constraint."""
+"""The best sentences for many queries at once: among all sentences, or among those that meet a
+constraint.
+"""
 
 from __future__ import annotations
 
@@ -29,16 +31,22 @@ from classic_rc.kernels.sentence_postings import (
 )
 
 _MAX_HITS = 2**18
-"""How many hits are scored at a time. Few blocks have this many; scoring each block by itself would be slower."""
+"""How many hits are scored at a time. Few blocks have this many; scoring each block by itself
+would be slower.
+"""
 
 _ROUGH_CELLS = 2**19
-"""How many rough sums are made at a time, unless a query has more: at two bytes each, they fit into the cache."""
+"""How many rough sums are made at a time, unless a query has more: at two bytes each, they fit
+into the cache.
+"""
 
 _POSTINGS_PER_SEARCH = 16
 """How many postings are looked at in the time that a search in a list takes."""
 
 _MANY_HITS = 16
-"""From how many hits for each one that is wanted it pays to drop most of them before they are sorted."""
+"""From how many hits for each one that is wanted it pays to drop most of them before they are
+sorted.
+"""
 
 _NO_SENTENCE = np.iinfo(np.int64).max
 
@@ -56,11 +64,13 @@ def best_constrained(
     combine: Combine
     | None = None,  # makes scores of sums of term scores; default: the sums, in single precision
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Return the best sentence for each option among those with a term of the question and a term of the option.
+    """Return the best sentence for each option among those with a term of the question and a term
+    of the option.
 
-    This is :func:`classic_rc.kernels.reference.bm25.best_constrained` for all options at once. The sums of the
-    question's terms are computed once for all options of the question. Both results have shape (n_options,): the
-    sentences (the lowest index among equal scores, -1 if none qualifies), and their scores (0 if none qualifies).
+    This is :func:`classic_rc.kernels.reference.bm25.best_constrained` for all options at once. The
+    sums of the question's terms are computed once for all options of the question. Both results
+    have shape (n_options,): the sentences (the lowest index among equal scores, -1 if none
+    qualifies), and their scores (0 if none qualifies).
     """
     n_options = len(queries.option_question)
     sentences, scores = (
@@ -103,7 +113,8 @@ class _Hits(NamedTuple):
 
     options: slice  # the options of the questions that the cells belong to
     sentences: NDArray[np.int64]  # (n_hits,): of the postings of offered terms
-    # (n_hits,): where the cell's sums are: the index of one hit of the cell, the same for all its hits
+    # (n_hits,): where the cell's sums are: the index of one hit of the cell, the same for all its
+    # hits
     slots: NDArray[np.int32]
     terms: NDArray[np.int64]  # (n_hits,): the offered term, ascending
     codes: NDArray[np.unsignedinteger]  # (n_hits,): the posting's code
@@ -120,13 +131,15 @@ def _collect_hits(
     flags: NDArray[np.bool_],
     slots: NDArray[np.int32],
 ) -> _Hits:
-    """Return the postings of all asked and offered terms in these cells; the offered ones are in `qualifying`."""
+    """Return the postings of all asked and offered terms in these cells; the offered ones are in
+    `qualifying`.
+    """
     flags[cells] = True
     offered = qualifying.take(flags.take(qualifying.cells).nonzero()[0])
     asked = block.asked.choose(flags.take(block.asked.cells).nonzero()[0])
     flags[cells] = False
-    # The last hit of a cell overwrites the others and becomes the cell's slot. Older content of `slots` is never
-    # read: every chosen cell has an offered term, so it is written here.
+    # The last hit of a cell overwrites the others and becomes the cell's slot. Older content of
+    # `slots` is never read: every chosen cell has an offered term, so it is written here.
     slots[offered.cells] = np.arange(len(offered.cells), dtype=np.int32)
     return _Hits(
         block.options,
@@ -170,12 +183,14 @@ def _score_hits(
     offered = postings.scores(plan.offered.weights[hits.terms], hits.codes, term_scores).astype(
         np.float64
     )
-    # A term of both adds its weight in question and option together; subtract its part of the asked sum.
+    # A term of both adds its weight in question and option together; subtract its part of the asked
+    # sum.
     offered -= postings.scores(plan.question_weights[hits.terms], hits.codes, term_scores)
     if combine is not None:
         asked_matches = np.bincount(hits.asked_slots, plan.asked.boosts[hits.asked_terms], n_hits)
 
-    # Each option gets a row of sums with one cell for each hit of its question, a few options at a time.
+    # Each option gets a row of sums with one cell for each hit of its question, a few options at a
+    # time.
     hit_offsets = offsets_of(np.bincount(hits.terms, minlength=len(plan.offered.texts)))
     question = queries.option_question[hits.options]
     first_hit, end_hit = hit_offsets[plan.offered.texts.searchsorted((question, question + 1))]
@@ -226,8 +241,8 @@ def top_sentences(
     """Return the `k` best sentences of each query among those that have one of its terms.
 
     This is :func:`classic_rc.kernels.reference.bm25.top` for all queries at once; `combine` as in
-    :func:`best_constrained`. Sentences are by descending score, equal scores by ascending index; those of query i
-    are ``offsets[i]:offsets[i + 1]``.
+    :func:`best_constrained`. Sentences are by descending score, equal scores by ascending index;
+    those of query i are ``offsets[i]:offsets[i + 1]``.
     """
     terms = TermLists.of(queries, postings)
     n_postings = terms.sums(terms.lengths, n_queries).astype(np.int64)
@@ -284,7 +299,9 @@ def _find_top_of_all(
     term_scores: TermScores,
     n_postings: NDArray[np.int64],
 ) -> Iterator[_Found]:
-    """Yield all sentences that have a term of some queries, with their scores: bounds hold for plain sums only."""
+    """Yield all sentences that have a term of some queries, with their scores: bounds hold for
+    plain sums only.
+    """
     entries = np.searchsorted(terms.texts, np.arange(n_queries + 1))
     slots = np.empty(max(BLOCK_CELLS, n_sentences), dtype=np.int32)
     for first, last in runs_of(n_sentences + n_postings, BLOCK_CELLS):
@@ -307,7 +324,9 @@ def _find_top_of_all(
 def best_per_query(
     queries: NDArray[np.int64], sentences: NDArray[np.int64], scores: NDArray[np.float32], k: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
-    """Return the `k` best hits of each query, from hits in any order: queries, sentences and scores, sorted."""
+    """Return the `k` best hits of each query, from hits in any order: queries, sentences and
+    scores, sorted.
+    """
     if (queries[1:] < queries[:-1]).any():
         order = np.argsort(queries, kind="stable")
         queries, sentences, scores = queries[order], sentences[order], scores[order]

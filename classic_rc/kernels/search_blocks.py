@@ -1,4 +1,6 @@
-"""Block-wise lookups for questions with options, and upper bounds that limit exact scoring to few sentences."""
+"""Block-wise lookups for questions with options, and upper bounds that limit exact scoring to
+few sentences.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ from classic_rc.kernels.sentence_postings import (
 )
 
 _UNITS_PER_TERM = 20
-"""Bounds are counted in units. Rounding costs up to one unit per query term, so a sum must have many more."""
+"""Bounds are counted in units. Rounding costs up to one unit per query term, so a sum must have
+many more.
+"""
 
 
 class ConstrainedQueries(NamedTuple):
@@ -31,8 +35,8 @@ class ConstrainedQueries(NamedTuple):
     # weight of each option term in the question alone; 0 if it is not in the question
     question_weights: NDArray[np.float32]
     option_question: NDArray[np.int64]  # (n_options,): each option's question, ascending
-    # (n_questions,): the search covers the sentences `first:first + size`, which include all postings of the
-    # question's terms
+    # (n_questions,): the search covers the sentences `first:first + size`, which include all
+    # postings of the question's terms
     firsts: NDArray[np.int64]
     sizes: NDArray[np.int64]  # (n_questions,)
 
@@ -40,8 +44,8 @@ class ConstrainedQueries(NamedTuple):
 class SearchPlan(NamedTuple):
     """The lookups for questions and options, prepared for all of them at once.
 
-    An *asked* term is a term of a question. An *offered* term is a term of some options of a question that has the
-    same weight in all of them. An *entry* is an offered term of one option.
+    An *asked* term is a term of a question. An *offered* term is a term of some options of a
+    question that has the same weight in all of them. An *entry* is an offered term of one option.
     """
 
     postings: SentencePostings
@@ -148,10 +152,13 @@ class SearchBlock(NamedTuple):
 def _collect_offered_terms(
     queries: ConstrainedQueries, n_terms: int
 ) -> tuple[QueryTerms, NDArray[np.float32], NDArray[np.int64]]:
-    """Return the offered terms, their weights in the question alone, and the offered term of each option term."""
+    """Return the offered terms, their weights in the question alone, and the offered term of
+    each option term.
+    """
     options = queries.options
     question = queries.option_question[options.texts]
-    # Within a question, a term's weight depends only on its boost in the option: equal boosts, one offered term.
+    # Within a question, a term's weight depends only on its boost in the option: equal boosts, one
+    # offered term.
     keys = (question * n_terms + options.terms) * (
         int(options.boosts.max(initial=0)) + 1
     ) + options.boosts
@@ -165,7 +172,9 @@ def _collect_offered_terms(
 def _sum_lighter_weights(
     options: NDArray[np.int64], weights: NDArray[np.float32]
 ) -> NDArray[np.float64]:
-    """Sum, for each entry, the weights of its option's lighter entries; among equals the earlier is lighter."""
+    """Sum, for each entry, the weights of its option's lighter entries; among equals the earlier
+    is lighter.
+    """
     order = np.lexsort((weights, options))
     total = np.concatenate(([0.0], np.cumsum(weights[order], dtype=np.float64)))
     sums = np.empty(len(weights))
@@ -176,10 +185,11 @@ def _sum_lighter_weights(
 class ScoreBounds:
     """Finds the few cells, of at most `n_cells`, that need an exact score.
 
-    A sum of what a query's terms add to a sentence is kept in whole units, one or two bytes per sentence, so that
-    many sentences fit into a core's cache. Each query has its own unit, as small as its terms allow. Every addend
-    is rounded up, so the sum is never too small and at most one unit per term too large. Term scores are never
-    negative, and proportional to the weights except for rounding.
+    A sum of what a query's terms add to a sentence is kept in whole units, one or two bytes per
+    sentence, so that many sentences fit into a core's cache. Each query has its own unit, as small
+    as its terms allow. Every addend is rounded up, so the sum is never too small and at most one
+    unit per term too large. Term scores are never negative, and proportional to the weights except
+    for rounding.
     """
 
     def __init__(self, postings: SentencePostings, term_scores: TermScores, n_cells: int) -> None:
@@ -190,13 +200,14 @@ class ScoreBounds:
         self._memory: dict[np.dtype[Any], NDArray[Any]] = {}
 
     def possible(self, block: SearchBlock) -> tuple[ChosenPostings, NDArray[np.int64]]:
-        """Return the postings of offered terms in sentences with an asked term, and the cells to score exactly.
+        """Return the postings of offered terms in sentences with an asked term, and the cells to
+        score exactly.
 
-        These cells can be the best for some option; some occur more than once. For an option, the score of a
-        sentence with an offered term is at most the sum of three parts: what the asked terms add, what the offered
-        term adds, and what all lighter terms of the option can add. This bound holds for the heaviest of the
-        option's terms that the sentence has. The best score is at least the largest of these sums without the
-        lighter terms.
+        These cells can be the best for some option; some occur more than once. For an option, the
+        score of a sentence with an offered term is at most the sum of three parts: what the asked
+        terms add, what the offered term adds, and what all lighter terms of the option can add.
+        This bound holds for the heaviest of the option's terms that the sentence has. The best
+        score is at least the largest of these sums without the lighter terms.
         """
         offered, entry_offered, entry_option = (
             block.offered,
@@ -216,7 +227,8 @@ class ScoreBounds:
             saturation = self._saturation[self._postings.codes[qualifying.at[which]]]
             return found[which] + weights[qualifying.lists[which]] * saturation
 
-        # For each offered term: the best sum with it, among the sentences to which the asked terms add most.
+        # For each offered term: the best sum with it, among the sentences to which the asked terms
+        # add most.
         n_found = np.bincount(qualifying.lists, minlength=len(weights))
         some = n_found.nonzero()[0]
         largest = np.maximum.reduceat(found, offsets_of(n_found[some])[:-1]) if len(some) else found
@@ -224,7 +236,8 @@ class ScoreBounds:
         term_sums = np.zeros(len(weights), dtype=np.float32)
         np.maximum.at(term_sums, qualifying.lists[which], sum_with_offered(which))
 
-        # For each option: a lower bound of its best score, and what a sentence needs with each of its terms.
+        # For each option: a lower bound of its best score, and what a sentence needs with each of
+        # its terms.
         least = np.zeros(len(block.option_question), dtype=np.float32)
         np.maximum.at(least, entry_option, term_sums[entry_offered])
         question = block.option_question[entry_option]
@@ -238,7 +251,8 @@ class ScoreBounds:
         demand = np.full(len(weights), np.inf)
         np.minimum.at(demand, entry_offered, demands)
 
-        # First a cheap test on the asked sums, with the most that an offered term can add; then with what it adds.
+        # First a cheap test on the asked sums, with the most that an offered term can add; then
+        # with what it adds.
         enough = np.clip(np.floor(demand - weights * self._max_saturation), 0, units).astype(
             found.dtype
         )
@@ -254,15 +268,19 @@ class ScoreBounds:
         weights: NDArray[np.float64],
         n_cells: int,
     ) -> tuple[NDArray[np.unsignedinteger], NDArray[np.float64], int]:
-        """Return what some lists add in the cells of others, the units per weight of 1, and the largest sum."""
-        # Usually one byte: 255 units are enough for 12 terms. A smaller type brings more cells into the cache.
+        """Return what some lists add in the cells of others, the units per weight of 1, and the
+        largest sum.
+        """
+        # Usually one byte: 255 units are enough for 12 terms. A smaller type brings more cells into
+        # the cache.
         dtype = np.min_scalar_type(_UNITS_PER_TERM * int(n_terms.max()))
         units = 256**dtype.itemsize - 1
         if dtype not in self._memory:
             self._memory[dtype] = np.zeros(self._n_cells, dtype=dtype)
         sums = self._memory[dtype]
         heaviest = weights * self._max_saturation
-        # Even if a sentence has all terms at their most, rounding up by one unit per term stays within the type.
+        # Even if a sentence has all terms at their most, rounding up by one unit per term stays
+        # within the type.
         scale = (units - n_terms - 1) / np.where(heaviest > 0, heaviest, 1)
         added = self._saturation.take(lists.all_codes(self._postings))
         added *= (

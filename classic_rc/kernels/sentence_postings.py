@@ -13,7 +13,9 @@ from classic_rc.kernels.arrays import offsets_of, ragged_indices
 Combine: TypeAlias = Callable[
     [NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]], NDArray[np.float32]
 ]
-"""From sums of term scores, numbers of matched query terms, and the indices of the queries, the scores."""
+"""From sums of term scores, numbers of matched query terms, and the indices of the queries, the
+scores.
+"""
 
 BLOCK_CELLS = 5 * 2**18
 """How many cells and postings are processed at a time, unless a single query has more.
@@ -22,7 +24,9 @@ A cell of a score bound is usually one byte, so that the cells of a block fit in
 """
 
 _SHORT_LIST = 32
-"""Mean length of posting lists up to which one array of indices is cheaper than one slice per list."""
+"""Mean length of posting lists up to which one array of indices is cheaper than one slice per
+list.
+"""
 
 
 class TermScores(
@@ -37,15 +41,17 @@ class TermScores(
         factors: NDArray[np.float32],
         /,
     ) -> NDArray[np.float32]:
-        """Return what each posting adds, from its term's weight, its count and its sentence's length factor."""
+        """Return what each posting adds, from its term's weight, its count and its sentence's
+        length factor.
+        """
         ...
 
 
 class SentencePostings(NamedTuple):
     """Which sentences have each term, and the two numbers that decide how much a term adds there.
 
-    Postings have few distinct pairs of count and length factor. A posting stores the small code of its pair, which
-    takes less of the cache than the pair.
+    Postings have few distinct pairs of count and length factor. A posting stores the small code of
+    its pair, which takes less of the cache than the pair.
     """
 
     offsets: NDArray[
@@ -103,7 +109,8 @@ class TermLists(NamedTuple):
 class PostingLists(NamedTuple):
     """The postings of some terms, list after list.
 
-    A *cell* is one sentence for one text: texts are searched side by side, each with its own range of cells.
+    A *cell* is one sentence for one text: texts are searched side by side, each with its own range
+    of cells.
     """
 
     terms: TermLists

@@ -1,4 +1,6 @@
-"""Kernels for spans of a passage: the sliding window of every span, and the question's words around a span."""
+"""Kernels for spans of a passage: the sliding window of every span, and the question's words
+around a span.
+"""
 
 from __future__ import annotations
 
@@ -29,12 +31,14 @@ def score_spans(
     max_tokens: int,
     word_weights: NDArray[np.int32] | None = None,
 ) -> NDArray[np.int64]:
-    """Return the best window's weight (:func:`~classic_rc.kernels.sliding_window`) for every span of a passage.
+    """Return the best window's weight (:func:`~classic_rc.kernels.sliding_window`) for every span
+    of a passage.
 
-    The set S is the words of the question and of the span. If the span grows by one token, S grows by that token or
-    stays the same; if S stays the same, so does the score. For every span start, one row holds the weights of the
-    passage's tokens that are in S. After each row has grown r times, all have ``|Q| + r`` words, so the window has
-    one length for all, and they are scored together.
+    The set S is the words of the question and of the span. If the span grows by one token, S grows
+    by that token or stays the same; if S stays the same, so does the score. For every span start,
+    one row holds the weights of the passage's tokens that are in S. After each row has grown r
+    times, all have ``|Q| + r`` words, so the window has one length for all, and they are scored
+    together.
 
     Parameters
     ----------
@@ -50,8 +54,8 @@ def score_spans(
     Returns
     -------
     ndarray of int64, shape (n_tokens, max_tokens)
-        ``[i, k]`` is the fixed-point score of the span of k + 1 tokens that starts at token i, or -1 if that span
-        would run past the end.
+        ``[i, k]`` is the fixed-point score of the span of k + 1 tokens that starts at token i, or
+        -1 if that span would run past the end.
     """
     length = len(passage)
     best = np.full((length, max_tokens), -1, dtype=np.int64)
@@ -66,7 +70,8 @@ def score_spans(
     places = np.argsort(word_of, kind="stable")
     first_place = offsets_of(counts)[:-1]
 
-    # Token i + k makes S grow if it is not a question word and the span from i does not have its word yet.
+    # Token i + k makes S grow if it is not a question word and the span from i does not have its
+    # word yet.
     previous = np.full(length, -1)
     again = word_of[places[1:]] == word_of[places[:-1]]
     previous[places[1:][again]] = places[:-1][again]
@@ -76,8 +81,8 @@ def score_spans(
     token[~inside] = 0
     grows = inside & ~in_question[token] & (previous[token] < starts)
     n_words = len(question_words) + grows.sum(axis=1)
-    # As in RowWeights: by inverse counts a window weighs less than its number of distinct words, by given weights
-    # at most its length.
+    # As in RowWeights: by inverse counts a window weighs less than its number of distinct words, by
+    # given weights at most its length.
     heaviest = n_words.max() if word_weights is None else min(n_words.max(), length)
     own: NDArray[np.integer] = np.where(in_question, weights, 0)
     own = own.astype(np.int32 if heaviest <= INT32_SAFE else np.int64)
@@ -111,8 +116,9 @@ def score_spans(
             ends = np.arange(0, matrix.size + 1, length)
             widths = np.full(len(rows), min(len(question_words) + r, length))
             best[growing, steps] = row_maxima(matrix.ravel(), ends, widths, memory)[at]
-    # A span that did not make S grow has the score of the span one token shorter. A running maximum copies it,
-    # because scores never fall while S grows: windows only get longer and match more words.
+    # A span that did not make S grow has the score of the span one token shorter. A running maximum
+    # copies it, because scores never fall while S grows: windows only get longer and match more
+    # words.
     best = np.maximum.accumulate(best, axis=1)
     best[~inside] = -1
     return best
@@ -121,15 +127,18 @@ def score_spans(
 def span_overlap(
     arrays: TokenArrays, first: NDArray[np.int64], last: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Count the distinct words and bigrams of the question that its passage has outside the candidate.
+    """Count the distinct words and bigrams of the question that its passage has outside the
+    candidate.
 
-    A bigram is outside if neither of its words is inside; two words on different sides of the candidate are not a
-    bigram. This is :func:`classic_rc.kernels.reference.span_overlap` for all candidates at once.
+    A bigram is outside if neither of its words is inside; two words on different sides of the
+    candidate are not a bigram. This is :func:`classic_rc.kernels.reference.span_overlap` for all
+    candidates at once.
 
     Parameters
     ----------
     arrays : TokenArrays
-        For overlaps with sentences, as in Rajpurkar et al. 2016, its passages must be the sentences.
+        For overlaps with sentences, as in Rajpurkar et al. 2016, its passages must be the
+        sentences.
     first, last : ndarray of int64, shape (n_candidates,)
         The candidate is the tokens ``first:last`` of its passage, numbered from 0.
 
@@ -169,7 +178,9 @@ def bigrams_of(arrays: TokenArrays) -> TokenArrays:
 def _encode_bigrams(
     tokens: NDArray[np.int32], offsets: NDArray[np.int64], n_words: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Encode each two neighbouring tokens of ragged texts as one number, and return the offsets of the texts."""
+    """Encode each two neighbouring tokens of ragged texts as one number, and return the offsets
+    of the texts.
+    """
     counts = np.maximum(np.diff(offsets) - 1, 0)
     left = ragged_indices(offsets[:-1], counts)
     return tokens[left].astype(np.int64) * n_words + tokens[left + 1], offsets_of(counts)
@@ -178,12 +189,15 @@ def _encode_bigrams(
 def _count_outside(
     arrays: TokenArrays, first: NDArray[np.int64], last: NDArray[np.int64], size: int
 ) -> NDArray[np.int64]:
-    """Count the question's units, of `size` tokens each, that occur before or after the candidate."""
+    """Count the question's units, of `size` tokens each, that occur before or after the
+    candidate.
+    """
     postings = passage_postings(arrays)
     questions, _ = match_words(arrays, postings)
     n_units = np.diff(questions.offsets)[arrays.candidate_question]
     unit = ragged_indices(questions.offsets[arrays.candidate_question], n_units)
-    # If any occurrence of a unit is outside, its first or its last one is: two comparisons are enough.
+    # If any occurrence of a unit is outside, its first or its last one is: two comparisons are
+    # enough.
     end_of_first = postings.positions[postings.offsets[questions.runs]] + size
     start_of_last = postings.positions[postings.offsets[questions.runs + 1] - 1]
     outside = end_of_first[unit] <= first.repeat(n_units)

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import Counts
 
-# The 256 floats that one byte can represent: three mantissa bits, and an exponent whose zero point is 15.
+# The 256 floats that one byte can represent: three mantissa bits, and an exponent whose zero point
+# is 15.
 _BYTE315 = ((np.arange(256, dtype=np.int32) << 21) + (48 << 24)).view(np.float32)
 _BYTE315[0] = 0
 
@@ -29,14 +30,17 @@ def byte315_norms(norms: NDArray[np.float32]) -> NDArray[np.float32]:
 def idf(n_sentences: Counts, frequencies: NDArray[np.integer]) -> NDArray[np.float32]:
     """Return ``1 + ln(N / (df + 1))``: Lucene 5, ``ClassicSimilarity.idf``.
 
-    N is the number of all sentences, including those without a token: Lucene 5, ``TFIDFSimilarity.idfExplain``,
-    takes ``maxDoc``. Lucene 6 and later, like BM25, count only the sentences that have a token.
+    N is the number of all sentences, including those without a token: Lucene 5,
+    ``TFIDFSimilarity.idfExplain``, takes ``maxDoc``. Lucene 6 and later, like BM25, count only the
+    sentences that have a token.
     """
     return (np.log(np.maximum(n_sentences, 1) / (frequencies + 1)) + 1).astype(np.float32)
 
 
 def length_factors(lengths: NDArray[np.integer]) -> NDArray[np.float32]:
-    """Return ``1 / sqrt(length)`` in one byte: Lucene 5, ``ClassicSimilarity.lengthNorm``, ``encodeNormValue``."""
+    """Return ``1 / sqrt(length)`` in one byte: Lucene 5, ``ClassicSimilarity.lengthNorm``,
+    ``encodeNormValue``.
+    """
     return byte315_norms((1 / np.sqrt(np.maximum(lengths, 1))).astype(np.float32))
 
 
@@ -53,7 +57,9 @@ def term_scores(
 
 
 def query_norms(squares: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Return ``1 / sqrt(sum of squared weights)``, 1 for a sum of 0: Lucene 5, ``ClassicSimilarity.queryNorm``."""
+    """Return ``1 / sqrt(sum of squared weights)``, 1 for a sum of 0: Lucene 5,
+    ``ClassicSimilarity.queryNorm``.
+    """
     norms = 1 / np.sqrt(np.where(squares > 0, squares, 1))
     return norms.astype(np.float32)
 
@@ -65,10 +71,12 @@ def apply_coordination(
     matched: NDArray[np.float64],
     queries: NDArray[np.int64],
 ) -> NDArray[np.float32]:
-    """Return ``sum norm matched / terms``: Lucene 5, ``ClassicSimilarity.coord``; repeated terms count again.
+    """Return ``sum norm matched / terms``: Lucene 5, ``ClassicSimilarity.coord``; repeated terms
+    count again.
 
-    Lucene multiplies the norm into the term weights instead, so the last bits may differ. `queries` is the query of
-    each sum, whose norm is from :func:`query_norms`; `matched` says how many of its terms the sentence has.
+    Lucene multiplies the norm into the term weights instead, so the last bits may differ. `queries`
+    is the query of each sum, whose norm is from :func:`query_norms`; `matched` says how many of its
+    terms the sentence has.
     """
     return (sums * norms[queries]).astype(np.float32) * (matched / n_terms[queries]).astype(
         np.float32

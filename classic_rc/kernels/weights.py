@@ -1,8 +1,10 @@
-"""Inverse counts and decays as fixed-point integers, whose sums do not depend on the order of addition.
+"""Inverse counts and decays as fixed-point integers, whose sums do not depend on the order of
+addition.
 
-Richardson et al. 2013 (Algorithm 1) weigh a word w by ``IC(w) = ln(1 + 1 / C(w))``. The last bits of a sum of such
-floats depend on the order of addition, and those bits decide ties, which a third of the questions have. Sums of
-integers have no such order: ``round(2**26 * IC)`` keeps 7 decimals, and a window's sum is far below ``2**53``.
+Richardson et al. 2013 (Algorithm 1) weigh a word w by ``IC(w) = ln(1 + 1 / C(w))``. The last bits
+of a sum of such floats depend on the order of addition, and those bits decide ties, which a third
+of the questions have. Sums of integers have no such order: ``round(2**26 * IC)`` keeps 7 decimals,
+and a window's sum is far below ``2**53``.
 """
 
 from __future__ import annotations
@@ -24,9 +26,11 @@ _CONTEXT = Context(prec=40, rounding=ROUND_HALF_EVEN)
 
 @lru_cache(maxsize=65536)
 def inverse_count_weight(count: int, total: int = 1) -> int:
-    """Return ``round(2**26 * ln(1 + total / count))``, in decimal so that no platform's `log` changes a bit.
+    """Return ``round(2**26 * ln(1 + total / count))``, in decimal so that no platform's `log`
+    changes a bit.
 
-    If `total` is the number of texts and `count` the number of texts that have a word, this is the word's idf.
+    If `total` is the number of texts and `count` the number of texts that have a word, this is the
+    word's idf.
 
     Examples
     --------
@@ -40,7 +44,9 @@ def inverse_count_weight(count: int, total: int = 1) -> int:
 
 
 def inverse_count_weights(counts: NDArray[np.integer], total: int = 1) -> NDArray[np.int32]:
-    """Return :func:`inverse_count_weight` of every element, 0 for a count of 0; same shape as `counts`."""
+    """Return :func:`inverse_count_weight` of every element, 0 for a count of 0; same shape as
+    `counts`.
+    """
     if counts.max(initial=0) <= counts.size:  # small counts: a table over all of them beats sorting
         distinct = np.flatnonzero(np.bincount(counts.ravel()))
         table = np.zeros(int(counts.max(initial=0)) + 1, dtype=np.int32)

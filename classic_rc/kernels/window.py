@@ -26,7 +26,9 @@ INT32_SAFE = 2**31 // SCALE - 1
 """31: a sum of up to this many weights of 1 fits into an int32."""
 
 _CELLS = 2**18
-"""How many cells (candidates x passage tokens) are processed at a time; each takes about 10 bytes."""
+"""How many cells (candidates x passage tokens) are processed at a time; each takes about 10
+bytes.
+"""
 
 
 def sliding_window(
@@ -41,16 +43,18 @@ def sliding_window(
         sw = max over windows of sum over the window's tokens t in S of IC(t)
 
     Every occurrence in a window counts. A passage shorter than the window is one window. This is
-    :func:`classic_rc.kernels.reference.sliding_window` for all candidates at once, equal to the bit.
+    :func:`classic_rc.kernels.reference.sliding_window` for all candidates at once, equal to the
+    bit.
 
     Parameters
     ----------
     arrays : TokenArrays
     window : int, "set" or "passage"
-        The window's length in tokens: ``"set"`` is ``|S|`` (Algorithm 1), ``"passage"`` is the whole passage.
+        The window's length in tokens: ``"set"`` is ``|S|`` (Algorithm 1), ``"passage"`` is the
+        whole passage.
     word_weights : ndarray of int32, shape (n_words,), optional
-        Fixed-point weights of words (:mod:`classic_rc.kernels.weights`), at most 1 each; by default inverse counts
-        in the candidate's own passage.
+        Fixed-point weights of words (:mod:`classic_rc.kernels.weights`), at most 1 each; by default
+        inverse counts in the candidate's own passage.
 
     Returns
     -------
@@ -85,7 +89,8 @@ def best_windows(
     # Rows of equal width are adjacent, so one shifted addition serves all of them.
     order = np.argsort(widths, kind="stable")
     order = order[widths[order] > 0]
-    # The chunks share their memory: freeing and allocating it for each would take a fifth of the time.
+    # The chunks share their memory: freeing and allocating it for each would take a fifth of the
+    # time.
     memory = np.empty(
         (3, min(_CELLS + int(lengths.max(initial=0)), int(lengths.sum()))), dtype=weigh.dtype
     )
@@ -98,12 +103,13 @@ def best_windows(
 
 
 class RowWeights:
-    """Lays out candidates as rows of their passage's tokens: a token's weight if it matches, else 0.
+    """Lays out candidates as rows of their passage's tokens: a token's weight if it matches, else
+    0.
 
-    Weights are inverse counts within the passage, to which `smoothing` is added, or `word_weights`. `bounds` are
-    upper bounds of every window's sum in units of a weight of 1, from which the dtype follows: the number of
-    distinct words, because all C occurrences of a word weigh ``C ln(1 + 1 / C) < 1`` together; with given weights,
-    the number of tokens in a window.
+    Weights are inverse counts within the passage, to which `smoothing` is added, or `word_weights`.
+    `bounds` are upper bounds of every window's sum in units of a weight of 1, from which the dtype
+    follows: the number of distinct words, because all C occurrences of a word weigh ``C ln(1 + 1 /
+    C) < 1`` together; with given weights, the number of tokens in a window.
     """
 
     def __init__(
@@ -154,7 +160,9 @@ def _fill_rows(
 def row_chunks(
     rows: NDArray[np.int64], lengths: NDArray[np.int64], cells: int
 ) -> Iterator[NDArray[np.int64]]:
-    """Split `rows` into parts of about `cells` cells (:func:`block_size`), at least one row each."""
+    """Split `rows` into parts of about `cells` cells (:func:`block_size`), at least one row
+    each.
+    """
     if not len(rows):
         return
     chunk_of = offsets_of(lengths[rows])[:-1] // block_size(cells)
@@ -167,7 +175,8 @@ def row_maxima(
     widths: NDArray[np.int64],
     memory: NDArray[np.integer],
 ) -> NDArray[np.int64]:
-    """Return the largest sum of `widths[i]` adjacent cells in each row i; rows are ordered by width.
+    """Return the largest sum of `widths[i]` adjacent cells in each row i; rows are ordered by
+    width.
 
     `memory` is two rows of scratch space, each at least as long as `weights`.
     """
@@ -176,8 +185,8 @@ def row_maxima(
         width = int(widths[first])
         left, right = starts[first], starts[last]
         sums = _window_sums(weights[left:right], width, memory)
-        # The last window of a row starts `width` cells before its end; later starts run into the next row. Their
-        # sums may even wrap around an int32, but nothing reads them.
+        # The last window of a row starts `width` cells before its end; later starts run into the
+        # next row. Their sums may even wrap around an int32, but nothing reads them.
         bounds = np.empty(2 * (last - first), dtype=np.int64)
         bounds[0::2] = starts[first:last] - left
         bounds[1::2] = starts[first + 1 : last + 1] - left - (width - 1)
@@ -188,10 +197,12 @@ def row_maxima(
 def _window_sums(
     cells: NDArray[np.integer], width: int, memory: NDArray[np.integer]
 ) -> NDArray[np.integer]:
-    """Return ``sums[i] = cells[i:i + width].sum()``, by doubling along the binary digits of `width`, highest first.
+    """Return ``sums[i] = cells[i:i + width].sum()``, by doubling along the binary digits of
+    `width`, highest first.
 
-    This takes ``floor(log2 width) + popcount(width) - 1`` additions of whole arrays. They vectorise; a running sum
-    does not. The sums alternate between the two rows of `memory`, each at least as long as `cells`.
+    This takes ``floor(log2 width) + popcount(width) - 1`` additions of whole arrays. They
+    vectorise; a running sum does not. The sums alternate between the two rows of `memory`, each at
+    least as long as `cells`.
     """
     sums, size = cells, 1
     free, used = memory
@@ -227,7 +238,8 @@ def window_sweep(
     smoothing : int
         Added to each count within the passage.
     last_window : bool
-        Whether the window at the end of the passage counts. False leaves it out if there is another window.
+        Whether the window at the end of the passage counts. False leaves it out if there is another
+        window.
 
     Returns
     -------
@@ -261,8 +273,9 @@ def best_of_sizes(
     set_sizes = block.questions.n_distinct[question] + block.additions.n_distinct
     bounds = set_sizes if word_weights is None else np.full_like(set_sizes, sizes[-1])
     weigh = RowWeights(block, word_weights, bounds, smoothing)
-    # Each passage is followed by as many empty cells as a window can reach beyond its end. A window that the end
-    # cuts off weighs no more than the last whole one, or is the whole passage if that is shorter than the window.
+    # Each passage is followed by as many empty cells as a window can reach beyond its end. A window
+    # that the end cuts off weighs no more than the last whole one, or is the whole passage if that
+    # is shorter than the window.
     margin = sizes[-1] - 1
     best = np.zeros((len(question), len(sizes)), dtype=np.int64)
     padded = lengths + margin
@@ -308,8 +321,8 @@ def pair_windows(
 ) -> PairWindows:
     """Return the best windows for a set of words of each question and one of each candidate.
 
-    A window's sums are those of the inverse counts of its tokens in the question's set, in the candidate's set, and
-    in either of them; a word can be in both.
+    A window's sums are those of the inverse counts of its tokens in the question's set, in the
+    candidate's set, and in either of them; a word can be in both.
     """
     arrays, postings, question = block.arrays, block.postings, block.arrays.candidate_question
     lengths = np.diff(arrays.passage_offsets)[arrays.question_passage[question]]
@@ -319,7 +332,8 @@ def pair_windows(
     dtype = np.int64 if most_words > INT32_SAFE else np.int32
     both = np.zeros((len(question), len(sizes)), dtype=np.int64)
     product, least = (np.zeros((len(question), len(pair_sizes)), dtype=np.int64) for _ in range(2))
-    # As in `best_of_sizes`: empty cells behind each passage, so that windows may begin at each of its tokens.
+    # As in `best_of_sizes`: empty cells behind each passage, so that windows may begin at each of
+    # its tokens.
     padded = lengths + (max([*sizes, *pair_sizes]) - 1)
     n_cells = min(_CELLS + int(padded.max(initial=0)), int(padded.sum()))
     row_memory, scratch = np.empty((3, n_cells), dtype), np.empty((2, n_cells), dtype)

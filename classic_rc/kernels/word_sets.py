@@ -1,4 +1,6 @@
-"""The content words of questions and candidates as sets: rarity weights, and where they are in the passage."""
+"""The content words of questions and candidates as sets: rarity weights, and where they are in
+the passage.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +71,9 @@ class WordSets(NamedTuple):
         return self.sums(self.weights)
 
     def coverage(self, covered: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Return the share of each set's weight that these entries have, 0 for no weight: shape (n_texts,)."""
+        """Return the share of each set's weight that these entries have, 0 for no weight: shape
+        (n_texts,).
+        """
         return share(self.sums(self.weights * covered), self.totals())
 
     def matches(self) -> Matches:
@@ -94,7 +98,9 @@ class ContentWords(NamedTuple):
 def content_words(
     block: MatchedBlock, stop_words: NDArray[np.bool_], weights: NDArray[np.int64]
 ) -> ContentWords:
-    """Return the content words of a block; the words' flags and fixed-point weights have shape (n_words,)."""
+    """Return the content words of a block; the words' flags and fixed-point weights have shape
+    (n_words,).
+    """
     arrays, n_words = block.arrays, block.arrays.n_words
     question = arrays.candidate_question
     sides = []

@@ -1,8 +1,8 @@
 """The base classes of metrics, and the registry of all metrics.
 
-A metric is a small object with a name, a description and a citation. It first computes sufficient statistics, one
-row per question, and then aggregates them, so that resampling, breakdowns and cross-fitting can reuse the rows.
-:data:`METRICS` has every metric by name.
+A metric is a small object with a name, a description and a citation. It first computes sufficient
+statistics, one row per question, and then aggregates them, so that resampling, breakdowns and
+cross-fitting can reuse the rows. :data:`METRICS` has every metric by name.
 """
 
 from __future__ import annotations
@@ -78,11 +78,14 @@ class Metric(ABC):
         return means[..., 0]
 
     def aggregate(self, statistics: NDArray[np.float64]) -> float:
-        """Return the metric over rows of statistics, in 0..1, the mean over runs; NaN without rows."""
+        """Return the metric over rows of statistics, in 0..1, the mean over runs; NaN without
+        rows.
+        """
         return float(self.of_runs(statistics).mean()) if len(statistics) else float("nan")
 
     def of_runs(self, statistics: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the metric of each run, shape (n_runs,), 1 for rows of the shape (n_questions, n_statistics).
+        """Return the metric of each run, shape (n_runs,), 1 for rows of the shape (n_questions,
+        n_statistics).
 
         Rows of several runs have the shape (n_questions, n_runs, n_statistics).
         """
@@ -102,7 +105,9 @@ class Metric(ABC):
 
 
 class ScoreMetric(Metric):
-    """A metric of the candidates' scores, such as a reciprocal rank: answers without scores cannot be measured."""
+    """A metric of the candidates' scores, such as a reciprocal rank: answers without scores
+    cannot be measured.
+    """
 
     @abstractmethod
     def statistics_of_scores(
@@ -132,7 +137,9 @@ class TextMetric(Metric):
     def statistics(
         self, questions: Sequence[Question], predictions: Sequence[Prediction]
     ) -> NDArray[np.float64]:
-        """Return the weighted mean value of each question's answers, 0 without one, shape (n_questions, 1)."""
+        """Return the weighted mean value of each question's answers, 0 without one, shape
+        (n_questions, 1).
+        """
         rows = np.zeros((len(questions), 1))
         for i, (question, prediction) in enumerate(zip(questions, predictions, strict=True)):
             gold = gold_of(question)
@@ -149,8 +156,8 @@ class TextMetric(Metric):
 class Accuracy(Metric):
     """The share of questions whose chosen option is right.
 
-    Under the tie policy ``partial``, a k-way tie scores 1/k for each right option in it, as on the MCTest site and
-    in the ARC scorer. A question without an answer scores 0.
+    Under the tie policy ``partial``, a k-way tie scores 1/k for each right option in it, as on the
+    MCTest site and in the ARC scorer. A question without an answer scores 0.
     """
 
     name = "accuracy"
@@ -166,7 +173,9 @@ class Accuracy(Metric):
     def statistics(
         self, questions: Sequence[Question], predictions: Sequence[Prediction]
     ) -> NDArray[np.float64]:
-        """Return the share of right answers among each question's tied ones, shape (n_questions, 1)."""
+        """Return the share of right answers among each question's tied ones, shape (n_questions,
+        1).
+        """
         pairs = zip(questions, predictions, strict=True)
         return np.array([_credit(gold_of(q), p) for q, p in pairs], dtype=np.float64).reshape(-1, 1)
 
@@ -200,7 +209,7 @@ def gold_of(question: Question) -> Any:
     return question.gold
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # The registry
 
 METRICS = Registry[Metric](
@@ -232,7 +241,9 @@ TABLE_METRICS: Mapping[Task, tuple[str, ...]] = {
     Task.SPAN: ("em", "f1", "has_ans_em", "has_ans_f1", "no_ans_em", "no_ans_f1"),
     Task.MULTI_SPAN: ("quoref_em", "quoref_f1"),
 }
-"""The metrics that tables show if none is named, in the order of columns. Others are measured if they are named."""
+"""The metrics that tables show if none is named, in the order of columns. Others are measured if
+they are named.
+"""
 
 _PRIMARY = {
     Task.SINGLE_CHOICE: "accuracy",
@@ -264,7 +275,8 @@ def metrics_for(task: Task, *, unanswerable: bool = False) -> tuple[Metric, ...]
     ----------
     task : Task
     unanswerable : bool
-        Also return those for data in which some questions have no answer; see :func:`has_unanswerable`.
+        Also return those for data in which some questions have no answer; see
+        :func:`has_unanswerable`.
 
     Examples
     --------
@@ -276,7 +288,9 @@ def metrics_for(task: Task, *, unanswerable: bool = False) -> tuple[Metric, ...]
 
 
 def measured_metrics(dataset: Dataset, named: Iterable[str] = ()) -> tuple[Metric, ...]:
-    """Return the metrics to measure on a dataset: those that its tables show, and others by name."""
+    """Return the metrics to measure on a dataset: those that its tables show, and others by
+    name.
+    """
     assert dataset.task is not None
     shown = metrics_for(dataset.task, unanswerable=has_unanswerable(dataset))
     return tuple(dict.fromkeys([*shown, *(METRICS[name] for name in named)]))
@@ -288,7 +302,8 @@ def has_unanswerable(questions: Iterable[Question]) -> bool:
 
 
 def primary_metric(task: Task) -> Metric:
-    """Return the main metric of `task`, used where only one is possible: in tuning and in ``Solver.score``.
+    """Return the main metric of `task`, used where only one is possible: in tuning and in
+    ``Solver.score``.
 
     Examples
     --------

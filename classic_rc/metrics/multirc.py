@@ -1,8 +1,8 @@
 """The multiple-answer metrics: only the number of options that a selection gets right matters.
 
-They describe a question by four counts: selected and right (tp), selected and wrong (fp), right (selected or not),
-and options. Ties and random selections are then the same thing: several outcomes of one question, each with a
-weight.
+They describe a question by four counts: selected and right (tp), selected and wrong (fp), right
+(selected or not), and options. Ties and random selections are then the same thing: several outcomes
+of one question, each with a weight.
 """
 
 from __future__ import annotations
@@ -51,11 +51,12 @@ class OptionCounts:
 class SelectionMetric(Metric):
     """A metric that computes a question's statistics from its :class:`OptionCounts`.
 
-    Several tied answers give the weighted mean of their statistics. If a prediction is a selection probability,
-    every option is selected independently with that probability. The statistics are then exact expectations (sums
-    over the binomial grid of tp and fp), and the aggregate is the usual one. So F1m of a random selection is the
-    harmonic mean of the expected precision and the expected recall, not the expectation of F1m. A prediction
-    without any answer counts as labelling every option wrongly.
+    Several tied answers give the weighted mean of their statistics. If a prediction is a selection
+    probability, every option is selected independently with that probability. The statistics are
+    then exact expectations (sums over the binomial grid of tp and fp), and the aggregate is the
+    usual one. So F1m of a random selection is the harmonic mean of the expected precision and the
+    expected recall, not the expectation of F1m. A prediction without any answer counts as labelling
+    every option wrongly.
     """
 
     tasks = frozenset({Task.MULTIPLE_ANSWER})
@@ -67,7 +68,9 @@ class SelectionMetric(Metric):
     def statistics(
         self, questions: Sequence[Question], predictions: Sequence[Prediction]
     ) -> NDArray[np.float64]:
-        """Return the weighted mean of :meth:`of_counts` over each question's outcomes, shape (n_questions, k)."""
+        """Return the weighted mean of :meth:`of_counts` over each question's outcomes, shape
+        (n_questions, k).
+        """
         outcomes = [
             (i, *outcome, len(gold_of(question)), len(question.candidates))
             for i, (question, prediction) in enumerate(zip(questions, predictions, strict=True))
@@ -87,7 +90,9 @@ class PrecisionRecallMetric(SelectionMetric):
     def precision_and_recall(
         self, means: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return precision and recall from means of statistics, each of shape (...); see :meth:`from_means`."""
+        """Return precision and recall from means of statistics, each of shape (...); see
+        :meth:`from_means`.
+        """
 
     def from_means(self, means: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the harmonic mean of precision and recall; 0 if both are 0."""
@@ -100,8 +105,8 @@ class F1Macro(PrecisionRecallMetric):
     .. math:: F1_m = \frac{2 \bar P \bar R}{\bar P + \bar R}, \quad P(q) = \frac{tp}{tp + fp},
         \quad R(q) = \frac{tp}{\mathit{right}}
 
-    P is 1 if nothing is selected and R is 1 if nothing is right, so a question without a selection raises the
-    average precision.
+    P is 1 if nothing is selected and R is 1 if nothing is right, so a question without a selection
+    raises the average precision.
     """
 
     name = "f1_m"
@@ -129,7 +134,8 @@ class F1Answers(PrecisionRecallMetric):
     .. math:: F1_a = \frac{2 P R}{P + R}, \quad P = \frac{\sum tp}{\sum (tp + fp)},
         \quad R = \frac{\sum tp}{\sum \mathit{right}}
 
-    P is 1 if no option of any question is selected, and R is 1 if no option of any question is right.
+    P is 1 if no option of any question is selected, and R is 1 if no option of any question is
+    right.
     """
 
     name = "f1_a"
@@ -158,7 +164,9 @@ class _FewMislabelled(SelectionMetric):
     allowed: ClassVar[int]
 
     def of_counts(self, counts: OptionCounts) -> NDArray[np.float64]:
-        """Return 1 for each selection that mislabels at most `allowed` options, else 0, shape (n, 1)."""
+        """Return 1 for each selection that mislabels at most `allowed` options, else 0, shape
+        (n, 1).
+        """
         return (counts.mislabelled <= self.allowed).astype(np.float64)[:, None]
 
 
@@ -187,13 +195,14 @@ class SuperGLUEF1Macro(SelectionMetric):
 
     .. math:: F1_{right} = \frac{2 tp}{2 tp + fp + fn}, \quad F1_{wrong} = \frac{2 tn}{2 tn + fp + fn}
 
-    and a question scores the mean of the two. If a label is neither among the gold labels nor among the predicted
-    ones, the question scores only the other F1. Macro-averaging uses the labels that occur, and a label that
-    occurs has a positive denominator, so `zero_division` of ``sklearn.metrics.f1_score`` never has an effect. A
-    question without options, which scikit-learn refuses, scores 0.
+    and a question scores the mean of the two. If a label is neither among the gold labels nor among
+    the predicted ones, the question scores only the other F1. Macro-averaging uses the labels that
+    occur, and a label that occurs has a positive denominator, so `zero_division` of
+    ``sklearn.metrics.f1_score`` never has an effect. A question without options, which scikit-learn
+    refuses, scores 0.
 
-    The paper's F1m (:class:`classic_rc.metrics.multirc.F1Macro`) is another quantity; the two must not share a
-    column.
+    The paper's F1m (:class:`classic_rc.metrics.multirc.F1Macro`) is another quantity; the two must
+    not share a column.
     """
 
     name = "superglue_f1_m"
@@ -258,7 +267,9 @@ def _independent_selections(right: int, wrong: int, probability: float) -> Seque
 
 
 def _binomial(n: int, probability: float) -> list[float]:
-    """Return the probabilities of 0..n successes, trial by trial: without factorials nothing overflows."""
+    """Return the probabilities of 0..n successes, trial by trial: without factorials nothing
+    overflows.
+    """
     mass = np.ones(1)
     for _ in range(n):
         mass = np.convolve(mass, (1 - probability, probability))
@@ -266,9 +277,11 @@ def _binomial(n: int, probability: float) -> list[float]:
 
 
 class OptionAccuracy(SelectionMetric):
-    """The share of all options of all questions that are labelled correctly; 1 if there is no option.
+    """The share of all options of all questions that are labelled correctly; 1 if there is no
+    option.
 
-    Multiple-answer benchmarks do not report it, and tables leave it out. A threshold can be tuned for it.
+    Multiple-answer benchmarks do not report it, and tables leave it out. A threshold can be tuned
+    for it.
     """
 
     name = "accuracy"
@@ -290,8 +303,9 @@ SELECTION_METRICS: dict[str, SelectionMetric] = {
     **{name: metric for name, metric in METRICS.own.items() if isinstance(metric, SelectionMetric)},
     "accuracy": OptionAccuracy(),
 }
-"""The metrics that a threshold can be tuned for, by name. Tables show all but the accuracy, which here is the
-accuracy of options."""
+"""The metrics that a threshold can be tuned for, by name. Tables show all but the accuracy,
+which here is the accuracy of options.
+"""
 
 
 def selection_metric(name: str) -> SelectionMetric:

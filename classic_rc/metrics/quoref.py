@@ -18,7 +18,9 @@ _TASKS = frozenset({Task.MULTI_SPAN})
 
 
 class QuorefExactMatch(TextMetric):
-    """The share of questions whose spans equal the gold spans: the same number and set of normalised texts."""
+    """The share of questions whose spans equal the gold spans: the same number and set of
+    normalised texts.
+    """
 
     name = "quoref_em"
     label = "EM"
@@ -28,7 +30,9 @@ class QuorefExactMatch(TextMetric):
     tasks = _TASKS
 
     def value(self, gold: tuple[str, ...], answer: tuple[str, ...]) -> float:
-        """Return 1 if `answer` has as many texts as `gold` and, normalised, the same ones; else 0."""
+        """Return 1 if `answer` has as many texts as `gold` and, normalised, the same ones; else
+        0.
+        """
         if len(answer) != len(gold) or not _is_answerable(gold):
             return 0.0
         return float(
@@ -39,9 +43,9 @@ class QuorefExactMatch(TextMetric):
 class QuorefF1(TextMetric):
     """The mean over questions of the F1 of their spans, each paired with at most one gold span.
 
-    The pairing has the greatest total F1. A question's F1 is that total divided by the larger number of spans,
-    rounded to two decimals as in the official evaluator. A pair's F1 compares the two sets of words. It is 0 if
-    the gold span has numbers and the predicted span has none of them.
+    The pairing has the greatest total F1. A question's F1 is that total divided by the larger
+    number of spans, rounded to two decimals as in the official evaluator. A pair's F1 compares the
+    two sets of words. It is 0 if the gold span has numbers and the predicted span has none of them.
     """
 
     name = "quoref_f1"
@@ -67,7 +71,8 @@ class QuorefF1(TextMetric):
 
 @lru_cache(maxsize=CACHED_TEXTS)
 def normalise_quoref_answer(text: str) -> str:
-    """Return the text's words, split at spaces and hyphens, lower-cased, without punctuation and articles.
+    """Return the text's words, split at spaces and hyphens, lower-cased, without punctuation and
+    articles.
 
     A word that reads as a number keeps its punctuation and is written in decimal form.
 
@@ -99,7 +104,8 @@ def _is_number(word: str) -> bool:
 
 @lru_cache(maxsize=CACHED_TEXTS)
 def _words(text: str) -> frozenset[str]:
-    # A text without words counts as one empty word: two such texts match each other fully, and nothing else.
+    # A text without words counts as one empty word: two such texts match each other fully, and
+    # nothing else.
     return frozenset(normalise_quoref_answer(text).split() or [""])
 
 
@@ -142,5 +148,6 @@ def _greatest_total(pairs: list[list[float]]) -> float:
 
 
 def _round(value: float) -> float:
-    # The evaluator rounds its means with NumPy: 0.015 becomes 0.02, while round(value, 2) gives 0.01.
+    # The evaluator rounds its means with NumPy: 0.015 becomes 0.02, while round(value, 2) gives
+    # 0.01.
     return round(value * 100) / 100

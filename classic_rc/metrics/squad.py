@@ -1,4 +1,6 @@
-"""SQuAD's exact match and F1, which ReCoRD uses too; SQuAD 2.0's also for questions with and without an answer."""
+"""SQuAD's exact match and F1, which ReCoRD uses too; SQuAD 2.0's also for questions with and
+without an answer.
+"""
 
 from __future__ import annotations
 
@@ -44,10 +46,11 @@ class ExactMatch(TextMetric):
 class F1(TextMetric):
     """The mean over questions of the answer's best word F1 with an accepted text.
 
-    Words come from the normalised texts, as multisets. An answer that shares no word with a text scores 0
-    against it, even if nothing is left of either, as in the scripts of SQuAD 1.1 and ReCoRD. Where the empty text
-    is accepted, an empty prediction scores 1: in SQuAD 2.0 for questions without an answer, and for those whose
-    accepted texts all normalise to nothing (the reader adds the empty text to these).
+    Words come from the normalised texts, as multisets. An answer that shares no word with a text
+    scores 0 against it, even if nothing is left of either, as in the scripts of SQuAD 1.1 and
+    ReCoRD. Where the empty text is accepted, an empty prediction scores 1: in SQuAD 2.0 for
+    questions without an answer, and for those whose accepted texts all normalise to nothing (the
+    reader adds the empty text to these).
     """
 
     name = "f1"
@@ -58,7 +61,9 @@ class F1(TextMetric):
     tasks = _TASKS
 
     def value(self, gold: tuple[str, ...], answer: tuple[str, ...]) -> float:
-        """Return the answer's best F1 with a text of `gold`, in 0..1; 0 unless the answer is one text."""
+        """Return the answer's best F1 with a text of `gold`, in 0..1; 0 unless the answer is one
+        text.
+        """
         if len(answer) != 1:
             return 0.0
         words = normalise_squad_answer(*answer).split()
@@ -68,7 +73,9 @@ class F1(TextMetric):
 
 
 class _OfPart(Metric):
-    """A metric over the questions that have an answer, or over those that have none; 0 if there are none."""
+    """A metric over the questions that have an answer, or over those that have none; 0 if there
+    are none.
+    """
 
     citation = _PAPER_2
     cites = ("rajpurkar2018",)
@@ -80,7 +87,9 @@ class _OfPart(Metric):
     def statistics(
         self, questions: Sequence[Question], predictions: Sequence[Prediction]
     ) -> NDArray[np.float64]:
-        """Return each question's value (0 outside the part) and whether it is inside, shape (n_questions, 2)."""
+        """Return each question's value (0 outside the part) and whether it is inside, shape
+        (n_questions, 2).
+        """
         inside = np.array(
             [(gold_of(question) != NO_ANSWER) == self.has_answer for question in questions]
         )

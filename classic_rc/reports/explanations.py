@@ -83,17 +83,19 @@ def explanation_text(
     colour : bool
         Mark words with ANSI colours instead of characters.
     digits : int
-        The digits of scores after the decimal point; the numbers of a formula have as many as they need to add up.
+        The digits of scores after the decimal point; the numbers of a formula have as many as they
+        need to add up.
     every : bool
         Show all numbers of long sums.
     width : int
-        The width of the terminal; 0 if there is none. A passage is at most this wide; a formula has its own lines.
+        The width of the terminal; 0 if there is none. A passage is at most this wide; a formula has
+        its own lines.
 
     Returns
     -------
     str
-        Ends with a line break. Shows at most the 20 best candidates; the best one has the whole passage, the others
-        its framed part.
+        Ends with a line break. Shows at most the 20 best candidates; the best one has the whole
+        passage, the others its framed part.
     """
     marks = _ANSI if colour else _PLAIN
     style = _Style(marks, digits, every, min(width or _WIDTH, _WIDTH))
@@ -146,7 +148,9 @@ def _head(explanation: Explanation, verdict: Verdict) -> list[str]:
 def _candidate_lines(
     explanation: Explanation, verdict: Verdict, index: int, style: _Style, *, whole: bool
 ) -> list[str]:
-    """Return a candidate's lines; those that are not `whole` show the framed part of the passage alone."""
+    """Return a candidate's lines; those that are not `whole` show the framed part of the passage
+    alone.
+    """
     candidate, text = explanation.candidates[index], explanation.question.passage.text
     lines = [_heading(explanation, verdict, index, style.digits)]
     if candidate.formula is not None:
@@ -222,7 +226,9 @@ def _number_lines(numbers: Mapping[str, float], digits: int) -> Iterator[str]:
 
 
 def mark_passage(text: str, marks: tuple[Mark, ...], symbols: Mapping[str, _Symbols]) -> str:
-    """Return the passage with symbols around its marks, longer marks outside; control characters are escaped."""
+    """Return the passage with symbols around its marks, longer marks outside; control characters
+    are escaped.
+    """
     # Marks that open later close first, hence the negative order of the closing symbols.
     opening: dict[int, list[tuple[int, str]]] = {}
     closing: dict[int, list[tuple[int, str]]] = {}
@@ -269,12 +275,14 @@ def _close_colours(lines: Iterable[str]) -> Iterator[str]:
         yield resumed + line + "".join(endings[code] for code in reversed(active))
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # HTML: one view of a question for pages, reports and notebooks
 
 
 def explanation_view(*explanations: Explanation) -> str:
-    """Return what notebooks show of explanations of one question: the answers, the candidates and the passage."""
+    """Return what notebooks show of explanations of one question: the answers, the candidates
+    and the passage.
+    """
     return _notebook_cell(question_values(*explanations))
 
 
@@ -311,7 +319,8 @@ def question_values(
     digits: int | None = DIGITS,
     every: bool = False,
 ) -> dict[str, Any]:
-    """Return the values of a question and of explanations of it for the template ``explained.html``.
+    """Return the values of a question and of explanations of it for the template
+    ``explained.html``.
 
     The question is needed if there are no explanations. Without `digits`, formulas are left out.
     """
@@ -376,7 +385,9 @@ def question_values(
 def _panel(
     explanation: Explanation, verdict: Verdict, index: int, digits: int | None, every: bool
 ) -> dict[str, Any]:
-    """Return what is shown of a candidate when it is chosen: its terms against another's, and its formula."""
+    """Return what is shown of a candidate when it is chosen: its terms against another's, and
+    its formula.
+    """
     candidate = explanation.candidates[index]
     answers = [i for i, _ in rank_candidates(explanation) if i in verdict.chosen] or [index]
     against = verdict.rival if index in verdict.chosen or answers == [index] else answers[0]

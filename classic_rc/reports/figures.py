@@ -28,10 +28,13 @@ if TYPE_CHECKING:
     from classic_rc.results.breakdown import Breakdown, Group
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
-"""The colours of Okabe and Ito, distinct with any colour vision; without yellow, which is hard to see on white."""
+"""The colours of Okabe and Ito, distinct with any colour vision; without yellow, which is hard
+to see on white.
+"""
 _LINES = ("-", "--", "-.", (0, (1, 1)), (0, (6, 1, 1, 1, 1, 1)))
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p", "<", "h", ">")
-# Five line styles, seven colours, eleven markers: pairwise coprime, so 385 systems have different looks.
+# Five line styles, seven colours, eleven markers: pairwise coprime, so 385 systems have different
+# looks.
 
 FIGURE_FORMATS = ("pdf", "png", "svg")
 _BUILD_DATE = "SOURCE_DATE_EPOCH"
@@ -77,11 +80,12 @@ def require_matplotlib() -> None:
 def styled_figure(
     width: float = COLUMN_WIDTH, height: float = COLUMN_WIDTH
 ) -> Iterator[tuple[Figure, Axes]]:
-    """Open a figure of this size in inches, with one pair of axes in this package's style, for a ``with`` block.
+    """Open a figure of this size in inches, with one pair of axes in this package's style, for a
+    ``with`` block.
 
-    It needs no window and no display, and pyplot does not know it. In the block, the user's matplotlib settings are
-    ignored, so that a figure is the same on every machine. :func:`figure_bytes` turns it into a file, there or
-    later.
+    It needs no window and no display, and pyplot does not know it. In the block, the user's
+    matplotlib settings are ignored, so that a figure is the same on every machine.
+    :func:`figure_bytes` turns it into a file, there or later.
     """
     require_matplotlib()
     from matplotlib import style
@@ -99,14 +103,16 @@ def styled_figure(
 def figure_bytes(figure: Figure, form: str) -> bytes:
     """Return the content of a figure's file, in one of `FIGURE_FORMATS`.
 
-    It has no date, so it is the same each time. A PDF embeds its fonts; an SVG has text as outlines.
+    It has no date, so it is the same each time. A PDF embeds its fonts; an SVG has text as
+    outlines.
     """
     from matplotlib import style
 
     if form not in FIGURE_FORMATS:
         raise unknown_name("figure format", form, FIGURE_FORMATS)
     content = io.BytesIO()
-    # Matplotlib reads the date of the build even for a figure without a date, and fails if it is no number.
+    # Matplotlib reads the date of the build even for a figure without a date, and fails if it is no
+    # number.
     date = os.environ.pop(_BUILD_DATE, None)
     try:
         with style.context(["default", _STYLE]):
@@ -124,7 +130,8 @@ def add_legend(
     legend = figure.legend(
         drawn, ["?"] * len(names), loc="outside lower center", frameon=False, **look
     )
-    # Set afterwards: matplotlib would leave out names that begin with "_" and read "$" as mathematics.
+    # Set afterwards: matplotlib would leave out names that begin with "_" and read "$" as
+    # mathematics.
     for text, name in zip(legend.get_texts(), names, strict=True):
         text.set(text=name, parse_math=False)
     return legend
@@ -144,8 +151,9 @@ def precision_recall_figure(curves: Sequence[PrecisionRecallCurve]) -> Figure:
 def draw_precision_recall(curves: Sequence[PrecisionRecallCurve], axes: Axes) -> list[Line2D]:
     """Draw curves and points on the given axes, without a legend; return one line per curve.
 
-    Grey lines join points of equal F1; the axis on the right has its values. A curve has steps, because no
-    threshold gives a precision between two cut points. Macro and micro averages in one figure are a UsageError.
+    Grey lines join points of equal F1; the axis on the right has its values. A curve has steps,
+    because no threshold gives a precision between two cut points. Macro and micro averages in one
+    figure are a UsageError.
     """
     averages = {curve.average for curve in curves}
     if len(averages) != 1:
@@ -174,7 +182,8 @@ def draw_precision_recall(curves: Sequence[PrecisionRecallCurve], axes: Axes) ->
                 "markeredgewidth": 0.6,
             }
         else:
-            # Seven markers a curve, shifted by a fifth of their distance so that curves' markers do not overlap.
+            # Seven markers a curve, shifted by a fifth of their distance so that curves' markers do
+            # not overlap.
             marked = np.searchsorted(curve.recall, (np.arange(7) + (i % 5 + 0.5) / 5) / 7)
             marked = np.unique(np.minimum(marked, len(curve.recall) - 1)).tolist()
             look |= {
@@ -209,7 +218,9 @@ def _legend_label(curve: PrecisionRecallCurve) -> str:
 
 
 def curves_csv(curves: Sequence[PrecisionRecallCurve]) -> str:
-    """Return every point of every curve as CSV, in full precision; a point made from decisions has no threshold."""
+    """Return every point of every curve as CSV, in full precision; a point made from decisions
+    has no threshold.
+    """
     return records_csv(
         [
             {
@@ -234,14 +245,18 @@ def curves_csv(curves: Sequence[PrecisionRecallCurve]) -> str:
 
 _BARS_WIDTH = 5.0
 _BAR, _GAP, _AXIS = 0.14, 0.12, 0.55
-"""Inches: the height of a bar, the gap between two groups, and the height of an axis with its label."""
+"""Inches: the height of a bar, the gap between two groups, and the height of an axis with its
+label.
+"""
 _NAME_LETTERS = 40
 _PALE = 0.3
 _HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++", "oooo", "||||", "****", "OOOO")
 
 
 def breakdown_figure(breakdowns: Sequence[Breakdown]) -> Figure:
-    """Draw bars with intervals, or without systems the groups' shares: see :func:`classic_rc.plots.breakdown`."""
+    """Draw bars with intervals, or without systems the groups' shares: see
+    :func:`classic_rc.plots.breakdown`.
+    """
     if not breakdowns:
         raise UsageError("no breakdowns to draw", field="breakdowns")
     systems = breakdowns[0].systems

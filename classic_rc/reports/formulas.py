@@ -1,4 +1,6 @@
-"""Formulas of explanations as lines of text: every number is shown, and the shown numbers add up."""
+"""Formulas of explanations as lines of text: every number is shown, and the shown numbers add
+up.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ DIGITS = 5
 """The digits after the decimal point of a score, unless the user chooses."""
 _MORE_DIGITS = 8
 _WRITTEN_OUT = 6
-"""A sum of up to this many numbers is written as an expression; a longer one is the numbers below it."""
+"""A sum of up to this many numbers is written as an expression; a longer one is the numbers
+below it.
+"""
 _MOST_LINES, _SHOWN_LINES = 12, 10
 """A sum with more lines below it shows its largest numbers, unless the user wants all."""
 
@@ -37,10 +41,10 @@ class FormulaLine(NamedTuple):
 def formula_lines(formula: Term, *, digits: int = DIGITS, every: bool = False) -> list[FormulaLine]:
     """Return a formula as lines: each number, followed by the numbers that it is made of.
 
-    The score has `digits` digits after the decimal point. The other numbers have as many more as they need: each
-    expression gives the number before it with an error of at most one unit in the score's last digit (for numbers
-    below 1, in the last of `digits` significant digits). Without `every`, a long sum has its ten largest numbers,
-    and the sum of the others.
+    The score has `digits` digits after the decimal point. The other numbers have as many more as
+    they need: each expression gives the number before it with an error of at most one unit in the
+    score's last digit (for numbers below 1, in the last of `digits` significant digits). Without
+    `every`, a long sum has its ten largest numbers, and the sum of the others.
     """
     shown = formula if every else _fold(formula)
     numbers = next(
@@ -57,7 +61,9 @@ class _Numbers(NamedTuple):
     extra: int
 
     def write(self, value: float) -> str:
-        """Write whole numbers and constants such as 0.9 as such, and others with enough significant digits."""
+        """Write whole numbers and constants such as 0.9 as such, and others with enough
+        significant digits.
+        """
         if not math.isfinite(value):
             return str(value)
         if value == int(value) and abs(value) < 1e15:
@@ -159,6 +165,8 @@ def _write_operand(part: Term, numbers: _Numbers) -> str:
 
 
 def _enclose(part: Term, written: str, *weaker: str) -> str:
-    """Put brackets around an operand that binds less than what is around it, or that begins with a minus."""
+    """Put brackets around an operand that binds less than what is around it, or that begins with
+    a minus.
+    """
     inside = part.operation if not part.name else None
     return f"({written})" if inside in weaker or written.startswith("-") else written

@@ -27,11 +27,14 @@ _BAR = 60
 """The length of the longest bar, in pixels."""
 
 CHOICES = 40
-"""How many candidates of an explained question can be chosen: the style sheet has this many rules."""
+"""How many candidates of an explained question can be chosen: the style sheet has this many
+rules.
+"""
 
 
 def fill_template(name: str, package: str | None = None, /, **values: Any) -> str:
-    """Fill in a template of a package; text is escaped, and the same values always give the same HTML.
+    """Fill in a template of a package; text is escaped, and the same values always give the same
+    HTML.
 
     A document may have a `script` with its `data`, and an `own_style` after that of all.
     """
@@ -100,7 +103,8 @@ def _classes(*looks: str) -> str:
 def _as_html(value: Any) -> Markup:
     """Escape a value that a template writes.
 
-    Jinja2's own escaping comes after this and changes nothing. By itself it would not escape control characters.
+    Jinja2's own escaping comes after this and changes nothing. By itself it would not escape
+    control characters.
     """
     from markupsafe import Markup
 
@@ -108,7 +112,8 @@ def _as_html(value: Any) -> Markup:
 
 
 def escape_html(text: str) -> str:
-    r"""Escape text for an element or a quoted attribute; control characters become visible, line breaks stay.
+    r"""Escape text for an element or a quoted attribute; control characters become visible, line
+    breaks stay.
 
     Examples
     --------
@@ -119,7 +124,9 @@ def escape_html(text: str) -> str:
 
 
 def safe_markup(text: str) -> Markup:
-    """Return HTML of our own making that a template writes as it is; texts in it must be escaped."""
+    """Return HTML of our own making that a template writes as it is; texts in it must be
+    escaped.
+    """
     from markupsafe import Markup
 
     return Markup(text)
@@ -151,7 +158,8 @@ def json_for_script(value: Any) -> str:
 
 
 def format_number(value: float, digits: int = 5) -> str:
-    """Format a number with this many significant digits, or all before the point, and a proper minus sign.
+    """Format a number with this many significant digits, or all before the point, and a proper
+    minus sign.
 
     Examples
     --------

@@ -35,7 +35,8 @@ class Citable:
 
 @cache
 def references() -> Mapping[str, str]:
-    """Return the BibTeX entries by key, in the order of the file; the package's own entry is the first.
+    """Return the BibTeX entries by key, in the order of the file; the package's own entry is the
+    first.
 
     Examples
     --------
@@ -63,7 +64,9 @@ def citation_text(key: str) -> str:
 
 
 def citables() -> Iterator[Citable]:
-    """Yield everything that can be cited by name: solvers with their variants, datasets, metrics, statistics."""
+    """Yield everything that can be cited by name: solvers with their variants, datasets,
+    metrics, statistics.
+    """
     from classic_rc.datasets.registry import READERS
     from classic_rc.metrics.base import METRICS
     from classic_rc.solvers.registry import SOLVERS
@@ -83,10 +86,11 @@ def citables() -> Iterator[Citable]:
 
 
 def find_citable(name: str) -> list[Citable]:
-    """Return everything with a name: solvers, ``SOLVER:VARIANT``, datasets (also ``NAME:SPLIT``) and metrics.
+    """Return everything with a name: solvers, ``SOLVER:VARIANT``, datasets (also ``NAME:SPLIT``)
+    and metrics.
 
-    The package's own name and the key of a reference are names too. The error for an unknown name suggests the
-    nearest.
+    The package's own name and the key of a reference are names too. The error for an unknown name
+    suggests the nearest.
     """
     from classic_rc.datasets.fetch import named_datasets
 
@@ -108,8 +112,8 @@ def bibliography(names: tuple[str, ...] = ()) -> str:
     Parameters
     ----------
     names : tuple of str
-        What to cite: solvers, variants (``SOLVER:VARIANT``), datasets, metrics or keys of references. Without
-        names, the package and everything in it, without comments.
+        What to cite: solvers, variants (``SOLVER:VARIANT``), datasets, metrics or keys of
+        references. Without names, the package and everything in it, without comments.
 
     Returns
     -------

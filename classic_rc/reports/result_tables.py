@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from classic_rc.running.perturbed import PerturbedEvaluation, PerturbedScore
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Breakdowns.
 
 
 def breakdown_tables(breakdowns: Sequence[Breakdown]) -> list[Table]:
     """Return one table per breakdown: the total, then one row per group.
 
-    A row has the number of questions, its share in percent, and the metric of every system. Small groups are faint.
-    The signatures are the same for all tables and are below the last one.
+    A row has the number of questions, its share in percent, and the metric of every system. Small
+    groups are faint. The signatures are the same for all tables and are below the last one.
 
     Parameters
     ----------
@@ -47,7 +47,9 @@ def breakdown_tables(breakdowns: Sequence[Breakdown]) -> list[Table]:
 
 
 def breakdown_table(breakdown: Breakdown) -> Table:
-    """Return the table of one breakdown as :func:`breakdown_tables` makes it, without the signatures."""
+    """Return the table of one breakdown as :func:`breakdown_tables` makes it, without the
+    signatures.
+    """
     grouping, results = breakdown.grouping, breakdown.results
     groups, n = (breakdown.total, *breakdown.groups), breakdown.total.questions
     rows = [
@@ -116,7 +118,9 @@ def _interval_notes(breakdown: Breakdown) -> list[str]:
 
 
 def cross_table(cross: CrossTabulation) -> Table:
-    """Return the table with the number of questions that are in both a row's group and a column's group."""
+    """Return the table with the number of questions that are in both a row's group and a
+    column's group.
+    """
     rows = [
         [name, *counts]
         for name, counts in zip(cross.rows.masks, cross.counts.tolist(), strict=True)
@@ -127,7 +131,7 @@ def cross_table(cross: CrossTabulation) -> Table:
     return Table(f"questions by {keys}", columns, [RowGroup(rows)], facts=facts)
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Comparisons.
 
 
@@ -188,12 +192,14 @@ def _describe_test(comparison: Comparison) -> str:
     return f"two-sided, from {n:,} random swaps of groups of passages{some}, seed {seed}"
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Perturbed copies.
 
 
 def perturbation_table(evaluation: PerturbedEvaluation) -> Table:
-    """Return the table: for each system a block with its score on the original, then on each copy."""
+    """Return the table: for each system a block with its score on the original, then on each
+    copy.
+    """
     dataset = evaluation.dataset
     assert dataset.task is not None
     has_spans = dataset.task.has_spans

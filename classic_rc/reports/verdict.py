@@ -1,4 +1,6 @@
-"""What a system answers to one question, whether it is right, and why: a sentence with the margin and its terms."""
+"""What a system answers to one question, whether it is right, and why: a sentence with the
+margin and its terms.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ short = partial(format_number, digits=3)
 
 
 class Piece(NamedTuple):
-    """A piece of a sentence: our words, or a text of the data, which may be written in any direction."""
+    """A piece of a sentence: our words, or a text of the data, which may be written in any
+    direction.
+    """
 
     text: str
     is_data: bool = False
@@ -71,7 +75,8 @@ def outcomes(
 ) -> tuple[list[str], NDArray[np.float64]]:
     """Return for each question whether its answer is right, partly right or wrong, and its credit.
 
-    `statistics` are those of the task's metrics, by name, each of shape (n_questions, n_statistics).
+    `statistics` are those of the task's metrics, by name, each of shape (n_questions,
+    n_statistics).
     """
     solved, main = METRICS[SOLVED_BY[task]], primary_metric(task)
     is_right = solved.from_means(statistics[solved.name]) >= FULL_CREDIT
@@ -88,7 +93,8 @@ def _measure(
 
 
 def right_candidates(question: Question) -> frozenset[int]:
-    """Return the candidates that are right; of cloze and span questions, those whose text the metric accepts.
+    """Return the candidates that are right; of cloze and span questions, those whose text the
+    metric accepts.
 
     Of several spans that are one answer, each counts. The set is empty if gold is hidden.
     """
@@ -222,7 +228,9 @@ class _Writer(NamedTuple):
             yield Piece(f", less {short(-loss.gain)} by {_term_name(loss.name, own, other)}")
 
     def _meaning(self) -> list[Piece]:
-        """Say what a score is if it is not a formula, or that the passage adds nothing to any score."""
+        """Say what a score is if it is not a formula, or that the passage adds nothing to any
+        score.
+        """
         formula = self.explanation.candidates[self.ranked[0]].formula
         if formula is not None and formula.operation is None and formula.note:
             return [Piece(f" (a score is {formula.note})")]
@@ -356,7 +364,7 @@ def rank_candidates(explanation: Explanation) -> list[tuple[int, CandidateExplan
     return sorted(enumerate(explanation.candidates), key=lambda item: -item[1].score)
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # The terms of a score
 
 
@@ -412,7 +420,9 @@ def _name_of(term: Term) -> str:
 
 
 def compare_terms(own: CandidateExplanation, other: CandidateExplanation) -> list[TermRow]:
-    """Return the terms of two scores, those that differ most first; empty if one of them is not a sum."""
+    """Return the terms of two scores, those that differ most first; empty if one of them is not
+    a sum.
+    """
     ours, theirs = score_terms(own), score_terms(other)
     if not ours or (not theirs and other.score):
         return []
@@ -437,7 +447,9 @@ _PAIR = re.compile(r'"(.*)" to "(.*?)"')
 
 
 def _words_behind(name: str, own: CandidateExplanation, other: CandidateExplanation) -> str:
-    """Return the words that a term of the winner's score is about: its nearest pair, or what it adds."""
+    """Return the words that a term of the winner's score is about: its nearest pair, or what it
+    adds.
+    """
     ours, theirs = (_leaves(_formula_terms(c.formula).get(name, ())) for c in (own, other))
     pairs = [(value, pair) for key, value in ours.items() if (pair := _PAIR.match(key))]
     if pairs:

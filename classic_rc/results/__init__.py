@@ -1,4 +1,6 @@
-"""Results: what systems reached, with intervals and tests; groups of questions, comparisons and run records."""
+"""Results: what systems reached, with intervals and tests; groups of questions, comparisons and
+run records.
+"""
 
 from __future__ import annotations
 

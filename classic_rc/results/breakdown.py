@@ -1,4 +1,6 @@
-"""Breakdowns: each system's metric on each group of questions, and cross tabulations of two groupings."""
+"""Breakdowns: each system's metric on each group of questions, and cross tabulations of two
+groupings.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ class Group:
 
     @property
     def is_small(self) -> bool:
-        """Whether it has fewer than :data:`~classic_rc.results.grouping.MIN_GROUP_QUESTIONS` questions."""
+        """Whether it has fewer than :data:`~classic_rc.results.grouping.MIN_GROUP_QUESTIONS`
+        questions.
+        """
         return self.questions < MIN_GROUP_QUESTIONS
 
 
@@ -116,8 +120,8 @@ def break_down(
 ) -> Breakdown:
     """Measure systems on every group of questions.
 
-    A cell's interval comes from the bootstrap over the passages of its questions, with all systems resampled
-    together; see :mod:`classic_rc.results.resampling`.
+    A cell's interval comes from the bootstrap over the passages of its questions, with all systems
+    resampled together; see :mod:`classic_rc.results.resampling`.
 
     Parameters
     ----------
@@ -141,7 +145,8 @@ def break_down(
     Raises
     ------
     UsageError
-        The metric is unknown or does not apply to these questions, or the grouping has another number of questions.
+        The metric is unknown or does not apply to these questions, or the grouping has another
+        number of questions.
 
     Examples
     --------
@@ -183,7 +188,8 @@ def break_down(
 
 
 def cross_tabulate(rows: Grouping, columns: Grouping) -> CrossTabulation:
-    """Count the questions in each pair of groups from two groupings, or from one grouping and itself.
+    """Count the questions in each pair of groups from two groupings, or from one grouping and
+    itself.
 
     Parameters
     ----------

@@ -1,4 +1,6 @@
-"""Pairwise comparison of systems on the same questions; their outcomes come from an evaluation or a run record."""
+"""Pairwise comparison of systems on the same questions; their outcomes come from an evaluation
+or a run record.
+"""
 
 from __future__ import annotations
 
@@ -55,12 +57,15 @@ class SharedResults:
     missing: Mapping[str, str] = field(
         default_factory=dict
     )  # why other systems have no results, by name
-    # From a record: `dataset`, `significance`, `resampling`, `protocol`, `published`, `version`, `environment`.
+    # From a record: `dataset`, `significance`, `resampling`, `protocol`, `published`, `version`,
+    # `environment`.
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, evaluation: Evaluation, *, group: str | None = None) -> SharedResults:
-        """Return the results of an evaluation's rows; questions with equal values of `group` are one group."""
+        """Return the results of an evaluation's rows; questions with equal values of `group` are
+        one group.
+        """
         dataset = evaluation.dataset
         assert dataset.task is not None  # an evaluation has questions
         groups = passage_groups(dataset, group)
@@ -92,7 +97,9 @@ class SharedResults:
 
     @property
     def metric_names(self) -> tuple[str, ...]:
-        """The metrics that all systems have: the standard ones, and any that every run requested."""
+        """The metrics that all systems have: the standard ones, and any that every run
+        requested.
+        """
         named = dict.fromkeys(name for system in self.systems for name in system.statistics)
         shared = [
             name for name in named if all(name in system.statistics for system in self.systems)
@@ -117,7 +124,9 @@ class SharedResults:
         tests: Significance | None,
         left_out: AbstractSet[str],
     ) -> tuple[Sequence[Interval | None], list[Tested]]:
-        """Return the systems' intervals and tests on some of the questions; `left_out` are not tested."""
+        """Return the systems' intervals and tests on some of the questions; `left_out` are not
+        tested.
+        """
         rows = [system.statistics[metric.name] for system in self.systems]
         intervals: Sequence[Interval | None] = [None] * len(rows)
         if resampling is not None:
@@ -139,7 +148,8 @@ class SharedResults:
         Raises
         ------
         UsageError
-            The metric is unknown, does not apply to these questions, or was not measured for all systems.
+            The metric is unknown, does not apply to these questions, or was not measured for all
+            systems.
         """
         metric = metric_of_task(self.task, name)
         if metric.name in self.metric_names:
@@ -170,7 +180,9 @@ def join_results(all_results: Sequence[SharedResults]) -> SharedResults:
 
 
 def join_groups(all_results: Sequence[SharedResults]) -> tuple[NDArray[np.int64], str | None]:
-    """Return the joined groups of results on the same questions, and their key; no group is split."""
+    """Return the joined groups of results on the same questions, and their key; no group is
+    split.
+    """
     groups = all_results[0].groups
     keyed = {results.group: results.groups for results in all_results if results.group is not None}
     for own in keyed.values():
@@ -181,7 +193,9 @@ def join_groups(all_results: Sequence[SharedResults]) -> tuple[NDArray[np.int64]
 def join_groupings(
     all_results: Sequence[SharedResults], used: Collection[str]
 ) -> dict[str, Mapping[str, NDArray[np.bool_]]]:
-    """Return the groups of questions by key; a key that is `used` must have the same groups in all results."""
+    """Return the groups of questions by key; a key that is `used` must have the same groups in
+    all results.
+    """
     joined: dict[str, Mapping[str, NDArray[np.bool_]]] = {}
     for results in all_results:
         for key, masks in results.groupings.items():
@@ -220,12 +234,14 @@ class SolvedRegion:
 def count_solved_regions(
     results: SharedResults,
 ) -> tuple[Metric, tuple[SolvedRegion, ...], tuple[str, ...]]:
-    """Count the questions that each combination of systems solves and no other system does (ReCoRD, Figure 5).
+    """Count the questions that each combination of systems solves and no other system does (ReCoRD,
+    Figure 5).
 
-    A question is solved if the answer is fully right; partial credit, as for a tie, is not enough. Expectations
-    over draws solve no particular questions and are left out, as are systems beyond the first four. Returns the
-    metric that decides what is solved, the 2^k regions of k systems, those of most systems first (none for fewer
-    than two systems), and the names of the systems that are left out.
+    A question is solved if the answer is fully right; partial credit, as for a tie, is not enough.
+    Expectations over draws solve no particular questions and are left out, as are systems beyond
+    the first four. Returns the metric that decides what is solved, the 2^k regions of k systems,
+    those of most systems first (none for fewer than two systems), and the names of the systems that
+    are left out.
     """
     metric = METRICS[SOLVED_BY[results.task]]
     decided = [system for system in results.systems if not system.expected]
@@ -246,7 +262,8 @@ def count_solved_regions(
         )
         for code, count in enumerate(counts)
     ]
-    # The sort is stable: among combinations of the same size, systems that are named first come first.
+    # The sort is stable: among combinations of the same size, systems that are named first come
+    # first.
     return metric, tuple(sorted(regions, key=lambda region: -len(region.systems))), left_out
 
 
@@ -355,13 +372,13 @@ def compare(
     metric : str, optional
         A metric's name; by default the task's main one.
     baseline : str, optional
-        The name of a system. Only the differences of the others from it are tested, and Holm's method adjusts for
-        these.
+        The name of a system. Only the differences of the others from it are tested, and Holm's
+        method adjusts for these.
     test : {"permutation", "mcnemar"}
         The test of each difference; see :mod:`classic_rc.results.resampling`.
     chance : Row, optional
-        The random baseline in expectation, which gains are measured against. By default the one in the results, if
-        it has one.
+        The random baseline in expectation, which gains are measured against. By default the one in
+        the results, if it has one.
     n : int
         Number of resamples, and of random permutations.
     seed : int
@@ -376,8 +393,8 @@ def compare(
     Raises
     ------
     UsageError
-        There are fewer than two systems, the metric, the baseline or the test is unknown or does not apply to these
-        questions, or the test does not apply to this metric.
+        There are fewer than two systems, the metric, the baseline or the test is unknown or does
+        not apply to these questions, or the test does not apply to this metric.
     """
     if len(results.systems) < 2:
         raise UsageError(
@@ -426,7 +443,9 @@ def compare(
 
 @dataclass(frozen=True, slots=True)
 class _Measurements:
-    """The statistics, values and resampled values of all systems; those of chance, if known, come last."""
+    """The statistics, values and resampled values of all systems; those of chance, if known,
+    come last.
+    """
 
     metric: Metric
     test: str
@@ -452,7 +471,9 @@ class _Measurements:
         )
 
     def pairs(self, names: Sequence[str], baseline: str | None) -> tuple[PairedDifference, ...]:
-        """Compare all pairs, or each system with the baseline; their p-values are adjusted together."""
+        """Compare all pairs, or each system with the baseline; their p-values are adjusted
+        together.
+        """
         indices = list(itertools.combinations(range(len(names)), 2))
         if baseline is not None:
             second = names.index(baseline)

@@ -28,14 +28,16 @@ AVERAGES: Mapping[str, PrecisionRecallMetric] = {"macro": F1Macro(), "micro": F1
 
 @dataclass(frozen=True, eq=False)
 class PrecisionRecallCurve:
-    """A system's precision and recall at all thresholds, or at the one point of its decided answers.
+    """A system's precision and recall at all thresholds, or at the one point of its decided
+    answers.
 
     :meth:`from_scores` and :meth:`from_predictions` make it;
-    :func:`classic_rc.reports.figures.precision_recall_figure` draws it. Every candidate counts as selected or not
-    and as right or wrong, so the questions must have choices. Any number of candidates may be selected, even if
-    only one is right. The macro average is the mean precision and the mean recall of the questions, as in Khashabi
-    et al. 2018 (MultiRC), Figure 5, and in F1m: a question's precision is 1 if nothing is selected, its recall 1 if
-    nothing is right. The micro average pools the options of all questions, as F1a does.
+    :func:`classic_rc.reports.figures.precision_recall_figure` draws it. Every candidate counts as
+    selected or not and as right or wrong, so the questions must have choices. Any number of
+    candidates may be selected, even if only one is right. The macro average is the mean precision
+    and the mean recall of the questions, as in Khashabi et al. 2018 (MultiRC), Figure 5, and in
+    F1m: a question's precision is 1 if nothing is selected, its recall 1 if nothing is right. The
+    micro average pools the options of all questions, as F1a does.
     """
 
     name: str  # the system's, in figures and tables
@@ -83,16 +85,18 @@ class PrecisionRecallCurve:
 
     @property
     def f1(self) -> NDArray[np.float64]:
-        """The harmonic mean of precision and recall, shape (n_cuts,): F1m for macro, F1a for micro averages."""
+        """The harmonic mean of precision and recall, shape (n_cuts,): F1m for macro, F1a for
+        micro averages.
+        """
         return harmonic_mean(self.precision, self.recall)
 
     @property
     def average_precision(self) -> float | None:
         r"""The area under a micro curve: :math:`\sum_n (R_n - R_{n-1}) P_n`, without interpolation.
 
-        It equals scikit-learn's ``average_precision_score`` over all options. It is None if there is no such area:
-        for a point, if nothing is right, and for a macro curve, whose recall does not start at 0 and whose
-        precision starts at 1 by convention.
+        It equals scikit-learn's ``average_precision_score`` over all options. It is None if there
+        is no such area: for a point, if nothing is right, and for a macro curve, whose recall does
+        not start at 0 and whose precision starts at 1 by convention.
         """
         if self.is_point or self.average != "micro" or self.recall[0] > 0:
             return None
@@ -116,7 +120,9 @@ class PrecisionRecallCurve:
 
 
 def check_choices(questions: Sequence[Question]) -> None:
-    """Raise a UsageError unless there are questions and each of their candidates is right or wrong."""
+    """Raise a UsageError unless there are questions and each of their candidates is right or
+    wrong.
+    """
     if not len(questions):
         raise UsageError(
             "precision and recall need at least one question", field="questions", found="0"

@@ -1,4 +1,6 @@
-"""The results of an evaluation: one row per system, with the per-question statistics behind every number."""
+"""The results of an evaluation: one row per system, with the per-question statistics behind
+every number.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,8 @@ if TYPE_CHECKING:
 class Significance:
     """The settings of the significance tests of an evaluation."""
 
-    # The rows that the others are compared with. With several, all pairs with one of them are a family.
+    # The rows that the others are compared with. With several, all pairs with one of them are a
+    # family.
     baselines: tuple[str, ...]
     metric: str = ""  # the primary metric, the only one that is tested
     tests: int = 1  # number of tests: the family that Holm's method adjusts for
@@ -162,7 +165,9 @@ class Evaluation:
         return find_defining(self.dataset.task, self.rows, self.groups, group)
 
     def interrupted(self) -> Evaluation:
-        """Return the evaluation with an error for each system that was not finished, and without it otherwise."""
+        """Return the evaluation with an error for each system that was not finished, and without
+        it otherwise.
+        """
         done = {*self.errors, *self.given, *(row.name for row in self.rows)}
         left = [
             str(system.name)
@@ -240,15 +245,15 @@ class Evaluation:
         Parameters
         ----------
         full : bool
-            Return all that :meth:`to_dict` has, with nested keys joined into column names: ``metrics.accuracy``,
-            ``params.window``.
+            Return all that :meth:`to_dict` has, with nested keys joined into column names:
+            ``metrics.accuracy``, ``params.window``.
 
         Returns
         -------
         pandas.DataFrame
-            By default the columns of ``run --format csv``: the table's, with metrics as fractions, each followed by
-            the bounds of its interval (``accuracy_low``, ``accuracy_high``), then what people do not see in the
-            table, such as ``trained_on`` and ``signature``.
+            By default the columns of ``run --format csv``: the table's, with metrics as fractions,
+            each followed by the bounds of its interval (``accuracy_low``, ``accuracy_high``), then
+            what people do not see in the table, such as ``trained_on`` and ``signature``.
 
         Raises
         ------
@@ -326,12 +331,13 @@ _BOLD = "bold: the best row, without expectations and rows tuned on this data"
 def evaluation_table(
     evaluation: Evaluation, published: Sequence[Sequence[Cell | Value]] = ()
 ) -> Table:
-    """Return the results of one dataset as a table: a row per system, metrics in percent, groups by main metric.
+    """Return the results of one dataset as a table: a row per system, metrics in percent, groups by
+    main metric.
 
-    Systems that learn nothing, trained systems, given scores and published figures are separate blocks of rows
-    (:class:`~classic_rc.results.outcomes.Block`), with headings if there are several. Rows keep their order
-    within a block. On the questions of a model's log, given scores come first. `published` has rows of published
-    figures, in the columns that people see.
+    Systems that learn nothing, trained systems, given scores and published figures are separate
+    blocks of rows (:class:`~classic_rc.results.outcomes.Block`), with headings if there are
+    several. Rows keep their order within a block. On the questions of a model's log, given scores
+    come first. `published` has rows of published figures, in the columns that people see.
     """
     dataset = evaluation.dataset
     order = list(Block)
@@ -395,7 +401,9 @@ def _given_cell(number: GivenNumber | None) -> Cell:
 def _result_columns(
     evaluation: Evaluation, rows: Sequence[Row]
 ) -> Iterator[tuple[Column, list[Cell]]]:
-    """Yield the columns of a result table with their cells: those that people see, then those for programs."""
+    """Yield the columns of a result table with their cells: those that people see, then those
+    for programs.
+    """
     selects = evaluation.dataset.task is Task.MULTIPLE_ANSWER
     made = evaluation.significance
     bases = made.baselines if made is not None and made.has_letters else ()
@@ -457,11 +465,12 @@ def _threshold_text(row: Row) -> float | str | None:
 def _metric_column(
     evaluation: Evaluation, rows: Sequence[Row], metric: Metric, group: str | None = None
 ) -> tuple[Column, list[Cell]]:
-    """Return the column of a metric on all questions or on a group, the best of its printed values in bold.
+    """Return the column of a metric on all questions or on a group, the best of its printed values
+    in bold.
 
-    Three kinds of rows cannot be compared and are never the best: expectations, rows tuned on the data that they
-    report, and those whose answers define the group. No cell is the best if fewer than two rows are left, or in a
-    small group.
+    Three kinds of rows cannot be compared and are never the best: expectations, rows tuned on the
+    data that they report, and those whose answers define the group. No cell is the best if fewer
+    than two rows are left, or in a small group.
     """
     mask = None if group is None else evaluation.groups[group]
     is_small = mask is not None and int(mask.sum()) < MIN_GROUP_QUESTIONS
@@ -494,7 +503,9 @@ def _metric_column(
 
 
 def _mark(evaluation: Evaluation, row: Row, metric: Metric, group: str | None) -> str:
-    """Return the mark of a cell: an asterisk, or a letter for each baseline that it is better than."""
+    """Return the mark of a cell: an asterisk, or a letter for each baseline that it is better
+    than.
+    """
     if evaluation.significance is None or metric.name != evaluation.significance.metric:
         return ""
     return row.test(group).mark
@@ -514,7 +525,9 @@ def dataset_record(dataset: Dataset) -> dict[str, Any]:
 
 
 def dataset_title(dataset: Dataset, *more: str) -> str:
-    """Return the title of a dataset's table: its name, sizes (and the counts in `more`) and fingerprint."""
+    """Return the title of a dataset's table: its name, sizes (and the counts in `more`) and
+    fingerprint.
+    """
     name = dataset.name + (f" ({dataset.reader})" if dataset.reader else "")
     return " · ".join(
         [name, _sizes(dataset, *more), f"data {dataset.fingerprint[:SHORT_FINGERPRINT]}"]
@@ -575,14 +588,18 @@ def _deviations(row: Row) -> str:
 
 
 def _format_tuned(value: Any) -> str:
-    """Format the tuned value of a parameter; numbers in a tuple have four significant digits each."""
+    """Format the tuned value of a parameter; numbers in a tuple have four significant digits
+    each.
+    """
     return (
         "; ".join(f"{number:.4g}" for number in value) if isinstance(value, tuple) else str(value)
     )
 
 
 def _protocol_notes(evaluation: Evaluation) -> list[str]:
-    """Return the notes that every form of the table needs: on ties, intervals, significance and small groups."""
+    """Return the notes that every form of the table needs: on ties, intervals, significance and
+    small groups.
+    """
     notes = [*evaluation.notes, *_tie_notes(evaluation.rows)]
     notes += [] if evaluation.resampling is None else [evaluation.resampling.note]
     if evaluation.significance is not None:

@@ -1,6 +1,8 @@
-"""Floors of known datasets, in a file that comes with the package; and how far a value is above them.
+"""Floors of known datasets, in a file that comes with the package; and how far a value is above
+them.
 
-Nothing is computed and no data is read, so this module imports neither NumPy nor the datasets' readers.
+Nothing is computed and no data is read, so this module imports neither NumPy nor the datasets'
+readers.
 """
 
 from __future__ import annotations
@@ -115,11 +117,15 @@ class FloorDataset:
 
     @cached_property
     def trained(self) -> FloorRow | None:
-        """The best row that learns from gold answers; None also if rows that may be better are left out."""
+        """The best row that learns from gold answers; None also if rows that may be better are
+        left out.
+        """
         return None if self.left_out else self.best(row for row in self.rows if row.learns)
 
     def best(self, rows: Iterable[FloorRow]) -> FloorRow | None:
-        """Return the row with the highest value in the primary metric, of those not tuned on this data."""
+        """Return the row with the highest value in the primary metric, of those not tuned on
+        this data.
+        """
         fair = [row for row in rows if not row.tuned_here]
         return max(fair, key=self.value, default=None)
 
@@ -143,7 +149,8 @@ class FloorDataset:
         ]
 
     def best_published(self, kind: str) -> dict[str, Any] | None:
-        """Return the highest published figure of ``"human"`` or ``"classical"``, that is non-neural, systems.
+        """Return the highest published figure of ``"human"`` or ``"classical"``, that is
+        non-neural, systems.
 
         Where papers print several figures for one system, its lowest counts.
         """
@@ -178,7 +185,9 @@ def load_floors() -> Mapping[str, FloorDataset]:
 
 
 def parse_floors(text: str) -> dict[str, FloorDataset]:
-    """Return the datasets of a text in the form of ``floor.json``; another form is a TypeError or KeyError."""
+    """Return the datasets of a text in the form of ``floor.json``; another form is a TypeError
+    or KeyError.
+    """
     plain = json.loads(text)
     if plain["schema"] != SCHEMA:
         raise KeyError(f"schema {plain['schema']}")
@@ -190,7 +199,8 @@ def _dataset(entry: Mapping[str, Any]) -> FloorDataset:
 
 
 def floor(name: str) -> Floor:
-    """Return the floor of a dataset that is known: results, intervals and signatures, without any data.
+    """Return the floor of a dataset that is known: results, intervals and signatures, without any
+    data.
 
     Parameters
     ----------
@@ -239,7 +249,8 @@ class Floor:
     by: str | None = field(default=None)  # also a column for each group
 
     def to_frame(self) -> pandas.DataFrame:
-        """Return a pandas frame with a row per system, with numbers as shares and what people do not see.
+        """Return a pandas frame with a row per system, with numbers as shares and what people do
+        not see.
 
         Raises
         ------
@@ -255,7 +266,9 @@ class Floor:
         return render(self.table(), "html")
 
     def table(self) -> Table:
-        """Return the rows as a table: those that learn nothing, those that are trained, and published ones."""
+        """Return the rows as a table: those that learn nothing, those that are trained, and
+        published ones.
+        """
         of = self.dataset
         if self.by is not None and self.by != of.by:
             raise UsageError(
@@ -376,7 +389,8 @@ def _row_notes(row: FloorRow) -> Iterator[str]:
 
 
 def above(value: float, *bases: float) -> list[float | None]:
-    """Return how far a value is from each base to 1: 0 at the base, 1 at the top, negative below the base.
+    """Return how far a value is from each base to 1: 0 at the base, 1 at the top, negative below
+    the base.
 
     Examples
     --------
@@ -395,7 +409,9 @@ def above_columns() -> list[Column]:
 
 
 def find_by_fingerprint(fingerprint: str) -> FloorDataset | None:
-    """Return the dataset with this content, whatever the name of its file; None if it is not known."""
+    """Return the dataset with this content, whatever the name of its file; None if it is not
+    known.
+    """
     return next((of for of in load_floors().values() if of.fingerprint == fingerprint), None)
 
 

@@ -1,4 +1,6 @@
-"""Groups of questions: by a field of the data, by a property of the question's text, or by labels from a file."""
+"""Groups of questions: by a field of the data, by a property of the question's text, or by
+labels from a file.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ if TYPE_CHECKING:
     from classic_rc.results.outcomes import Row
 
 MIN_GROUP_QUESTIONS = 10
-"""Numbers over fewer questions mean little: tables show them in grey, and rarer first words are merged."""
+"""Numbers over fewer questions mean little: tables show them in grey, and rarer first words are
+merged.
+"""
 
 _OTHER = "other"
 _HOW_MUCH = frozenset({"many", "much"})
@@ -72,7 +76,9 @@ def _words(text: str) -> list[str]:
 
 
 def _first_words(questions: Sequence[Question]) -> list[str | None]:
-    """Return the first words, lower-cased; those of fewer than `MIN_GROUP_QUESTIONS` questions are merged."""
+    """Return the first words, lower-cased; those of fewer than `MIN_GROUP_QUESTIONS` questions
+    are merged.
+    """
     first = [next(iter(_words(question.query)), "") for question in questions]
     counts = Counter(first)
     return [word if word and counts[word] >= MIN_GROUP_QUESTIONS else _OTHER for word in first]
@@ -144,7 +150,9 @@ _FOUND = ("first", *(f"in the first {depth}" for depth in _DEPTHS[1:]), "not fou
 
 
 def _found(questions: Sequence[Question]) -> Noted:
-    """Return how far up a search for the question finds its own passage among all passages of the data."""
+    """Return how far up a search for the question finds its own passage among all passages of
+    the data.
+    """
     require_passages(questions)
     from classic_rc.retrieval.ranks import group_by_rank
 
@@ -226,19 +234,20 @@ def group_questions(dataset: Dataset, key: str, labels: Sequence[Labels] = ()) -
     ----------
     dataset : Dataset
     key : str
-        The name of one of `labels`; otherwise a key of the questions' `meta` or, failing that, of their passages';
-        otherwise one of :data:`~classic_rc.results.grouping.DERIVED_KEYS`. If a question may have several labels
-        (a list in `meta` counts as several), groups overlap. ``KEY:alone`` then splits each group into the
-        questions with only this label and those with others too; ``KEY:count`` groups by the number of labels.
-        ``KEY,KEY`` groups by pairs of the groups of two keys.
+        The name of one of `labels`; otherwise a key of the questions' `meta` or, failing that, of
+        their passages'; otherwise one of :data:`~classic_rc.results.grouping.DERIVED_KEYS`. If a
+        question may have several labels (a list in `meta` counts as several), groups overlap.
+        ``KEY:alone`` then splits each group into the questions with only this label and those with
+        others too; ``KEY:count`` groups by the number of labels. ``KEY,KEY`` groups by pairs of the
+        groups of two keys.
     labels : sequence of Labels
         Labels from files.
 
     Returns
     -------
     Grouping
-        A question that lacks a key of `meta` is in the group ``"?"``. A question without an entry in the file of
-        labels is in no group.
+        A question that lacks a key of `meta` is in the group ``"?"``. A question without an entry
+        in the file of labels is in no group.
 
     Raises
     ------
@@ -296,8 +305,9 @@ def read_groupings(
 ) -> list[Grouping]:
     """Group the questions of a dataset by several keys, by default by all labels.
 
-    A key with itself, as in ``skills,skills``, makes no groups: its labels are only counted together. With several
-    labels a question, all labels are grouped by ``:alone`` and ``:count`` too.
+    A key with itself, as in ``skills,skills``, makes no groups: its labels are only counted
+    together. With several labels a question, all labels are grouped by ``:alone`` and ``:count``
+    too.
     """
     chosen = [
         key
@@ -316,11 +326,13 @@ def find_defining(
     masks: Mapping[str, NDArray[np.bool_]],
     name: str,
 ) -> set[str]:
-    """Return the systems whose answers define a group: those that solve, or do not solve, exactly its questions.
+    """Return the systems whose answers define a group: those that solve, or do not solve, exactly
+    its questions.
 
-    Of several systems, it is the questions that all of them solve, or that none of them solves. Their numbers there
-    follow from how the group was made. That holds for a group of a pair of keys too if they define the group of one
-    of the two keys. `masks` has all groups of the key. Expectations over draws define no group.
+    Of several systems, it is the questions that all of them solve, or that none of them solves.
+    Their numbers there follow from how the group was made. That holds for a group of a pair of keys
+    too if they define the group of one of the two keys. `masks` has all groups of the key.
+    Expectations over draws define no group.
     """
     metric = METRICS[SOLVED_BY[task]]
     decided = {row.name: row.statistics[metric.name] for row in rows if not row.expected}
@@ -345,7 +357,9 @@ def find_defining(
 
 
 def _iter_parts(masks: Mapping[str, NDArray[np.bool_]], name: str) -> Iterator[NDArray[np.bool_]]:
-    """Yield the masks of the two groups that a pair of groups is the common part of; labels may have commas."""
+    """Yield the masks of the two groups that a pair of groups is the common part of; labels may
+    have commas.
+    """
     labels = name.split(_PAIR)
     for i in range(1, len(labels)):
         first, second = _PAIR.join(labels[:i]) + _PAIR, _PAIR + _PAIR.join(labels[i:])
@@ -360,7 +374,9 @@ def _iter_parts(masks: Mapping[str, NDArray[np.bool_]], name: str) -> Iterator[N
 def _find_values(
     dataset: Dataset, name: str, labels: Sequence[Labels]
 ) -> tuple[GroupValues, Sequence[str], str | None, str | None]:
-    """Return each question's labels under a name (None if unknown), their order, their source and a note."""
+    """Return each question's labels under a name (None if unknown), their order, their source
+    and a note.
+    """
     for own in labels:
         if own.name == name:
             return (
@@ -414,7 +430,9 @@ def _split_masks(values: GroupValues, order: Sequence[str]) -> dict[str, NDArray
 def _iter_label_masks(
     values: GroupValues, order: Sequence[str]
 ) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-    """Yield each label with its mask: first the labels in `order`, then numbers by value, then the others."""
+    """Yield each label with its mask: first the labels in `order`, then numbers by value, then
+    the others.
+    """
     members: dict[str, list[int]] = {}
     for i, value in enumerate(values):
         for label in value or ():

@@ -1,4 +1,6 @@
-"""A row of results: one system's outcome on every question, the facts about it, and the collector of outcomes."""
+"""A row of results: one system's outcome on every question, the facts about it, and the
+collector of outcomes.
+"""
 
 from __future__ import annotations
 
@@ -34,14 +36,19 @@ _OF_ONE_RUN: Mapping[str, Any] = {
 _TRIVIAL_SYSTEMS = frozenset({"random", "constant-position", "longest", "shortest", "majority"})
 _NAMED_SYSTEMS = 3
 N_ORDERS = 5
-"""The number of orders of the options that are drawn, with the seeds 0 to 4. The given order is one more."""
+"""The number of orders of the options that are drawn, with the seeds 0 to 4. The given order is
+one more.
+"""
 
 
 @dataclass(frozen=True)
 class Outcomes:
-    """A system's outcome on every question, in the dataset's order; all numbers of a row follow from it."""
+    """A system's outcome on every question, in the dataset's order; all numbers of a row follow
+    from it.
+    """
 
-    # By metric name, shape (n_questions, n_statistics); of several runs (n_questions, n_runs, n_statistics).
+    # By metric name, shape (n_questions, n_statistics); of several runs (n_questions, n_runs,
+    # n_statistics).
     statistics: Mapping[str, NDArray[np.float64]]
     n_tied: NDArray[
         np.int64
@@ -50,9 +57,11 @@ class Outcomes:
         np.float64
     ]  # candidates in the answer, expected ones for a draw, shape (n_questions,)
     n_candidates: NDArray[np.int64]  # shape (n_questions,)
-    # Whether the passage contributed to any candidate's score, shape (n_questions,); None without scores.
+    # Whether the passage contributed to any candidate's score, shape (n_questions,); None without
+    # scores.
     evidence: NDArray[np.bool_] | None
-    # Candidate indices or texts, the first of a tie; None for no answer; of several runs a list of them.
+    # Candidate indices or texts, the first of a tie; None for no answer; of several runs a list of
+    # them.
     answers: tuple[Any, ...]
 
     @property
@@ -99,7 +108,8 @@ class Outcomes:
 
 
 class Block(StrEnum):
-    """What a system had learned from before it answered. Comparing systems of different blocks is not fair.
+    """What a system had learned from before it answered. Comparing systems of different blocks is
+    not fair.
 
     Tables show the blocks in this order.
     """
@@ -148,7 +158,9 @@ class Tested(NamedTuple):
 
     @property
     def mark(self) -> str:
-        """The mark in tables: an asterisk, or a letter for each baseline that the row is better than."""
+        """The mark in tables: an asterisk, or a letter for each baseline that the row is better
+        than.
+        """
         return "*" if self.is_significant else "".join(map(baseline_letter, self.beats))
 
 
@@ -173,13 +185,15 @@ class Row:
     )
     tuned_on: str | None = None  # the name of the data; "cv5" if tuned out of fold
     tuned_here: bool = False  # whether it was tuned on the same data that it reports
-    # The chosen value of each tuned parameter, by name; a list with one per fold if tuned out of fold.
+    # The chosen value of each tuned parameter, by name; a list with one per fold if tuned out of
+    # fold.
     tuned_params: Mapping[str, Any] = field(default_factory=dict)
     trained_on: str | None = None  # the name of the data; "cv5" if learned out of fold
-    # Whether it learned from gold of other datasets only, and not from another split of the one that it reports.
+    # Whether it learned from gold of other datasets only, and not from another split of the one
+    # that it reports.
     trained_elsewhere: bool = False
-    # The lowest and the highest primary metric over several orders of the options; None if it learned nothing, or
-    # its scores do not depend on the order.
+    # The lowest and the highest primary metric over several orders of the options; None if it
+    # learned nothing, or its scores do not depend on the order.
     option_orders: tuple[float, float] | None = None
     block: Block = (
         Block.UNTRAINED
@@ -191,7 +205,8 @@ class Row:
     seconds: Mapping[str, float] = field(
         default_factory=dict
     )  # of "read", "encode", "fit" and "score": wall time
-    # By group of questions, None for all: the metrics' intervals; see `classic_rc.results.with_intervals`.
+    # By group of questions, None for all: the metrics' intervals; see
+    # `classic_rc.results.with_intervals`.
     group_intervals: Mapping[str | None, Mapping[str, Interval]] = field(default_factory=dict)
     # By group of questions, None for all: the test; see `classic_rc.results.with_significance`.
     tests: Mapping[str | None, Tested] = field(default_factory=dict)
@@ -199,7 +214,9 @@ class Row:
 
     @classmethod
     def join(cls, name: str, runs: Sequence[Row]) -> Row:
-        """Return the row of several runs of one system; what differs between them is a list in `params`."""
+        """Return the row of several runs of one system; what differs between them is a list in
+        `params`.
+        """
         first = runs[0]
         if len(runs) == 1:
             return replace(first, label=name)
@@ -229,7 +246,9 @@ class Row:
 
     @classmethod
     def join_renamed(cls, rows: Iterable[Row], new: Mapping[str, str]) -> tuple[Row, ...]:
-        """Return the renamed rows; rows with the same new name are runs of one system and become one row."""
+        """Return the renamed rows; rows with the same new name are runs of one system and become
+        one row.
+        """
         named: dict[str, list[Row]] = {}
         for row in rows:
             named.setdefault(new.get(row.name, row.name), []).append(row)
@@ -238,7 +257,9 @@ class Row:
     def deviation(
         self, metric: Metric, questions: NDArray[np.bool_] | slice = slice(None)
     ) -> float | None:
-        """Return the standard deviation of a metric over the runs; None for one run, or without questions."""
+        """Return the standard deviation of a metric over the runs; None for one run, or without
+        questions.
+        """
         rows = self.statistics[metric.name][questions]
         return float(metric.of_runs(rows).std(ddof=1)) if self.runs > 1 and len(rows) else None
 
@@ -268,7 +289,9 @@ class Row:
 
     @property
     def p_values(self) -> dict[str, float]:
-        """The adjusted p-value of the difference from the one baseline, by the name of the tested metric."""
+        """The adjusted p-value of the difference from the one baseline, by the name of the
+        tested metric.
+        """
         tested = self.test(None)
         return {} if tested.p_value is None else {tested.metric: tested.p_value}
 
@@ -284,7 +307,9 @@ class Row:
         return f"{self.solver}:{self.variant}" if self.variant else self.solver
 
     def metrics(self, questions: NDArray[np.bool_] | slice = slice(None)) -> dict[str, float]:
-        """Return every metric by name, as a fraction, over all questions or over those of a mask."""
+        """Return every metric by name, as a fraction, over all questions or over those of a
+        mask.
+        """
         return {
             name: METRICS[name].aggregate(rows[questions])
             for name, rows in self.outcomes.statistics.items()
@@ -292,7 +317,9 @@ class Row:
 
     @property
     def tie_rate(self) -> float | None:
-        """The share of questions with several best candidates; None if no best candidate is chosen."""
+        """The share of questions with several best candidates; None if no best candidate is
+        chosen.
+        """
         n_tied = self.outcomes.n_tied
         return None if self.ties is None else float((n_tied > 1).mean()) if len(n_tied) else 0.0
 
@@ -304,7 +331,9 @@ class Row:
 
     @property
     def no_evidence(self) -> int | None:
-        """Number of questions where the passage contributed to no candidate's score; None if unknown."""
+        """Number of questions where the passage contributed to no candidate's score; None if
+        unknown.
+        """
         return None if self.outcomes.evidence is None else int((~self.outcomes.evidence).sum())
 
 
@@ -320,7 +349,9 @@ def to_plain(value: Any) -> Any:
 
 
 def join_runs(rows: Sequence[Row], systems: Iterable[System]) -> tuple[Row, ...]:
-    """Return the rows with those of the runs of one system as one row, where all of them have one."""
+    """Return the rows with those of the runs of one system as one row, where all of them have
+    one.
+    """
     known = {row.name for row in rows}
     runs: dict[str, list[str]] = {}
     for system in systems:
@@ -353,9 +384,9 @@ class OutcomeTally:
     ) -> None:
         """Measure the predictions for the questions at positions `index`.
 
-        The evidence flags of `scores` mark the candidates that the passage contributed to. With `are_draws` they
-        are one random draw, and the predictions an expectation over draws. A metric that needs scores refuses to do
-        without them.
+        The evidence flags of `scores` mark the candidates that the passage contributed to. With
+        `are_draws` they are one random draw, and the predictions an expectation over draws. A
+        metric that needs scores refuses to do without them.
         """
         for metric in self._metrics:
             if isinstance(metric, ScoreMetric) and scores is not None and not are_draws:
@@ -375,7 +406,8 @@ class OutcomeTally:
             self._evidence[index] = flags[scores.offsets[1:]] > flags[scores.offsets[:-1]]
         plain: dict[Answer, list[Any]] = {}  # few distinct choices, so few lists
         for i, prediction in zip(index.tolist(), predictions, strict=True):
-            # A prediction in closed form over draws has more answers than ties: no single answer exists.
+            # A prediction in closed form over draws has more answers than ties: no single answer
+            # exists.
             if 0 < len(prediction.answers) <= prediction.n_tied:
                 answer = prediction.answers[0]
                 if answer not in plain:
@@ -411,8 +443,8 @@ def plain_answer(answer: Answer) -> list[Any]:
 def trivial_note(dataset: Dataset, rows: Sequence[Row]) -> str | None:
     """Return a sentence if the best constant position, or a length, beats a system; None otherwise.
 
-    The position is chosen on the data itself, so it shows how uneven the order of the options is. Of options of
-    equal length, each has an equal part of the credit.
+    The position is chosen on the data itself, so it shows how uneven the order of the options is.
+    Of options of equal length, each has an equal part of the credit.
     """
     measured = [
         (row.name, row.metrics().get("accuracy", 1.0))
@@ -453,7 +485,9 @@ def trivial_note(dataset: Dataset, rows: Sequence[Row]) -> str | None:
 def _credit_of_ends(
     end: np.ufunc, sizes: array[int], lengths: array[int], right: array[int]
 ) -> float:
-    """Return the sum over questions of the share of right options among the longest or the shortest ones."""
+    """Return the sum over questions of the share of right options among the longest or the
+    shortest ones.
+    """
     counts, values = np.array(sizes, np.int64), np.array(lengths, np.int64)
     counts = counts[counts > 0]
     if not len(counts):
@@ -467,11 +501,13 @@ def _credit_of_ends(
     return float(np.sum(shares[0] / shares[1]))
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # How far a learner's result moves if the options of each question come in another order
 
 _N_TRIED = 200
-"""If a solver's scores of this many questions do not depend on the order, the others are not scored again."""
+"""If a solver's scores of this many questions do not depend on the order, the others are not
+scored again.
+"""
 
 _ROUNDING = 1e-9
 """Sums in another order differ by less."""
@@ -480,7 +516,8 @@ _ROUNDING = 1e-9
 def reorder_options(
     questions: Sequence[Question], seed: int
 ) -> tuple[list[Question], NDArray[np.int64]]:
-    """Return the questions with their options in a drawn order and without gold, and where each option was.
+    """Return the questions with their options in a drawn order and without gold, and where each
+    option was.
 
     Option i of all copies is option ``places[i]`` of all questions.
     """
@@ -504,11 +541,12 @@ def range_over_orders(
     score_reordered: Callable[[NDArray[np.int64], int], NDArray[np.float64]],
     decide: Callable[[Scores], Sequence[Prediction]],
 ) -> tuple[float, float] | None:
-    """Return the lowest and the highest result over the given order of the options and :data:`N_ORDERS` others.
+    """Return the lowest and the highest result over the given order of the options and
+    :data:`N_ORDERS` others.
 
-    It is in the task's primary metric; None if the scores do not depend on the order. `score_reordered` takes the
-    positions of some questions and the seed of an order, and returns the scores that their options have in that
-    order, flat, with the options in the given order.
+    It is in the task's primary metric; None if the scores do not depend on the order.
+    `score_reordered` takes the positions of some questions and the seed of an order, and returns
+    the scores that their options have in that order, flat, with the options in the given order.
     """
     tried = np.unique(np.linspace(0, len(scores) - 1, _N_TRIED).round().astype(np.int64))
     if np.allclose(

@@ -1,4 +1,6 @@
-"""Published figures: the scores that papers and releases report for systems, each with its source."""
+"""Published figures: the scores that papers and releases report for systems, each with its
+source.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,8 @@ from classic_rc.tables.model import Value
 STATUSES = ("verified", "derived", "secondary", "unverified")
 """How a figure is known.
 
-Read at its source; computed from released files with the official metric; transcribed by several others; recalled,
-and not found again at its source.
+Read at its source; computed from released files with the official metric; transcribed by several
+others; recalled, and not found again at its source.
 """
 
 SUBSETS: Mapping[str, tuple[str, str]] = {
@@ -115,7 +117,8 @@ def load_published() -> Published:
 def published_rows(dataset: Dataset) -> tuple[OfficialPart | None, list[PublishedRow]]:
     """Return the official split that a dataset is, or None, and the figures published for it.
 
-    Figures of a subset that the data lack are left out. So are figures of all questions if the data are one subset.
+    Figures of a subset that the data lack are left out. So are figures of all questions if the data
+    are one subset.
     """
     origins = {origin for origin, _ in match_official_parts(dataset)}
     origin = origins.pop() if len(origins) == 1 else None
@@ -136,8 +139,8 @@ def is_about_dataset(row: PublishedRow, origin: OfficialPart) -> bool:
 def subset_mask(dataset: Dataset, subset: str | None) -> NDArray[np.bool_] | None:
     """Return the mask of the questions that a figure of this subset is about.
 
-    None if the data have no such question, or if the figure is about all questions and the data are only one
-    subset.
+    None if the data have no such question, or if the figure is about all questions and the data are
+    only one subset.
     """
     if subset is not None:
         mask = _mask(dataset, *SUBSETS[subset])
@@ -157,7 +160,9 @@ def _mask(dataset: Dataset, key: str, value: str) -> NDArray[np.bool_]:
 
 
 def figure_value(row: PublishedRow) -> Decimal | str:
-    """Return the figure as a fraction with the digits that were printed, or ``?`` if it is unknown."""
+    """Return the figure as a fraction with the digits that were printed, or ``?`` if it is
+    unknown.
+    """
     return _UNKNOWN if row.value is None else row.value.scaleb(-2)
 
 
@@ -167,7 +172,8 @@ _PREFIX = "published: "
 def published_cells(evaluation: Evaluation) -> list[list[Value]]:
     """Return a row per system and source, in the columns of :func:`results_table`.
 
-    The rows have the figures of the same dataset, split, subset and metric; ``?`` marks what is unknown.
+    The rows have the figures of the same dataset, split, subset and metric; ``?`` marks what is
+    unknown.
     """
     task = evaluation.dataset.task
     assert task is not None
@@ -194,15 +200,18 @@ def published_cells(evaluation: Evaluation) -> list[list[Value]]:
 
 
 def results_table(evaluation: Evaluation, published: bool = False) -> Table:
-    """Return :func:`~classic_rc.results.evaluation.evaluation_table`, with the published figures on request."""
+    """Return :func:`~classic_rc.results.evaluation.evaluation_table`, with the published figures
+    on request.
+    """
     return evaluation_table(evaluation, published_cells(evaluation) if published else ())
 
 
 def recorded_figures(dataset: Dataset) -> list[dict[str, Any]]:
     """Return the figures published for a dataset as plain data, for JSON and run records.
 
-    To the fields of :class:`PublishedRow` they add ``printed``, the value with its printed digits; ``group``, the
-    key and the value of the questions that the figure is about, None for all questions of the data; and ``block``.
+    To the fields of :class:`PublishedRow` they add ``printed``, the value with its printed digits;
+    ``group``, the key and the value of the questions that the figure is about, None for all
+    questions of the data; and ``block``.
     """
     return [
         {
@@ -218,7 +227,9 @@ def recorded_figures(dataset: Dataset) -> list[dict[str, Any]]:
 
 
 def published_records(evaluation: Evaluation) -> list[dict[str, Any]]:
-    """Return all figures of the data and its subsets, as records after those of the table of results."""
+    """Return all figures of the data and its subsets, as records after those of the table of
+    results.
+    """
     return [_figure_record(evaluation, row) for row in published_rows(evaluation.dataset)[1]]
 
 
@@ -244,7 +255,9 @@ def _figure_record(evaluation: Evaluation, row: PublishedRow) -> dict[str, Any]:
 
 
 def published_warning(evaluation: Evaluation) -> str | None:
-    """Return a warning if no figure is known for the data or if they differ from the official file; else None."""
+    """Return a warning if no figure is known for the data or if they differ from the official
+    file; else None.
+    """
     origin, rows = published_rows(evaluation.dataset)
     if not rows:
         return "there are no published figures for this data"

@@ -1,4 +1,6 @@
-"""The run record: what ran, on which data, and the outcome on every question; written, read and its files found."""
+"""The run record: what ran, on which data, and the outcome on every question; written, read and
+its files found.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ from classic_rc.solvers.codec import FindFile, StoreFile, solver_to_record
 from classic_rc.systems import System
 
 SCHEMA = 4
-"""The version of the record's format; it increases with every change that matters to programs that read records."""
+"""The version of the record's format; it increases with every change that matters to programs
+that read records.
+"""
 
 MAX_DRAWS = 10**9
 """More resamples or swaps than anyone waits for: a record with a larger number is damaged."""
@@ -51,17 +55,21 @@ _PACKAGES = ("numpy", "scipy", "scikit-learn", "nltk", "joblib")
 
 
 def runs_to_dict(evaluations: Sequence[Evaluation]) -> dict[str, Any]:
-    """Return the results of one or several datasets as plain data, in the schema of ``--format json``."""
+    """Return the results of one or several datasets as plain data, in the schema of ``--format
+    json``.
+    """
     return {"version": __version__, "runs": [evaluation.to_dict() for evaluation in evaluations]}
 
 
 def run_record(
     evaluations: Sequence[Evaluation], folder: Path | None = None, unfinished: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Return the results with everything that is needed to reproduce them and the outcome on every question.
+    """Return the results with everything that is needed to reproduce them and the outcome on every
+    question.
 
-    ``docs/records.md`` describes what it adds to the schema of :func:`runs_to_dict`. Relative paths are stored
-    relative to `folder`, the record's; `unfinished` names the data that an interrupted run has no results of.
+    ``docs/records.md`` describes what it adds to the schema of :func:`runs_to_dict`. Relative paths
+    are stored relative to `folder`, the record's; `unfinished` names the data that an interrupted
+    run has no results of.
     """
     missing = [*itertools.chain(*(done.unfinished for done in evaluations)), *unfinished]
     record = {
@@ -115,7 +123,9 @@ def record_text(record: Mapping[str, Any]) -> str:
 
 
 def rows_to_plain(evaluation: Evaluation) -> list[dict[str, Any]]:
-    """Return the rows of an evaluation with the outcome on every question; :func:`read_rows` reads them."""
+    """Return the rows of an evaluation with the outcome on every question; :func:`read_rows`
+    reads them.
+    """
     rows: list[dict[str, Any]] = evaluation.to_dict()["rows"]
     for plain, row in zip(rows, evaluation.rows, strict=True):
         outcomes = row.outcomes
@@ -179,7 +189,9 @@ def _dataset_entry(dataset: Dataset, folder: Path | None) -> dict[str, Any]:
 
 
 def _file_entries(dataset: Dataset, folder: Path | None) -> dict[str, Any]:
-    """Return how a dataset was read and from which files; data with a name has no paths of this machine."""
+    """Return how a dataset was read and from which files; data with a name has no paths of this
+    machine.
+    """
     read_with = dict(dataset.read_with) if dataset.read_with else None
     if read_with is not None and (
         files := named_files(read_with["path"], [s.path for s in dataset.sources])
@@ -255,7 +267,8 @@ def record_file(path: str) -> Path | None:
 def read_results(path: str | Path) -> list[SharedResults]:
     """Read every dataset of a run record, with all its rows.
 
-    Rows that do not answer the same questions, or numbers that contradict each other, are a DataError.
+    Rows that do not answer the same questions, or numbers that contradict each other, are a
+    DataError.
     """
     source = str(path)
     root = Node(parse_json(read_text(path), source), source)
@@ -307,7 +320,9 @@ _READ: Mapping[str, Callable[[Node, str], Any]] = {
 
 
 def read_fields(node: Node, kind: type[_Kind], **known: Any) -> _Kind:
-    """Return a dataclass read from an object; `known` fields are not read, and optional ones may be missing."""
+    """Return a dataclass read from an object; `known` fields are not read, and optional ones may
+    be missing.
+    """
     for one in fields(kind):  # type: ignore[arg-type]
         declared = str(one.type)
         if one.name in known:
@@ -373,7 +388,9 @@ def _read_groups(node: Node, key: str, n_questions: int) -> NDArray[np.int64]:
 
 
 def _read_groupings(run: Node, n_questions: int) -> dict[str, dict[str, NDArray[np.bool_]]]:
-    """Return the masks of the recorded groups, by key and value; those of the rows' own groups come first."""
+    """Return the masks of the recorded groups, by key and value; those of the rows' own groups
+    come first.
+    """
     masks = {}
     if run.has("grouping"):
         grouping = run.child("grouping")
@@ -413,8 +430,8 @@ def _read_task(dataset: Node) -> Task:
 def read_rows(run: Node, task: Task, n_questions: int) -> tuple[list[str], list[Row]]:
     """Read the rows that :func:`rows_to_plain` made plain, and the ids of their questions.
 
-    Intervals and p-values are not restored: they follow from the outcomes. A row may lack fields that records did
-    not always have. Rows that do not answer the same questions are a DataError.
+    Intervals and p-values are not restored: they follow from the outcomes. A row may lack fields
+    that records did not always have. Rows that do not answer the same questions are a DataError.
     """
     rows: list[Row] = []
     first_ids: list[str] = []
@@ -563,7 +580,9 @@ _EQUAL = 1e-9
 
 
 def _check_row(row: Node, consequences: Iterable[tuple[Node, str, Any]]) -> None:
-    """Raise an error unless a row has what follows from its outcomes and agrees with its signature."""
+    """Raise an error unless a row has what follows from its outcomes and agrees with its
+    signature.
+    """
     for node, name, expected in consequences:
         found = node.get(name)
         is_same = str(found) == str(expected)
@@ -607,7 +626,9 @@ def _consequences(
 
 
 def _read_statistics(outcomes: Node, metric: str) -> NDArray[np.float64]:
-    """Return a metric's statistics for all questions, of one run or of several; see :class:`Outcomes`."""
+    """Return a metric's statistics for all questions, of one run or of several; see
+    :class:`Outcomes`.
+    """
     with suppress(AttributeError, LookupError, OverflowError, TypeError, ValueError):
         rows = [outcome["statistics"][metric] for outcome in outcomes.value.values()]
         of_runs = [own if isinstance(own[0], list) else [own] for own in rows]
@@ -631,10 +652,11 @@ def _read_statistics(outcomes: Node, metric: str) -> NDArray[np.float64]:
 
 
 def recorded_path(path: str, folder: Path | None = None) -> str:
-    """Return a path as a record in `folder` stores it: relative to the record, with forward slashes.
+    """Return a path as a record in `folder` stores it: relative to the record, with forward
+    slashes.
 
-    An absolute path and a name on the Hugging Face hub stay as they are. A relative path on another drive than the
-    record becomes absolute.
+    An absolute path and a name on the Hugging Face hub stay as they are. A relative path on another
+    drive than the record becomes absolute.
     """
     if folder is None or os.path.isabs(path) or is_hub_name(path):
         return path
@@ -649,7 +671,8 @@ def recorded_file(
 ) -> dict[str, Any]:
     """Return the entry of a file, or of a folder with all its content, in a record in `folder`.
 
-    It has ``path``, ``sha256`` (computed unless it is known) and ``bytes``: the size of a file, None for a folder.
+    It has ``path``, ``sha256`` (computed unless it is known) and ``bytes``: the size of a file,
+    None for a folder.
     """
     size = os.path.getsize(path) if os.path.isfile(path) else None
     return {"path": recorded_path(path, folder), "sha256": sha256 or sha256_of(path), "bytes": size}

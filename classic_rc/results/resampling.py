@@ -1,4 +1,5 @@
-"""Resampling over groups of passages: bootstrap intervals, paired significance tests, multiple testing.
+"""Resampling over groups of passages: bootstrap intervals, paired significance tests, multiple
+testing.
 
 They measure how much a number depends on the passages that a dataset happens to have.
 """
@@ -20,7 +21,9 @@ ALPHA = 0.05
 """Adjusted p-values below this level are marked in tables."""
 
 MIN_RELIABLE_GROUPS = 30
-"""With fewer passages or groups, the spread between them is itself uncertain, and intervals are too narrow."""
+"""With fewer passages or groups, the spread between them is itself uncertain, and intervals are
+too narrow.
+"""
 
 _DRAWS_PER_BATCH = 2**20
 
@@ -101,20 +104,21 @@ def resample_means(
 ) -> NDArray[np.float64]:
     """Return the means of statistics over resampled datasets, shape (n, n_statistics).
 
-    A resample draws as many groups as there are, with replacement. The questions about one passage are not
-    independent, so whole groups are drawn: the cluster bootstrap (Davison and Hinkley 1997, section 3.8). Groups
-    differ in size; a mean is over all questions of the groups drawn.
+    A resample draws as many groups as there are, with replacement. The questions about one passage
+    are not independent, so whole groups are drawn: the cluster bootstrap (Davison and Hinkley 1997,
+    section 3.8). Groups differ in size; a mean is over all questions of the groups drawn.
 
-    A metric's bootstrap distribution is ``metric.from_means(resample_means(rows, groups))``. To compare systems,
-    or a metric with its chance level, put their statistics side by side as columns: all columns of a resample are
-    means over the same questions.
+    A metric's bootstrap distribution is ``metric.from_means(resample_means(rows, groups))``. To
+    compare systems, or a metric with its chance level, put their statistics side by side as
+    columns: all columns of a resample are means over the same questions.
 
     Parameters
     ----------
     statistics : ndarray of float64, shape (n_questions, n_statistics)
         As :meth:`classic_rc.metrics.Metric.statistics` returns them.
     groups : ndarray of int64, shape (n_questions,)
-        Group numbers from 0 without gaps, as :func:`classic_rc.folds.passage_groups` returns them; two or more.
+        Group numbers from 0 without gaps, as :func:`classic_rc.folds.passage_groups` returns them;
+        two or more.
     n : int
         Number of resamples.
     seed : int
@@ -143,8 +147,8 @@ def resample_means(
     table = np.column_stack([sums, sizes])
     bits = np.random.PCG64(seed % 2**64)
     totals = np.empty((n, table.shape[1]))
-    # A 64-bit word holds two draws. An even number of rows loses no half word between parts, so the part size does
-    # not change the draws.
+    # A 64-bit word holds two draws. An even number of rows loses no half word between parts, so the
+    # part size does not change the draws.
     step = 2 * max(1, block_size(_DRAWS_PER_BATCH) // (2 * n_groups))
     for start in range(0, n, step):
         rows = min(step, n - start)
@@ -157,8 +161,8 @@ def scale_to_integers(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the values as integer multiples of a power of two per column, and those powers.
 
-    Any sum of `n_summed` multiples stays below 2**53, where floats are exact: neither the order of addition nor a
-    machine's linear algebra changes a bit.
+    Any sum of `n_summed` multiples stays below 2**53, where floats are exact: neither the order of
+    addition nor a machine's linear algebra changes a bit.
     """
     exponent = np.frexp(np.abs(values).max(axis=0) * n_summed)[1]
     unit = 2.0 ** np.maximum(exponent - 52, -1000)
@@ -180,9 +184,9 @@ def _count_draws(bits: np.random.PCG64, rows: int, n_groups: int) -> NDArray[np.
 def percentile_interval(values: NDArray[np.float64], level: float = 0.95) -> Interval:
     """Return the middle `level` of a bootstrap distribution (Efron and Tibshirani 1993, ch. 13).
 
-    Percentiles only need the distribution: the interval of a ratio such as F1 is not symmetric and never
-    leaves 0..1, and the interval of a transformed metric is the transformed interval. With few groups it is
-    somewhat narrow, like every interval that knows only the passages it has seen.
+    Percentiles only need the distribution: the interval of a ratio such as F1 is not symmetric and
+    never leaves 0..1, and the interval of a transformed metric is the transformed interval. With
+    few groups it is somewhat narrow, like every interval that knows only the passages it has seen.
 
     Examples
     --------
@@ -205,17 +209,19 @@ def interval_of_runs(
     n_groups: int,
     level: float = 0.95,
 ) -> Interval:
-    r"""Return the interval of both sources, passages and runs, of a value that is made of means over runs.
+    r"""Return the interval of both sources, passages and runs, of a value that is made of means
+    over runs.
 
     .. math:: x \pm t_f \sqrt{V + \sum_i s_i^2 / k_i}
 
-    V is the variance of the mean over resamples of passages, and s the standard deviation of the k runs of a
-    system. The degrees of freedom f are those of Satterthwaite (1946), with G - 1 for the G groups of passages and
-    k - 1 for runs. The noise of single answers is a part of both V and s, so the interval is too wide rather than
-    too narrow. Without several runs it is :func:`percentile_interval`.
+    V is the variance of the mean over resamples of passages, and s the standard deviation of the k
+    runs of a system. The degrees of freedom f are those of Satterthwaite (1946), with G - 1 for the
+    G groups of passages and k - 1 for runs. The noise of single answers is a part of both V and s,
+    so the interval is too wide rather than too narrow. Without several runs it is
+    :func:`percentile_interval`.
 
-    `value` is the mean over the runs, or the difference of two such means, and `drawn` the same value in each
-    resample of passages; `runs` has for each system its value in each run.
+    `value` is the mean over the runs, or the difference of two such means, and `drawn` the same
+    value in each resample of passages; `runs` has for each system its value in each run.
 
     Examples
     --------
@@ -272,26 +278,27 @@ def permutation_test(
 ) -> PairedTest:
     r"""Test a difference by swapping the two systems' outcomes for whole groups of passages.
 
-    The p-value is the share of swaps after which the systems differ at least as much as they do. The metric is
-    recomputed from the swapped statistics, so the test is as valid for a ratio such as F1a as for a mean. If the
-    groups on which the systems differ can be swapped in at most `n` ways, all ways are tried. Otherwise `n` swaps
-    are drawn, and
+    The p-value is the share of swaps after which the systems differ at least as much as they do.
+    The metric is recomputed from the swapped statistics, so the test is as valid for a ratio such
+    as F1a as for a mean. If the groups on which the systems differ can be swapped in at most `n`
+    ways, all ways are tried. Otherwise `n` swaps are drawn, and
 
     .. math:: p = \frac{1 + \#\{i : |T_i| \ge |T|\}}{1 + n}
 
-    is never 0, because the unswapped systems count as one more draw (Davison and Hinkley 1997, section 4.3; the
-    approximate randomisation of Noreen 1989). Swapping all groups only changes the sign, so each way tried counts
-    for two.
+    is never 0, because the unswapped systems count as one more draw (Davison and Hinkley 1997,
+    section 4.3; the approximate randomisation of Noreen 1989). Swapping all groups only changes the
+    sign, so each way tried counts for two.
 
     Parameters
     ----------
     first, second : ndarray of float64, shape (n_questions, n_statistics)
-        Each system's statistics; for several runs, shape (n_questions, n_runs, n_statistics), their means count.
+        Each system's statistics; for several runs, shape (n_questions, n_runs, n_statistics), their
+        means count.
     groups : ndarray of int64, shape (n_questions,)
         Group numbers from 0, as :func:`classic_rc.folds.passage_groups` returns them.
     n, seed : int
-        The number of random swaps. The draws are PCG64's raw output, and sums are exact: the same bits on every
-        machine.
+        The number of random swaps. The draws are PCG64's raw output, and sums are exact: the same
+        bits on every machine.
     """
     if n < 1:
         raise UsageError(
@@ -310,7 +317,8 @@ def permutation_test(
         means = own * (unit / len(first)), (grand_total - own) * (unit / len(first))
         return np.abs(metric.from_means(means[0]) - metric.from_means(means[1]))
 
-    # A swap and its complement only differ in sign, so the last group is never swapped: half of all ways suffice.
+    # A swap and its complement only differ in sign, so the last group is never swapped: half of all
+    # ways suffice.
     exact = 2 ** max(len(gained) - 1, 0) <= n
     swaps = _all_swaps(len(gained)) if exact else _random_swaps(len(gained), n, seed)
     threshold = difference(first_total) - _ROUNDING
@@ -322,7 +330,9 @@ def permutation_test(
 
 
 def _all_swaps(n_groups: int) -> Iterator[NDArray[np.float64]]:
-    """Yield every way to swap groups, the last group never, in parts of shape (n_ways, n_groups)."""
+    """Yield every way to swap groups, the last group never, in parts of shape (n_ways,
+    n_groups).
+    """
     free = max(n_groups - 1, 0)
     step = max(1, block_size(_CELLS_PER_BATCH) // max(n_groups, 1))
     for start in range(0, 2**free, step):
@@ -333,7 +343,9 @@ def _all_swaps(n_groups: int) -> Iterator[NDArray[np.float64]]:
 
 
 def _random_swaps(n_groups: int, n: int, seed: int) -> Iterator[NDArray[np.float64]]:
-    """Yield random swaps, one bit per group and whole words per swap, in parts of shape (n_swaps, n_groups)."""
+    """Yield random swaps, one bit per group and whole words per swap, in parts of shape
+    (n_swaps, n_groups).
+    """
     bits = np.random.PCG64(seed % 2**64)
     words = -(-n_groups // 64)
     step = max(1, block_size(_CELLS_PER_BATCH) // n_groups)
@@ -346,11 +358,13 @@ def _random_swaps(n_groups: int, n: int, seed: int) -> Iterator[NDArray[np.float
 def mcnemar_test(
     metric: Metric, first: NDArray[np.float64], second: NDArray[np.float64]
 ) -> PairedTest:
-    """Test with McNemar's exact test whether one system has more of the questions that only one answers right.
+    """Test with McNemar's exact test whether one system has more of the questions that only one
+    answers right.
 
-    The test assumes independent questions. Those about one passage are not, so p-values are too small if entire
-    passages are easy or hard (McNemar 1947; the exact form is the binomial test). Statistics have the shape
-    (n_questions, 1) and are right (1) or wrong (0): a metric that gives partial credit is a UsageError.
+    The test assumes independent questions. Those about one passage are not, so p-values are too
+    small if entire passages are easy or hard (McNemar 1947; the exact form is the binomial test).
+    Statistics have the shape (n_questions, 1) and are right (1) or wrong (0): a metric that gives
+    partial credit is a UsageError.
 
     Examples
     --------
@@ -379,12 +393,13 @@ def mcnemar_test(
 
 
 def holm(p_values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
-    r"""Adjust p-values so that rejecting those up to 0.05 makes any error in at most 5 % of families of tests.
+    r"""Adjust p-values so that rejecting those up to 0.05 makes any error in at most 5 % of
+    families of tests.
 
     .. math:: \tilde p_{(i)} = \max_{j \le i} \min(1, (m - j + 1) p_{(j)})
 
-    for the i-th smallest of m. It holds for any dependence between the tests (Holm 1979). The order is that of
-    `p_values`.
+    for the i-th smallest of m. It holds for any dependence between the tests (Holm 1979). The order
+    is that of `p_values`.
 
     Examples
     --------

@@ -1,4 +1,6 @@
-"""The reproducibility signature: a one-line text with everything that is needed to reproduce a number."""
+"""The reproducibility signature: a one-line text with everything that is needed to reproduce a
+number.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,8 @@ _DIGEST = re.compile(r"\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b")
 class Signature:
     """The named parts of a signature, in order.
 
-    ``str(signature)`` gives the long form, with all names and values: ``solver:sw+d|variant:mctest160|…``.
+    ``str(signature)`` gives the long form, with all names and values:
+    ``solver:sw+d|variant:mctest160|…``.
 
     Examples
     --------
@@ -68,8 +71,8 @@ class Signature:
     ) -> Signature:
         """Return the signature of a system on a dataset, without the parts that are None.
 
-        `changed` are the constructor parameters that differ from their defaults; `facts` are tie policy,
-        thresholds, tuning and training data, and so on.
+        `changed` are the constructor parameters that differ from their defaults; `facts` are tie
+        policy, thresholds, tuning and training data, and so on.
         """
         parts = {
             "solver": solver,
@@ -88,7 +91,9 @@ class Signature:
 
     @classmethod
     def parse(cls, text: str) -> Signature:
-        """Parse a signature in the long or short form; short digests stay short. Another text is a ValueError."""
+        """Parse a signature in the long or short form; short digests stay short. Another text is
+        a ValueError.
+        """
         first, *others = _PART.split(text)
         parts = {"solver": first.removeprefix("solver:")}
         for part in others:
@@ -133,7 +138,9 @@ def file_digest(path: str) -> str:
 
 
 def file_signature(path: str) -> str:
-    """Return a file's name, without its folder, and the start of its sha256; `path` itself if it is not a file."""
+    """Return a file's name, without its folder, and the start of its sha256; `path` itself if it
+    is not a file.
+    """
     return (
         f"{Path(path).name}@{file_digest(path)[:SHORT_FINGERPRINT]}"
         if Path(path).is_file()
@@ -142,7 +149,9 @@ def file_signature(path: str) -> str:
 
 
 def _signature_value(solver: Solver, name: str, value: Any) -> Any:
-    """Return a parameter's value; a file is given by name and content, which are the same on every machine."""
+    """Return a parameter's value; a file is given by name and content, which are the same on
+    every machine.
+    """
     declared = type(solver).parameter(name)
     if declared.signed is not None:
         return _plain_value(declared.signed(value))
@@ -172,8 +181,9 @@ def plain_params(solver: Solver) -> dict[str, Any]:
 def changed_params(solver: Solver, variant: str | None) -> dict[str, Any]:
     """Return the parameters that go into a signature.
 
-    The analyzer, or the members of a combined solver, are always among them, and a user's own file or a plug-in's
-    package. Other parameters that differ from their defaults are there only if no variant's name implies them.
+    The analyzer, or the members of a combined solver, are always among them, and a user's own file
+    or a plug-in's package. Other parameters that differ from their defaults are there only if no
+    variant's name implies them.
     """
     params = {} if solver.analyzer is None or solver.members else {"analyzer": solver.analyzer}
     if variant is None:

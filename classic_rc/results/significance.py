@@ -39,16 +39,16 @@ def with_significance(
     """Add Holm-adjusted p-values against `baseline` for the primary metric of every other row.
 
     The test is the paired permutation test that swaps the two rows' outcomes for whole passages
-    (:func:`~classic_rc.results.resampling.permutation_test`). One metric is tested, named before the results are
-    seen. Holm's method adjusts the p-values of all rows together. Each group of the evaluation (a column of the
-    table) is a family of its own.
+    (:func:`~classic_rc.results.resampling.permutation_test`). One metric is tested, named before
+    the results are seen. Holm's method adjusts the p-values of all rows together. Each group of the
+    evaluation (a column of the table) is a family of its own.
 
     Parameters
     ----------
     evaluation : Evaluation
     baseline : str or sequence of str
-        The name of a row. With several, all pairs of a row and a baseline are one family, and a row has those that
-        it is significantly better than.
+        The name of a row. With several, all pairs of a row and a baseline are one family, and a row
+        has those that it is significantly better than.
     n : int
         Number of random permutations.
     metric : str, optional
@@ -65,7 +65,8 @@ def with_significance(
     Raises
     ------
     UsageError
-        No row, or more than one, has the name, or there is no other row, or the metric is not one of the task.
+        No row, or more than one, has the name, or there is no other row, or the metric is not one
+        of the task.
 
     Examples
     --------
@@ -116,7 +117,9 @@ def with_significance(
 
 
 def family_pairs(names: Sequence[str], baselines: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the pairs of a row and a baseline; two baselines are one pair, because the test has two sides."""
+    """Return the pairs of a row and a baseline; two baselines are one pair, because the test has
+    two sides.
+    """
     bases = [names.index(name) for name in baselines if name in names]
     return [
         (i, base)
@@ -137,10 +140,12 @@ def family_tests(
     seed: int = 0,
     left_out: AbstractSet[str] = frozenset(),
 ) -> list[Tested]:
-    """Test rows against one baseline or several; Holm's method adjusts the p-values of all pairs together.
+    """Test rows against one baseline or several; Holm's method adjusts the p-values of all pairs
+    together.
 
-    `rows` are the metric's statistics of each system of `names`, and `groups` the groups of passages of the
-    questions. Baselines without a row, and the systems of `left_out`, are not tested.
+    `rows` are the metric's statistics of each system of `names`, and `groups` the groups of
+    passages of the questions. Baselines without a row, and the systems of `left_out`, are not
+    tested.
     """
     pairs = [
         pair
@@ -170,8 +175,8 @@ def with_statistics(
 ) -> Evaluation:
     """Add the intervals and p-values that a protocol requests.
 
-    If the baseline has no row, or is the only row, a warning takes the place of the tests: the other results are
-    not lost.
+    If the baseline has no row, or is the only row, a warning takes the place of the tests: the
+    other results are not lost.
     """
     seed, group = protocol.seed or 0, protocol.group
     names = [row.name for row in evaluation.rows]
@@ -203,9 +208,10 @@ def with_intervals(
 ) -> Evaluation:
     """Add a bootstrap interval over groups of passages for every metric of every row.
 
-    Answers stay as they are: the interval measures the uncertainty about which passages the dataset has, not about
-    what a system would learn from others. All rows are resampled together, on the same passages. For a row that is
-    an expectation over draws, it is the interval of the expectation.
+    Answers stay as they are: the interval measures the uncertainty about which passages the dataset
+    has, not about what a system would learn from others. All rows are resampled together, on the
+    same passages. For a row that is an expectation over draws, it is the interval of the
+    expectation.
 
     Parameters
     ----------
@@ -276,9 +282,11 @@ def resample_metrics(
     n: int = 10_000,
     seed: int = 0,
 ) -> list[NDArray[np.float64]]:
-    """Return the bootstrap distributions of several metrics, each given with its statistics, on the same resamples.
+    """Return the bootstrap distributions of several metrics, each given with its statistics, on the
+    same resamples.
 
-    So the difference of two distributions is a paired bootstrap. For several runs, it belongs to their mean.
+    So the difference of two distributions is a paired bootstrap. For several runs, it belongs to
+    their mean.
     """
     if not measured:
         return []
@@ -297,7 +305,8 @@ def subset_intervals(
     subset: NDArray[np.bool_],
     resampling: Resampling,
 ) -> list[Interval | None]:
-    """Return the intervals of metrics over a subset of the questions; only the subset's groups are resampled.
+    """Return the intervals of metrics over a subset of the questions; only the subset's groups are
+    resampled.
 
     An interval is None if the subset has fewer than two groups.
     """

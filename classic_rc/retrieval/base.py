@@ -156,8 +156,8 @@ def read_explanations(
 ) -> QueryFacts:
     """Return the facts in Lucene's explanations, which Elasticsearch and OpenSearch give too.
 
-    `terms` has, of each term, how often the query has it, and the explanation of what it adds: ``description``,
-    ``value`` and ``details``, which are explanations.
+    `terms` has, of each term, how often the query has it, and the explanation of what it adds:
+    ``description``, ``value`` and ``details``, which are explanations.
     """
     facts, numbers = [], {}
     for term, boost, explanation in terms:
@@ -176,7 +176,9 @@ def read_explanations(
 
 
 def _numbers_in(explanation: Mapping[str, Any]) -> dict[str, float]:
-    """Return the numbers of an explanation by the words before the first comma: ``freq``, ``idf``, ``avgdl``, …"""
+    """Return the numbers of an explanation by the words before the first comma: ``freq``,
+    ``idf``, ``avgdl``, …
+    """
     numbers = {explanation.get("description", "").partition(",")[0]: float(explanation["value"])}
     for part in explanation.get("details", ()):
         numbers |= _numbers_in(part)
@@ -187,10 +189,10 @@ class Engine(ABC):
     """A search engine over sentences.
 
     Sentences are numbered from 0 in the order in which they were indexed. The query of an option is
-    ``question + " " + option``. Scores are in single precision, as the engine computes them. A subclass writes
-    :meth:`index`, :attr:`n_sentences`, :meth:`sentence` and :meth:`top`; the other methods work with these, and an
-    engine that can do better replaces them. To add an engine, name its class in the entry point group
-    ``classic_rc.engines``.
+    ``question + " " + option``. Scores are in single precision, as the engine computes them. A
+    subclass writes :meth:`index`, :attr:`n_sentences`, :meth:`sentence` and :meth:`top`; the other
+    methods work with these, and an engine that can do better replaces them. To add an engine, name
+    its class in the entry point group ``classic_rc.engines``.
 
     Parameters
     ----------
@@ -199,7 +201,8 @@ class Engine(ABC):
     analyzer : str or Analyzer
         How text becomes index terms; words that it drops are not index terms.
     place : str, optional
-        Where the sentences are stored, for an engine that stores indexes (:attr:`stored_as`); None is memory.
+        Where the sentences are stored, for an engine that stores indexes (:attr:`stored_as`); None
+        is memory.
 
     Attributes
     ----------
@@ -220,7 +223,8 @@ class Engine(ABC):
     Raises
     ------
     UsageError
-        The similarity or the analyzer is unknown or not one of this engine's, or a place is given or missing.
+        The similarity or the analyzer is unknown or not one of this engine's, or a place is given
+        or missing.
     """
 
     name: ClassVar[str]
@@ -266,7 +270,9 @@ class Engine(ABC):
 
     @property
     def signature(self) -> str:
-        """The engine, similarity and analyzer that determine scores: ``"sparse:bm25:lucene-english"``."""
+        """The engine, similarity and analyzer that determine scores:
+        ``"sparse:bm25:lucene-english"``.
+        """
         return ":".join((self.name, self.similarity.spec, self.analyzer.signature))
 
     def __repr__(self) -> str:
@@ -274,7 +280,8 @@ class Engine(ABC):
 
     @classmethod
     def open(cls, place: str, *, similarity: str | Similarity | None = None) -> Self:
-        """Open a stored index for searches only. An engine with :attr:`stored_as` defines this method.
+        """Open a stored index for searches only. An engine with :attr:`stored_as` defines this
+        method.
 
         Raises
         ------
@@ -321,7 +328,9 @@ class Engine(ABC):
 
     @property
     def fingerprint(self) -> str:
-        """What identifies the content of an opened index: by default the hex sha256 of the sentences, in order."""
+        """What identifies the content of an opened index: by default the hex sha256 of the
+        sentences, in order.
+        """
         return fingerprint(self.sentence(number) for number in range(self.n_sentences))
 
     def source(self, number: int) -> str:
@@ -356,7 +365,8 @@ class Engine(ABC):
 
     @abstractmethod
     def top(self, queries: Sequence[str], k: int = 10) -> Hits:
-        """Return up to `k` best sentences for each query, among those that share an index term with it.
+        """Return up to `k` best sentences for each query, among those that share an index term with
+        it.
 
         Raises
         ------
@@ -365,7 +375,8 @@ class Engine(ABC):
         """
 
     def best_constrained(self, questions: Sequence[str], options: Sequence[Sequence[str]]) -> Best:
-        """Return the best sentence for each option with an index term of the question and one of the option.
+        """Return the best sentence for each option with an index term of the question and one of
+        the option.
 
         Parameters
         ----------
@@ -381,10 +392,11 @@ class Engine(ABC):
         return self.best_among_top(questions, options, max(1, self.n_sentences), self.analyzer)
 
     def best_in_passages(self, questions: Sequence[Question]) -> Best:
-        """Return for each candidate the best sentence of its passage with a term of it and one of the question.
+        """Return for each candidate the best sentence of its passage with a term of it and one of
+        the question.
 
-        The passage's sentences are a collection of their own, and are numbered from 0. This engine's own sentences
-        do not matter.
+        The passage's sentences are a collection of their own, and are numbered from 0. This
+        engine's own sentences do not matter.
         """
         engine = type(self)(similarity=self.similarity, analyzer=self.analyzer)
         found: list[Best] = []
@@ -406,16 +418,19 @@ class Engine(ABC):
         return Best(sentences.astype(np.int64), scores.astype(np.float32), offsets_of(n_options))
 
     def term_facts(self, query: str, sentence: int) -> QueryFacts:
-        """Return what each index term of the query adds to the score of one sentence, and the counts behind it.
+        """Return what each index term of the query adds to the score of one sentence, and the
+        counts behind it.
 
-        Terms that the sentence does not have are left out. What they add sums to the score, except for rounding.
-        The terms are in the order of the query. An engine that does not know returns no terms.
+        Terms that the sentence does not have are left out. What they add sums to the score, except
+        for rounding. The terms are in the order of the query. An engine that does not know returns
+        no terms.
         """
         self.check_number(sentence)
         return QueryFacts([], self.n_sentences, 0, 0, 0)
 
     def find_with_all_terms(self, texts: Sequence[str]) -> list[NDArray[np.int64]]:
-        """Return for each text the sentences that have all of its index terms, ascending; none without terms.
+        """Return for each text the sentences that have all of its index terms, ascending; none
+        without terms.
 
         An engine that cannot look these up examines only the 100 best hits of each text.
         """
@@ -430,7 +445,8 @@ class Engine(ABC):
         return found
 
     def without(self, numbers: Sequence[int]) -> Engine:
-        """Return an engine in memory in which these sentences have no index term; all others keep their numbers.
+        """Return an engine in memory in which these sentences have no index term; all others keep
+        their numbers.
 
         This engine does not change.
         """
@@ -447,10 +463,11 @@ class Engine(ABC):
         depth: int,
         overlap: str | Analyzer,
     ) -> Best:
-        """Return for each option its first hit that shares a word with the question and a word with the option.
+        """Return for each option its first hit that shares a word with the question and a word with
+        the option.
 
-        The released scores of MultiRC (Khashabi et al. 2018) are made this way: the constraint is not part of the
-        query, and it compares the words of an analyzer other than the index's.
+        The released scores of MultiRC (Khashabi et al. 2018) are made this way: the constraint is
+        not part of the query, and it compares the words of an analyzer other than the index's.
 
         Parameters
         ----------
@@ -497,12 +514,15 @@ class Engine(ABC):
     def _find_first_sharing(
         self, hits: Hits, needed: Sequence[tuple[frozenset[int], frozenset[int]]], words: _WordSets
     ) -> NDArray[np.int64]:
-        """Return the index of each query's first hit that shares a word with both texts; -1 if there is none."""
+        """Return the index of each query's first hit that shares a word with both texts; -1 if
+        there is none.
+        """
         places = np.full(len(hits), -1, dtype=np.int64)
         sets: dict[int, frozenset[int]] = {}
         start, ends, unresolved = hits.offsets[:-1].copy(), hits.offsets[1:], np.arange(len(hits))
         width = 1
-        # Most queries end with their first hits. Doubling the width each round keeps analysed sentences few.
+        # Most queries end with their first hits. Doubling the width each round keeps analysed
+        # sentences few.
         while len(unresolved):
             stop = np.minimum(start + width, ends)
             seen = np.concatenate(

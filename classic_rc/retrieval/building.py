@@ -1,4 +1,6 @@
-"""Builds an index folder segment by segment, with one writer at a time; finished segments are never built again."""
+"""Builds an index folder segment by segment, with one writer at a time; finished segments are
+never built again.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,8 @@ class BuildResult(NamedTuple):
     """The result of a build."""
 
     manifest: Manifest
-    kept: int  # segments that existed before: of the index that was added to, or of an interrupted build
+    # segments that existed before: of the index that was added to, or of an interrupted build
+    kept: int
 
 
 def build_index(
@@ -61,15 +64,17 @@ def build_index(
 ) -> BuildResult:
     """Index the sentences of inputs into a folder.
 
-    All sentences are kept and numbered in the order of the inputs, including those without an index term. A segment
-    ends at `segment_sentences` (1 to 500,000), or with the record that reaches 2**26 characters, which bounds
-    memory. A segment's file has the name of its content. So a build reads all inputs and builds only the segments
-    that the folder lacks: those of an interrupted build, or those that were damaged.
+    All sentences are kept and numbered in the order of the inputs, including those without an index
+    term. A segment ends at `segment_sentences` (1 to 500,000), or with the record that reaches
+    2**26 characters, which bounds memory. A segment's file has the name of its content. So a build
+    reads all inputs and builds only the segments that the folder lacks: those of an interrupted
+    build, or those that were damaged.
 
-    `folder` is new or empty, or has an unfinished build, or, with `append`, an index, which can be searched
-    meanwhile. If it has the segments of these inputs already, it stays as it is. `jobs` segments are built at the
-    same time, by workers of joblib's backend (-1: as many as it has), which must have the folder under the same
-    path; the files do not depend on it. `advance` gets the number of input bytes just read.
+    `folder` is new or empty, or has an unfinished build, or, with `append`, an index, which can be
+    searched meanwhile. If it has the segments of these inputs already, it stays as it is. `jobs`
+    segments are built at the same time, by workers of joblib's backend (-1: as many as it has),
+    which must have the folder under the same path; the files do not depend on it. `advance` gets
+    the number of input bytes just read.
     """
     if not 1 <= segment_sentences <= MAX_SENTENCES:
         raise wrong_value("segment_sentences", segment_sentences, f"from 1 to {MAX_SENTENCES:,}")
@@ -197,7 +202,9 @@ class _SegmentReader:
         return len(self) == self._max_sentences or self._characters >= self._max_characters
 
     def add(self, name: str, block: TextBlock, start: int) -> int:
-        """Add the sentences of a block from number `start` on that have room, and return the end of these."""
+        """Add the sentences of a block from number `start` on that have room, and return the end
+        of these.
+        """
         end = min(len(block.sentences), start + self._max_sentences - len(self))
         totals = self._characters + np.cumsum([0, *map(len, block.sentences[start:end])])
         if (
@@ -232,7 +239,9 @@ def _read_segments(
 
 
 class _Tasks:
-    """The arguments of :func:`_build_segment` for each segment, until the inputs end or cannot be read further."""
+    """The arguments of :func:`_build_segment` for each segment, until the inputs end or cannot
+    be read further.
+    """
 
     def __init__(
         self,
@@ -296,7 +305,8 @@ def _run_in_workers(tasks: _Tasks, jobs: int) -> Iterator[tuple[StoredSegment, b
                 )
             yield stored, was_there
     except Exception as error:
-        # dask's error after the death of a worker has no common base class with the errors of process pools.
+        # dask's error after the death of a worker has no common base class with the errors of
+        # process pools.
         if isinstance(error, BrokenExecutor) or type(error).__name__ == "KilledWorker":
             raise UsageError(
                 "a worker process died, perhaps for lack of memory: finished segments are kept, "
@@ -363,7 +373,9 @@ def _describe(old: Manifest, folder: Path, segments: Sequence[StoredSegment]) ->
 
 
 def _remove_leftovers(folder: Path, manifest: Manifest) -> None:
-    """Remove segment files that the manifest does not list: incomplete ones, and ones of other builds."""
+    """Remove segment files that the manifest does not list: incomplete ones, and ones of other
+    builds.
+    """
     known = {segment.name for segment in manifest.segments}
     for path in folder.glob(SEGMENTS):
         if path.name not in known:

@@ -1,4 +1,6 @@
-"""A corpus: sentences in an engine with their sources; and a search for questions that occur in it verbatim."""
+"""A corpus: sentences in an engine with their sources; and a search for questions that occur in
+it verbatim.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ class Corpus:
         return f"{self.name}@{self.fingerprint[:8]}({self.engine.n_sentences:,} sentences)"
 
     def without(self, numbers: Sequence[int]) -> Corpus:
-        """Return the corpus as if these sentences had no index term, with a fingerprint of its own."""
+        """Return the corpus as if these sentences had no index term, with a fingerprint of its
+        own.
+        """
         if not len(numbers):
             return self
         digest = hashlib.sha256(f"{self.fingerprint} without {sorted(numbers)}".encode())
@@ -101,7 +105,9 @@ class VerbatimPassages:
 def find_verbatim(
     corpus: Corpus, questions: Sequence[Question], *, passages: bool = True
 ) -> VerbatimPassages:
-    """Search a corpus for questions, questions with their right answers if known, and their passages."""
+    """Search a corpus for questions, questions with their right answers if known, and their
+    passages.
+    """
     finder = _VerbatimFinder(corpus)
     containing = finder.find_containing([q.query for q in questions])
     n_pairs = sum(
@@ -154,7 +160,8 @@ class _VerbatimFinder:
         distinct = list({id(q.passage): q.passage for q in questions}.values())
         texts = [[p.text[start:end] for start, end in passage_sentences(p)] for p in distinct]
         texts = [own for own in texts if own]
-        # The longest sentence is the least likely to be there by chance, so one search decides for most passages.
+        # The longest sentence is the least likely to be there by chance, so one search decides for
+        # most passages.
         longest = self.find_containing([max(own, key=len) for own in texts])
         complete = []
         for own, found in zip(texts, longest, strict=True):

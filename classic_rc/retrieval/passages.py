@@ -1,4 +1,6 @@
-"""Searches each passage as a collection of its own: the best of its sentences for each candidate, dataset-wide."""
+"""Searches each passage as a collection of its own: the best of its sentences for each
+candidate, dataset-wide.
+"""
 
 from __future__ import annotations
 
@@ -26,11 +28,12 @@ _BLOCK_TOKENS = 2**18
 def best_in_passages(
     questions: Sequence[Question], similarity: LuceneSimilarity, analyzer: Analyzer
 ) -> Best:
-    """Return for each candidate the best sentence of its passage with an index term of it and one of the question.
+    """Return for each candidate the best sentence of its passage with an index term of it and one
+    of the question.
 
-    The result equals, to the bit, an engine ``sparse`` over only the passage's sentences: the number of
-    sentences, frequencies and mean length are the passage's. Sentences are numbered within their passage, in
-    the order of :func:`~classic_rc.text.sentences.passage_sentences`.
+    The result equals, to the bit, an engine ``sparse`` over only the passage's sentences: the
+    number of sentences, frequencies and mean length are the passage's. Sentences are numbered
+    within their passage, in the order of :func:`~classic_rc.text.sentences.passage_sentences`.
     """
     encoded = encode_sentences(questions, analyzer)
     sentences, scores = best_of_sentences(encoded, similarity)
@@ -42,7 +45,8 @@ def best_in_passages(
 def best_of_sentences(
     encoded: EncodedSentences, similarity: LuceneSimilarity
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Return for each candidate of the arrays the best sentence of its passage, numbered within it, and its score.
+    """Return for each candidate of the arrays the best sentence of its passage, numbered within it,
+    and its score.
 
     Where no sentence qualifies they are -1 and 0.
     """
@@ -110,7 +114,9 @@ class _Collections(NamedTuple):
     def search(
         self, arrays: TokenArrays, similarity: LuceneSimilarity
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Return for each candidate the best sentence of its passage, numbered within it, and its score."""
+        """Return for each candidate the best sentence of its passage, numbered within it, and
+        its score.
+        """
         passage_of_option = arrays.question_passage[arrays.candidate_question]
         questions = word_counts(arrays.question_tokens, arrays.question_offsets, arrays.n_words)
         options = word_counts(arrays.candidate_tokens, arrays.candidate_offsets, arrays.n_words)

@@ -82,8 +82,9 @@ def weigh_constrained(
 ) -> ConstrainedQueries:
     """Return the terms of questions and options that some sentence has, with their weights.
 
-    `queries` are the questions' terms, the options' terms, and each option's question; the facts are about their
-    entries. For `firsts` and `sizes` see :class:`~classic_rc.kernels.search.ConstrainedQueries`.
+    `queries` are the questions' terms, the options' terms, and each option's question; the facts
+    are about their entries. For `firsts` and `sizes` see
+    :class:`~classic_rc.kernels.search.ConstrainedQueries`.
     """
     questions, options, option_question = queries
     # The query is question + option: a term of both occurs as often as in both together.
@@ -114,7 +115,9 @@ def combine_constrained(
     option_facts: TermStatistics,
     similarity: LuceneSimilarity,
 ) -> Combine | None:
-    """Return the function that turns sums of term scores into scores of questions with options, or None."""
+    """Return the function that turns sums of term scores into scores of questions with options,
+    or None.
+    """
     questions, options, option_question = queries
     question_counts, question_squares = _sum_terms(questions, question_facts)
     option_counts, option_squares = _sum_terms(options, option_facts)
@@ -134,7 +137,9 @@ def _keep_known(
 def _sum_terms(
     counts: WordCounts, facts: TermStatistics
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the number of terms of each text, and the sum of their squared idfs, both with repetitions."""
+    """Return the number of terms of each text, and the sum of their squared idfs, both with
+    repetitions.
+    """
     n_texts, texts = len(counts.offsets) - 1, counts.texts
     squares = counts.counts * facts.idfs.astype(np.float64) ** 2
     n_terms = np.bincount(texts, counts.counts, n_texts).astype(np.int64)

@@ -17,11 +17,12 @@ from classic_rc.text.sentences import passage_sentences
 def passage_ranks(
     questions: Sequence[Question], engine: Engine, *, depth: int = 100
 ) -> NDArray[np.int64]:
-    """Rank each question's own passage among the passages of all questions: shape (n_questions,), from 1.
+    """Rank each question's own passage among the passages of all questions: shape (n_questions,),
+    from 1.
 
-    A passage is as good as its best sentence; of equally good ones, the first in the data leads. The query is the
-    question without its options. The rank is 0 if the passage is not among the first `depth`. `engine` is empty;
-    this function fills it.
+    A passage is as good as its best sentence; of equally good ones, the first in the data leads.
+    The query is the question without its options. The rank is 0 if the passage is not among the
+    first `depth`. `engine` is empty; this function fills it.
     """
     corpus = passage_corpus((q.passage for q in questions), engine)
     number = {text: i for i, text in enumerate(dict.fromkeys(q.passage.text for q in questions))}

@@ -1,4 +1,6 @@
-"""The inputs of an index: files of lines, of JSON lines, or passages, as streams of sentences with their places."""
+"""The inputs of an index: files of lines, of JSON lines, or passages, as streams of sentences
+with their places.
+"""
 
 from __future__ import annotations
 
@@ -33,8 +35,8 @@ _SAMPLE_TEXTS, _SAMPLE_CHARACTERS = 1000, 2**20
 _PARAGRAPH_SHARE = 0.25
 """Texts are paragraphs if more than this share of them has several sentences.
 
-The splitter divides under 1 % of single sentences, and 50 % or more of the paragraphs of dialogues, stories and
-encyclopedias.
+The splitter divides under 1 % of single sentences, and 50 % or more of the paragraphs of dialogues,
+stories and encyclopedias.
 """
 
 
@@ -49,7 +51,9 @@ class TextBlock(NamedTuple):
 
 
 class TextInput(ABC):
-    """One of the inputs of an index, with its name in messages and sources, and its size in bytes, if known."""
+    """One of the inputs of an index, with its name in messages and sources, and its size in
+    bytes, if known.
+    """
 
     name: str
     size: int | None
@@ -60,10 +64,12 @@ class TextInput(ABC):
 
 
 class TextFile(TextInput):
-    """A file with one text per line, or one JSON object with a text per line; ``"-"`` is standard input.
+    """A file with one text per line, or one JSON object with a text per line; ``"-"`` is standard
+    input.
 
-    It is a file of JSON lines if its name has the suffix ``.jsonl`` or ``.ndjson`` or its first line is an object.
-    With `paragraphs`, texts are split into sentences; otherwise each is one. A line may lack the `id_field`.
+    It is a file of JSON lines if its name has the suffix ``.jsonl`` or ``.ndjson`` or its first
+    line is an object. With `paragraphs`, texts are split into sentences; otherwise each is one. A
+    line may lack the `id_field`.
     """
 
     def __init__(
@@ -115,7 +121,9 @@ class TextFile(TextInput):
     def _parse_rows(
         self, lines: list[str], first: int, numbers: list[int]
     ) -> tuple[list[str], dict[int, str], DataError | None]:
-        """Return the texts of the JSON lines with some numbers, their labels, and the error that ends them."""
+        """Return the texts of the JSON lines with some numbers, their labels, and the error that
+        ends them.
+        """
         texts: list[str] = []
         labels: dict[int, str] = {}
         for number in numbers:
@@ -159,9 +167,9 @@ def read_texts(
 ) -> list[TextFile]:
     """Return the files of a path (:func:`find_files`), ready to be read.
 
-    `lines` says what a line, or the text of a JSON line, is. ``"auto"`` looks at the first 1,000 texts, or at
-    those in the first 2**20 characters. If more than a quarter of them have several sentences, all texts are
-    paragraphs.
+    `lines` says what a line, or the text of a JSON line, is. ``"auto"`` looks at the first 1,000
+    texts, or at those in the first 2**20 characters. If more than a quarter of them have several
+    sentences, all texts are paragraphs.
     """
     if lines not in LINE_KINDS:
         raise wrong_value("lines", lines, f"one of {', '.join(map(repr, LINE_KINDS))}")
@@ -176,10 +184,11 @@ def read_texts(
 
 
 def find_files(path: str) -> list[str]:
-    """Return the path of a file, or the paths of all files in a folder, a folder's files before its subfolders'.
+    """Return the path of a file, or the paths of all files in a folder, a folder's files before its
+    subfolders'.
 
-    The files of each folder are sorted. Names that begin with a full stop, and ``__MACOSX``, are skipped. Links to
-    folders are not followed.
+    The files of each folder are sorted. Names that begin with a full stop, and ``__MACOSX``, are
+    skipped. Links to folders are not followed.
     """
     if path == STDIN or os.path.isfile(path):
         return [path]
@@ -199,7 +208,9 @@ def find_files(path: str) -> list[str]:
 
 
 def read_first_line(path: str) -> Any:
-    """Return the first line of a file that is not blank: its JSON value if it is JSON, else its text; or None."""
+    """Return the first line of a file that is not blank: its JSON value if it is JSON, else its
+    text; or None.
+    """
     blocks = read_line_blocks(path, lambda n_bytes: None)
     line = next((line for lines in blocks for line in lines if line.strip()), None)
     return None if line is None else _parse_json_line(line, otherwise=line)
@@ -238,8 +249,9 @@ def _are_paragraphs(texts: Iterable[str]) -> bool:
 class SentencePlaceWriter:
     """Records the places of sentences in the order in which they come.
 
-    Its arrays: the names of the inputs, and the first sentence of each; the labels of the records that have one;
-    and for each sentence the number of its record, or ``~i`` if the record has label i.
+    Its arrays: the names of the inputs, and the first sentence of each; the labels of the records
+    that have one; and for each sentence the number of its record, or ``~i`` if the record has label
+    i.
     """
 
     def __init__(self) -> None:
@@ -250,7 +262,9 @@ class SentencePlaceWriter:
         self._n_sentences = 0
 
     def add(self, name: str, numbers: NDArray[np.int64], labels: Mapping[int, str]) -> None:
-        """Record where the next sentences come from: the input, each sentence's record, and labels of records."""
+        """Record where the next sentences come from: the input, each sentence's record, and
+        labels of records.
+        """
         if not len(numbers):
             return
         if not self._inputs or self._inputs[-1] != name:

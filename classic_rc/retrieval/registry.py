@@ -77,7 +77,8 @@ def open_corpus(
     Parameters
     ----------
     place : str or path
-        What the engine opens (``stored_as`` of its class): for ``sparse`` a folder built by ``classic-rc index``.
+        What the engine opens (``stored_as`` of its class): for ``sparse`` a folder built by
+        ``classic-rc index``.
     engine : str
     similarity : str or Similarity, optional
         How sentences are scored. An index may have its own, and refuse others.

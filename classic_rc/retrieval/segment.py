@@ -1,4 +1,6 @@
-"""A segment of an index: inverted lists of its sentences as plain arrays, and the statistics they yield."""
+"""A segment of an index: inverted lists of its sentences as plain arrays, and the statistics
+they yield.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +17,17 @@ from classic_rc.text.analyzers import Analyzer
 from classic_rc.text.encode import TextEncoder
 
 MAX_SENTENCES = 500_000
-"""The most sentences of a segment; the working memory of a search in more would not fit into a core's cache."""
+"""The most sentences of a segment; the working memory of a search in more would not fit into a
+core's cache.
+"""
 
 MAX_CHARACTERS = 2**26
 """A segment that has reached this many characters is closed; this bounds the memory of a build."""
 
 MAX_CACHED_PIECES = 2**22
-"""The most distinct pieces of text whose terms are cached from one segment to the next; this bounds memory."""
+"""The most distinct pieces of text whose terms are cached from one segment to the next; this
+bounds memory.
+"""
 
 _KEY_BYTES = 8
 
@@ -64,7 +70,9 @@ class Segment(NamedTuple):
 
     @classmethod
     def build(cls, sentences: Sequence[str], encoder: TextEncoder) -> Segment:
-        """Build the segment of at most :data:`MAX_SENTENCES` sentences; segments may share an encoder's words."""
+        """Build the segment of at most :data:`MAX_SENTENCES` sentences; segments may share an
+        encoder's words.
+        """
         tokens, offsets = encoder.encode(sentences)
         lengths = np.diff(offsets)
         totals = np.array([len(sentences), np.count_nonzero(lengths), len(tokens)], dtype=np.int64)
@@ -108,7 +116,8 @@ class Segment(NamedTuple):
         first = np.searchsorted(self.term_keys, keys, side="left")
         last = np.searchsorted(self.term_keys, keys, side="right")
         found = np.full(len(encoded), -1, dtype=np.int64)
-        # Among the terms with one key, the one of at most eight bytes comes first: it is found without a search.
+        # Among the terms with one key, the one of at most eight bytes comes first: it is found
+        # without a search.
         candidates = np.flatnonzero(first < last)
         short = (lengths[candidates] <= _KEY_BYTES) & (
             self.term_offsets[first[candidates] + 1] - self.term_offsets[first[candidates]]
@@ -155,7 +164,9 @@ class SegmentBuilder:
 def _sort_terms(
     vocabulary: Sequence[str], tokens: NDArray[np.int32]
 ) -> tuple[list[bytes], NDArray[np.int32]]:
-    """Return the terms that tokens have, sorted bytewise, and the rank of each word of the vocabulary."""
+    """Return the terms that tokens have, sorted bytewise, and the rank of each word of the
+    vocabulary.
+    """
     present = np.flatnonzero(np.bincount(tokens, minlength=len(vocabulary)))
     terms = {_encode_term(vocabulary[i]): i for i in present.tolist()}
     order = sorted(terms)
@@ -176,10 +187,12 @@ def _term_keys(terms: Sequence[bytes]) -> NDArray[np.uint64]:
 def _encode_pairs(
     counts: NDArray[np.int64], in_sentence: NDArray[np.int32], lengths: NDArray[np.int64]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.unsignedinteger]]:
-    """Return the distinct pairs of a posting's count and its sentence's length, and each posting's pair."""
+    """Return the distinct pairs of a posting's count and its sentence's length, and each
+    posting's pair.
+    """
     distinct_lengths, length_ranks = np.unique(lengths, return_inverse=True)
-    # A pair is count rank * n_lengths + length rank. Most counts are 1, which has rank 0, so only the repeated
-    # terms need the count added.
+    # A pair is count rank * n_lengths + length rank. Most counts are 1, which has rank 0, so only
+    # the repeated terms need the count added.
     pairs = length_ranks.astype(np.int32)[in_sentence]
     repeated = np.flatnonzero(counts > 1)  # few
     distinct_counts, count_ranks = np.unique(np.append(counts[repeated], 1), return_inverse=True)

@@ -38,7 +38,8 @@ class Similarity:
 
     @property
     def spec(self) -> str:
-        """The text form that :func:`get_similarity` reads: the name, and the constants that are not default.
+        """The text form that :func:`get_similarity` reads: the name, and the constants that are not
+        default.
 
         Examples
         --------
@@ -70,7 +71,9 @@ def _check_constants(similarity: Similarity, limits: Mapping[str, float]) -> Non
 
 
 class CollectionStatistics(NamedTuple):
-    """How many sentences and tokens a collection has; of several collections, one array element each."""
+    """How many sentences and tokens a collection has; of several collections, one array element
+    each.
+    """
 
     n_sentences: Counts  # all sentences: Lucene's maxDoc
     n_with_terms: Counts  # sentences with at least one index term: Lucene's docCount
@@ -108,7 +111,8 @@ class LuceneSimilarity(Similarity):
         """Return the factors by which sentence lengths scale a term's count."""
 
     def combine(self, n_terms: NDArray[np.integer], squares: NDArray[np.float64]) -> Combine | None:
-        """Return the function from sums to scores, given queries' numbers of terms and sums of squared idfs.
+        """Return the function from sums to scores, given queries' numbers of terms and sums of
+        squared idfs.
 
         None means that the sums are the scores.
         """
@@ -163,7 +167,9 @@ class BM25(LuceneSimilarity):
 
 @dataclass(frozen=True, slots=True)
 class Classic(LuceneSimilarity):
-    """TF-IDF as Lucene computed it up to release 5: coordination, query norm, lengths in one byte."""
+    """TF-IDF as Lucene computed it up to release 5: coordination, query norm, lengths in one
+    byte.
+    """
 
     name: ClassVar[str] = "classic"
     description: ClassVar[str] = (
@@ -230,7 +236,9 @@ SIMILARITIES = Registry[Similarity](
     {"bm25": BM25(), "bm25-lucene": BM25(k1=1.2, b=0.75), "classic": Classic(), "okapi": Okapi()},
     accept_instances("classic_rc.retrieval:Similarity"),
 )
-"""The named similarities. ``bm25`` has Anserini's constants, ``bm25-lucene`` has Lucene's and Elasticsearch's."""
+"""The named similarities. ``bm25`` has Anserini's constants, ``bm25-lucene`` has Lucene's and
+Elasticsearch's.
+"""
 
 
 def get_similarity(spec: str | Similarity) -> Similarity:

@@ -58,9 +58,10 @@ _Result = TypeVar("_Result")
 class Sparse(Engine):
     """Inverted lists in arrays, scored by NumPy; scores equal those of Lucene 8 to the bit.
 
-    A folder that ``classic-rc index`` built is mapped read-only: several processes share one copy in memory. A file
-    is read as a whole and verified when it is opened for the first time or has changed; after that only the pages
-    in use are read. Such an engine is pickled as the path of its folder.
+    A folder that ``classic-rc index`` built is mapped read-only: several processes share one copy
+    in memory. A file is read as a whole and verified when it is opened for the first time or has
+    changed; after that only the pages in use are read. Such an engine is pickled as the path of its
+    folder.
 
     Parameters
     ----------
@@ -125,7 +126,9 @@ class Sparse(Engine):
         advance: ProgressCallback = lambda n: None,
         **options: Any,
     ) -> BuildReport:
-        """Build an index folder as :func:`~classic_rc.retrieval.building.build_index` does, with its options."""
+        """Build an index folder as :func:`~classic_rc.retrieval.building.build_index` does, with
+        its options.
+        """
         manifest, n_kept = build_index(inputs, place, advance=advance, **options)
         notes = {
             f"{n_kept:,} of {len(manifest.segments):,} segments already existed": n_kept,
@@ -203,7 +206,9 @@ class Sparse(Engine):
         return self.texts[segment][place]
 
     def top(self, queries: Sequence[str], k: int = 10) -> Hits:
-        """Return up to `k` best sentences for each query, among those that share an index term with it."""
+        """Return up to `k` best sentences for each query, among those that share an index term
+        with it.
+        """
         check_depth(k)
         encoded = EncodedQueries.of(self.analyzer, queries)
         parts = self._search(search_top, encoded, k)
@@ -214,7 +219,9 @@ class Sparse(Engine):
         return merge_hits(parts, self._firsts[:-1].tolist(), k)
 
     def best_constrained(self, questions: Sequence[str], options: Sequence[Sequence[str]]) -> Best:
-        """Return the best sentence for each option with an index term of the question and one of the option."""
+        """Return the best sentence for each option with an index term of the question and one of
+        the option.
+        """
         encoded = EncodedQueries.of(self.analyzer, questions, options)
         offsets = offsets_of(list(map(len, options)))
         return merge_best(
@@ -276,7 +283,9 @@ class Sparse(Engine):
         )
 
     def find_with_all_terms(self, texts: Sequence[str]) -> list[NDArray[np.int64]]:
-        """Return for each text the sentences that have all of its index terms, ascending; none without terms."""
+        """Return for each text the sentences that have all of its index terms, ascending; none
+        without terms.
+        """
         encoded = EncodedQueries.of(self.analyzer, texts)
         found = []
         for i, j in pairwise(encoded.texts.offsets.tolist()):
@@ -291,7 +300,9 @@ class Sparse(Engine):
         return found
 
     def best_in_passages(self, questions: Sequence[Question]) -> Best:
-        """See :meth:`Engine.best_in_passages`: all passages are searched at once, with the same bits."""
+        """See :meth:`Engine.best_in_passages`: all passages are searched at once, with the same
+        bits.
+        """
         return best_in_passages(questions, similarity=self.similarity, analyzer=self.analyzer)
 
     def without(self, numbers: Sequence[int]) -> Self:
@@ -333,7 +344,9 @@ class Sparse(Engine):
 
 
 def _group_sentences(sentences: Iterable[str]) -> Iterator[list[str]]:
-    """Yield the sentences of each segment, which ends with the one that reaches or exceeds a limit."""
+    """Yield the sentences of each segment, which ends with the one that reaches or exceeds a
+    limit.
+    """
     max_sentences, max_characters = block_size(MAX_SENTENCES), block_size(MAX_CHARACTERS)
     group: list[str] = []
     characters = 0
@@ -348,7 +361,9 @@ def _group_sentences(sentences: Iterable[str]) -> Iterator[list[str]]:
 
 
 def find_sentences_with_all(segment: Segment, terms: Sequence[str]) -> NDArray[np.int64]:
-    """Return the sentences of a segment that have all of these terms, ascending; none for no terms."""
+    """Return the sentences of a segment that have all of these terms, ascending; none for no
+    terms.
+    """
     found = segment.find(terms)
     if not len(found) or (found < 0).any():
         return np.empty(0, dtype=np.int64)
@@ -369,8 +384,9 @@ def _intersect(few: NDArray[np.int32], many: NDArray[np.int32]) -> NDArray[np.in
 def without_sentences(segment: Segment, numbers: NDArray[np.int64]) -> Segment:
     """Return the segment as if these sentences had no token; the others keep their numbers.
 
-    Everything that scores depend on changes accordingly: frequencies, the number of sentences with a token, and
-    their mean length. The number of all sentences, which ``classic`` uses, is the same as before.
+    Everything that scores depend on changes accordingly: frequencies, the number of sentences with
+    a token, and their mean length. The number of all sentences, which ``classic`` uses, is the same
+    as before.
     """
     drop = np.zeros(segment.n_sentences, dtype=np.bool_)
     drop[numbers] = True

@@ -1,4 +1,6 @@
-"""The files of an index folder: segments, which describe and check themselves, and the manifest that lists them."""
+"""The files of an index folder: segments, which describe and check themselves, and the manifest
+that lists them.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ INDEX_FORMAT = 2
 MANIFEST = "manifest.json"
 
 VERIFIED = "verified.json"
-"""The file that names the states of segment files that were verified. It may be removed at any time."""
+"""The file that names the states of segment files that were verified. It may be removed at any
+time.
+"""
 
 SEGMENTS = "segment-*"
 """The pattern of the names of segment files, complete or not."""
@@ -59,7 +63,9 @@ _TAIL_SIZE = 8 + _DIGEST_SIZE  # the length of the table, and the sha256 of all 
 _READ_AT_ONCE = 2**20
 
 _SETTLED_NANOSECONDS = 2 * 10**9
-"""The age from which a change of a file always alters its times: file systems count in steps of up to 2 seconds."""
+"""The age from which a change of a file always alters its times: file systems count in steps of
+up to 2 seconds.
+"""
 
 _ARRAYS = (
     *(
@@ -85,7 +91,9 @@ class StoredSegment(NamedTuple):
 
 
 def segment_key(texts: StoredTexts, places: Arrays, analyzer: Analyzer) -> str:
-    """Return a hash of what a segment is built from: the sentences, their places, and the analyzer."""
+    """Return a hash of what a segment is built from: the sentences, their places, and the
+    analyzer.
+    """
     digest = hashlib.sha256(
         repr((INDEX_FORMAT, analyzer.signature, _hash_sample(analyzer))).encode()
     )
@@ -104,8 +112,8 @@ def segment_name(key: str) -> str:
 def write_segment(folder: Path, key: str, arrays: Arrays) -> StoredSegment:
     """Write a segment to one file, which appears only when it is complete and on the disk.
 
-    The arrays come first, each at a multiple of 64 bytes; then a table with their types and lengths as JSON, the
-    length of the table in eight bytes, and the sha256 of all that.
+    The arrays come first, each at a multiple of 64 bytes; then a table with their types and lengths
+    as JSON, the length of the table in eight bytes, and the sha256 of all that.
     """
     path = folder / segment_name(key)
     temporary = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
@@ -153,7 +161,9 @@ def map_segment(folder: Path, stored: StoredSegment) -> Arrays:
 
 
 def _check_listed(path: Path, file: BinaryIO, stored: StoredSegment) -> None:
-    """Check that a file is the one that the manifest lists, by its size and the digest at its end."""
+    """Check that a file is the one that the manifest lists, by its size and the digest at its
+    end.
+    """
     size, sha256 = _read_end(path, file)
     if size != stored.size:
         raise _damage_error(path, f"{size:,} bytes", f"{stored.size:,}")
@@ -164,10 +174,12 @@ def _check_listed(path: Path, file: BinaryIO, stored: StoredSegment) -> None:
 def open_segments(
     folder: Path, segments: Sequence[StoredSegment], *, thoroughly: bool = False
 ) -> list[Arrays]:
-    """Return the arrays of segment files, read-only and verified; the operating system reads them when needed.
+    """Return the arrays of segment files, read-only and verified; the operating system reads them
+    when needed.
 
-    A file is read as a whole the first time, or with `thoroughly`. After that, only what is used is read, for as
-    long as the file's size, times and inode stay the same; the file :data:`VERIFIED` remembers these.
+    A file is read as a whole the first time, or with `thoroughly`. After that, only what is used is
+    read, for as long as the file's size, times and inode stay the same; the file :data:`VERIFIED`
+    remembers these.
     """
     notes, new = ({} if thoroughly else _read_notes(folder)), dict[str, str]()
     opened: list[Arrays] = []

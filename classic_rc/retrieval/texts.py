@@ -21,7 +21,8 @@ _PREFIX = 8
 
 
 class StoredTexts(Sequence[str]):
-    """Texts that are stored as UTF-8 and decoded on access: text i is ``data[offsets[i]:offsets[i + 1]]``.
+    """Texts that are stored as UTF-8 and decoded on access: text i is ``data[offsets[i]:offsets[i +
+    1]]``.
 
     Examples
     --------
@@ -101,7 +102,9 @@ class StoredTexts(Sequence[str]):
         return len(np.unique(np.searchsorted(self.offsets, places, side="right")))
 
     def hash_into(self, digest: hashlib._Hash) -> None:
-        """Update a sha256 with the UTF-8 bytes of each text, after its length in eight bytes, little-endian."""
+        """Update a sha256 with the UTF-8 bytes of each text, after its length in eight bytes,
+        little-endian.
+        """
         for block, bounds in self._blocks():
             starts = bounds[:-1] + np.arange(0, _PREFIX * (len(bounds) - 1), _PREFIX)
             prefixes = starts[:, None] + np.arange(_PREFIX)

@@ -1,4 +1,6 @@
-"""Running: plan, fit and score systems on datasets, in suites, on perturbed copies, and again from records."""
+"""Running: plan, fit and score systems on datasets, in suites, on perturbed copies, and again
+from records.
+"""
 
 from __future__ import annotations
 

@@ -41,14 +41,18 @@ from classic_rc.running.suite import Suite, SuiteDataset
 from classic_rc.systems import System, name_systems, with_companions
 
 _NAME = "{name}"
-"""The name of every system while its cell is computed: a cell does not depend on the user's name for it."""
+"""The name of every system while its cell is computed: a cell does not depend on the user's name
+for it.
+"""
 
 SOURCES = "sources.json"
 """The file next to a folder of cells with what is known about source files."""
 
 
 class CellFolder:
-    """The files of cells in a folder, which is created: each the evaluation of one system, named by its facts."""
+    """The files of cells in a folder, which is created: each the evaluation of one system, named
+    by its facts.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -118,16 +122,19 @@ class CellFolder:
         )
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Data
 
 
 @dataclass(frozen=True)
 class SuiteData:
-    """The data of one dataset of a suite, as it was read, and its options as the library takes them."""
+    """The data of one dataset of a suite, as it was read, and its options as the library takes
+    them.
+    """
 
     entry: SuiteDataset
-    dataset: Dataset  # under its own name, which is part of some signatures; span questions have candidates
+    # under its own name, which is part of some signatures; span questions have candidates
+    dataset: Dataset
     protocol: Protocol  # with data that has candidates
     seconds: float  # that reading the dataset took
 
@@ -147,7 +154,8 @@ class SuiteData:
         }
 
     def _data_facts(self, dataset: Dataset) -> dict[str, Any]:
-        # The fingerprint leaves out fields such as the author, which folds may follow from; the files have them.
+        # The fingerprint leaves out fields such as the author, which folds may follow from; the
+        # files have them.
         sources = sorted(source.sha256 for source in dataset.sources)
         return {
             "name": dataset.name,
@@ -166,8 +174,9 @@ def read_data(
 ) -> SuiteData:
     """Read a dataset of a suite, and the data to learn from, and check the options that need it.
 
-    `read` reads a dataset, and `clock` returns the time, to measure how long that takes. Data that cannot be read
-    or hides its gold is a DataError, an option that has no meaning for the data a UsageError.
+    `read` reads a dataset, and `clock` returns the time, to measure how long that takes. Data that
+    cannot be read or hides its gold is a DataError, an option that has no meaning for the data a
+    UsageError.
     """
     values = entry.values
     start = clock()
@@ -191,7 +200,7 @@ def read_data(
     return SuiteData(entry, dataset, replace(protocol, metrics=metrics), seconds)
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Running
 
 
@@ -246,10 +255,11 @@ class DatasetRun:
     def iter_cells(
         self, jobs: int = 1, starts: Callable[[str], None] = lambda name: None
     ) -> Iterator[FinishedCell]:
-        """Find or compute the cells, and yield each when it is finished and kept: first those that were kept.
+        """Find or compute the cells, and yield each when it is finished and kept: first those that
+        were kept.
 
-        `jobs` is the number of processes of joblib's backend. `starts` is called with the name of a system, or of
-        several, when their work starts.
+        `jobs` is the number of processes of joblib's backend. `starts` is called with the name of a
+        system, or of several, when their work starts.
         """
         for name, error in self._errors.items():
             yield FinishedCell(System(name=name), error)
@@ -290,7 +300,8 @@ class DatasetRun:
     def facts_of(self, system: System) -> dict[str, Any]:
         """Return the facts that determine a system's results; paths and names are not among them.
 
-        Code that cannot be identified is an UnidentifiedCodeError, a file that cannot be read a DataError.
+        Code that cannot be identified is an UnidentifiedCodeError, a file that cannot be read a
+        DataError.
         """
         paths: dict[str, str] = {}  # by digest
 
@@ -347,10 +358,12 @@ class DatasetRun:
             yield i, _compute_cell(self.data, system, shared)
 
     def evaluation(self, *, final: bool = True) -> Evaluation:
-        """Return the evaluation that the finished cells make, under the suite's name of the dataset.
+        """Return the evaluation that the finished cells make, under the suite's name of the
+        dataset.
 
-        If it is `final`, it has intervals and p-values where the suite asks for them. Otherwise it has an error for
-        each cell that is not finished. If no system answers and none failed, the error of the first one is raised.
+        If it is `final`, it has intervals and p-values where the suite asks for them. Otherwise it
+        has an error for each cell that is not finished. If no system answers and none failed, the
+        error of the first one is raised.
         """
         data, entry = self.data, self.data.entry
         assert data.dataset.task is not None

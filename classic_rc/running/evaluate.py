@@ -1,4 +1,6 @@
-"""The pipeline: check and fit; encode, score, decide and tally block by block; then make the rows."""
+"""The pipeline: check and fit; encode, score, decide and tally block by block; then make the
+rows.
+"""
 
 from __future__ import annotations
 
@@ -89,18 +91,19 @@ def evaluate(
     Parameters
     ----------
     dataset : Dataset, or table in memory
-        Its gold answers must be known. A Hugging Face ``Dataset``, a data frame or an Arrow table is read as
-        :func:`~classic_rc.from_rows` does.
+        Its gold answers must be known. A Hugging Face ``Dataset``, a data frame or an Arrow table
+        is read as :func:`~classic_rc.from_rows` does.
     systems : mapping or sequence
-        Solvers, specifications of solvers (``"sw+d,window=30"``) and paths of files of predictions; in a mapping,
-        by name. Solvers are cloned, never changed. Of several systems, those that do not answer such questions, or
-        fail, are in :attr:`Evaluation.errors`, with the reason.
+        Solvers, specifications of solvers (``"sw+d,window=30"``) and paths of files of predictions;
+        in a mapping, by name. Solvers are cloned, never changed. Of several systems, those that do
+        not answer such questions, or fail, are in :attr:`Evaluation.errors`, with the reason.
     protocol : Protocol, optional
         How they run, and what is reported.
     jobs : int
-        Number of processes that score, -1 for all cores. The results do not depend on it. On Linux, solvers that
-        need only arrays and learn nothing from gold score in forks of this process. joblib runs the others: with
-        loky by default, on a cluster inside ``joblib.parallel_config(backend="dask")`` and the like.
+        Number of processes that score, -1 for all cores. The results do not depend on it. On Linux,
+        solvers that need only arrays and learn nothing from gold score in forks of this process.
+        joblib runs the others: with loky by default, on a cluster inside
+        ``joblib.parallel_config(backend="dask")`` and the like.
     read_seconds : float
         Seconds that reading the dataset took, for the report.
     progress : bool
@@ -110,8 +113,8 @@ def evaluate(
     on_row : callable, optional
         Called with the evaluation so far whenever a system is finished, or has failed.
     **settings
-        Settings of `protocol` by name: ``cv=5``, ``ties="first"``, ``by="type"``, ``intervals=True``; see
-        :class:`~classic_rc.protocol.Protocol`.
+        Settings of `protocol` by name: ``cv=5``, ``ties="first"``, ``by="type"``,
+        ``intervals=True``; see :class:`~classic_rc.protocol.Protocol`.
 
     Returns
     -------
@@ -120,8 +123,8 @@ def evaluate(
     Raises
     ------
     UsageError
-        A setting is unknown or has a wrong value, or no system answers the task, or all need data that was not
-        given.
+        A setting is unknown or has a wrong value, or no system answers the task, or all need data
+        that was not given.
     SystemFailedError
         All systems fail: the error of the first one.
     DataError
@@ -208,7 +211,9 @@ class _Run:
     def finish_systems(
         self, shared: EncodingCache, jobs: int, advance: Progress
     ) -> Iterator[tuple[str, Row | ClassicRCError]]:
-        """Fit, score and measure the systems; yield the name and the row, or the error, of each finished one."""
+        """Fit, score and measure the systems; yield the name and the row, or the error, of each
+        finished one.
+        """
         plan, dataset = self.plan, self.plan.dataset
         yield from plan.errors.items()
         for ready in plan.systems:
@@ -325,10 +330,12 @@ class _Run:
 
 
 def _next_batch(solvers: Sequence[Solver], dataset: Dataset, is_large: bool) -> tuple[int, bool]:
-    """Return how many systems are scored together on each block, and whether a block may be a part of the dataset.
+    """Return how many systems are scored together on each block, and whether a block may be a part
+    of the dataset.
 
-    Generated spans are made once for all systems. Else one system is finished before the next one starts, and its
-    encoding is freed if no other system needs it. But the encoding of a part serves all systems that can use it.
+    Generated spans are made once for all systems. Else one system is finished before the next one
+    starts, and its encoding is freed if no other system needs it. But the encoding of a part serves
+    all systems that can use it.
     """
     if dataset.span_generator is not None:
         return len(solvers), True
@@ -350,7 +357,9 @@ def _tally_block(
 def fit_systems(
     name: str, solver: Solver, plan: EvaluationPlan, shared: EncodingCache
 ) -> list[tuple[str, FittedSystem]]:
-    """Return a row's system; if it is tuned on the data it reports, also its cross-fitted system."""
+    """Return a row's system; if it is tuned on the data it reports, also its cross-fitted
+    system.
+    """
 
     def fit(row: str = name, **how: bool) -> tuple[str, FittedSystem]:
         return row, FittedSystem(
@@ -417,7 +426,9 @@ def _make_row(system: FittedSystem, outcomes: Outcomes, read_seconds: float) -> 
 
 
 def _tie_tolerance(system: FittedSystem) -> float | str | None:
-    """Return the tolerance of ties for the signature; None for the default and for rules without one."""
+    """Return the tolerance of ties for the signature; None for the default and for rules without
+    one.
+    """
     tolerance = getattr(system.decision, "tie_tolerance", None)
     if tolerance is None or tolerance != ABSOLUTE_TIE_TOLERANCE:
         return tolerance
@@ -434,7 +445,8 @@ def measure_given(
     protocol: Protocol,
     groups: Mapping[str, NDArray[np.bool_]],
 ) -> dict[str, tuple[GivenNumber, ...]]:
-    """Return the numbers of the systems that are given, or whose files answer a sample of the questions.
+    """Return the numbers of the systems that are given, or whose files answer a sample of the
+    questions.
 
     The intervals of a sample are from resamples of its passages.
     """
@@ -527,8 +539,8 @@ class PredictionRun:
     """A solver's output on a dataset, or on a block of it."""
 
     questions: Sequence[Question]
-    # Candidates that tie for the best score have equal ones, so that a file of them decides as the solver does.
-    # None for generated spans, whose scores are dropped block by block.
+    # Candidates that tie for the best score have equal ones, so that a file of them decides as the
+    # solver does. None for generated spans, whose scores are dropped block by block.
     scores: Scores | None
     predictions: list[Prediction] | None  # None if only scores were requested
     warnings: tuple[
@@ -544,7 +556,9 @@ class PredictionRun:
 def predict(
     dataset: Dataset, solver: SystemLike, protocol: Protocol | None = None, **settings: Any
 ) -> PredictionRun:
-    """Score a dataset's candidates and answer its questions: :func:`predict_blocks`, with all blocks as one."""
+    """Score a dataset's candidates and answer its questions: :func:`predict_blocks`, with all
+    blocks as one.
+    """
     blocks = list(predict_blocks(dataset, solver, protocol, **settings))
     scores = [block.scores for block in blocks if block.scores is not None]
     answers = [block.predictions for block in blocks if block.predictions is not None]
@@ -566,13 +580,15 @@ def predict_blocks(
     shared: EncodingCache | None = None,
     **settings: Any,
 ) -> Iterator[PredictionRun]:
-    """Score a dataset's candidates and, unless `decide` is false, answer its questions, block by block in order.
+    """Score a dataset's candidates and, unless `decide` is false, answer its questions, block by
+    block in order.
 
-    Gold may be hidden. A solver is cloned, never changed; a file of predictions has its answers already. Scores
-    need no threshold. `jobs` and the settings are as in :func:`classic_rc.evaluate`; `shared` has encodings to
-    share with other calls on the same datasets. A block has all questions, unless the dataset is large and the
-    solver needs no other question. A UsageError says that a threshold or a parameter must be tuned, but that there
-    is no tuning data and gold is hidden.
+    Gold may be hidden. A solver is cloned, never changed; a file of predictions has its answers
+    already. Scores need no threshold. `jobs` and the settings are as in
+    :func:`classic_rc.evaluate`; `shared` has encodings to share with other calls on the same
+    datasets. A block has all questions, unless the dataset is large and the solver needs no other
+    question. A UsageError says that a threshold or a parameter must be tuned, but that there is no
+    tuning data and gold is hidden.
     """
     dataset = require_dataset(dataset, "dataset")
     _check_jobs(jobs)
@@ -630,7 +646,9 @@ def _data_warnings(dataset: Dataset, solvers: Sequence[Solver]) -> Iterator[str]
 _EXAMINED_PASSAGES = 20
 _EXAMINED_CHARACTERS = 1000
 _LONG_WORD = 4
-"""Characters of a word in a script without spaces: in none of them are words that long on average."""
+"""Characters of a word in a script without spaces: in none of them are words that long on
+average.
+"""
 
 
 def _leaves_sentences(tokenizer: str, texts: Sequence[str]) -> bool:

@@ -1,4 +1,6 @@
-"""Explanations of single questions by a solver that is fitted as for an evaluation, or of its words by ablation."""
+"""Explanations of single questions by a solver that is fitted as for an evaluation, or of its
+words by ablation.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +24,12 @@ from classic_rc.systems import SystemLike
 
 
 class Explainer:
-    """A solver fitted and tuned as in :func:`classic_rc.evaluate`, to explain the scores behind its row.
+    """A solver fitted and tuned as in :func:`classic_rc.evaluate`, to explain the scores behind its
+    row.
 
-    If the solver learns or is tuned out of fold, the solver of the fold that has not seen a question explains it.
-    The answer equals the row's: a threshold is tuned when the first answer is requested, if gold is known.
+    If the solver learns or is tuned out of fold, the solver of the fold that has not seen a
+    question explains it. The answer equals the row's: a threshold is tuned when the first answer is
+    requested, if gold is known.
 
     Parameters
     ----------
@@ -88,7 +92,9 @@ class Explainer:
             return None
 
     def explain(self, i: int) -> Explanation:
-        """Return the explanation of the question at position `i`, by ablation if the solver has none."""
+        """Return the explanation of the question at position `i`, by ablation if the solver has
+        none.
+        """
         (explanation,) = self.each([i])
         explains = (
             c.numbers or c.marks or c.quote or c.make_formula for c in explanation.candidates
@@ -161,13 +167,14 @@ class _Part(NamedTuple):
 
 
 def measure_words(solver: Solver, explanation: Explanation) -> Explanation:
-    """Explain scores by ablation: how much each word of passage, question and candidate changes each score.
+    """Explain scores by ablation: how much each word of passage, question and candidate changes
+    each score.
 
-    Blanks take the place of a word, so that all other words keep their places. A question is scored at most
-    :data:`MOST_ABLATIONS` times; words of a long passage are left out several at a time. An effect is the score
-    minus the score without the word; effects do not add up to the score. The words of the largest effects are the
-    numbers of the explanation, and are marked in the passage. A note says so if the solver cannot score a question
-    without one of its words.
+    Blanks take the place of a word, so that all other words keep their places. A question is scored
+    at most :data:`MOST_ABLATIONS` times; words of a long passage are left out several at a time. An
+    effect is the score minus the score without the word; effects do not add up to the score. The
+    words of the largest effects are the numbers of the explanation, and are marked in the passage.
+    A note says so if the solver cannot score a question without one of its words.
     """
     question = explanation.question
     if not explanation.candidates:
@@ -202,7 +209,9 @@ def measure_words(solver: Solver, explanation: Explanation) -> Explanation:
 
 
 def _parts_of(question: Question) -> list[_Part]:
-    """Return the words to leave out; those of the candidates are left out of all candidates at once."""
+    """Return the words to leave out; those of the candidates are left out of all candidates at
+    once.
+    """
     text = question.text.replace(PLACEHOLDER, " " * len(PLACEHOLDER))
     parts = [_Part("question", m[0], m.start(), m.end()) for m in _WORD.finditer(text)]
     if question.task.has_choices:

@@ -1,6 +1,7 @@
 """A solver ready to answer a dataset: fitted, and tuned on other data, out of fold, or not at all.
 
-The datasets' shared encodings, the blocks that are scored at once and scoring in several processes are here too.
+The datasets' shared encodings, the blocks that are scored at once and scoring in several processes
+are here too.
 """
 
 from __future__ import annotations
@@ -58,7 +59,9 @@ class EncodingCache:
     def reordered(
         self, dataset: Dataset, index: NDArray[np.int64], seed: int
     ) -> tuple[SharedQuestions, NDArray[np.int64]]:
-        """Return what :func:`reorder_options` does for the questions at `index`, which their number identifies."""
+        """Return what :func:`reorder_options` does for the questions at `index`, which their
+        number identifies.
+        """
         key = id(dataset), len(index), seed
         if key not in self._reordered:
             copies, places = reorder_options([dataset[i] for i in index.tolist()], seed)
@@ -73,7 +76,9 @@ class EncodingCache:
         }
 
     def keep_analyzers(self, solvers: Sequence[Solver]) -> None:
-        """Free the encodings under analyzers that neither these solvers nor those of later calls have."""
+        """Free the encodings under analyzers that neither these solvers nor those of later calls
+        have.
+        """
         needed = _with_members([*solvers, *self.later])
         analyzers = {get_analyzer(s.analyzer) for s in needed if s.analyzer is not None}
         for shared in (*self._shared.values(), *(copies for copies, _ in self._reordered.values())):
@@ -98,7 +103,9 @@ _CANDIDATE_CHARACTERS = 2**7  # what a candidate needs in memory, in characters 
 
 
 def scores_in_parts(solver: Solver, dataset: Dataset) -> bool:
-    """Return whether a configured solver can answer a part of the dataset without the rest: it learns nothing."""
+    """Return whether a configured solver can answer a part of the dataset without the rest: it
+    learns nothing.
+    """
     is_apart = solver.learns_from == "nothing" and not solver.is_trained
     return is_apart and not FittedSystem.needs_tuning(solver, dataset)
 
@@ -106,11 +113,13 @@ def scores_in_parts(solver: Solver, dataset: Dataset) -> bool:
 def iter_blocks(
     dataset: Dataset, shared: EncodingCache | None = None, *, in_parts: bool = False
 ) -> Iterator[QuestionBlock]:
-    """Yield the dataset in blocks of consecutive questions, to be scored and answered one after the other.
+    """Yield the dataset in blocks of consecutive questions, to be scored and answered one after the
+    other.
 
-    A block ends before a passage that it does not have yet. Generated spans are made passage by passage, shared by
-    the passage's questions, and freed after their block. Other candidates are one block, unless the dataset is
-    large and `in_parts` allows several: then a passage that occurs again, far from its first place, is in several.
+    A block ends before a passage that it does not have yet. Generated spans are made passage by
+    passage, shared by the passage's questions, and freed after their block. Other candidates are
+    one block, unless the dataset is large and `in_parts` allows several: then a passage that occurs
+    again, far from its first place, is in several.
     """
     generated: dict[int, Sequence[Candidate] | None] = {}  # by passage
 
@@ -140,12 +149,16 @@ def iter_blocks(
 
 
 def is_one_block(dataset: Dataset) -> bool:
-    """Return whether a dataset whose candidates are given is one block, even if several are allowed."""
+    """Return whether a dataset whose candidates are given is one block, even if several are
+    allowed.
+    """
     return len(next(iter_blocks(dataset, in_parts=True)).places) == len(dataset)
 
 
 class MemberComparison:
-    """A comparison of a combination's answers with those of its members, collected block by block."""
+    """A comparison of a combination's answers with those of its members, collected block by
+    block.
+    """
 
     def __init__(self) -> None:
         self._metric: Metric | None = None
@@ -182,7 +195,9 @@ _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
 def _guarded(method: _Method) -> _Method:
-    """Return a method whose errors of the solver's code are :class:`~classic_rc.errors.SystemFailedError`."""
+    """Return a method whose errors of the solver's code are
+    :class:`~classic_rc.errors.SystemFailedError`.
+    """
 
     @wraps(method)
     def guarded(self: FittedSystem, *args: Any, **kwargs: Any) -> Any:
@@ -195,12 +210,13 @@ def _guarded(method: _Method) -> _Method:
 class FittedSystem:
     """A configured solver, fitted to answer one dataset, and the origin of its tuned constants.
 
-    The solver has an explicit decision (:func:`~classic_rc.running.plan.configure_solver`), and `protocol` has
-    the data to learn from and to tune on. With `tune` it is tuned on the tuning data, with `cross_fit` out of fold
-    on `dataset`. `shared` has encodings to share with other systems, and `name` is its row's name, for errors.
+    The solver has an explicit decision (:func:`~classic_rc.running.plan.configure_solver`), and
+    `protocol` has the data to learn from and to tune on. With `tune` it is tuned on the tuning
+    data, with `cross_fit` out of fold on `dataset`. `shared` has encodings to share with other
+    systems, and `name` is its row's name, for errors.
 
-    The constructor raises a UsageError if data is needed that was not given, or gold that is hidden. All methods
-    raise a SystemFailedError if the solver's code raised an error.
+    The constructor raises a UsageError if data is needed that was not given, or gold that is
+    hidden. All methods raise a SystemFailedError if the solver's code raised an error.
     """
 
     def __init__(
@@ -267,8 +283,9 @@ class FittedSystem:
     def _learn(self, train: Sequence[Question] | None) -> Solver:
         """Return the fitted solver, tuned if there is tuning data.
 
-        If it learns from some of the tuning data, it is tuned on scores of solvers that have not: its own scores of
-        questions that it has learned from say nothing about those of other questions.
+        If it learns from some of the tuning data, it is tuned on scores of solvers that have not:
+        its own scores of questions that it has learned from say nothing about those of other
+        questions.
         """
         solver = self._fit(train)
         if self.tune is None:
@@ -344,7 +361,9 @@ class FittedSystem:
         return self.cross_fit or self.tuned_out_of_fold or self._learned is not None
 
     def solver_of(self, i: int) -> Solver:
-        """Return the solver that scores question `i` of the dataset: with one solver per fold, its fold's."""
+        """Return the solver that scores question `i` of the dataset: with one solver per fold,
+        its fold's.
+        """
         by_fold = self._learned or self._tuned
         return self.solver if by_fold is None else by_fold.solvers[by_fold.fold_of[i]]
 
@@ -369,7 +388,9 @@ class FittedSystem:
 
     @_guarded
     def compare_option_orders(self, block: QuestionBlock, scores: Scores) -> None:
-        """Measure how far a learner's result moves with the order of the options, after its decisions."""
+        """Measure how far a learner's result moves with the order of the options, after its
+        decisions.
+        """
         solver, by_fold = self.fitted_solver, self._learned or self._tuned
         if (
             not solver.is_trained
@@ -392,7 +413,9 @@ class FittedSystem:
 
     @_guarded
     def decide(self, block: QuestionBlock, scores: Scores) -> list[Prediction]:
-        """Answer a block of the dataset; it must be the whole dataset if a threshold is tuned out of fold."""
+        """Answer a block of the dataset; it must be the whole dataset if a threshold is tuned
+        out of fold.
+        """
         index, questions = block
         start = time.perf_counter()
         if self._tuned is not None:
@@ -413,7 +436,9 @@ class FittedSystem:
 
     @_guarded
     def compare_members(self, block: QuestionBlock, predictions: Sequence[Prediction]) -> None:
-        """Measure the answers to the last block that was scored and, for a combination, those of its members."""
+        """Measure the answers to the last block that was scored and, for a combination, those of
+        its members.
+        """
         if not self._member_scores or self.expected:
             return
         questions = block.questions
@@ -445,7 +470,9 @@ class FittedSystem:
 
     @_guarded
     def decide_in_expectation(self, block: QuestionBlock, scores: Scores) -> list[Prediction]:
-        """Answer a block in closed form if the solver draws at random and has one, else as :meth:`decide` does."""
+        """Answer a block in closed form if the solver draws at random and has one, else as
+        :meth:`decide` does.
+        """
         predictions = self.solver.expectation(block.questions)
         if predictions is None:
             return self.decide(block, scores)
@@ -454,7 +481,8 @@ class FittedSystem:
 
     @_guarded
     def decide_for_copy(self, block: QuestionBlock, scores: Scores) -> list[Prediction]:
-        """Answer a changed copy of a block that is already decided, with the thresholds found for the original.
+        """Answer a changed copy of a block that is already decided, with the thresholds found for
+        the original.
 
         The copy has the same questions in the same order.
         """
@@ -467,7 +495,9 @@ class FittedSystem:
         return [predictions[i] for i in range(len(block.questions))]
 
     def facts(self) -> dict[str, Any]:
-        """Return the facts about decisions for a row, by field of :class:`~classic_rc.results.outcomes.Row`."""
+        """Return the facts about decisions for a row, by field of
+        :class:`~classic_rc.results.outcomes.Row`.
+        """
         decision = self.decision
         draws_ties = isinstance(decision, Argmax) and decision.ties == "random"
         seed = getattr(decision if draws_ties else self.solver, "seed", None)
@@ -533,17 +563,21 @@ def _dataset_of(questions: Sequence[Question]) -> Dataset:
 
 
 MIN_SHARD_PASSAGES = 25_000
-"""Fewer passages than this are scored faster than another process starts and imports its modules."""
+"""Fewer passages than this are scored faster than another process starts and imports its
+modules.
+"""
 
 MIN_FORK_PASSAGES = 1_000
 """Fewer passages than this are not worth a fork."""
 
 
 def score_in_shards(solver: Solver, questions: Sequence[Question], jobs: int = 1) -> list[Scores]:
-    """Return the solver's scores, computed by up to `jobs` processes; for a combination also those of each member.
+    """Return the solver's scores, computed by up to `jobs` processes; for a combination also those
+    of each member.
 
-    The processes are forks if the solver needs nothing but arrays and this process can be forked, else processes of
-    joblib's current backend. The scores of a question depend only on that question, so neither changes them.
+    The processes are forks if the solver needs nothing but arrays and this process can be forked,
+    else processes of joblib's current backend. The scores of a question depend only on that
+    question, so neither changes them.
     """
     if jobs == 1 or not isinstance(questions, EncodedDataset):
         return _checked_with_members(solver, questions, jobs)

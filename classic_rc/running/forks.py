@@ -1,4 +1,6 @@
-"""Work in forked copies of this process, which see its arrays without a copy and send back their results."""
+"""Work in forked copies of this process, which see its arrays without a copy and send back their
+results.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ _Result = TypeVar("_Result")
 
 
 def count_jobs(jobs: int) -> int:
-    """Return the number of jobs; -1 is one for each core that this process may use, -2 one less; 0 is refused."""
+    """Return the number of jobs; -1 is one for each core that this process may use, -2 one less;
+    0 is refused.
+    """
     if jobs == 0:
         raise UsageError(
             "jobs must be 1 or more, or -1 for all cores, got 0",
@@ -37,10 +41,11 @@ def count_jobs(jobs: int) -> int:
 
 
 def can_fork() -> bool:
-    """Return whether this process can be forked safely: on Linux, from the main thread, without other threads.
+    """Return whether this process can be forked safely: on Linux, from the main thread, without
+    other threads.
 
-    A fork has one thread, and a lock that another thread holds at that moment stays locked in it. The thread that
-    shows progress is harmless, because forks show nothing.
+    A fork has one thread, and a lock that another thread holds at that moment stays locked in it.
+    The thread that shows progress is harmless, because forks show nothing.
     """
     names = [
         thread.name for thread in threading.enumerate() if thread is not threading.main_thread()
@@ -50,10 +55,12 @@ def can_fork() -> bool:
 
 
 def map_in_forks(function: Callable[[_Item], _Result], items: Sequence[_Item]) -> list[_Result]:
-    """Return the function's result for each item, each computed in a fork of its own, all at the same time.
+    """Return the function's result for each item, each computed in a fork of its own, all at the
+    same time.
 
-    The function neither prints nor starts threads. Items are not copied; results are pickled. What the function
-    raised for the first item where it raised something is raised here, and a RuntimeError if a fork was killed.
+    The function neither prints nor starts threads. Items are not copied; results are pickled. What
+    the function raised for the first item where it raised something is raised here, and a
+    RuntimeError if a fork was killed.
     """
     forks: list[tuple[int, int]] = []
     try:
@@ -93,7 +100,9 @@ def _start(function: Callable[[Any], Any], item: Any) -> tuple[int, int]:
 
 
 def _send_result(function: Callable[[Any], Any], item: Any, end: int) -> NoReturn:
-    """Run the function, write its result or its exception, and end the process without any cleaning up."""
+    """Run the function, write its result or its exception, and end the process without any
+    cleaning up.
+    """
     try:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         try:

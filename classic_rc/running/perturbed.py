@@ -1,7 +1,9 @@
-"""Does a system read? Its scores on perturbed copies of a dataset, next to its score on the original.
+"""Does a system read? Its scores on perturbed copies of a dataset, next to its score on the
+original.
 
-A drop shows that a system uses what a copy lacks. No drop shows that it does not, which says as much about the
-dataset as about the system: the questions can be answered without (Sugawara et al. 2020, AAAI).
+A drop shows that a system uses what a copy lacks. No drop shows that it does not, which says as
+much about the dataset as about the system: the questions can be answered without (Sugawara et al.
+2020, AAAI).
 """
 
 from __future__ import annotations
@@ -96,7 +98,9 @@ class PerturbedEvaluation:
     warnings: tuple[str, ...] = ()
 
     def records(self) -> list[dict[str, Any]]:
-        """Return a flat record for each system and perturbation, the original among them; scores are fractions."""
+        """Return a flat record for each system and perturbation, the original among them; scores
+        are fractions.
+        """
         records: list[dict[str, Any]] = []
         for original in self.originals:
             system = {
@@ -172,20 +176,21 @@ def evaluate_perturbed(
 ) -> PerturbedEvaluation:
     """Measure systems on a dataset and on its perturbed copies.
 
-    What a system learns from gold (weights, thresholds), it learns once, from the original data. A solver
-    that learns from passages only (counts of words, an index) learns from the copy's.
+    What a system learns from gold (weights, thresholds), it learns once, from the original data. A
+    solver that learns from passages only (counts of words, an index) learns from the copy's.
 
     Parameters
     ----------
     dataset : Dataset
         Its gold answers must be known.
     systems, protocol, jobs, **settings
-        As in :func:`classic_rc.evaluate`. Files of predictions answer the original questions only, so they get an
-        error. Folds are the same for all copies. The first of `metrics` is measured; `seed` is the first seed of
-        the copies, and the seed of the resamples. The intervals measure which passages the dataset has; the score
-        of each resample is the mean over the copies.
+        As in :func:`classic_rc.evaluate`. Files of predictions answer the original questions only,
+        so they get an error. Folds are the same for all copies. The first of `metrics` is measured;
+        `seed` is the first seed of the copies, and the seed of the resamples. The intervals measure
+        which passages the dataset has; the score of each resample is the mean over the copies.
     names : sequence of str
-        Names in :data:`~classic_rc.datasets.perturbations.PERTURBATIONS`; by default all that apply to the task.
+        Names in :data:`~classic_rc.datasets.perturbations.PERTURBATIONS`; by default all that apply
+        to the task.
     seeds : int
         Number of copies by perturbations that draw.
     progress : bool

@@ -1,4 +1,6 @@
-"""The plan of an evaluation: every option checked and every solver configured before anything is fitted."""
+"""The plan of an evaluation: every option checked and every solver configured before anything is
+fitted.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ from classic_rc.text.tokenizers import unspaced_share
 def unused_settings(
     protocol: Protocol, rules: Sequence[Decision], solvers: Sequence[Solver]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the name of each given setting that no rule and no solver uses, with a sentence that says why."""
+    """Yield the name of each given setting that no rule and no solver uses, with a sentence that
+    says why.
+    """
     if protocol.ties is not None and not any(isinstance(rule, Argmax) for rule in rules):
         yield (
             "ties",
@@ -70,7 +74,9 @@ def fold_plan(protocol: Protocol) -> FoldPlan:
 
 
 def prepare_data(protocol: Protocol) -> Protocol:
-    """Return the protocol with its training data as one dataset, and candidates for span questions."""
+    """Return the protocol with its training data as one dataset, and candidates for span
+    questions.
+    """
     train = as_dataset(protocol.train)
     tune = None if protocol.tune is None else require_dataset(protocol.tune, "tune")
     spans = protocol.span_generator
@@ -84,7 +90,8 @@ def prepare_data(protocol: Protocol) -> Protocol:
 def separate_data(protocol: Protocol, dataset: Dataset) -> tuple[Protocol, tuple[str, ...]]:
     """Find what the data to learn from shares with `dataset` and, with `drop_overlap`, drop it.
 
-    Returns the protocol with the remaining data, and notes of what is shared. UsageError if no question is left.
+    Returns the protocol with the remaining data, and notes of what is shared. UsageError if no
+    question is left.
     """
     notes: list[str] = []
 
@@ -120,7 +127,9 @@ def _overlap_note(label: str, other: Dataset, dataset: Dataset, *, dropped: bool
 
 @dataclass(frozen=True)
 class ReadySystem:
-    """A system that can answer the questions: its solver is configured, or its decisions are read."""
+    """A system that can answer the questions: its solver is configured, or its decisions are
+    read.
+    """
 
     name: str  # of its row
     solver: Solver | None = None  # a clone with an explicit decision
@@ -130,7 +139,9 @@ class ReadySystem:
 
 @dataclass(frozen=True)
 class EvaluationPlan:
-    """A checked evaluation: its settings are valid, its solvers are configured, nothing is fitted yet."""
+    """A checked evaluation: its settings are valid, its solvers are configured, nothing is
+    fitted yet.
+    """
 
     dataset: Dataset  # span questions have their candidates
     given: tuple[System, ...]  # with their names; solvers are neither fitted nor configured
@@ -149,10 +160,11 @@ class EvaluationPlan:
 def make_plan(
     dataset: Dataset, systems: Systems, protocol: Protocol, *, needs_system: bool = True
 ) -> EvaluationPlan:
-    """Check systems and settings against the dataset, configure the solvers and read files of predictions.
+    """Check systems and settings against the dataset, configure the solvers and read files of
+    predictions.
 
-    Solvers are cloned, never changed. With `needs_system`, the error of the first system is raised if no system
-    answers these questions.
+    Solvers are cloned, never changed. With `needs_system`, the error of the first system is raised
+    if no system answers these questions.
     """
     named = tuple(name_systems(as_systems(systems)))
     if protocol.tune_metric is not None:
@@ -227,10 +239,11 @@ _analyzers_of_datasets: WeakKeyDictionary[Dataset, str] = WeakKeyDictionary()
 
 
 def default_analyzer(dataset: Dataset) -> str:
-    """Return the analyzer for a dataset's texts: ``char`` for scripts without spaces between words, else ``word``.
+    """Return the analyzer for a dataset's texts: ``char`` for scripts without spaces between words,
+    else ``word``.
 
-    ``word`` would make one token of a whole sentence. A tenth of the letters and digits of passages and questions
-    is enough: no other texts have as many.
+    ``word`` would make one token of a whole sentence. A tenth of the letters and digits of passages
+    and questions is enough: no other texts have as many.
     """
     if dataset not in _analyzers_of_datasets:
         is_unspaced = unspaced_share(_Texts(dataset)) >= _MIN_UNSPACED_SHARE
@@ -250,10 +263,12 @@ class _Texts:
 
 
 def adapt_analyzer(solver: Solver, dataset: Dataset, analyzer: str | None = None) -> None:
-    """Change the analyzers that a solver and its members were not given: those that are the default of their class.
+    """Change the analyzers that a solver and its members were not given: those that are the default
+    of their class.
 
-    Variants keep the analyzers of their papers. Without `analyzer`, the default ``word`` becomes ``char`` for
-    scripts without spaces between words; ``word+lower`` is another spelling of ``word`` that stays.
+    Variants keep the analyzers of their papers. Without `analyzer`, the default ``word`` becomes
+    ``char`` for scripts without spaces between words; ``word+lower`` is another spelling of
+    ``word`` that stays.
     """
     if analyzer is not None:
         get_analyzer(analyzer)
@@ -267,7 +282,9 @@ def adapt_analyzer(solver: Solver, dataset: Dataset, analyzer: str | None = None
 
 
 def _leaves_analyzer_open(solver: Solver) -> bool:
-    """Return whether a solver has its default analyzer, and no variant but the one that is the default itself."""
+    """Return whether a solver has its default analyzer, and no variant but the one that is the
+    default itself.
+    """
     own, default = (s.get_params(deep=False) for s in (solver, type(solver)()))
     changed = {name for name in own if name != "decision" and own[name] != default[name]}
     return "analyzer" not in changed and (not changed or solver.variant_name() is None)
@@ -290,7 +307,9 @@ def _has_analyzer(solver: Solver, analyzer: str) -> bool:
 
 
 def require_gold(dataset: Dataset, purpose: str) -> None:
-    """Raise a DataError if any gold answer is hidden; its message gives `purpose` as the consequence."""
+    """Raise a DataError if any gold answer is hidden; its message gives `purpose` as the
+    consequence.
+    """
     hidden = sum(question.gold is None for question in dataset)
     if hidden:
         raise DataError(
@@ -305,7 +324,9 @@ def require_gold(dataset: Dataset, purpose: str) -> None:
 def check_data_to_learn(
     solver: Solver, dataset: Dataset, protocol: Protocol, *, cross_fit: bool
 ) -> None:
-    """Check that a configured solver can learn from, and be tuned on, a protocol's data or `dataset` itself."""
+    """Check that a configured solver can learn from, and be tuned on, a protocol's data or
+    `dataset` itself.
+    """
     train, tune = as_dataset(protocol.train), protocol.tune
     learns, tunes = solver.learns_from == "gold", solver.tunes_parameters
     learns_here = protocol.cv is not None and learns and train is None
@@ -338,12 +359,14 @@ def check_data_to_learn(
 
 
 def configure_solver(solver: Solver, dataset: Dataset, protocol: Protocol | None = None) -> Solver:
-    """Return a clone of the solver with an explicit decision for the dataset's task and the settings applied.
+    """Return a clone of the solver with an explicit decision for the dataset's task and the
+    settings applied.
 
-    The solver's default decision replaces one that does not fit the task: an argmax, which most published variants
-    have, if several candidates may be right; a threshold, if exactly one is. For scripts without spaces between
-    words, the analyzer ``word`` becomes ``char`` (:func:`adapt_analyzer`). A dataset without questions or of a task
-    that the solver does not answer, and a decision that is not a rule, are UsageErrors.
+    The solver's default decision replaces one that does not fit the task: an argmax, which most
+    published variants have, if several candidates may be right; a threshold, if exactly one is. For
+    scripts without spaces between words, the analyzer ``word`` becomes ``char``
+    (:func:`adapt_analyzer`). A dataset without questions or of a task that the solver does not
+    answer, and a decision that is not a rule, are UsageErrors.
     """
     protocol = protocol or Protocol()
     task = dataset.task
@@ -402,7 +425,9 @@ def require_same_task(other: Dataset, dataset: Dataset, role: str) -> None:
 
 
 def clone_unfitted(solver: Solver) -> Solver:
-    """Return an unfitted clone with the same decision, even if it is not a constructor parameter."""
+    """Return an unfitted clone with the same decision, even if it is not a constructor
+    parameter.
+    """
     copy: Solver = clone(solver)
     copy.decision = solver.decision
     return copy

@@ -41,10 +41,11 @@ from classic_rc.systems import System
 
 
 class RecordedFiles:
-    """A finder of a record's files and folders: at their recorded path, or by content below other folders.
+    """A finder of a record's files and folders: at their recorded path, or by content below other
+    folders.
 
-    `base` is the record's folder, which its relative paths start from. `places` are searched, at any depth, for
-    files that are missing at their recorded path or have changed.
+    `base` is the record's folder, which its relative paths start from. `places` are searched, at
+    any depth, for files that are missing at their recorded path or have changed.
     """
 
     def __init__(self, base: Path, places: Sequence[str] = ()) -> None:
@@ -63,9 +64,11 @@ class RecordedFiles:
         return Path(os.path.normpath(self._base / path))
 
     def candidates(self, path: str) -> Iterator[Path]:
-        """Yield the possible places of a folder: its own, the other folders, and below them those of its name.
+        """Yield the possible places of a folder: its own, the other folders, and below them those
+        of its name.
 
-        Shards that are read as one file are found at their own place and directly in the other folders.
+        Shards that are read as one file are found at their own place and directly in the other
+        folders.
         """
         own = self.place(path)
         yield from (
@@ -82,7 +85,9 @@ class RecordedFiles:
             )
 
     def find(self, kept: Mapping[str, Any]) -> str:
-        """Return the path of a file or folder with the recorded content, or raise the error of :meth:`problem`."""
+        """Return the path of a file or folder with the recorded content, or raise the error of
+        :meth:`problem`.
+        """
         own = self.place(kept["path"])
         candidates = (
             self.candidates(kept["path"])
@@ -95,7 +100,9 @@ class RecordedFiles:
         raise self.problem(kept)
 
     def _same_size_files(self, own: Path, size: int) -> Iterator[Path]:
-        """Return the files of a size: the one at its recorded path first, then all below the other folders."""
+        """Return the files of a size: the one at its recorded path first, then all below the
+        other folders.
+        """
         below = (path for place in self._places for path in sorted(place.rglob("*")))
         return (
             path
@@ -144,9 +151,10 @@ class RestoredRecord:
 
 
 LEARNED_TOLERANCE = 1e-9
-"""If versions of packages differ from the record's, numbers of rows that learn from gold, or are tuned in more than
-a threshold, may differ by this much, relative or absolute: linear algebra and optimisers change in last digits.
-All other rows have the same digits everywhere."""
+"""If versions of packages differ from the record's, numbers of rows that learn from gold, or are
+tuned in more than a threshold, may differ by this much, relative or absolute: linear algebra and
+optimisers change in last digits. All other rows have the same digits everywhere.
+"""
 
 
 def restore_record(
@@ -154,9 +162,10 @@ def restore_record(
 ) -> RestoredRecord:
     """Find and check the data of a record that ``run --save`` wrote.
 
-    Files that are not at their recorded path are searched for in the folders `places`; they are recognised by
-    content. `trust` says whether users' own code may run; with None data, files and code are only compared, and no
-    solver is made. A DataError or UsageError says why a record cannot be run again, or a solver not be restored.
+    Files that are not at their recorded path are searched for in the folders `places`; they are
+    recognised by content. `trust` says whether users' own code may run; with None data, files and
+    code are only compared, and no solver is made. A DataError or UsageError says why a record
+    cannot be run again, or a solver not be restored.
     """
     source = str(path)
     record: Any = parse_json(read_text(path), source)
@@ -219,7 +228,9 @@ def restore_record(
 
 
 def _check_form(run: Mapping[str, Any], source: str) -> None:
-    """Look up the fields that are compared at the end, so a missing field is an error before any work."""
+    """Look up the fields that are compared at the end, so a missing field is an error before any
+    work.
+    """
     try:
         Protocol.from_plain(run["protocol"]["settings"])
     except UsageError as error:
@@ -236,7 +247,9 @@ def _check_form(run: Mapping[str, Any], source: str) -> None:
 
 
 class _RunRestorer:
-    """The restorer of one run's data and solvers; `changes` and `code` collect what is missing or has changed."""
+    """The restorer of one run's data and solvers; `changes` and `code` collect what is missing
+    or has changed.
+    """
 
     def __init__(self, finder: RecordedFiles, changes: list[str], code: list[str]) -> None:
         self._finder, self._changes, self._code = finder, changes, code
@@ -244,7 +257,9 @@ class _RunRestorer:
     def protocol(
         self, run: Mapping[str, Any], trust: bool | None
     ) -> tuple[tuple[System, ...], Protocol] | None:
-        """Return the systems, none if `trust` is None, and the protocol; None, with the reason in `changes`."""
+        """Return the systems, none if `trust` is None, and the protocol; None, with the reason
+        in `changes`.
+        """
         entry, before = run["protocol"], len(self._changes)
         systems = []
         for system in entry["systems"]:
@@ -260,7 +275,9 @@ class _RunRestorer:
         return tuple(systems), Protocol.from_plain(entry["settings"], train, tune)
 
     def _check_code(self, entry: Mapping[str, Any], reader: str | None) -> None:
-        """Check a system's files, and note it in `code` if the code that it runs is not the code that ran."""
+        """Check a system's files, and note it in `code` if the code that it runs is not the code
+        that ran.
+        """
         for kept in _kept_files(entry):
             self._finder.find(kept)
         now, recorded = identity_of_entry(entry, reader, self._finder.find), entry["identity"]
@@ -351,7 +368,9 @@ class _RunRestorer:
         raise problem or self._finder.problem({"path": read_with["path"]})
 
     def _check_in_place(self, sources: Sequence[Mapping[str, Any]]) -> None:
-        """Raise an error for a missing or changed file of a folder, before a reader fails on it less clearly."""
+        """Raise an error for a missing or changed file of a folder, before a reader fails on it
+        less clearly.
+        """
         in_place = RecordedFiles(self._finder.place("."))
         for source in sources:
             if source["bytes"] is not None:
@@ -417,7 +436,9 @@ def _version_notes(record: Mapping[str, Any]) -> Iterator[str]:
 _NOT_COMPARED = frozenset(
     {"signature", "short_signature", "params", "caveats", "seconds", "outcomes", "block"}
 )
-"""Fields of a row that contain versions, paths or times, follow from its solver, or are compared by question."""
+"""Fields of a row that contain versions, paths or times, follow from its solver, or are compared
+by question.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -474,9 +495,9 @@ class Rerun:
 def rerun(prepared: RestoredRecord, *, jobs: int = 1, progress: bool = False) -> Rerun:
     """Run a record again and compare all its numbers.
 
-    Numbers must be equal to the last digit, except those of learned rows under other versions of packages
-    (:data:`LEARNED_TOLERANCE`). Times, paths of files and versions are not compared. UsageError if data is missing
-    or has changed.
+    Numbers must be equal to the last digit, except those of learned rows under other versions of
+    packages (:data:`LEARNED_TOLERANCE`). Times, paths of files and versions are not compared.
+    UsageError if data is missing or has changed.
     """
     if prepared.changes:
         raise UsageError(

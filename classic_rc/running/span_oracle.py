@@ -25,7 +25,8 @@ class SpanOracle:
     """The highest possible metrics over the questions that were added."""
 
     n_questions: int = 0
-    # By metric, the sum over questions of the best answer's score: with any number of spans, and with one span.
+    # By metric, the sum over questions of the best answer's score: with any number of spans, and
+    # with one span.
     several: dict[str, float] = field(default_factory=dict)
     one: dict[str, float] = field(default_factory=dict)
 
@@ -74,9 +75,10 @@ def _format_values(values: Mapping[str, float]) -> str:
 def oracle_predictions(questions: Sequence[Question]) -> list[Prediction]:
     """Answer each question perfectly: with the candidate nearest to each gold text.
 
-    The nearest candidate matches exactly (normalised as the metric does) or, if none does, has the highest F1; the
-    first one wins among equals. If any one of the gold texts is enough, the answer is the single best of these
-    candidates. Questions without candidates have no answer; those of a passage share their list of candidates.
+    The nearest candidate matches exactly (normalised as the metric does) or, if none does, has the
+    highest F1; the first one wins among equals. If any one of the gold texts is enough, the answer
+    is the single best of these candidates. Questions without candidates have no answer; those of a
+    passage share their list of candidates.
     """
     predictions = []
     texts: Sequence[str] = ()

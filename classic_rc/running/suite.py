@@ -95,7 +95,9 @@ class SuiteDataset:
     values: Mapping[str, Any]  # of its keys; paths can be opened from here
 
     def texts(self, key: str) -> list[str]:
-        """Return the values of a key that takes one text or several: ``train``, ``by`` or ``labels``."""
+        """Return the values of a key that takes one text or several: ``train``, ``by`` or
+        ``labels``.
+        """
         value = self.values.get(key)
         return [] if value is None else [value] if isinstance(value, str) else list(value)
 
@@ -131,7 +133,7 @@ class Suite:
         }
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Reading
 
 
@@ -282,7 +284,9 @@ class _SuiteReader:
     def _parse_runs(
         self, texts: Sequence[Any], place: str, name: str
     ) -> list[System | ClassicRCError]:
-        """Return the systems that texts describe, or the error if a file is missing or code fails."""
+        """Return the systems that texts describe, or the error if a file is missing or code
+        fails.
+        """
         try:
             systems = [
                 parse_system(text, self.folder)
@@ -346,12 +350,13 @@ def _resolve(value: Any, folder: str) -> Any:
     return str(replace(spec, answers=answers))
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Writing
 
 
 def suite_text(path: str, chosen: Sequence[tuple[SuiteDataset, Sequence[System]]]) -> str:
-    """Return the text of a suite file at `path` that gives the numbers of these systems, which have names.
+    """Return the text of a suite file at `path` that gives the numbers of these systems, which have
+    names.
 
     Relative paths will start from the file's folder. Absolute paths stay absolute.
     """
@@ -396,7 +401,9 @@ def suite_text(path: str, chosen: Sequence[tuple[SuiteDataset, Sequence[System]]
 
 
 def _relative_to(value: Any, folder: str) -> Any:
-    """Return a path, or each of a list, relative to a folder; absolute paths and names stay as they are."""
+    """Return a path, or each of a list, relative to a folder; absolute paths and names stay as
+    they are.
+    """
     if isinstance(value, list):
         return [_relative_to(item, folder) for item in value]
     spec = parse_data(value)
@@ -448,7 +455,8 @@ def _toml_value(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        # A JSON string is a TOML string, except for the one control character that JSON leaves as it is.
+        # A JSON string is a TOML string, except for the one control character that JSON leaves as
+        # it is.
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, Mapping):
         return (

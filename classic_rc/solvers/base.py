@@ -43,7 +43,8 @@ class Variant:
     Parameters
     ----------
     params : mapping
-        Constructor parameters, including the decision. A variant consists of these and nothing else.
+        Constructor parameters, including the decision. A variant consists of these and nothing
+        else.
     description : str
         What the variant reproduces, and the bugs it keeps on purpose.
     citation : str
@@ -103,11 +104,12 @@ def _with_answer(
 class Solver(Estimator, ABC):
     """The base class of all solvers: it scores the candidates of questions.
 
-    A subclass must write :meth:`score_candidates` and nothing else. It declares each parameter once, as an
-    annotated name whose value is :func:`~classic_rc.parameters.parameter`. The constructor takes them as keywords
-    and stores them unchanged under their own names, so that scikit-learn's `clone`, `get_params` and
-    `GridSearchCV` work. Two names have a fixed meaning: `analyzer` turns texts into tokens, and `decision` turns
-    scores into answers (None is the task's default rule).
+    A subclass must write :meth:`score_candidates` and nothing else. It declares each parameter
+    once, as an annotated name whose value is :func:`~classic_rc.parameters.parameter`. The
+    constructor takes them as keywords and stores them unchanged under their own names, so that
+    scikit-learn's `clone`, `get_params` and `GridSearchCV` work. Two names have a fixed meaning:
+    `analyzer` turns texts into tokens, and `decision` turns scores into answers (None is the task's
+    default rule).
 
     Attributes
     ----------
@@ -119,23 +121,28 @@ class Solver(Estimator, ABC):
         The tasks that the solver supports.
     variants : mapping of str to Variant
     parameters : mapping of str to Parameter
-        What the class declares. Declared values are checked (:meth:`check_parameters`), and the files they name are
-        kept with run records. A user's solver that writes its own constructor may leave parameters undeclared.
+        What the class declares. Declared values are checked (:meth:`check_parameters`), and the
+        files they name are kept with run records. A user's solver that writes its own constructor
+        may leave parameters undeclared.
     takes_encoding : bool
-        Whether :meth:`score_candidates` can use questions that are already encoded under its analyzer.
+        Whether :meth:`score_candidates` can use questions that are already encoded under its
+        analyzer.
     needs_only_arrays : bool
-        Whether :meth:`score_candidates` reads only the arrays of an encoding and never a question object. Such a
-        solver runs in other processes without sending them the questions.
+        Whether :meth:`score_candidates` reads only the arrays of an encoding and never a question
+        object. Such a solver runs in other processes without sending them the questions.
     needs_passages : bool
-        Whether the solver reads nothing but passages: if no question has one, :meth:`fit_for` refuses.
+        Whether the solver reads nothing but passages: if no question has one, :meth:`fit_for`
+        refuses.
     source_file : str or None
         The path of the class's file, if ``path/to/file.py:Class`` named it.
     source_sha256 : str
         The sha256 of that file when it was read.
     score_meaning : str
-        What the score is, if it is one number that is read, counted or drawn. :meth:`explain` says so.
+        What the score is, if it is one number that is read, counted or drawn. :meth:`explain` says
+        so.
     cites : tuple of str
-        Keys of the references (``classic_rc/reports/references.bib``) behind `citation`; our own: ``"classic_rc"``.
+        Keys of the references (``classic_rc/reports/references.bib``) behind `citation`; our own:
+        ``"classic_rc"``.
     """
 
     name: ClassVar[str] = ""
@@ -169,8 +176,8 @@ class Solver(Estimator, ABC):
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Score every candidate of every question; higher is better.
 
-        A question's scores may depend on the fitted state and on that question, never on the other questions: runs
-        are divided among processes and folds.
+        A question's scores may depend on the fitted state and on that question, never on the other
+        questions: runs are divided among processes and folds.
 
         Parameters
         ----------
@@ -185,24 +192,29 @@ class Solver(Estimator, ABC):
         """
 
     def score_with_jobs(self, questions: Sequence[Question], jobs: int) -> Scores:
-        """Score like :meth:`score_candidates`; slow solvers divide the work among up to `jobs` processes."""
+        """Score like :meth:`score_candidates`; slow solvers divide the work among up to `jobs`
+        processes.
+        """
         return score_questions(self, questions)
 
     def score_with_members(self, questions: Sequence[Question]) -> list[Scores]:
-        """Return the scores of :meth:`score_candidates`, then each member's scores for a combination."""
+        """Return the scores of :meth:`score_candidates`, then each member's scores for a
+        combination.
+        """
         return [score_questions(self, questions)]
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
-        """Learn from `questions`, or just check the parameters. `y` exists for scikit-learn and is ignored.
+        """Learn from `questions`, or just check the parameters. `y` exists for scikit-learn and is
+        ignored.
 
         Raises
         ------
         UsageError
-            A parameter has a value that is not allowed. For a learner: there is no question, or the solver does not
-            answer questions of this task.
+            A parameter has a value that is not allowed. For a learner: there is no question, or the
+            solver does not answer questions of this task.
         DataError
-            A file that a parameter names is missing or malformed. For a learner: gold is hidden, or no candidate is
-            right, or none is wrong.
+            A file that a parameter names is missing or malformed. For a learner: gold is hidden, or
+            no candidate is right, or none is wrong.
         """
         self.check_parameters()
         return self
@@ -210,8 +222,8 @@ class Solver(Estimator, ABC):
     def fit_for(self, asked: Sequence[Question], train: Sequence[Question] | None = None) -> Self:
         """Fit on the data that `learns_from` allows.
 
-        A solver that learns from gold is fitted on `train`; one that learns from passages, on the texts of `train`
-        and `asked`; any other, on `asked` without its gold.
+        A solver that learns from gold is fitted on `train`; one that learns from passages, on the
+        texts of `train` and `asked`; any other, on `asked` without its gold.
 
         Parameters
         ----------
@@ -253,15 +265,16 @@ class Solver(Estimator, ABC):
         return train
 
     def tune(self, questions: Sequence[Question], scorer: Scorer | None = None) -> Self:
-        """Fit the decision rule on the scores of `questions` and their gold, and store it as ``decision_``.
+        """Fit the decision rule on the scores of `questions` and their gold, and store it as
+        ``decision_``.
 
         Parameters
         ----------
         questions : sequence of Question
         scorer : Scorer, optional
-            What scores `questions` in this solver's place. A solver's own scores of questions that it has learned
-            from are too good to choose a threshold on; :func:`classic_rc.evaluate` gives the solvers of other folds
-            (:class:`~classic_rc.solvers.learning.OutOfFold`).
+            What scores `questions` in this solver's place. A solver's own scores of questions that
+            it has learned from are too good to choose a threshold on; :func:`classic_rc.evaluate`
+            gives the solvers of other folds (:class:`~classic_rc.solvers.learning.OutOfFold`).
         """
         decision = clone(self.decision_for(_task_of(questions)))
         if scorer is not None:
@@ -302,7 +315,9 @@ class Solver(Estimator, ABC):
         return primary_metric(_task_of(questions))(questions, self.predict(questions))
 
     def default_decision(self, task: Task) -> Decision:
-        """Return the rule that applies if `decision` is None: the task's default; some solvers have their own."""
+        """Return the rule that applies if `decision` is None: the task's default; some solvers
+        have their own.
+        """
         return default_decision(task)
 
     def decision_for(self, task: Task) -> Decision:
@@ -341,7 +356,8 @@ class Solver(Estimator, ABC):
     def caveats(self, questions: Sequence[Question]) -> tuple[str, ...]:
         """Return the caveats for a reader of this fitted solver's numbers on `questions`.
 
-        The default is what :meth:`fit` stored in ``caveats_``, for example that a learner stopped early.
+        The default is what :meth:`fit` stored in ``caveats_``, for example that a learner stopped
+        early.
         """
         return getattr(self, "caveats_", ())
 
@@ -349,7 +365,8 @@ class Solver(Estimator, ABC):
     def is_trained(self) -> bool:
         """Whether gold answers shape its scores: it learns from gold, or one of its members does.
 
-        A tuned threshold, window or weight is not training: it is noted with the data that it was tuned on.
+        A tuned threshold, window or weight is not training: it is noted with the data that it was
+        tuned on.
         """
         return self.learns_from == "gold" or any(member.is_trained for member in self.members)
 
@@ -369,11 +386,15 @@ class Solver(Estimator, ABC):
 
     @property
     def members(self) -> Sequence[Solver]:
-        """The solvers that this one combines (the fitted ones after :meth:`fit`); none by default."""
+        """The solvers that this one combines (the fitted ones after :meth:`fit`); none by
+        default.
+        """
         return ()
 
     def runs_solvers(self) -> Sequence[str]:
-        """Return the names of registered solvers that it runs and that no parameter names; none by default."""
+        """Return the names of registered solvers that it runs and that no parameter names; none
+        by default.
+        """
         return ()
 
     @property
@@ -386,7 +407,8 @@ class Solver(Estimator, ABC):
         return ()
 
     def published_tuning(self) -> Mapping[str, str]:
-        """Return the splits that the constants of this variant and of its members' variants were tuned on.
+        """Return the splits that the constants of this variant and of its members' variants were
+        tuned on.
 
         Each content fingerprint has the name of its split.
         """
@@ -397,7 +419,9 @@ class Solver(Estimator, ABC):
         return splits
 
     def default_tuning(self) -> Mapping[str, str]:
-        """Return the splits that constants kept as defaults were tuned on, like :meth:`published_tuning`."""
+        """Return the splits that constants kept as defaults were tuned on, like
+        :meth:`published_tuning`.
+        """
         splits: dict[str, str] = {}
         for name, declared in self.parameters.items():
             if declared.default_tuned_on and self.variant_name() is None:
@@ -408,7 +432,8 @@ class Solver(Estimator, ABC):
         return splits
 
     def signature_facts(self) -> Mapping[str, Any]:
-        """Return what the scores depend on apart from the parameters and the named data, for the signature.
+        """Return what the scores depend on apart from the parameters and the named data, for the
+        signature.
 
         Empty by default. A search corpus is one example.
         """
@@ -416,7 +441,8 @@ class Solver(Estimator, ABC):
 
     @_with_answer
     def explain(self, question: Question) -> Explanation:
-        """Explain what produced each candidate's score: by default :attr:`score_meaning`, or nothing but the score.
+        """Explain what produced each candidate's score: by default :attr:`score_meaning`, or
+        nothing but the score.
 
         A subclass may return marks in the passage, numbers, and a formula
         (:class:`~classic_rc.solvers.explanation.CandidateExplanation`). If it does not,
@@ -428,7 +454,9 @@ class Solver(Estimator, ABC):
         return Explanation.from_scores(self.name, question, scores, formula)
 
     def _answer_to(self, explanation: Explanation) -> Prediction | None:
-        """Return the answer that follows from explained scores; None if a threshold is not tuned."""
+        """Return the answer that follows from explained scores; None if a threshold is not
+        tuned.
+        """
         questions = [explanation.question]
         decision = self._rule_for(questions)
         try:
@@ -476,7 +504,9 @@ class Solver(Estimator, ABC):
 
     @classmethod
     def parameter(cls, name: str) -> Parameter:
-        """Return the declaration of a parameter: the class's, or the shared one of that name, or an empty one."""
+        """Return the declaration of a parameter: the class's, or the shared one of that name, or
+        an empty one.
+        """
         return cls.parameters.get(name) or SHARED_PARAMETERS.get(name, Parameter(""))
 
     @classmethod
@@ -494,8 +524,8 @@ class Solver(Estimator, ABC):
     def variant_name(self) -> str | None:
         """Return the name of the variant that has exactly this solver's parameters, or None.
 
-        The decision may differ. If several variants differ only in their decision, the one with this solver's
-        decision wins, else the first.
+        The decision may differ. If several variants differ only in their decision, the one with
+        this solver's decision wins, else the first.
         """
         if not self.variants:
             return None
@@ -519,7 +549,9 @@ class Solver(Estimator, ABC):
         return f"{self.name}:{variant}" if variant else self.name
 
     def failures(self, name: str | None = None) -> AbstractContextManager[None]:
-        """Return a context for code of this solver, named `name`: see :func:`classic_rc.errors.system_failures`."""
+        """Return a context for code of this solver, named `name`: see
+        :func:`classic_rc.errors.system_failures`.
+        """
         return system_failures(name or self.row_name(), *self._classes())
 
     def _classes(self) -> Iterator[type[Solver]]:
@@ -561,7 +593,9 @@ def _task_of(questions: Sequence[Question]) -> Task:
 
 
 def scores_without_evidence(values: ArrayLike, questions: Sequence[Question]) -> Scores:
-    """Return the scores of all candidates, in order, without evidence: for solvers that do not read the passage."""
+    """Return the scores of all candidates, in order, without evidence: for solvers that do not
+    read the passage.
+    """
     scores = np.asarray(values, dtype=np.float64)
     return Scores(
         scores, offsets_of(candidate_counts(questions)), np.zeros(len(scores), dtype=np.bool_)
@@ -576,15 +610,17 @@ def candidate_counts(questions: Sequence[Question]) -> NDArray[np.int64]:
 def provenance(questions: Sequence[Question]) -> dict[str, Any]:
     """Describe the data that a solver is fitted on: names, content fingerprint and counts.
 
-    ``name`` and ``fingerprint`` are None if `questions` is not a dataset; ``datasets`` has the names of the
-    datasets that it belongs to (:func:`~classic_rc.datasets.registry.dataset_names`). The others are counts.
+    ``name`` and ``fingerprint`` are None if `questions` is not a dataset; ``datasets`` has the
+    names of the datasets that it belongs to (:func:`~classic_rc.datasets.registry.dataset_names`).
+    The others are counts.
     """
     from classic_rc.datasets.registry import dataset_names
 
     while isinstance(questions, EncodedDataset | SharedQuestions):
         questions = questions.questions
     dataset = questions if isinstance(questions, Dataset) else None
-    # Questions may share one candidate list. Counting generated spans generates them, so count each list once.
+    # Questions may share one candidate list. Counting generated spans generates them, so count each
+    # list once.
     lists = {id(q.candidates): q.candidates for q in questions}
     sizes = {key: len(candidates) for key, candidates in lists.items()}
     return {
@@ -598,7 +634,8 @@ def provenance(questions: Sequence[Question]) -> dict[str, Any]:
 
 
 def score_questions(solver: Solver, questions: Sequence[Question]) -> Scores:
-    """Return the scores of :meth:`Solver.score_candidates`; lists of numbers become :class:`Scores`.
+    """Return the scores of :meth:`Solver.score_candidates`; lists of numbers become
+    :class:`Scores`.
 
     Raises
     ------

@@ -1,4 +1,6 @@
-"""The cloze baselines: how often the passage mentions a candidate, and how well the query fits at a mention."""
+"""The cloze baselines: how often the passage mentions a candidate, and how well the query fits
+at a mention.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,8 @@ from classic_rc.text.encoded import EncodedDataset
 
 
 class MaximumFrequency(Solver):
-    r"""The maximum frequency baseline: the candidate that occurs most often in the passage, as a phrase.
+    r"""The maximum frequency baseline: the candidate that occurs most often in the passage, as a
+    phrase.
 
     .. math:: s_c = \#\{i : P_{i \ldots i+|c|-1} = c\}
 
@@ -67,7 +70,8 @@ class MaximumFrequency(Solver):
 
 
 class ExclusiveFrequency(MaximumFrequency):
-    r"""The exclusive frequency baseline: the most frequent candidate of the passage that is not in the query.
+    r"""The exclusive frequency baseline: the most frequent candidate of the passage that is not in
+    the query.
 
     .. math:: s_c = [c \notin Q] \cdot \#\{i : P_{i \ldots i+|c|-1} = c\}
 
@@ -87,15 +91,17 @@ class ExclusiveFrequency(MaximumFrequency):
 
 
 class ClozeDistance(Solver):
-    r"""The word distance benchmark: align query and passage at a mention of the candidate; the score is -d.
+    r"""The word distance benchmark: align query and passage at a mention of the candidate; the
+    score is -d.
 
     .. math:: d = \min_{m \in M} \sum_{i} \min\left(D,\ \min_{j:\,P_j = q_i} |j - (m + i)|\right)
 
-    P is the passage, :math:`q_i` the query word i positions from the placeholder (negative before it), M the
-    positions where the candidate occurs in the passage as a phrase, and D the `max_distance` (Hermann et al. 2015,
-    section 3.1). Of a longer mention, m is the first word for words before the placeholder, and the last one for
-    words after it, as if the mention were written into the query. Without a mention, d is D for each word.
-    Candidates with the same text share their best score.
+    P is the passage, :math:`q_i` the query word i positions from the placeholder (negative before
+    it), M the positions where the candidate occurs in the passage as a phrase, and D the
+    `max_distance` (Hermann et al. 2015, section 3.1). Of a longer mention, m is the first word for
+    words before the placeholder, and the last one for words after it, as if the mention were
+    written into the query. Without a mention, d is D for each word. Candidates with the same text
+    share their best score.
     """
 
     name = "cloze-distance"
@@ -143,17 +149,21 @@ class ClozeDistance(Solver):
         return encoded.scores(-distances.astype(np.float64), found)
 
     def explain(self, question: Question) -> Explanation:
-        """Mark the best mention of each candidate, and the query words that the passage has near it."""
+        """Mark the best mention of each candidate, and the query words that the passage has near
+        it.
+        """
         return explain_distance(self, question)
 
 
 class ClozeWindow(Solver):
-    r"""The cloze window baseline: align the completed query with the passage, token by token, at the best position.
+    r"""The cloze window baseline: align the completed query with the passage, token by token, at
+    the best position.
 
     .. math:: cw = \max_s \sum_{k:\,P_{s+k} = Q'_k} w(Q'_k)
 
-    P is the passage, and Q' is the query with the candidate's words instead of the placeholder. Word order counts;
-    :class:`~classic_rc.solvers.SlidingWindow` is the same without order: any word of Q' anywhere in a window.
+    P is the passage, and Q' is the query with the candidate's words instead of the placeholder.
+    Word order counts; :class:`~classic_rc.solvers.SlidingWindow` is the same without order: any
+    word of Q' anywhere in a window.
 
     Attributes
     ----------
@@ -194,7 +204,9 @@ class ClozeWindow(Solver):
         return "passages" if self.weights == "idf" else "nothing"
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
-        """Check the parameters. With ``weights="idf"``, also count the passages that have each word."""
+        """Check the parameters. With ``weights="idf"``, also count the passages that have each
+        word.
+        """
         self.check_parameters()
         if self.weights == "idf":
             encoded = self.encoded(questions)
@@ -207,7 +219,9 @@ class ClozeWindow(Solver):
         return self
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
-        """Score each candidate with the weight at its best position; no evidence if no word matches."""
+        """Score each candidate with the weight at its best position; no evidence if no word
+        matches.
+        """
         self.check_parameters()
         encoded = self.encoded(questions)
         values = (
@@ -216,7 +230,8 @@ class ClozeWindow(Solver):
         return encoded.scores(values, values > 0)
 
     def word_weights(self, encoded: EncodedDataset) -> NDArray[np.int32] | None:
-        """Return the fixed-point weights of the vocabulary's words, or None if each passage has its own.
+        """Return the fixed-point weights of the vocabulary's words, or None if each passage has its
+        own.
 
         Raises
         ------
@@ -227,8 +242,8 @@ class ClozeWindow(Solver):
             return None
         problem = f"{self.name} with weights='idf' needs word counts: call fit(questions) first"
         self.require_fitted("passage_counts_", problem, field="weights", found="'idf'")
-        # A word that is in no fitted passage counts as if one passage had it: it is rare, so its weight is the
-        # largest. A count of 0 would mean a weight of 0.
+        # A word that is in no fitted passage counts as if one passage had it: it is rare, so its
+        # weight is the largest. A count of 0 would mean a weight of 0.
         counts = np.array(
             [self.passage_counts_.get(word, 1) for word in encoded.vocabulary], dtype=np.int64
         )
@@ -279,7 +294,9 @@ _Parts = tuple[tuple[Mark, ...], dict[str, float], Callable[[], Term]]
 
 
 def explain_distance(solver: ClozeDistance, question: Question) -> Explanation:
-    """Explain each candidate by its best mention, and by how much less than the maximum each matched word costs."""
+    """Explain each candidate by its best mention, and by how much less than the maximum each
+    matched word costs.
+    """
     texts = _Texts.of(solver, question)
 
     def mark_candidate(candidate: list[str]) -> _Parts:
@@ -327,7 +344,9 @@ def explain_distance(solver: ClozeDistance, question: Question) -> Explanation:
 
 
 def explain_window(solver: ClozeWindow, question: Question) -> Explanation:
-    """Explain each candidate by the best position of its completed query, and the weights of the matching words."""
+    """Explain each candidate by the best position of its completed query, and the weights of the
+    matching words.
+    """
     texts = _Texts.of(solver, question)
     encoded = solver.encoded([question])
     weights = solver.word_weights(encoded)

@@ -1,7 +1,9 @@
-"""Conversion of solvers and their parameters to plain data for JSON and back, for saved solvers and run records.
+"""Conversion of solvers and their parameters to plain data for JSON and back, for saved solvers and
+run records.
 
-Numbers, texts, true, false and null stay as they are. Everything else is an object with a ``kind``, which says what
-its other keys are. The names of parameters are keys of ``params`` only, so none can be mistaken for such a key.
+Numbers, texts, true, false and null stay as they are. Everything else is an object with a ``kind``,
+which says what its other keys are. The names of parameters are keys of ``params`` only, so none can
+be mistaken for such a key.
 """
 
 from __future__ import annotations
@@ -22,16 +24,19 @@ from classic_rc.solvers.specs import load_solver_class, own_code, solver_spec
 from classic_rc.text.analyzers import Analyzer
 
 StoreFile: TypeAlias = Callable[[str], dict[str, Any]]
-"""A function that stores the file or folder at a path, and returns the reference that the record keeps."""
+"""A function that stores the file or folder at a path, and returns the reference that the record
+keeps.
+"""
 FindFile: TypeAlias = Callable[[Mapping[str, Any]], str]
 """A function that returns the path of the file or folder of a reference from :data:`StoreFile`."""
 
 
 def value_to_plain(solver: Solver, name: str, value: Any, keep: StoreFile | None = None) -> Any:
-    """Convert the value of a solver's parameter to plain data, which :func:`value_from_plain` converts back.
+    """Convert the value of a solver's parameter to plain data, which :func:`value_from_plain`
+    converts back.
 
-    `keep` stores a file that the value names; without it, a path stays a text. A value without a plain form is a
-    UsageError.
+    `keep` stores a file that the value names; without it, a path stays a text. A value without a
+    plain form is a UsageError.
     """
     if isinstance(value, np.generic):
         value = value.item()
@@ -175,9 +180,9 @@ def _solver_from_plain(plain: Mapping[str, Any], find: FindFile | None) -> Solve
 def solver_to_record(solver: Solver, keep: StoreFile) -> dict[str, Any]:
     """Convert an unfitted solver to plain data, and `keep` the files that its parameters name.
 
-    ``spec`` is for people; ``params`` is None if a parameter has no plain form; ``solver`` is the registered name,
-    and ``runs`` what :meth:`Solver.runs_solvers` says. A user's class has ``code`` and ``class`` instead of
-    ``solver``, and a class that is in no known file has only ``class``.
+    ``spec`` is for people; ``params`` is None if a parameter has no plain form; ``solver`` is the
+    registered name, and ``runs`` what :meth:`Solver.runs_solvers` says. A user's class has ``code``
+    and ``class`` instead of ``solver``, and a class that is in no known file has only ``class``.
     """
     spec = solver_spec(solver)
     try:
@@ -187,7 +192,8 @@ def solver_to_record(solver: Solver, keep: StoreFile) -> dict[str, Any]:
 
 
 def solver_from_record(kept: Mapping[str, Any], find: FindFile, *, trust: bool = False) -> Solver:
-    """Return the unfitted solver that :func:`solver_to_record` converted; `find` returns the path of a kept file.
+    """Return the unfitted solver that :func:`solver_to_record` converted; `find` returns the path
+    of a kept file.
 
     A user's own code is a UsageError without `trust`.
     """

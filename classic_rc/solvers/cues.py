@@ -1,4 +1,6 @@
-"""Partial-input solvers: each scores candidates by one cue, without reading both question and passage."""
+"""Partial-input solvers: each scores candidates by one cue, without reading both question and
+passage.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ from classic_rc.solvers.shared_parameters import ANALYZER, DECISION, UNIT
 _CHOICES = frozenset({Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER})
 
 NEGATIONS = frozenset("no not never none nobody nothing nowhere neither nor without cannot".split())
-"""The English words that :class:`NegationWords` counts, in addition to words that end in ``n't``."""
+"""The English words that :class:`NegationWords` counts, in addition to words that end in
+``n't``.
+"""
 
 
 class _Cue(Solver):
@@ -40,8 +44,9 @@ class _Cue(Solver):
         right = gold_labels(self.name, questions)
         cue = self.cue(questions)
         question = np.repeat(np.arange(len(cue)), np.diff(cue.offsets))
-        # The sum of right candidates' cues, each minus the mean cue of its question, decides the sign: `expected`
-        # spreads the right candidates evenly, which subtracts the mean once for each.
+        # The sum of right candidates' cues, each minus the mean cue of its question, decides the
+        # sign: `expected` spreads the right candidates evenly, which subtracts the mean once for
+        # each.
         n_right = np.bincount(question, weights=right, minlength=len(cue))
         expected = (n_right / np.maximum(np.diff(cue.offsets), 1))[question]
         self.direction_ = 1 if np.sum(cue.values * (right - expected)) >= 0 else -1
@@ -185,8 +190,8 @@ class PositionPrior(Solver):
     Attributes
     ----------
     shares_ : ndarray of float64, shape (n_positions,)
-        The share of training candidates at each position that is right. A position that no training question has
-        gets the share over all candidates.
+        The share of training candidates at each position that is right. A position that no training
+        question has gets the share over all candidates.
     """
 
     name = "position-prior"

@@ -1,4 +1,6 @@
-"""Explanations: what produced the scores of one question's candidates, and the formulas with their numbers."""
+"""Explanations: what produced the scores of one question's candidates, and the formulas with
+their numbers.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,8 @@ class Mark:
     # Character offsets in the passage's text; `end` is exclusive.
     start: int
     end: int
-    # "window", "sentence", "question" (a question word) or "candidate" (a candidate's word); for the nearest pair
-    # "pair-question" and "pair-candidate".
+    # "window", "sentence", "question" (a question word) or "candidate" (a candidate's word); for
+    # the nearest pair "pair-question" and "pair-candidate".
     kind: str
     # What the part added to the score, if known.
     weight: float | None = None
@@ -53,7 +55,8 @@ class Term:
     Parameters
     ----------
     name : str
-        What the number is. A term without a name is written inside the expression of the term that it is part of.
+        What the number is. A term without a name is written inside the expression of the term that
+        it is part of.
     value : float
         The solver's own number. Recomputed from its parts, it may differ in the last bits.
     operation : str, optional
@@ -163,7 +166,9 @@ def root(name: str, part: Term | float) -> Term:
 
 
 def inverse_count(name: str, count: int, value: float, total: int = 1) -> Term:
-    """Return a word's weight ``ln(1 + total / count)``; `value` is the weight as rounded by the kernels."""
+    """Return a word's weight ``ln(1 + total / count)``; `value` is the weight as rounded by the
+    kernels.
+    """
     return logarithm(name, plus("", 1, divided("", total, count)), value)
 
 
@@ -239,7 +244,8 @@ class Explanation(Viewed):
         scores: Scores,
         formula: Callable[[int, float], Term] | None = None,
     ) -> Explanation:
-        """Return an explanation that has only the scores and, if given, the formula of each candidate.
+        """Return an explanation that has only the scores and, if given, the formula of each
+        candidate.
 
         Parameters
         ----------
@@ -266,7 +272,8 @@ class Explanation(Viewed):
         explain: Callable[[int, CandidateExplanation], CandidateExplanation],
         others: Sequence[int] = (),
     ) -> Explanation:
-        """Return the explanation with the 100 best candidates, and the ones at `others`, as `explain` returns them.
+        """Return the explanation with the 100 best candidates, and the ones at `others`, as
+        `explain` returns them.
 
         A span question has thousands of candidates, too many to read.
         """

@@ -1,4 +1,6 @@
-"""The IR solver: a search engine's score of the best sentence about question and candidate, and its explanation."""
+"""The IR solver: a search engine's score of the best sentence about question and candidate, and
+its explanation.
+"""
 
 from __future__ import annotations
 
@@ -100,17 +102,20 @@ def _sign_engine(name: Any) -> str:
 
 
 class IRSolver(Solver):
-    r"""The IR baseline: the search engine's score of the best sentence about both question and candidate.
+    r"""The IR baseline: the search engine's score of the best sentence about both question and
+    candidate.
 
     .. math:: s = \max_{x \in X} \sum_{t \in q \cup c}
         \ln\left(1 + \frac{N - n_t + 0.5}{n_t + 0.5}\right) \frac{f_t}{f_t + k_1 (1 - b + b\,|x| / L)}
 
-    x is a qualifying sentence. It has :math:`|x|` terms, among them :math:`f_t` times the term t. L is the mean
-    length of the N sentences, of which :math:`n_t` have t. This is BM25; `similarity` changes it.
+    x is a qualifying sentence. It has :math:`|x|` terms, among them :math:`f_t` times the term t. L
+    is the mean length of the N sentences, of which :math:`n_t` have t. This is BM25; `similarity`
+    changes it.
 
-    The query is the question and the candidate together. A sentence qualifies if it has a word of the question and
-    a word of the candidate that are not stop words. A candidate without a qualifying sentence scores 0, without
-    evidence (Clark et al. 2016, section "IR"; Khashabi et al. 2018, MultiRC, IR(paragraphs) and IR(web)).
+    The query is the question and the candidate together. A sentence qualifies if it has a word of
+    the question and a word of the candidate that are not stop words. A candidate without a
+    qualifying sentence scores 0, without evidence (Clark et al. 2016, section "IR"; Khashabi et al.
+    2018, MultiRC, IR(paragraphs) and IR(web)).
 
     Attributes
     ----------
@@ -201,11 +206,13 @@ class IRSolver(Solver):
         return self
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
-        """Score each candidate with the best qualifying sentence of any corpus; no evidence if there is none."""
+        """Score each candidate with the best qualifying sentence of any corpus; no evidence if
+        there is none.
+        """
         bests = self.best_sentences(questions)
         evidence = np.any([best.found for best in bests], axis=0)
-        # Scores of the 'okapi' similarity may be negative. A corpus without a qualifying sentence reports 0, which
-        # must not win over a negative score of another corpus.
+        # Scores of the 'okapi' similarity may be negative. A corpus without a qualifying sentence
+        # reports 0, which must not win over a negative score of another corpus.
         values = np.max([np.where(best.found, best.scores, -np.inf) for best in bests], axis=0)
         return Scores(
             np.where(evidence, values, 0.0).astype(np.float64), bests[0].offsets, evidence
@@ -217,8 +224,8 @@ class IRSolver(Solver):
         Returns
         -------
         list of Best
-            One for each corpus. If only the question's own passage is searched, there is one, and it numbers the
-            sentences within the passage.
+            One for each corpus. If only the question's own passage is searched, there is one, and
+            it numbers the sentences within the passage.
 
         Raises
         ------
@@ -236,11 +243,14 @@ class IRSolver(Solver):
         return [self._search(corpus.engine, queries, options) for corpus in self.corpora_]
 
     def explain(self, question: Question) -> Explanation:
-        """Show the best sentence of each candidate, its source, and what each term adds to its score."""
+        """Show the best sentence of each candidate, its source, and what each term adds to its
+        score.
+        """
         return explain_sentences(self, question)
 
     def caveats(self, questions: Sequence[Question]) -> tuple[str, ...]:
-        """Report the sentences left out, and the questions and passages that a corpus contains word for word.
+        """Report the sentences left out, and the questions and passages that a corpus contains word
+        for word.
 
         Like other solvers, an unfitted one has no caveats.
         """
@@ -265,7 +275,9 @@ class IRSolver(Solver):
         return {"corpus": " + ".join(corpus.signature for corpus in corpora)} if corpora else {}
 
     def _parts(self) -> list[Any]:
-        """Return the corpora that `corpus` names, or an empty list for the question's own passage."""
+        """Return the corpora that `corpus` names, or an empty list for the question's own
+        passage.
+        """
         corpus = self.corpus
         # An existing path may itself contain a plus.
         if isinstance(corpus, str) and not os.path.exists(corpus):
@@ -285,7 +297,8 @@ class IRSolver(Solver):
         Raises
         ------
         UsageError
-            The variant or a parameter is unknown, or the corpus is not what the variant's name says.
+            The variant or a parameter is unknown, or the corpus is not what the variant's name
+            says.
         """
         solver = super().variant(name, **changes)
         if name in _NAMED_AFTER_CORPUS and name not in (solver._parts() or ["passage"]):
@@ -299,7 +312,9 @@ class IRSolver(Solver):
         return solver
 
     def variant_name(self) -> str | None:
-        """See :meth:`Solver.variant_name`; a variant that searches indexes, too or instead, keeps its name."""
+        """See :meth:`Solver.variant_name`; a variant that searches indexes, too or instead,
+        keeps its name.
+        """
         found, parts = super().variant_name(), self._parts()
         if found is not None or parts in ([], ["paragraphs"]):
             return found
@@ -313,7 +328,9 @@ class IRSolver(Solver):
         )
 
     def row_name(self) -> str:
-        """See :meth:`Solver.row_name`; the name also says what is searched, unless the variant's name does."""
+        """See :meth:`Solver.row_name`; the name also says what is searched, unless the variant's
+        name does.
+        """
         parts = [
             part.name if isinstance(part, Corpus) else Path(str(part)).name
             for part in self._parts()
@@ -395,7 +412,8 @@ class _SentenceLocation(NamedTuple):
 
 
 def explain_sentences(solver: IRSolver, question: Question) -> Explanation:
-    """Explain each candidate by its best sentence: marked if it is in the passage, else quoted with its source.
+    """Explain each candidate by its best sentence: marked if it is in the passage, else quoted with
+    its source.
 
     Only the 100 best candidates have a sentence; the others have only their scores.
     """
@@ -420,7 +438,9 @@ def explain_sentences(solver: IRSolver, question: Question) -> Explanation:
 def _locate_best(
     solver: IRSolver, bests: list[Best], candidate: int, passage_engine: Engine | None
 ) -> _SentenceLocation | None:
-    """Return the location of a candidate's best sentence, or None; of equal ones, the first corpus's."""
+    """Return the location of a candidate's best sentence, or None; of equal ones, the first
+    corpus's.
+    """
     best = max(bests, key=lambda b: b.scores[candidate] if b.found[candidate] else -np.inf)
     if not best.found[candidate]:
         return None

@@ -1,4 +1,6 @@
-"""The common part of solvers that learn from gold: labels, out-of-fold scores, and logistic regression."""
+"""The common part of solvers that learn from gold: labels, out-of-fold scores, and logistic
+regression.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ if TYPE_CHECKING:
 
 
 def require_task(solver: Solver, questions: Sequence[Question]) -> None:
-    """Refuse training questions, at least one, of a task that a solver does not answer (UsageError)."""
+    """Refuse training questions, at least one, of a task that a solver does not answer
+    (UsageError).
+    """
     if questions[0].task not in solver.tasks:
         task, expected = str(questions[0].task), " or ".join(sorted(solver.tasks))
         problem = f"{solver.name} cannot learn from {task} questions, only from {expected} ones"
@@ -31,7 +35,9 @@ def require_task(solver: Solver, questions: Sequence[Question]) -> None:
 
 
 def require_gold(learner: str, questions: Sequence[Question]) -> None:
-    """Refuse training questions if there are none (UsageError), or if some hide their gold (DataError)."""
+    """Refuse training questions if there are none (UsageError), or if some hide their gold
+    (DataError).
+    """
     if not len(questions):
         problem = f"{learner} cannot learn without questions"
         raise UsageError(
@@ -57,7 +63,9 @@ def require_few_words(learner: str, n_words: int, most: int) -> None:
 def chosen_groups(
     text: str, known: Collection[str], default: Collection[str], whole: str = "default"
 ) -> tuple[str, ...]:
-    """Return the groups of features that a text names, joined by a plus; `whole` names the default ones."""
+    """Return the groups of features that a text names, joined by a plus; `whole` names the
+    default ones.
+    """
     names = str(text).split("+")
     for name in names:
         if name not in (whole, *known):
@@ -68,10 +76,11 @@ def chosen_groups(
 
 
 def gold_labels(learner: str, questions: Sequence[Question]) -> NDArray[np.int64]:
-    """Return 1 for every candidate that gold accepts, and 0 for the others: shape (n_candidates,), with both.
+    """Return 1 for every candidate that gold accepts, and 0 for the others: shape (n_candidates,),
+    with both.
 
-    If gold is a set of texts, a candidate is right if its text is one of them. Both are normalised as in SQuAD's
-    metric. `learner` is the solver's name, for messages.
+    If gold is a set of texts, a candidate is right if its text is one of them. Both are normalised
+    as in SQuAD's metric. `learner` is the solver's name, for messages.
 
     Raises
     ------
@@ -109,7 +118,8 @@ def gold_labels(learner: str, questions: Sequence[Question]) -> NDArray[np.int64
 
 
 class OutOfFold:
-    """One solver for each fold of a dataset, each fitted on questions that the fold has nothing in common with.
+    """One solver for each fold of a dataset, each fitted on questions that the fold has nothing in
+    common with.
 
     Parameters
     ----------
@@ -118,9 +128,9 @@ class OutOfFold:
     train : Dataset or sequence of Question
         Questions with gold answers.
     folds : list of (ndarray of int64, ndarray of int64)
-        For each fold the positions of its training questions in `train`, and those of its own questions in the
-        dataset: `train` itself (:meth:`classic_rc.folds.FoldPlan.folds`), or other data
-        (:meth:`classic_rc.folds.FoldPlan.folds_apart`).
+        For each fold the positions of its training questions in `train`, and those of its own
+        questions in the dataset: `train` itself (:meth:`classic_rc.folds.FoldPlan.folds`), or other
+        data (:meth:`classic_rc.folds.FoldPlan.folds_apart`).
 
     Attributes
     ----------
@@ -152,7 +162,9 @@ class OutOfFold:
         return scores
 
     def member_scores(self, questions: Sequence[Question]) -> list[Scores]:
-        """Return the normalised scores of a combination's members for all questions of the dataset."""
+        """Return the normalised scores of a combination's members for all questions of the
+        dataset.
+        """
         return self._score(
             np.arange(len(questions)), questions, lambda solver, part: solver.member_scores(part)
         )
@@ -205,8 +217,8 @@ class OutOfFold:
 def one_thread() -> AbstractContextManager[object]:
     """Return a context manager that limits linear algebra to one thread.
 
-    With several threads, the order of additions depends on their number, and so do the last digits of a learner's
-    weights. A tuned threshold or a repeated run would show the difference.
+    With several threads, the order of additions depends on their number, and so do the last digits
+    of a learner's weights. A tuned threshold or a repeated run would show the difference.
     """
     from threadpoolctl import threadpool_limits
 
@@ -228,8 +240,10 @@ def check_ascending(numbers: NDArray[Any], below: int) -> None:
 
 
 LEARNERS = ("newton", "liblinear")
-"""Two learners of one logistic regression. Newton steps, the default, end within 1e-10 of the optimal objective;
-LIBLINEAR, the learner of the papers, is slower and may stop before the optimum."""
+"""Two learners of one logistic regression. Newton steps, the default, end within 1e-10 of the
+optimal objective; LIBLINEAR, the learner of the papers, is slower and may stop before the
+optimum.
+"""
 
 MOST_ITERATIONS = 1000
 """Of LIBLINEAR."""
@@ -252,7 +266,8 @@ def fit_model(
     C: float,  # the inverse strength of the regularisation; the bias is regularised too
     features: Features,
     right: NDArray[np.int64],  # (n_rows,): 1 for right candidates, 0 for the others
-    # (n_columns,): how many equal features each column replaces; the model's weights are those of one of them
+    # (n_columns,): how many equal features each column replaces; the model's weights are those of
+    # one of them
     copies: NDArray[np.floating[Any]],
 ) -> tuple[LogisticModel, tuple[str, ...]]:
     """Fit a learner, and say in the caveats if it stopped before it converged."""
@@ -287,8 +302,9 @@ def _fit_liblinear(
     scale = np.sqrt(copies)
     matrix = csr_matrix(csr_matrix(hstack(blocks, format="csr")) @ diags(scale))
     matrix.sum_duplicates()
-    # The bias is one more feature, regularised like the others, as in LIBLINEAR's `-B 1`. LIBLINEAR's default
-    # tolerance of 0.01 stops far from the optimum. LIBLINEAR shuffles, so it needs a seed.
+    # The bias is one more feature, regularised like the others, as in LIBLINEAR's `-B 1`.
+    # LIBLINEAR's default tolerance of 0.01 stops far from the optimum. LIBLINEAR shuffles, so it
+    # needs a seed.
     classifier = LogisticRegression(
         solver="liblinear",
         C=C,

@@ -1,4 +1,6 @@
-"""The formulas of the best window and of the word distance, which explanations of several families show."""
+"""The formulas of the best window and of the word distance, which explanations of several
+families show.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ def best_window(
     window: int | str,
     count_of: Callable[[str], int],
 ) -> tuple[Term, range]:
-    """Return the sum of the word weights in the best window, and the window's positions (none if the sum is 0)."""
+    """Return the sum of the word weights in the best window, and the window's positions (none if
+    the sum is 0).
+    """
     words = {*query, *answer}
     size = len(words) if window == "set" else len(passage) if window == "passage" else int(window)
     weights = [inverse_count_weight(count_of(t)) if t in words else 0 for t in passage]
@@ -46,7 +50,9 @@ def distance_term(
     rule: DistanceRule,
     value: float,
 ) -> Term:
-    """Return the word distance `value` of a rule as a formula, with the distance of each question word."""
+    """Return the word distance `value` of a rule as a formula, with the distance of each
+    question word.
+    """
     question_words, candidate_words = set(query) - set(stop), set(answer) - set(query) - set(stop)
     answer_places = [i for i, token in enumerate(passage) if token in candidate_words]
     nearest: dict[str, tuple[int, int]] = {}

@@ -154,7 +154,9 @@ SOLVERS: Registry[Any] = Registry(
     {name: line.home for name, line in SOLVER_ENTRIES.items()},
     accept_classes("classic_rc:Solver"),
 )
-"""All solver classes: the package's own in the order of tables, then those that other packages plug in."""
+"""All solver classes: the package's own in the order of tables, then those that other packages
+plug in.
+"""
 
 SHORT_NAMES: Mapping[str, str] = {
     "sw": "sliding-window",

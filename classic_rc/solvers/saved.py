@@ -1,4 +1,6 @@
-"""Saving fitted solvers to files and loading them, without pickle: arrays and JSON, with a checksum over both."""
+"""Saving fitted solvers to files and loading them, without pickle: arrays and JSON, with a
+checksum over both.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ _HINT = "Save it again with `classic-rc fit DATA -s SOLVER -o FILE`"
 
 @runtime_checkable
 class Persistent(Protocol):
-    """The two methods that a solver needs to be saved: they export and restore what ``fit`` learned."""
+    """The two methods that a solver needs to be saved: they export and restore what ``fit``
+    learned.
+    """
 
     def fitted_state(self) -> tuple[Mapping[str, Any], Mapping[str, NDArray[Any]]]:
         """Return what was learned: plain data for JSON, and arrays of numbers, both by name."""
@@ -52,12 +56,16 @@ class Persistent(Protocol):
 
 
 def has_fitted_state(solver: Solver) -> bool:
-    """Return whether the solver has something to save: it learns from questions or from its own text files."""
+    """Return whether the solver has something to save: it learns from questions or from its own
+    text files.
+    """
     return solver.learns_from != "nothing" or bool(getattr(solver, "learns_from_files", False))
 
 
 def require_persistent(solver: Solver) -> None:
-    """Check that a solver can be saved: it learns something, is registered, and is :class:`Persistent`."""
+    """Check that a solver can be saved: it learns something, is registered, and is
+    :class:`Persistent`.
+    """
     if not has_fitted_state(solver):
         advice, expected = (
             f"it learns nothing, so run it directly (-s {solver.name})",
@@ -77,8 +85,9 @@ def require_persistent(solver: Solver) -> None:
 def save_solver(solver: Solver, path: str | Path) -> None:
     """Write a fitted solver to a file. The write is atomic.
 
-    The file is an uncompressed ``.npz`` without pickled objects: the learned arrays, a JSON header with everything
-    else (see :func:`solver_to_plain`), and the sha256 of both. The same fit gives the same bytes.
+    The file is an uncompressed ``.npz`` without pickled objects: the learned arrays, a JSON header
+    with everything else (see :func:`solver_to_plain`), and the sha256 of both. The same fit gives
+    the same bytes.
 
     Parameters
     ----------
@@ -111,8 +120,8 @@ def save_solver(solver: Solver, path: str | Path) -> None:
 def load_solver(path: str | Path) -> Solver:
     """Load a fitted solver that :func:`save_solver` wrote.
 
-    The checksum detects damage and accidental edits. It does not show who wrote the file. Loading runs no code from
-    the file.
+    The checksum detects damage and accidental edits. It does not show who wrote the file. Loading
+    runs no code from the file.
 
     Parameters
     ----------
@@ -125,7 +134,8 @@ def load_solver(path: str | Path) -> Solver:
     Raises
     ------
     DataError
-        The file is missing, is not a saved solver, was changed or cut off, or has an unknown format version.
+        The file is missing, is not a saved solver, was changed or cut off, or has an unknown format
+        version.
     """
     header, arrays = _read_archive(str(path))
     if header.get("version") != _FORMAT_VERSION:
@@ -157,10 +167,11 @@ def load_solver(path: str | Path) -> Solver:
 
 
 def solver_to_plain(solver: Solver) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Convert a fitted solver to plain data, ready for JSON, and arrays. A combination saves its members with it.
+    """Convert a fitted solver to plain data, ready for JSON, and arrays. A combination saves its
+    members with it.
 
-    The data are the solver's name, variant and parameters, the decision if it was tuned, the training data's
-    provenance, the caveats of the fit, and the plain data of the fitted state.
+    The data are the solver's name, variant and parameters, the decision if it was tuned, the
+    training data's provenance, the caveats of the fit, and the plain data of the fitted state.
     """
     require_persistent(solver)
     assert isinstance(solver, Persistent)
@@ -198,7 +209,9 @@ def solver_from_plain(described: Mapping[str, Any], arrays: Mapping[str, NDArray
 
 
 def _check_types(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Check the types and the numbers of what all saved solvers have, before anything is made from it."""
+    """Check the types and the numbers of what all saved solvers have, before anything is made
+    from it.
+    """
     parts = {"solver": str, "params": dict, "state": dict, "caveats": list}
     for name, kind in parts.items():
         if not isinstance(header[name], kind):
@@ -236,7 +249,9 @@ _TRIAL_TEXT = "Ann met Bob at the market. Bob sold pears."
 
 
 def _try_out(solver: Solver) -> None:
-    """Answer a small question of each task, so that a state that cannot be used is an error before a run."""
+    """Answer a small question of each task, so that a state that cannot be used is an error
+    before a run.
+    """
     passage = Passage("trial", _TRIAL_TEXT)
     spans = tuple(Candidate(_TRIAL_TEXT[a:b], a, b) for a, b in ((0, 3), (8, 11)))
     solver.check_parameters()
@@ -316,7 +331,9 @@ def members_digest(members: Mapping[str, NDArray[Any]]) -> bytes:
 
 
 def _of_saved(name: str, before: Any) -> Any:
-    """Return a property with a fact about the saved solver, or with `before` until its file is read."""
+    """Return a property with a fact about the saved solver, or with `before` until its file is
+    read.
+    """
     doc = f"The saved solver's `{name}`; {before!r} before the file is read."
     return property(
         lambda self: getattr(self.solver_, name) if hasattr(self, "solver_") else before, doc=doc
@@ -346,7 +363,9 @@ class SavedSolver(Solver):
     )
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
-        """Read the file. Nothing is learned from `questions`; members that are score files read their scores."""
+        """Read the file. Nothing is learned from `questions`; members that are score files read
+        their scores.
+        """
         solver = self._loaded_solver()
         if len(questions) and questions[0].task not in solver.tasks:
             problem = f"{solver.name} in {self.path} does not support {questions[0].task} questions"
@@ -404,7 +423,9 @@ class SavedSolver(Solver):
 
     @property
     def trained_on_(self) -> Mapping[str, Any] | None:
-        """The data that the saved solver learned from; see :func:`~classic_rc.solvers.base.provenance`."""
+        """The data that the saved solver learned from; see
+        :func:`~classic_rc.solvers.base.provenance`.
+        """
         return getattr(self._loaded_solver(), "trained_on_", None)
 
     @property
@@ -416,10 +437,13 @@ class SavedSolver(Solver):
         return (TrainedOn(learned["name"], learned["fingerprint"], tuple(learned["datasets"])),)
 
     def caveats(self, questions: Sequence[Question]) -> tuple[str, ...]:
-        """Return the caveats of the fit, plus a warning if the solver learned from these very questions."""
+        """Return the caveats of the fit, plus a warning if the solver learned from these very
+        questions.
+        """
         trained_on = self.trained_on_ or {}
         caveats = (*self._loaded_solver().caveats(questions), *super().caveats(questions))
-        # The fresh object() is equal to nothing: a bare list without a fingerprint must not match a missing one.
+        # The fresh object() is equal to nothing: a bare list without a fingerprint must not match a
+        # missing one.
         if trained_on.get("fingerprint") == getattr(questions, "fingerprint", object()):
             caveats += (
                 f"{self.path} learned from the data that is reported ({trained_on['name']})",

@@ -28,12 +28,13 @@ class ScoreFile(Solver):
 
     .. math:: s_c = \text{the number that the file has for } c
 
-    After a fit on a dataset, its questions can be scored in any order and in parts. Other questions (for tuning or
-    stacking) are looked up in the files when they are scored.
+    After a fit on a dataset, its questions can be scored in any order and in parts. Other questions
+    (for tuning or stacking) are looked up in the files when they are scored.
 
-    A file of decisions gives a candidate the share of the answers that choose it, 1 or 0 if each question has one
-    answer. The rule :class:`~classic_rc.decisions.GivenAnswers` repeats the answers, so nothing is tuned on them.
-    The answers to a question without an answer, and to no other, have no evidence.
+    A file of decisions gives a candidate the share of the answers that choose it, 1 or 0 if each
+    question has one answer. The rule :class:`~classic_rc.decisions.GivenAnswers` repeats the
+    answers, so nothing is tuned on them. The answers to a question without an answer, and to no
+    other, have no evidence.
 
     Attributes
     ----------
@@ -76,8 +77,8 @@ class ScoreFile(Solver):
         Raises
         ------
         UsageError
-            The path is missing, the format does not support the task, or the file has answers that are not
-            candidates.
+            The path is missing, the format does not support the task, or the file has answers that
+            are not candidates.
         DataError
             A file is malformed or lacks the scores of a question; the message says where.
         """
@@ -100,7 +101,9 @@ class ScoreFile(Solver):
         )
 
     def signature_facts(self) -> Mapping[str, Any]:
-        """Return the hashes of the files, so that the signature has their content and not their path."""
+        """Return the hashes of the files, so that the signature has their content and not their
+        path.
+        """
         return {"path": None, "file": self.sha256_} if hasattr(self, "sha256_") else {}
 
     def _paths(self) -> list[str]:
@@ -224,7 +227,9 @@ def _shares(predictions: Sequence[Prediction], questions: Sequence[Question], pa
 
 
 def _mentions(question: Question, text: str) -> list[int]:
-    """Return the candidates with a text, or with one that the metrics do not distinguish from it."""
+    """Return the candidates with a text, or with one that the metrics do not distinguish from
+    it.
+    """
     texts = [candidate.text for candidate in question.candidates]
     if text not in texts:
         normal = normalise_squad_answer(text)
@@ -233,7 +238,9 @@ def _mentions(question: Question, text: str) -> list[int]:
 
 
 def _identity(question: Question) -> _Identity:
-    """Return the question's identity; the id is not enough, because other data may use the same id."""
+    """Return the question's identity; the id is not enough, because other data may use the same
+    id.
+    """
     options = () if question.task.has_spans else tuple(candidate_texts(question.candidates))
     texts = (
         sha256_of_text(question.passage.text),

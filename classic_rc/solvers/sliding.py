@@ -1,4 +1,6 @@
-"""The MCTest baselines (Richardson et al. 2013) and their variants: sliding window, word distance, and both."""
+"""The MCTest baselines (Richardson et al. 2013) and their variants: sliding window, word
+distance, and both.
+"""
 
 from __future__ import annotations
 
@@ -181,7 +183,9 @@ class _Matcher(Solver):
         return "passages" if self.inverse_counts == "corpus" else "nothing"
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
-        """Check the parameters. With ``inverse_counts="corpus"``, also count the words of the passages."""
+        """Check the parameters. With ``inverse_counts="corpus"``, also count the words of the
+        passages.
+        """
         self.check_parameters()
         if self.inverse_counts == "corpus":
             encoded = self.encoded(questions)
@@ -198,8 +202,8 @@ class _Matcher(Solver):
             f"{self.name} with inverse_counts='corpus' needs word counts: call fit(questions) first"
         )
         self.require_fitted("word_counts_", problem, field="inverse_counts", found="'corpus'")
-        # A word that is in no fitted passage counts as if seen once: it is rare, so its weight is the largest. A
-        # count of 0 would mean a weight of 0.
+        # A word that is in no fitted passage counts as if seen once: it is rare, so its weight is
+        # the largest. A count of 0 would mean a weight of 0.
         counts = np.array([self.word_counts_.get(w, 1) for w in encoded.vocabulary], dtype=np.int64)
         return inverse_count_weights(counts)
 
@@ -209,12 +213,13 @@ class _Matcher(Solver):
 
 
 class SlidingWindow(_Matcher):
-    r"""The sliding window baseline: the passage window with the most weight of question and candidate words.
+    r"""The sliding window baseline: the passage window with the most weight of question and
+    candidate words.
 
     .. math:: sw = \max_j \sum_{i=0}^{n-1} [P_{j+i} \in S]\, \ln\left(1 + \frac{1}{C(P_{j+i})}\right)
 
-    P is the passage, S the set of question and candidate words, n the window's length in tokens, and C(w) the
-    number of times that w occurs (Richardson et al. 2013, Algorithm 1).
+    P is the passage, S the set of question and candidate words, n the window's length in tokens,
+    and C(w) the number of times that w occurs (Richardson et al. 2013, Algorithm 1).
 
     Attributes
     ----------
@@ -248,7 +253,8 @@ class SlidingWindow(_Matcher):
         return self.window == "tuned"
 
     def tune(self, questions: Sequence[Question], scorer: Scorer | None = None) -> Self:
-        """Fit the decision on `questions`; with ``window="tuned"``, choose the window on them first.
+        """Fit the decision on `questions`; with ``window="tuned"``, choose the window on them
+        first.
 
         Raises
         ------
@@ -274,7 +280,9 @@ class SlidingWindow(_Matcher):
         return super().tune(questions, scorer)
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
-        """Score each candidate with its best window's weight; no evidence if no word of the passage matches."""
+        """Score each candidate with its best window's weight; no evidence if no word of the
+        passage matches.
+        """
         self.check_parameters()
         if self.window == "tuned":
             problem = (
@@ -289,13 +297,15 @@ class SlidingWindow(_Matcher):
 
 
 class WordDistance(_Matcher):
-    r"""The word distance baseline: how close the question's words are to the candidate's; the score is -d.
+    r"""The word distance baseline: how close the question's words are to the candidate's; the score
+    is -d.
 
     .. math:: d = \frac{1}{|S_Q|\,(|P| - 1)} \sum_{q \in S_Q} \min_{a \in S_A} |i_q - i_a|
 
-    The minimum is over all occurrences of the words in the passage P. S_Q has the question's words, and S_A the
-    candidate's words that are not in the question; both have only words of P that are not stop words. If either is
-    empty, d = 1 (Richardson et al. 2013, Algorithm 2, as in the authors' released scores).
+    The minimum is over all occurrences of the words in the passage P. S_Q has the question's words,
+    and S_A the candidate's words that are not in the question; both have only words of P that are
+    not stop words. If either is empty, d = 1 (Richardson et al. 2013, Algorithm 2, as in the
+    authors' released scores).
     """
 
     name = "word-distance"
@@ -309,7 +319,9 @@ class WordDistance(_Matcher):
     decision: Decision | None = DECISION
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
-        """Score each candidate with minus its word distance; no evidence if there is no pair of words."""
+        """Score each candidate with minus its word distance; no evidence if there is no pair of
+        words.
+        """
         self.check_parameters()
         encoded = self.encoded(questions)
         distances, found = word_distance(
@@ -323,11 +335,11 @@ class SlidingWindowDistance(_Matcher):
 
     .. math:: s = sw - \lambda\, d
 
-    sw is the score of :class:`SlidingWindow`, d the distance of :class:`WordDistance`, and :math:`\lambda` the
-    `distance_weight`.
+    sw is the score of :class:`SlidingWindow`, d the distance of :class:`WordDistance`, and
+    :math:`\lambda` the `distance_weight`.
 
-    The default weight of 11 is a published constant: the authors tuned it on MC500 dev. So a row on MC500 dev is
-    marked as tuned on its own data; on any other data the weight is fixed.
+    The default weight of 11 is a published constant: the authors tuned it on MC500 dev. So a row on
+    MC500 dev is marked as tuned on its own data; on any other data the weight is fixed.
     """
 
     name = "sw+d"
@@ -351,7 +363,9 @@ class SlidingWindowDistance(_Matcher):
     decision: Decision | None = DECISION
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
-        """Score each candidate with window minus weighted distance; no evidence if both find nothing."""
+        """Score each candidate with window minus weighted distance; no evidence if both find
+        nothing.
+        """
         self.check_parameters()
         encoded = self.encoded(questions)
         best, distances, found = window_and_distance(

@@ -1,12 +1,14 @@
-"""Solver specifications, ``SOLVER[:VARIANT][,key=value]…``: parsing and printing them, and loading users' classes.
+"""Solver specifications, ``SOLVER[:VARIANT][,key=value]…``: parsing and printing them, and loading
+users' classes.
 
-A value is a number, ``True``, ``False``, ``None`` or a string. A string in double quotes, as in JSON, may contain
-anything. The path of a file or folder is a string even if it looks like a number (``path=2024``).
-``[value; value]`` is a list. A comma inside brackets or quotes does not end a parameter, so the members
-of a combination are a list of specifications: ``combination,solvers=[sw+d; score-file,path=rte.txt]``.
+A value is a number, ``True``, ``False``, ``None`` or a string. A string in double quotes, as in
+JSON, may contain anything. The path of a file or folder is a string even if it looks like a number
+(``path=2024``). ``[value; value]`` is a list. A comma inside brackets or quotes does not end a
+parameter, so the members of a combination are a list of specifications:
+``combination,solvers=[sw+d; score-file,path=rte.txt]``.
 
-The parameters of a decision (:data:`classic_rc.decisions.RULES`) are given like those of the solver:
-``sw+d,ties=first``.
+The parameters of a decision (:data:`classic_rc.decisions.RULES`) are given like those of the
+solver: ``sw+d,ties=first``.
 """
 
 from __future__ import annotations
@@ -39,8 +41,9 @@ def parse_solver(spec: str) -> Solver:
     Parameters
     ----------
     spec : str
-        ``SOLVER[:VARIANT][,key=value]...``, or ``path/to/file.py:Class[,key=value]...`` for a user's class. The
-        field's short names work too: ``sw``, ``swd``, ``bm25``, ``tfidf``, ``lr``.
+        ``SOLVER[:VARIANT][,key=value]...``, or ``path/to/file.py:Class[,key=value]...`` for a
+        user's class. The field's short names work too: ``sw``, ``swd``, ``bm25``, ``tfidf``,
+        ``lr``.
 
     Raises
     ------
@@ -91,7 +94,8 @@ def parse_solver(spec: str) -> Solver:
 def solver_spec(solver: Solver) -> str:
     """Return the specification of a solver, which :func:`parse_solver` turns back into the solver.
 
-    It cannot be parsed back if the solver is not registered, or if a value is an object in memory such as a corpus.
+    It cannot be parsed back if the solver is not registered, or if a value is an object in memory
+    such as a corpus.
 
     Examples
     --------
@@ -128,9 +132,11 @@ def changed_texts(solver: Solver) -> dict[str, str]:
 
 
 def change_paths(solver: Solver, change: Callable[[str], str]) -> Solver:
-    """Return a copy of an unfitted solver, or the solver itself, with other paths in its parameters.
+    """Return a copy of an unfitted solver, or the solver itself, with other paths in its
+    parameters.
 
-    `change` takes a parameter's value, or a part of it, that may name a file, and returns the value to use.
+    `change` takes a parameter's value, or a part of it, that may name a file, and returns the value
+    to use.
     """
     cls, params = type(solver), solver.get_params(deep=False)
     changed = {name: _change_path(cls, name, value, change) for name, value in params.items()}
@@ -245,7 +251,8 @@ _is_trusted: ContextVar[bool] = ContextVar("is_trusted", default=True)
 def own_code(*, trusted: bool) -> Iterator[None]:
     """Say whether users' own files may run while solvers are made.
 
-    What a user types may run. What a file names (a suite, a record, a saved solver) may run if the user says so.
+    What a user types may run. What a file names (a suite, a record, a saved solver) may run if the
+    user says so.
     """
     token = _is_trusted.set(trusted and _is_trusted.get())
     try:
@@ -262,8 +269,8 @@ def load_solver_class(path: Path, class_name: str) -> type[Solver]:
     DataError
         The file is missing.
     UsageError
-        A file names this code, and it may not run (:func:`own_code`). The file cannot be imported, or has no such
-        solver class, or the class lacks ``score_candidates``.
+        A file names this code, and it may not run (:func:`own_code`). The file cannot be imported,
+        or has no such solver class, or the class lacks ``score_candidates``.
     """
     if not path.is_file():
         raise DataError("no such file", source=str(path), hint="Use path/to/file.py:Class")
@@ -276,8 +283,9 @@ def load_solver_class(path: Path, class_name: str) -> type[Solver]:
     assert spec is not None
     source = read_bytes(path)
     module = importlib.util.module_from_spec(spec)
-    # Dataclasses look up their module while they are created, so it must be in `sys.modules` during the import. It
-    # must not stay there: pickling would then send its classes to other processes by name, without their code.
+    # Dataclasses look up their module while they are created, so it must be in `sys.modules` during
+    # the import. It must not stay there: pickling would then send its classes to other processes by
+    # name, without their code.
     sys.modules[spec.name] = module
     # Python reuses the old bytecode of a file that is edited twice within one second.
     writes_no_bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True

@@ -26,9 +26,9 @@ class Random(Solver):
 
     With one right candidate of k, the row reports the expected accuracy instead of a single draw.
 
-    It predicts the candidate with the highest draw. If several candidates may be right, it selects each with
-    probability 1/2 (Khashabi et al. 2018). Each mention of an entity has its own draw, so an entity is chosen in
-    proportion to its mentions, as in ReCoRD's own random baseline.
+    It predicts the candidate with the highest draw. If several candidates may be right, it selects
+    each with probability 1/2 (Khashabi et al. 2018). Each mention of an entity has its own draw, so
+    an entity is chosen in proportion to its mentions, as in ReCoRD's own random baseline.
     """
 
     name = "random"
@@ -56,13 +56,15 @@ class Random(Solver):
     def expectation(self, questions: Sequence[Question]) -> list[Prediction]:
         """Return predictions whose metrics are the expected values of the draws.
 
-        Single choice: each option with equal weight. Cloze and spans: each distinct text, in proportion to its
-        number of candidates. Multiple answers: each option with probability 1/2.
+        Single choice: each option with equal weight. Cloze and spans: each distinct text, in
+        proportion to its number of candidates. Multiple answers: each option with probability 1/2.
         """
         return [_expected_prediction(q) for q in questions]
 
     def default_decision(self, task: Task) -> Decision:
-        """Return the rule that takes the best draw or, if several may be right, every draw above one half."""
+        """Return the rule that takes the best draw or, if several may be right, every draw above
+        one half.
+        """
         return Threshold(value=0.5) if task is Task.MULTIPLE_ANSWER else Argmax()
 
 
@@ -165,7 +167,9 @@ class ConstantPosition(Solver):
         return "gold" if self.position == "majority" else "nothing"
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
-        """Check the parameters. With ``position="majority"``, also count the right positions; this needs gold."""
+        """Check the parameters. With ``position="majority"``, also count the right positions;
+        this needs gold.
+        """
         self.check_parameters()
         if self.position == "majority":
             right = [index for q in questions for index in q.gold or ()]
@@ -200,8 +204,8 @@ class Majority(Solver):
 
     .. math:: s_c = \#\{\text{training questions with the right text } c\}
 
-    For questions with the same candidates, such as *no* and *yes*, this is the majority class, in whatever order
-    the candidates are. Texts are compared without case and with single blanks.
+    For questions with the same candidates, such as *no* and *yes*, this is the majority class, in
+    whatever order the candidates are. Texts are compared without case and with single blanks.
 
     Attributes
     ----------
@@ -243,7 +247,8 @@ class Majority(Solver):
 
 
 class NoAnswer(Solver):
-    r"""A baseline that answers no question: the prediction is the empty text, which is right if there is no answer.
+    r"""A baseline that answers no question: the prediction is the empty text, which is right if
+    there is no answer.
 
     .. math:: s_c = 0
 
@@ -280,7 +285,9 @@ class _ByLength(Solver):
     decision: Decision | None = DECISION
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
-        """Score each candidate with its signed length, in characters or in whitespace-separated words."""
+        """Score each candidate with its signed length, in characters or in whitespace-separated
+        words.
+        """
         self.check_parameters()
         texts = [c.text for q in questions for c in q.candidates]
         lengths = (

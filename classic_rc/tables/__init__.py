@@ -1,4 +1,6 @@
-"""Tables of results: one class, and the formats that write it: plain text, Markdown, LaTeX, CSV and HTML."""
+"""Tables of results: one class, and the formats that write it: plain text, Markdown, LaTeX, CSV
+and HTML.
+"""
 
 from classic_rc.tables.model import (
     TABLE_FORMATS,

@@ -1,4 +1,6 @@
-"""Tables in LaTeX with booktabs: intervals are a second line of small figures, or follow the number as ±."""
+"""Tables in LaTeX with booktabs: intervals are a second line of small figures, or follow the
+number as ±.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,17 @@ _MOST_COLUMNS: Mapping[IntervalStyle, Mapping[Place, int]] = {
     "lines": {"column": 3, "text": 8},
     "pm": {"column": 2, "text": 5},
 }
-"""How many columns fit next to the names of the rows, in one column of a paper and over its whole width."""
+"""How many columns fit next to the names of the rows, in one column of a paper and over its
+whole width.
+"""
 _MOST_LINES, _HEAD_LINES = 44, 4
-"""The lines of a page that one float may take, without its caption; and the lines of a panel's head."""
+"""The lines of a page that one float may take, without its caption; and the lines of a panel's
+head.
+"""
 _LONG_CELL, _SHORT_CELL = 40, 20
-"""If a column has more characters than the first, all columns with more than the second are wrapped."""
+"""If a column has more characters than the first, all columns with more than the second are
+wrapped.
+"""
 _WRAPPED = r">{\raggedright\arraybackslash}X"
 _SMALL = "scriptsize"
 """The size of the figures of intervals."""
@@ -43,10 +51,10 @@ def render_latex(
 ) -> str:
     r"""Return a table as LaTeX floats; notes and signatures are comments above them.
 
-    A table with more columns than fit has panels below each other, a long one has several floats. What is still too
-    wide is scaled down by the package adjustbox. `label` is the key of ``\label``; `place` is one column of the
-    paper or its whole width, by default a column if the table has few columns; `names` are other names of rows, in
-    LaTeX, such as those with a citation.
+    A table with more columns than fit has panels below each other, a long one has several floats.
+    What is still too wide is scaled down by the package adjustbox. `label` is the key of
+    ``\label``; `place` is one column of the paper or its whole width, by default a column if the
+    table has few columns; `names` are other names of rows, in LaTeX, such as those with a citation.
     """
     most = _MOST_COLUMNS[_interval_style(table)]
     is_wide = len(table.shown) - 1 > most["column"] or any(_is_wrapped(table))
@@ -125,7 +133,9 @@ def _column_parts(table: Table, most: int) -> list[list[int]]:
 
 
 def _row_parts(table: Table, most: int) -> Iterator[list[RowGroup]]:
-    """Yield the rows that people see in equal parts; headings are repeated where a group goes on."""
+    """Yield the rows that people see in equal parts; headings are repeated where a group goes
+    on.
+    """
     visible = list(table.visible_groups)
     n_rows = sum(len(group.rows) for group in visible)
     most = math.ceil(n_rows / max(math.ceil(n_rows / most), 1))
@@ -143,7 +153,8 @@ def _row_parts(table: Table, most: int) -> Iterator[list[RowGroup]]:
 
 
 def latex_tabular(table: Table, *, names: Mapping[str, str] | None = None) -> list[str]:
-    """Return the lines of a table's tabular, without caption and notes; it is never wider than the line.
+    """Return the lines of a table's tabular, without caption and notes; it is never wider than the
+    line.
 
     `names` has other names of rows, in LaTeX, such as those with a citation.
     """
@@ -199,7 +210,8 @@ def _column_specifications(table: Table) -> Iterator[str]:
 
 
 def _alignment(column: Column, stacked: bool) -> str:
-    # Below each other: numbers and their small figures, the digits of numbers before ±, or the ends of numbers.
+    # Below each other: numbers and their small figures, the digits of numbers before ±, or the ends
+    # of numbers.
     if column.is_text or column.intervals == "pm":
         return "l"
     return "c" if stacked and column.kind in ("percent", "points", "number") else "r"
@@ -253,7 +265,9 @@ def _row_lines(table: Table, cells: Sequence[Cell], names: Mapping[str, str]) ->
 
 
 def _bounds(column: Column, interval: str) -> str:
-    """Return an interval as it is below a number: a dash between percentages, brackets around signed numbers."""
+    """Return an interval as it is below a number: a dash between percentages, brackets around
+    signed numbers.
+    """
     if column.kind == "points":
         return latex_escape(interval.strip())
     return interval.strip(" []").replace(", ", "--")
@@ -279,7 +293,8 @@ def _top(table: Table, column: Column, cell: Cell) -> str:
     )
     if not parts.interval:
         return shown + (rf"\rlap{{$^{{{signs}}}$}}" if signs else "")
-    # Here ± follows the mark: cells without a mark get its width, so that numbers are below each other.
+    # Here ± follows the mark: cells without a mark get its width, so that numbers are below each
+    # other.
     wide = _signs(max((other.mark for other in of_column), key=len))
     mark = rf"$^{{{signs}}}$" if signs else rf"\phantom{{$^{{{wide}}}$}}" if wide else ""
     return rf"{shown}{mark}\,{{\{_SMALL}$\pm$}}{{\{_SMALL} {parts.interval.strip(' ±')}}}"
@@ -291,7 +306,9 @@ def _signs(mark: str) -> str:
 
 
 def latex_text(text: str) -> str:
-    """Escape text for LaTeX; control characters become visible, and signs of mathematics become commands."""
+    """Escape text for LaTeX; control characters become visible, and signs of mathematics become
+    commands.
+    """
     escaped = latex_escape(printable(text))
     for sign, letter in LETTERS.items():
         escaped = escaped.replace(f" {sign}", sign).replace(sign, rf"$^{{{letter}}}$")
@@ -341,7 +358,9 @@ def latex_escape(text: str) -> str:
 
 
 def latex_preamble(lines: Iterable[str]) -> list[str]:
-    """Return remarks on what the LaTeX lines need in a document: packages, and an engine for non-Latin scripts."""
+    """Return remarks on what the LaTeX lines need in a document: packages, and an engine for
+    non-Latin scripts.
+    """
     lines = [line for line in lines if not line.startswith("%")]
     packages = [
         "booktabs",

@@ -10,7 +10,7 @@ from classic_rc.io.text import printable
 from classic_rc.tables.model import Cell, Column, Table
 from classic_rc.tables.text import isolate_direction
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Markdown
 
 
@@ -32,7 +32,9 @@ def render_markdown(table: Table) -> str:
 
 
 def markdown_lines(table: Table) -> Iterator[str]:
-    """Yield the lines of a table without its title and notes. Only the number of a bold cell is bold."""
+    """Yield the lines of a table without its title and notes. Only the number of a bold cell is
+    bold.
+    """
 
     def text(content: str) -> str:
         return isolate_direction(markdown_escape(content))
@@ -75,7 +77,8 @@ def markdown_escape(text: str) -> str:
 
 
 def markdown_block(text: str) -> str:
-    r"""Escape text like :func:`markdown_escape` for a line of its own: also no heading, list or rule.
+    r"""Escape text like :func:`markdown_escape` for a line of its own: also no heading, list or
+    rule.
 
     Examples
     --------
@@ -89,7 +92,7 @@ def markdown_block(text: str) -> str:
     return f"\\{escaped}" if not match[1].isdecimal() else f"{match[1]}\\{escaped[match.end() :]}"
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # HTML
 
 _STYLES = {
@@ -129,7 +132,9 @@ def render_html(table: Table) -> str:
 
 
 def html_lines(table: Table, look: Callable[..., str]) -> Iterator[str]:
-    """Yield the rows of a table's head and body as HTML; `look` makes the attribute of an element of its looks."""
+    """Yield the rows of a table's head and body as HTML; `look` makes the attribute of an
+    element of its looks.
+    """
 
     def of(column: Column, *others: str) -> str:
         return look(*(["left"] if column.is_text else []), *others)

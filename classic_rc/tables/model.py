@@ -1,6 +1,7 @@
 """A table of results: columns say how their numbers are written, and cells have plain values.
 
-A format of :data:`TABLE_FORMATS` writes it. Records, rows of plain data with names, are CSV and pandas frames.
+A format of :data:`TABLE_FORMATS` writes it. Records, rows of plain data with names, are CSV and
+pandas frames.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ Value: TypeAlias = "float | int | str | Decimal | None"
 Bounds: TypeAlias = tuple[float, float]
 Kind = Literal["text", "note", "percent", "points", "count", "number", "p"]
 LETTERS = dict(zip("ᵃᵇᶜᵈᵉᶠᵍʰ", "abcdefgh", strict=True))
-"""Superscripts that are marks, one for each of several baselines, with the letters that LaTeX raises."""
+"""Superscripts that are marks, one for each of several baselines, with the letters that LaTeX
+raises.
+"""
 
 
 def baseline_letter(number: int) -> str:
@@ -43,7 +46,8 @@ IntervalStyle = Literal["lines", "pm", "none"]
 class Cell:
     """One value of a table, with what belongs to it."""
 
-    value: Value = None  # a share of 1 if the column is in percent or points; text is shown as it is; None: a dash
+    # a share of 1 if the column is in percent or points; text is shown as it is; None: a dash
+    value: Value = None
     interval: Bounds | None = None
     mark: str = ""  # after the number, such as an asterisk
     bold: bool = False  # among the best of its column
@@ -95,7 +99,8 @@ def format_points(value: float | None, decimals: int = 2) -> str:
     """
     if value is None:
         return EMPTY_CELL
-    return f"{round(100 * value, decimals) + 0.0:+.{decimals}f}"  # adding 0.0 turns -0.0 into 0.0, as below
+    # adding 0.0 turns -0.0 into 0.0, as below
+    return f"{round(100 * value, decimals) + 0.0:+.{decimals}f}"
 
 
 _FORMATS: Mapping[str, _NumberFormat] = {
@@ -114,14 +119,15 @@ class Column:
     """A column: its kind decides how its values are written and aligned."""
 
     name: str  # the header
-    # "text"; "note", text that may be long, which is below a table that would be too wide; numbers: "percent" and
-    # "points" (of shares of 1), "count", "number", "p".
+    # "text"; "note", text that may be long, which is below a table that would be too wide; numbers:
+    # "percent" and "points" (of shares of 1), "count", "number", "p".
     kind: Kind = "text"
     decimals: int | None = None  # digits after the decimal point; by default those of the kind
     key: str = ""  # the name in CSV and frames; by default the header
     group: str = ""  # the heading over this column and its neighbours of the same group
     hidden: bool = False  # whether only CSV and frames have the column
-    # Intervals as a second line (in brackets where a cell has one line), as ± with the longer side, or not.
+    # Intervals as a second line (in brackets where a cell has one line), as ± with the longer side,
+    # or not.
     intervals: IntervalStyle = "lines"
 
     @property
@@ -135,7 +141,9 @@ class Column:
         return printable(f"{self.group} {self.name}".strip())
 
     def parts(self, cell: Cell) -> CellParts:
-        """Return what a cell of this column shows; control characters in texts become visible escapes."""
+        """Return what a cell of this column shows; control characters in texts become visible
+        escapes.
+        """
         number = self._write(cell.value)
         mark = "" if cell.is_missing else printable(cell.mark)
         return CellParts(
@@ -174,7 +182,9 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class RowGroup:
-    """Rows that belong together, under a heading if they have one. A plain value is a cell without marks."""
+    """Rows that belong together, under a heading if they have one. A plain value is a cell
+    without marks.
+    """
 
     rows: Sequence[Sequence[Any]]  # of cells and values
     heading: str | None = None
@@ -220,7 +230,8 @@ class Table:
         )
 
     def lines(self, *, hidden: bool = False) -> Iterator[tuple[str | None, list[Cell]]]:
-        """Yield each row, after the heading of its group if it is the first of one that has a heading, else None.
+        """Yield each row, after the heading of its group if it is the first of one that has a
+        heading, else None.
 
         Parameters
         ----------
@@ -238,7 +249,9 @@ class Table:
         return {str(cells[0].value): cells[index] for _, cells in self.lines(hidden=True)}
 
     def select(self, *columns: str) -> Table:
-        """Return the table with only these columns, found by their names or keys, and none of them hidden."""
+        """Return the table with only these columns, found by their names or keys, and none of
+        them hidden.
+        """
         chosen = [self._index(column) for column in columns]
         groups = [
             RowGroup([[row[j] for j in chosen] for row in of.rows], of.heading)
@@ -270,7 +283,8 @@ class Table:
     def records(self) -> list[dict[str, Any]]:
         """Return the rows as plain data in full precision, for CSV and frames.
 
-        Bounds of intervals have keys that end in ``_low`` and ``_high``, marks ``_mark``, where a column has any.
+        Bounds of intervals have keys that end in ``_low`` and ``_high``, marks ``_mark``, where a
+        column has any.
         """
         rows = [cells for _, cells in self.lines(hidden=True)]
         headings = [group.heading for group in self.row_groups for _ in group.rows]
@@ -347,7 +361,9 @@ def records_csv(records: Sequence[Mapping[str, Any]]) -> str:
 
 
 def frame_of_records(records: Sequence[Mapping[str, Any]]) -> pandas.DataFrame:
-    """Return a pandas frame with one row per record. Keys of nested mappings are joined by a dot."""
+    """Return a pandas frame with one row per record. Keys of nested mappings are joined by a
+    dot.
+    """
     return _pandas().json_normalize(list(records))
 
 
@@ -392,7 +408,9 @@ TABLE_FORMATS: Registry[TableFormat] = Registry(
     },
     _accept,
 )
-"""The formats of tables by name. Another package adds one by an entry point, as for the other registries."""
+"""The formats of tables by name. Another package adds one by an entry point, as for the other
+registries.
+"""
 
 
 def render(tables: Table | Sequence[Table], form: str, *, signatures: bool = False) -> str:

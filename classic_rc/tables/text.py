@@ -1,7 +1,7 @@
 """Tables as plain text that fits the terminal: nothing is cut.
 
-Where a table is too wide, headers wrap, notes become footnotes, texts wrap, and at last the table breaks into
-panels of columns that repeat the names of the rows.
+Where a table is too wide, headers wrap, notes become footnotes, texts wrap, and at last the table
+breaks into panels of columns that repeat the names of the rows.
 """
 
 from __future__ import annotations
@@ -56,7 +56,9 @@ def write_text(tables: Sequence[Table], signatures: bool) -> str:
 
 
 def render_text(table: Table, *, signatures: bool = False, width: int | None = None) -> str:
-    """Return a table as plain text that ends with a line break, by default as wide as :func:`terminal_width`."""
+    """Return a table as plain text that ends with a line break, by default as wide as
+    :func:`terminal_width`.
+    """
     width = terminal_width() if width is None else width
     lines = list(table.lines())
     headings = [heading for heading, _ in lines]
@@ -78,7 +80,9 @@ def render_text(table: Table, *, signatures: bool = False, width: int | None = N
 
 
 def _texts(column: Column, cells: Sequence[Cell]) -> list[str]:
-    """Return the texts of a column; marks and intervals have one width, so that the numbers before are aligned."""
+    """Return the texts of a column; marks and intervals have one width, so that the numbers
+    before are aligned.
+    """
     parts = [column.parts(cell) for cell in cells]
     marks = max((column_width(part.mark) for part in parts), default=0)
     intervals = max((len(part.interval) for part in parts), default=0)
@@ -101,7 +105,9 @@ def _wrap_header(column: _TextColumn) -> _TextColumn:
 
 
 def _move_notes(columns: Sequence[_TextColumn]) -> tuple[list[_TextColumn], list[str]]:
-    """Return the columns without those of notes, whose texts become footnotes numbered after the rows' names."""
+    """Return the columns without those of notes, whose texts become footnotes numbered after the
+    rows' names.
+    """
     notes = [column for column in columns if column.is_note]
     numbers: dict[str, int] = {}
     names = list(columns[0].cells)
@@ -118,7 +124,8 @@ def _move_notes(columns: Sequence[_TextColumn]) -> tuple[list[_TextColumn], list
 def _narrow(columns: Sequence[_TextColumn], width: int) -> list[_TextColumn]:
     """Return the columns with texts as narrow as needed, the widest first.
 
-    Where that is not enough, panels are needed anyway, and no text takes more than half of the width.
+    Where that is not enough, panels are needed anyway, and no text takes more than half of the
+    width.
     """
     narrowed = list(columns)
     for _ in range(_total(columns) - width):
@@ -185,7 +192,8 @@ _PIECE = re.compile(r"\s*(?:[^\s;,|/]+[;,|/]*|[;,|/]+)")
 
 
 def wrap(text: str, width: int, *, break_words: bool = True) -> list[str]:
-    """Return the lines of a text, at least one, each up to `width` terminal columns wide; no character is lost.
+    """Return the lines of a text, at least one, each up to `width` terminal columns wide; no
+    character is lost.
 
     Lines break at spaces, then after punctuation. Without `break_words`, longer words stick out.
     """
@@ -220,9 +228,11 @@ _NO_WIDTH = frozenset({"Mn", "Me", "Cf"})
 
 
 def isolate_direction(text: str) -> str:
-    """Return the text, protected so that its right-to-left letters do not reorder the numbers next to it.
+    """Return the text, protected so that its right-to-left letters do not reorder the numbers next
+    to it.
 
-    If it has such letters, Unicode isolates (Unicode Standard Annex 9) enclose it. Isolates have no width.
+    If it has such letters, Unicode isolates (Unicode Standard Annex 9) enclose it. Isolates have no
+    width.
     """
     if any(unicodedata.bidirectional(character) in _RIGHT_TO_LEFT for character in text):
         return f"{_FIRST_STRONG_ISOLATE}{text}{_POP_ISOLATE}"
@@ -230,7 +240,9 @@ def isolate_direction(text: str) -> str:
 
 
 def column_width(text: str) -> int:
-    """Return the number of terminal columns: two for wide characters, none for marks and joiners."""
+    """Return the number of terminal columns: two for wide characters, none for marks and
+    joiners.
+    """
     return sum(
         0
         if unicodedata.category(c) in _NO_WIDTH

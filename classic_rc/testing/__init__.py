@@ -1,4 +1,6 @@
-"""Tools for tests: synthetic questions, and the checks that all solvers, readers, metrics and engines pass."""
+"""Tools for tests: synthetic questions, and the checks that all solvers, readers, metrics and
+engines pass.
+"""
 
 from __future__ import annotations
 

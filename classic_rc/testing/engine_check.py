@@ -32,10 +32,11 @@ def check_engine(engine_type: type[Engine], new_place: Callable[[], str] | None 
     Parameters
     ----------
     engine_type : type
-        A subclass of :class:`~classic_rc.retrieval.base.Engine`. Its default analyzer must drop English stop words
-        and stem.
+        A subclass of :class:`~classic_rc.retrieval.base.Engine`. Its default analyzer must drop
+        English stop words and stem.
     new_place : callable, optional
-        Returns a new place each time, for an engine that stores indexes: a path, or the name of an index.
+        Returns a new place each time, for an engine that stores indexes: a path, or the name of an
+        index.
 
     Raises
     ------

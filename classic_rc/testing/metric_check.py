@@ -18,8 +18,8 @@ from classic_rc.testing.synthetic import synthetic_dataset
 def check_metric(metric: Metric) -> None:
     """Check that a metric keeps the contract of the Metric interface, on each of its tasks.
 
-    Values are in 0..1, gold scores 1 and no answer 0, tied answers count by their weights, a question's statistics
-    do not depend on other questions, and hidden gold is a DataError.
+    Values are in 0..1, gold scores 1 and no answer 0, tied answers count by their weights, a
+    question's statistics do not depend on other questions, and hidden gold is a DataError.
 
     Parameters
     ----------
@@ -83,7 +83,9 @@ def _check_task(metric: Metric, task: Task) -> None:
 
 
 def _questions(task: Task, needs_unanswerable: bool) -> Sequence[Question]:
-    """Return questions with candidates and a right answer, and one that has no answer if the metric needs it."""
+    """Return questions with candidates and a right answer, and one that has no answer if the
+    metric needs it.
+    """
     dataset: Dataset = synthetic_dataset(task)
     questions = [question for question in dataset if question.gold and question.passage.text]
     if task.has_choices:
@@ -126,7 +128,9 @@ def _answer(task: Task, gold: Gold) -> frozenset[int] | tuple[str, ...]:
 def _statistics(
     metric: Metric, questions: Sequence[Question], golds: Sequence[Gold]
 ) -> NDArray[np.float64]:
-    """Return the statistics of answers, or of scores that are 1 for the candidates of the answers and else 0."""
+    """Return the statistics of answers, or of scores that are 1 for the candidates of the
+    answers and else 0.
+    """
     pairs = list(zip(questions, golds, strict=True))
     if not isinstance(metric, ScoreMetric):
         predictions = [

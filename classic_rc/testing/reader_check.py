@@ -16,10 +16,11 @@ _CUTS = 12
 
 
 def check_reader(reader: Reader, path: str | os.PathLike[str]) -> None:
-    """Check that a reader keeps the contract of the Reader interface, on a small file of its format.
+    """Check that a reader keeps the contract of the Reader interface, on a small file of its
+    format.
 
-    The reader gives the same result twice, and ends in an error of the package on damaged copies. If it is
-    registered, no reader before it takes the file.
+    The reader gives the same result twice, and ends in an error of the package on damaged copies.
+    If it is registered, no reader before it takes the file.
 
     Parameters
     ----------

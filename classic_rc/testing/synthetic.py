@@ -18,8 +18,9 @@ def synthetic_dataset(
 ) -> Dataset:
     """Return questions of random words, with edge cases.
 
-    The edge cases are an empty passage, an empty question, an empty candidate, equal candidates and, for
-    multiple-answer questions, questions without a right answer. Span questions have no candidates.
+    The edge cases are an empty passage, an empty question, an empty candidate, equal candidates
+    and, for multiple-answer questions, questions without a right answer. Span questions have no
+    candidates.
 
     Parameters
     ----------

@@ -1,6 +1,8 @@
-"""Text processing: tokenizers, stop lists, stemmers, analyzers, sentences, spans, and the encoding into token ids.
+"""Text processing: tokenizers, stop lists, stemmers, analyzers, sentences, spans, and the encoding
+into token ids.
 
-A function with the name of its module is imported from that module: ``classic_rc.text.encode.encode``.
+A function with the name of its module is imported from that module:
+``classic_rc.text.encode.encode``.
 """
 
 from __future__ import annotations

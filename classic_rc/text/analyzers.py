@@ -1,4 +1,6 @@
-"""Analyzers: tokenizer, case, stemmer and stop list in one value; tokenizers, stemmers and stop lists by name."""
+"""Analyzers: tokenizer, case, stemmer and stop list in one value; tokenizers, stemmers and stop
+lists by name.
+"""
 
 from __future__ import annotations
 
@@ -36,8 +38,8 @@ from classic_rc.text.treebank import (
 class MCTestTokenizer(RegexTokenizer):
     r"""The tokens behind the scores that MCTest's authors released.
 
-    Only blanks and ``. , ; : ?`` separate tokens: ``"stop!"`` with its quotes is one token. The literal
-    two-character escapes ``\newline`` and ``\tab`` of MCTest's files count as blanks.
+    Only blanks and ``. , ; : ?`` separate tokens: ``"stop!"`` with its quotes is one token. The
+    literal two-character escapes ``\newline`` and ``\tab`` of MCTest's files count as blanks.
     """
 
     name = "mctest"
@@ -80,7 +82,9 @@ TOKENIZERS = Registry[Tokenizer](
     ),
     accept_instances("classic_rc.text:Tokenizer"),
 )
-"""The tokenizers by name. Each is also the analyzer of its name, with the settings of :attr:`Tokenizer.usual`."""
+"""The tokenizers by name. Each is also the analyzer of its name, with the settings of
+:attr:`Tokenizer.usual`.
+"""
 
 
 def get_tokenizer(name: str) -> Tokenizer:
@@ -163,8 +167,9 @@ def stop_words(name_or_path: str) -> frozenset[str]:
     Parameters
     ----------
     name_or_path : str
-        A name in :data:`STOP_LISTS`, or the path of a UTF-8 text file with one word per line. A string with a
-        slash, a backslash or a full stop is a path. The file is read once and lower-cased.
+        A name in :data:`STOP_LISTS`, or the path of a UTF-8 text file with one word per line. A
+        string with a slash, a backslash or a full stop is a path. The file is read once and
+        lower-cased.
 
     Returns
     -------
@@ -201,7 +206,9 @@ def stop_words(name_or_path: str) -> frozenset[str]:
 
 
 def stop_list_signature(name_or_path: str) -> str:
-    """Return a named list's name, or a file's name and content hash (``mine.txt@1f2e3d4c``) without its folder."""
+    """Return a named list's name, or a file's name and content hash (``mine.txt@1f2e3d4c``)
+    without its folder.
+    """
     if name_or_path in STOP_LISTS:
         return name_or_path
     content = "\n".join(sorted(stop_words(name_or_path)))
@@ -280,7 +287,8 @@ class Analyzer:
 
     @property
     def spec(self) -> str:
-        """The text form that :func:`get_analyzer` reads: a named analyzer and the differences from it.
+        """The text form that :func:`get_analyzer` reads: a named analyzer and the differences from
+        it.
 
         Examples
         --------
@@ -291,7 +299,8 @@ class Analyzer:
 
     @property
     def signature(self) -> str:
-        """The spec, with a stop list's file by name and content hash, and the version of the tokenizer's package.
+        """The spec, with a stop list's file by name and content hash, and the version of the
+        tokenizer's package.
 
         Examples
         --------
@@ -305,7 +314,8 @@ class Analyzer:
     def fold(self, types: Sequence[str]) -> list[str | None]:
         """Return the final form of each surface token of a vocabulary, or None if it is dropped.
 
-        Case, stop words and stems depend only on the word, so they are computed once per distinct word.
+        Case, stop words and stems depend only on the word, so they are computed once per distinct
+        word.
 
         Examples
         --------
@@ -383,8 +393,9 @@ def get_analyzer(spec: str | Analyzer) -> Analyzer:
     Parameters
     ----------
     spec : str or Analyzer
-        A name in :data:`TOKENIZERS`, then modifiers with a plus before each: ``cased`` or ``lower``; the name of
-        a stemmer, or ``unstemmed``; ``stop=`` and the name or path of a stop list (a path without a plus).
+        A name in :data:`TOKENIZERS`, then modifiers with a plus before each: ``cased`` or
+        ``lower``; the name of a stemmer, or ``unstemmed``; ``stop=`` and the name or path of a stop
+        list (a path without a plus).
 
     Raises
     ------

@@ -1,4 +1,6 @@
-"""Texts with linguistic annotation (lemmas, coreference), and runs of content words as a fallback."""
+"""Texts with linguistic annotation (lemmas, coreference), and runs of content words as a
+fallback.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +21,16 @@ class Chain(NamedTuple):
         tuple[int, int], ...
     ]  # token range (start, end) of each mention, the end exclusive
     representative: int | None = None  # index of the mention that names the entity best
-    # the words of the representative mention, if they are known but not its place; `representative` is then None
+    # the words of the representative mention, if they are known but not its place; `representative`
+    # is then None
     words: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedText:
-    """A passage, a question or a candidate with its annotation; None means that a layer is not annotated."""
+    """A passage, a question or a candidate with its annotation; None means that a layer is not
+    annotated.
+    """
 
     tokens: tuple[
         str, ...
@@ -37,7 +42,8 @@ class AnnotatedText:
     sentences: tuple[int, ...] | None = None  # first token of each sentence, beginning with 0
     chains: tuple[Chain, ...] | None = None  # coreference
     sha256: str | None = None  # of the annotated text: `classic_rc.io.files.sha256_of_text`
-    # False: `tokens` and `lemmas` are sets, the words that the text is known to share with its passage
+    # False: `tokens` and `lemmas` are sets, the words that the text is known to share with its
+    # passage
     complete: bool = True
     # first token of each sentence, counted before the annotator dropped punctuation
     unfiltered_sentences: tuple[int, ...] | None = None
@@ -45,8 +51,9 @@ class AnnotatedText:
     def fits(self, text: str) -> bool:
         """Return whether this can be an annotation of `text`.
 
-        With a sha256, the hashes decide. Without one, all tokens must occur in the text (in order, unless the
-        annotation is incomplete) and leave nothing between them but punctuation and clitics.
+        With a sha256, the hashes decide. Without one, all tokens must occur in the text (in order,
+        unless the annotation is incomplete) and leave nothing between them but punctuation and
+        clitics.
         """
         if self.sha256 is not None:
             return self.sha256 == sha256_of_text(text)
@@ -71,10 +78,11 @@ class AnnotatedQuestion:
 
 
 def locate_tokens(tokens: Sequence[str], text: str) -> tuple[tuple[int, int], ...] | None:
-    r"""Return the offsets of tokens that occur in a text in order, ignoring case, and cover its words; else None.
+    r"""Return the offsets of tokens that occur in a text in order, ignoring case, and cover its
+    words; else None.
 
-    A token that is not found but has no letter or digit (such as a respelt quote), or is written like ``-LRB-``,
-    gets an empty span at the end of the token before it.
+    A token that is not found but has no letter or digit (such as a respelt quote), or is written
+    like ``-LRB-``, gets an empty span at the end of the token before it.
 
     Examples
     --------
@@ -90,7 +98,8 @@ def locate_tokens(tokens: Sequence[str], text: str) -> tuple[tuple[int, int], ..
     places, end = [], 0
     for token in tokens:
         word = token.lower()
-        # Each token remembers its next place, so that one that is far away is not searched for again and again.
+        # Each token remembers its next place, so that one that is far away is not searched for
+        # again and again.
         start = next_places[word]
         if 0 <= start <= end:
             start = next_places[word] = lowered.find(word, end)
@@ -108,9 +117,11 @@ _LETTERS = re.compile(r"[^\W_]+")
 
 
 class _SkippedText:
-    """Where the text ends that an annotator may drop between tokens: punctuation, and clitics such as 's.
+    """Where the text ends that an annotator may drop between tokens: punctuation, and clitics such
+    as 's.
 
-    All is computed once for a text, because long stretches of punctuation lie before and after many tokens.
+    All is computed once for a text, because long stretches of punctuation lie before and after many
+    tokens.
     """
 
     def __init__(self, text: str) -> None:
@@ -178,11 +189,13 @@ def content_runs(
     *,
     single: bool = False,
 ) -> list[TextChunk]:
-    """Return the maximal runs of content words, delimited by stop words, punctuation and sentence borders.
+    """Return the maximal runs of content words, delimited by stop words, punctuation and sentence
+    borders.
 
-    They approximate the noun and verb phrases of a shallow parser, which would need a trained model. The analyzer
-    must drop punctuation. Stop words are compared with the lower-cased word; a text that has only stop words keeps
-    them: "the three" is a run then. With `single`, each word is a run of its own.
+    They approximate the noun and verb phrases of a shallow parser, which would need a trained
+    model. The analyzer must drop punctuation. Stop words are compared with the lower-cased word; a
+    text that has only stop words keeps them: "the three" is a run then. With `single`, each word is
+    a run of its own.
 
     Examples
     --------

@@ -1,4 +1,6 @@
-"""Reads and writes annotations: the package's own JSON (``docs/lexical.md``), CoreNLP's, question categories."""
+"""Reads and writes annotations: the package's own JSON (``docs/lexical.md``), CoreNLP's,
+question categories.
+"""
 
 from __future__ import annotations
 
@@ -201,16 +203,19 @@ def _plain_question(question: AnnotatedQuestion) -> dict[str, Any]:
 def parse_corenlp_annotations(
     root: Node, name: str
 ) -> tuple[dict[str, AnnotatedText], dict[str, AnnotatedQuestion]]:
-    """Parse the CoreNLP file of Smith et al. 2015, with the ids that the MCTest reader gives to the dataset `name`.
+    """Parse the CoreNLP file of Smith et al. 2015, with the ids that the MCTest reader gives to the
+    dataset `name`.
 
-    The file is a list of stories. Each story has its tokens, lower-cased and without punctuation; the index of the
-    first token of each sentence, counted with punctuation; and for each token its lemma, the words of the
-    representative mention if the token begins a mention of a coreference chain (``subcoref`` if it continues one),
-    and whether each question and each candidate has its form and its lemma. Two limits follow:
+    The file is a list of stories. Each story has its tokens, lower-cased and without punctuation;
+    the index of the first token of each sentence, counted with punctuation; and for each token its
+    lemma, the words of the representative mention if the token begins a mention of a coreference
+    chain (``subcoref`` if it continues one), and whether each question and each candidate has its
+    form and its lemma. Two limits follow:
 
     * The file does not have the texts of questions and candidates. It has only the forms and the
       lemmas that they share with the story (``complete=False``).
-    * The file does not tell chains apart. Each mention becomes a chain with the words of its representative.
+    * The file does not tell chains apart. Each mention becomes a chain with the words of its
+      representative.
     """
     passages, questions = {}, {}
     for i, story in enumerate(root.elements()):
@@ -364,7 +369,8 @@ class Annotations:
         return annotated
 
     def save(self, path: str | Path) -> None:
-        """Write the JSON form, compressed if `path` ends in ``.gz``; equal annotations give equal bytes.
+        """Write the JSON form, compressed if `path` ends in ``.gz``; equal annotations give equal
+        bytes.
 
         Raises
         ------
@@ -402,8 +408,9 @@ class Annotations:
 def read_annotations(path: str | Path) -> Annotations:
     """Read a file of annotations: the package's own JSON, or the CoreNLP JSON of Smith et al. 2015.
 
-    The content decides which of the two it is, and whether it is gzipped. CoreNLP passages have no ids: in
-    ``mc160.dev.corenlp.json.gz`` they become ``mc160.dev.0`` and so on, as in the MCTest reader.
+    The content decides which of the two it is, and whether it is gzipped. CoreNLP passages have no
+    ids: in ``mc160.dev.corenlp.json.gz`` they become ``mc160.dev.0`` and so on, as in the MCTest
+    reader.
 
     Raises
     ------
@@ -440,7 +447,9 @@ class Categories:
 
 
 def read_categories(path: str | Path) -> Categories:
-    """Read a folder with one file per category, such as ``who.txt``, that has one question id per line."""
+    """Read a folder with one file per category, such as ``who.txt``, that has one question id
+    per line.
+    """
     folder = Path(path)
     if not folder.is_dir():
         raise DataError(

@@ -1,4 +1,6 @@
-"""The tokenizer ``jieba``: Chinese words from jieba's dictionary, and all other text as in ``char``."""
+"""The tokenizer ``jieba``: Chinese words from jieba's dictionary, and all other text as in
+``char``.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,9 @@ _PACKAGE = "jieba"
 class JiebaTokenizer(CharTokenizer):
     """Like :class:`~classic_rc.text.tokenizers.CharTokenizer`, but runs of Han are cut into words.
 
-    jieba cuts each run by itself: the most probable path through its dictionary, then a hidden Markov model for
-    words that the dictionary lacks (jieba's default, ``HMM=True``). A dictionary of the user's has no effect.
+    jieba cuts each run by itself: the most probable path through its dictionary, then a hidden
+    Markov model for words that the dictionary lacks (jieba's default, ``HMM=True``). A dictionary
+    of the user's has no effect.
     """
 
     name = "jieba"
@@ -59,7 +62,8 @@ def _locate(text: str) -> Iterator[tuple[int, int]]:
             yield start, end
             continue
         starts = [found.start() for found in _han_character().finditer(text, start, end)]
-        # Without its marks, NFC replaces each character by one, so that words have the same characters before.
+        # Without its marks, NFC replaces each character by one, so that words have the same
+        # characters before.
         run = unicodedata.normalize("NFC", "".join(text[place] for place in starts))
         ends = accumulate(map(len, _jieba().cut(run, HMM=True)), initial=0)
         bounds = [*starts, end]
@@ -88,7 +92,8 @@ def _version() -> str:
 def _jieba() -> Any:
     """Return jieba's tokenizer with its own dictionary, read anew.
 
-    jieba by itself keeps the dictionary in a file that all users of a machine share, and logs on stderr.
+    jieba by itself keeps the dictionary in a file that all users of a machine share, and logs on
+    stderr.
     """
     try:
         with warnings.catch_warnings():

@@ -1,4 +1,6 @@
-"""A tokenizer for matching words: negations are words, other clitics are dropped, number words become digits."""
+"""A tokenizer for matching words: negations are words, other clitics are dropped, number words
+become digits.
+"""
 
 from __future__ import annotations
 
@@ -32,10 +34,10 @@ _NOT = "n't"
 class CliticTokenizer(WordTokenizer):
     """The words of :class:`~classic_rc.text.tokenizers.WordTokenizer`, taken apart at clitics.
 
-    ``don't`` becomes ``do`` and ``not``, ``can't`` becomes ``can`` and ``not``, and ``cannot`` is counted as
-    ``not``. The clitics ``'s 'm 'd 're 've 'll 'em`` are dropped. Number words are counted as digits: those up to
-    twenty, the tens, ``hundred``, ``thousand``, ``million``, the ordinals up to ``tenth``, ``once``, ``twice`` and
-    ``dozen``.
+    ``don't`` becomes ``do`` and ``not``, ``can't`` becomes ``can`` and ``not``, and ``cannot`` is
+    counted as ``not``. The clitics ``'s 'm 'd 're 've 'll 'em`` are dropped. Number words are
+    counted as digits: those up to twenty, the tens, ``hundred``, ``thousand``, ``million``, the
+    ordinals up to ``tenth``, ``once``, ``twice`` and ``dozen``.
 
     Examples
     --------
@@ -68,7 +70,9 @@ class CliticTokenizer(WordTokenizer):
         return places
 
     def normalize(self, token: str, lowercase: bool) -> str:
-        """Return the token in its case or in lower case; number words become digits and negations ``not``."""
+        """Return the token in its case or in lower case; number words become digits and
+        negations ``not``.
+        """
         low = token.lower()
         if low in (_NOT, "cannot"):
             return "not"

@@ -1,4 +1,6 @@
-"""What differs between two texts: equality up to case, blanks and punctuation, and a word diff on one line."""
+"""What differs between two texts: equality up to case, blanks and punctuation, and a word diff
+on one line.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ _SHOWN_WORDS = 6
 
 
 def words_only(text: str) -> str:
-    """Return the letters and digits of a text in one case; of a text without any, the text in one case.
+    """Return the letters and digits of a text in one case; of a text without any, the text in one
+    case.
 
     Examples
     --------
@@ -30,7 +33,8 @@ def words_only(text: str) -> str:
 
 
 def word_diff(one: str, other: str, width: int = 96) -> str:
-    """Return the words that differ, in the notation of wdiff, on one line of at most `width` columns.
+    """Return the words that differ, in the notation of wdiff, on one line of at most `width`
+    columns.
 
     In scripts without spaces, characters are compared.
 

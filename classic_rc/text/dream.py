@@ -14,7 +14,7 @@ from classic_rc.text.sentences import passage_sentences, split_sentences
 from classic_rc.text.tokenizers import Tokenizer
 from classic_rc.text.treebank import align, treebank_rules
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Turns.
 
 
@@ -32,14 +32,18 @@ _LABEL = re.compile(
 )
 _LEAST_TURNS = 2
 _LEAST_SHARE = 0.5
-"""A text is a dialogue if two or more of its lines, and more than this share of those with text, begin a turn."""
+"""A text is a dialogue if two or more of its lines, and more than this share of those with text,
+begin a turn.
+"""
 
 
 def spoken_sentences(passage: Passage) -> list[SpokenSentence]:
-    """Return the sentences of a passage; in a dialogue, without the labels of speakers, and cut at turns.
+    """Return the sentences of a passage; in a dialogue, without the labels of speakers, and cut at
+    turns.
 
-    A passage is a dialogue if two or more of its lines, and more than half, begin with a label of up to three words
-    and a colon. If the dataset marks sentences, those are returned, and turns are not looked for.
+    A passage is a dialogue if two or more of its lines, and more than half, begin with a label of
+    up to three words and a colon. If the dataset marks sentences, those are returned, and turns are
+    not looked for.
 
     Examples
     --------
@@ -68,23 +72,26 @@ def spoken_sentences(passage: Passage) -> list[SpokenSentence]:
     ]
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # DREAM's tokens.
 
 
 class DreamTokenizer(Tokenizer):
     """The tokens of DREAM's released ``dsw++/run.py``, except that case is kept.
 
-    From that file: punctuation other than ``:`` is deleted, so ``twenty-one`` and ``don't`` become ``twentyone``
-    and ``dont``; number words become digits; the rest is tokenized by Treebank rules (without full stops there is
-    no sentence to split); ``half past 3`` and ``10 to 3`` become ``3:30`` and ``2:50``.
+    From that file: punctuation other than ``:`` is deleted, so ``twenty-one`` and ``don't`` become
+    ``twentyone`` and ``dont``; number words become digits; the rest is tokenized by Treebank rules
+    (without full stops there is no sentence to split); ``half past 3`` and ``10 to 3`` become
+    ``3:30`` and ``2:50``.
 
-    Bugs of that file, reproduced here: "and" is a number word, so by itself it becomes ``0``; adjacent number words
-    are added (``one two`` is ``3``); any word in -th or -ieth loses that ending, ordinal or not (``with`` becomes
-    ``wi``); "quarter" is known only as ``quater``; ``from 10 to 3`` becomes a time of day.
+    Bugs of that file, reproduced here: "and" is a number word, so by itself it becomes ``0``;
+    adjacent number words are added (``one two`` is ``3``); any word in -th or -ieth loses that
+    ending, ordinal or not (``with`` becomes ``wi``); "quarter" is known only as ``quater``; ``from
+    10 to 3`` becomes a time of day.
 
-    Our reading: the file lower-cases first, which the analyzer does here. What the file does around tokenization
-    (speakers, answers of "no", "I" as man or woman) is part of its solver and is not done here.
+    Our reading: the file lower-cases first, which the analyzer does here. What the file does around
+    tokenization (speakers, answers of "no", "I" as man or woman) is part of its solver and is not
+    done here.
 
     Examples
     --------
@@ -154,7 +161,9 @@ _NUMBERS = (
     | {word: (1, 10 * tens) for tens, word in enumerate(_TENS.split())}
     | {word: (scale, 0) for word, scale in _SCALES.items()}
 )
-"""For each number word, the factor that multiplies the number so far and the summand added to it."""
+"""For each number word, the factor that multiplies the number so far and the summand added to
+it.
+"""
 
 
 def _tokenize(text: str) -> list[_Token]:
@@ -198,7 +207,9 @@ def _replace_number_words(words: Iterable[_Word]) -> Iterator[_Word]:
 
 
 def _number_word(word: str) -> tuple[tuple[int, int] | None, str]:
-    """Return the (factor, summand) of a number word or None, and the word without an ordinal ending."""
+    """Return the (factor, summand) of a number word or None, and the word without an ordinal
+    ending.
+    """
     if (ordinal := _ORDINALS.get(word.lower())) is not None:
         return (1, ordinal), word
     if word.lower().endswith("ieth"):
@@ -248,7 +259,9 @@ def _format_time(minutes: str, past_or_to: str, hour: str) -> str | None:
 
 
 def _read_small_number(digits: str) -> int:
-    """Return the number of these decimal digits, at most 100: Python refuses to read thousands of digits."""
+    """Return the number of these decimal digits, at most 100: Python refuses to read thousands
+    of digits.
+    """
     number = 0
     for digit in digits:
         number = min(10 * number + unicodedata.decimal(digit), 100)

@@ -41,8 +41,9 @@ def sentence_texts(passage: Passage) -> Sequence[str]:
 def encode(questions: Sequence[Question], analyzer: str | Analyzer) -> EncodedDataset:
     """Encode questions, their passages and their candidates.
 
-    Passages are distinguished by object identity. Candidates that several questions share are analysed once, and
-    candidates of a question with equal texts are scored once. A cloze query is encoded without its placeholder.
+    Passages are distinguished by object identity. Candidates that several questions share are
+    analysed once, and candidates of a question with equal texts are scored once. A cloze query is
+    encoded without its placeholder.
 
     Parameters
     ----------
@@ -72,9 +73,11 @@ def encode_sentences(questions: Sequence[Question], analyzer: str | Analyzer) ->
 def encode_pieces(
     questions: Sequence[Question], analyzer: str | Analyzer, cut: Callable[[Passage], Sequence[str]]
 ) -> EncodedSentences:
-    """Encode like :func:`encode`, but analyse the pieces of each passage, which `cut` returns, by themselves.
+    """Encode like :func:`encode`, but analyse the pieces of each passage, which `cut` returns, by
+    themselves.
 
-    The pieces take the place of sentences. Encodings are shared between calls with the same function object.
+    The pieces take the place of sentences. Encodings are shared between calls with the same
+    function object.
     """
     if isinstance(questions, EncodedDataset):
         questions = questions.questions
@@ -90,8 +93,8 @@ _MAX_PARTS = 32
 class SharedQuestions(SequenceView[Question]):
     """Questions that are encoded once per analyzer; all users of the object share the encodings.
 
-    :func:`encode` and :func:`encode_sentences` look here first. Folds, and views without gold, select their part of
-    the full encoding; its ids equal those of a fresh encoding of the part.
+    :func:`encode` and :func:`encode_sentences` look here first. Folds, and views without gold,
+    select their part of the full encoding; its ids equal those of a fresh encoding of the part.
     """
 
     @classmethod
@@ -115,7 +118,9 @@ class SharedQuestions(SequenceView[Question]):
         return self.questions
 
     def encoding(self, analyzer: Analyzer, cut: _Cut = whole_text) -> EncodedSentences:
-        """Return the questions' encoding under an analyzer, with passages whole or in the pieces of `cut`."""
+        """Return the questions' encoding under an analyzer, with passages whole or in the pieces
+        of `cut`.
+        """
         key = analyzer, cut
         if key not in self._encodings:
             if self._parent is None or self._select is None:
@@ -137,7 +142,9 @@ class SharedQuestions(SequenceView[Question]):
         return self._view(part, lambda full: full.take(index, part))
 
     def _take_part(self, index: NDArray[np.int64]) -> Sequence[Question]:
-        """Return a part, kept because all solvers of a run learn from the same folds: it is checked once."""
+        """Return a part, kept because all solvers of a run learn from the same folds: it is
+        checked once.
+        """
         key = index.tobytes()
         part = self._parts.get(key)
         if part is None:
@@ -165,7 +172,9 @@ def without_gold(questions: Sequence[Question]) -> Sequence[Question]:
 
 
 def without_answers(questions: Sequence[Question]) -> Sequence[Question]:
-    """Return the questions without gold and candidates: all that may be learned from the evaluated data."""
+    """Return the questions without gold and candidates: all that may be learned from the
+    evaluated data.
+    """
     texts = [replace(q, gold=None, candidates=()) for q in questions]
     if not isinstance(questions, SharedQuestions):
         return texts
@@ -173,7 +182,9 @@ def without_answers(questions: Sequence[Question]) -> Sequence[Question]:
 
 
 class WithoutGold(Sequence[Question]):
-    """Questions with their gold hidden. Each is copied on access, because most solvers never look at one."""
+    """Questions with their gold hidden. Each is copied on access, because most solvers never
+    look at one.
+    """
 
     def __init__(self, questions: Sequence[Question]) -> None:
         self._questions = questions
@@ -194,7 +205,8 @@ class WithoutGold(Sequence[Question]):
 class TextEncoder:
     """Turns texts into token ids.
 
-    Texts are cut into pieces. Most pieces have occurred before, and each distinct piece is analysed once.
+    Texts are cut into pieces. Most pieces have occurred before, and each distinct piece is analysed
+    once.
 
     Examples
     --------
@@ -224,9 +236,11 @@ class TextEncoder:
         return len(self._pieces)
 
     def encode(self, texts: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Return the token ids of the texts, concatenated, and the offset at which each text starts.
+        """Return the token ids of the texts, concatenated, and the offset at which each text
+        starts.
 
-        The pieces of all texts are never in memory as strings at the same time: only the numbers of the pieces are.
+        The pieces of all texts are never in memory as strings at the same time: only the numbers of
+        the pieces are.
         """
         first_parts = None
         if self._tokenizer.separators:
@@ -290,7 +304,8 @@ def _encode(
     listed = _collect_candidates(grouped)
     encoder = TextEncoder(analyzer)
     pieces = [cut(passage) for passage in passages.values()]
-    # The order of these three calls decides the ids; EncodedSentences.without_candidates relies on it.
+    # The order of these three calls decides the ids; EncodedSentences.without_candidates relies on
+    # it.
     tokens, bounds = encoder.encode([text for own in pieces for text in own])
     first = offsets_of(list(map(len, pieces)))
     q_tokens, q_offsets = encoder.encode([q.query for q in grouped])
@@ -320,13 +335,16 @@ def _encode(
 
 
 class _CandidateLists(NamedTuple):
-    """The candidates of some questions, with repeated texts removed. A list that questions share occurs once."""
+    """The candidates of some questions, with repeated texts removed. A list that questions share
+    occurs once.
+    """
 
     texts: list[str]  # the distinct texts of each list
     starts: NDArray[np.int64]  # (n_questions,): where each question's texts begin in `texts`
     distinct_sizes: NDArray[np.int64]  # (n_questions,): how many distinct texts each question has
     sizes: NDArray[np.int64]  # (n_questions,): how many candidates each question has
-    # (sizes.sum(),): which of its question's distinct texts each candidate has; None if all are distinct
+    # (sizes.sum(),): which of its question's distinct texts each candidate has; None if all are
+    # distinct
     members: NDArray[np.int64] | None
 
 
@@ -364,7 +382,8 @@ def _collect_candidates(questions: Sequence[Question]) -> _CandidateLists:
 def tokens_before_placeholder(
     questions: Sequence[Question], analyzer: Analyzer
 ) -> NDArray[np.int64]:
-    """Return how many of each query's tokens precede its first placeholder; all of a query without one.
+    """Return how many of each query's tokens precede its first placeholder; all of a query without
+    one.
 
     Examples
     --------

@@ -1,4 +1,6 @@
-"""Questions as token ids: the result of :func:`~classic_rc.text.encode.encode`, which solvers score."""
+"""Questions as token ids: the result of :func:`~classic_rc.text.encode.encode`, which solvers
+score.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,8 @@ from classic_rc.text.analyzers import Analyzer, stemmer, stop_words
 class EncodedDataset(SequenceView[Question]):
     """Questions with their texts as token ids; it is still a sequence of those questions.
 
-    The arrays group questions by passage (`order` is the permutation), because scoring works passage by passage.
-    :meth:`scores` restores the order of the questions.
+    The arrays group questions by passage (`order` is the permutation), because scoring works
+    passage by passage. :meth:`scores` restores the order of the questions.
 
     Attributes
     ----------
@@ -28,7 +30,8 @@ class EncodedDataset(SequenceView[Question]):
     vocabulary : list of str
         The token of each id.
     arrays : TokenArrays
-        Grouped by passage. Candidates of a question with equal texts are one candidate of the arrays.
+        Grouped by passage. Candidates of a question with equal texts are one candidate of the
+        arrays.
     order : ndarray of int64, shape (n_questions,)
         Question i of the arrays is ``questions[order[i]]``.
     question_offsets : ndarray of int64, shape (n_questions + 1,)
@@ -69,8 +72,8 @@ class EncodedDataset(SequenceView[Question]):
     def stop_flags(self, name: str) -> NDArray[np.bool_]:
         """Return which words of the vocabulary are in a stop list, shape (n_words,).
 
-        `name` is a stop list's name, or the path of a file with one word per line. The list is stemmed as the
-        vocabulary is.
+        `name` is a stop list's name, or the path of a file with one word per line. The list is
+        stemmed as the vocabulary is.
         """
         return stop_flags(self.vocabulary, self.analyzer, name)
 
@@ -79,7 +82,8 @@ class EncodedDataset(SequenceView[Question]):
         return np.bincount(self.arrays.passage_tokens, minlength=len(self.vocabulary))
 
     def scores(self, values: NDArray[np.float64], evidence: NDArray[np.bool_]) -> Scores:
-        """Expand the scores of the arrays' candidates to all candidates, in the order of the questions.
+        """Expand the scores of the arrays' candidates to all candidates, in the order of the
+        questions.
 
         Parameters
         ----------
@@ -91,7 +95,9 @@ class EncodedDataset(SequenceView[Question]):
         return self.in_order(values, evidence)
 
     def in_order(self, values: NDArray[np.float64], evidence: NDArray[np.bool_]) -> Scores:
-        """Reorder the scores of all candidates from the arrays' grouping to the order of the questions."""
+        """Reorder the scores of all candidates from the arrays' grouping to the order of the
+        questions.
+        """
         offsets = self.score_offsets
         if offsets is self.question_offsets:
             return Scores(values, offsets, evidence)
@@ -99,13 +105,17 @@ class EncodedDataset(SequenceView[Question]):
         return Scores(values[flat], offsets, evidence[flat])
 
     def in_arrays(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Reorder values of all candidates from the order of the questions to the arrays' grouping."""
+        """Reorder values of all candidates from the order of the questions to the arrays'
+        grouping.
+        """
         starts = self.score_offsets[:-1][self.order]
         return values[ragged_indices(starts, np.diff(self.question_offsets))]
 
     @property
     def score_offsets(self) -> NDArray[np.int64]:
-        """The offsets of each question's scores, in the order of the questions: shape (n_questions + 1,)."""
+        """The offsets of each question's scores, in the order of the questions: shape
+        (n_questions + 1,).
+        """
         if np.array_equal(self.order, np.arange(len(self.order))):
             return self.question_offsets
         return offsets_of(np.diff(self.question_offsets)[self.place])
@@ -118,7 +128,9 @@ class EncodedDataset(SequenceView[Question]):
         return place
 
     def under(self, questions: Sequence[Question]) -> EncodedDataset:
-        """Return this encoding with other objects for the same questions, such as those without gold."""
+        """Return this encoding with other objects for the same questions, such as those without
+        gold.
+        """
         return self._changed(questions=questions)
 
     def with_arrays(self, arrays: TokenArrays) -> EncodedDataset:
@@ -132,9 +144,9 @@ class EncodedDataset(SequenceView[Question]):
     def shards(self, n: int, *, with_questions: bool = True) -> list[EncodedDataset]:
         """Split into up to `n` parts of about equal size, in the arrays' order.
 
-        The questions of a part are grouped by passage; :attr:`order` of this dataset gives their indices. Question
-        objects are many times larger than the arrays when sent to another process. Without them, access to a
-        question raises an error.
+        The questions of a part are grouped by passage; :attr:`order` of this dataset gives their
+        indices. Question objects are many times larger than the arrays when sent to another
+        process. Without them, access to a question raises an error.
         """
         bounds = np.unique(np.linspace(0, len(self), n + 1).astype(np.int64)).tolist()
         return [
@@ -142,7 +154,9 @@ class EncodedDataset(SequenceView[Question]):
         ]
 
     def part(self, first: int, last: int, *, with_questions: bool = True) -> EncodedDataset:
-        """Return the questions ``first:last`` of the arrays, at least one, as :meth:`shards` does."""
+        """Return the questions ``first:last`` of the arrays, at least one, as :meth:`shards`
+        does.
+        """
         members = [self.questions[i] for i in self.order[first:last]] if with_questions else None
         offsets, rows = self.question_offsets[first : last + 1], self.candidate_rows
         if rows is not None:
@@ -166,19 +180,22 @@ class EncodedSentences(NamedTuple):
     dataset: EncodedDataset
     # (n_sentences + 1,): sentence i of all passages is `passage_tokens[offsets[i]:offsets[i + 1]]`
     offsets: NDArray[np.int64]
-    # (n_passages + 1,): the sentences of passage i of the arrays are `passage_offsets[i]:passage_offsets[i + 1]`
+    # (n_passages + 1,): the sentences of passage i of the arrays are
+    # `passage_offsets[i]:passage_offsets[i + 1]`
     passage_offsets: NDArray[np.int64]
 
     def take(self, index: NDArray[np.int64], questions: Sequence[Question]) -> EncodedSentences:
-        """Return the encoding of some of the questions, exactly as encoding them afresh would give it.
+        """Return the encoding of some of the questions, exactly as encoding them afresh would give
+        it.
 
-        `index` are their places, in any order, and `questions` the same questions as objects. Ids and the order of
-        the vocabulary are those of a fresh encoding.
+        `index` are their places, in any order, and `questions` the same questions as objects. Ids
+        and the order of the vocabulary are those of a fresh encoding.
         """
         full = self.dataset
         old = full.arrays
         place = full.place[index]
-        # A fresh encoding numbers passages in the order of first sight, and groups questions by them, stably.
+        # A fresh encoding numbers passages in the order of first sight, and groups questions by
+        # them, stably.
         passage_of = _number_by_first_occurrence(old.question_passage[place])
         order = np.argsort(passage_of.number, kind="stable")
         rows = place[order]
@@ -218,7 +235,8 @@ class EncodedSentences(NamedTuple):
     def without_candidates(self, questions: Sequence[Question]) -> EncodedSentences:
         """Return the encoding that the questions would have without their candidates.
 
-        Ids are given to passages first, then to queries, then to candidates: passages and queries keep theirs.
+        Ids are given to passages first, then to queries, then to candidates: passages and queries
+        keep theirs.
         """
         full = self.dataset
         old = full.arrays
@@ -240,14 +258,18 @@ class EncodedSentences(NamedTuple):
 
 
 def stop_flags(vocabulary: Sequence[str], analyzer: Analyzer, name: str) -> NDArray[np.bool_]:
-    """Return which words of a vocabulary are in a stop list, after the analyzer's stemmer: shape (n_words,)."""
+    """Return which words of a vocabulary are in a stop list, after the analyzer's stemmer: shape
+    (n_words,).
+    """
     stem = stemmer(analyzer.stemmer)
     listed = {stem(word) for word in stop_words(str(name))}
     return np.fromiter((w.lower() in listed for w in vocabulary), np.bool_, len(vocabulary))
 
 
 class _UnsentQuestions(Sequence[Question]):
-    """A placeholder for questions that were not sent to this process; only their number is known."""
+    """A placeholder for questions that were not sent to this process; only their number is
+    known.
+    """
 
     def __init__(self, n: int) -> None:
         self._n = n

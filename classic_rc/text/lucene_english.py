@@ -1,4 +1,6 @@
-"""The words of Lucene's EnglishAnalyzer: its StandardTokenizer, then possessives removed and lower case."""
+"""The words of Lucene's EnglishAnalyzer: its StandardTokenizer, then possessives removed and
+lower case.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +24,14 @@ _POSSESSIVE = ("'s", "'S", "’s", "’S", "＇s", "＇S")
 
 
 class LuceneEnglishTokenizer(Tokenizer):
-    """Words by Unicode Standard Annex 29, as Lucene's StandardTokenizer finds them, without possessive ``'s``.
+    """Words by Unicode Standard Annex 29, as Lucene's StandardTokenizer finds them, without
+    possessive ``'s``.
 
-    Underscores join words. One full stop, apostrophe or colon between letters stays inside a word (``U.S``,
-    ``don't``, ``a:b``), and so does one full stop, comma, semicolon or apostrophe between digits. Each ideograph,
-    hiragana character and emoji is a token; runs of Thai, Lao, Khmer and Myanmar are not divided. Character classes
-    come from Python's Unicode tables, which are newer than Lucene's.
+    Underscores join words. One full stop, apostrophe or colon between letters stays inside a word
+    (``U.S``, ``don't``, ``a:b``), and so does one full stop, comma, semicolon or apostrophe between
+    digits. Each ideograph, hiragana character and emoji is a token; runs of Thai, Lao, Khmer and
+    Myanmar are not divided. Character classes come from Python's Unicode tables, which are newer
+    than Lucene's.
     """
 
     name = "lucene-english"
@@ -73,10 +77,12 @@ def _utf16_length(text: str) -> int:
 
 
 def _find_words(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
-    """Yield the offsets of the words; a word that is too long is cut, and the search continues at the cut.
+    """Yield the offsets of the words; a word that is too long is cut, and the search continues at
+    the cut.
 
-    Lucene looks at no more than `_MAX_UNITS` units at once. A long match is therefore read in windows of that size,
-    and its rest is never matched again: the time is linear in the length of the text.
+    Lucene looks at no more than `_MAX_UNITS` units at once. A long match is therefore read in
+    windows of that size, and its rest is never matched again: the time is linear in the length of
+    the text.
     """
     position = 0
     while match := pattern.search(text, position):
@@ -98,7 +104,9 @@ def _find_words(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]
 
 
 def _window_end(text: str, start: int) -> int:
-    """Return the end of the longest part of `text` from `start` that has at most `_MAX_UNITS` UTF-16 units."""
+    """Return the end of the longest part of `text` from `start` that has at most `_MAX_UNITS`
+    UTF-16 units.
+    """
     units = text[start : start + _MAX_UNITS].encode("utf-16-le", "surrogatepass")[: 2 * _MAX_UNITS]
     end = start + len(units.decode("utf-16-le", "surrogatepass"))
     return end - (
@@ -122,7 +130,8 @@ _SINGLE_CHARACTERS = (
 _UNDIVIDED = (
     "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ecd\u0edc-\u0edf"  # Thai, Lao
     "\u1000-\u103f\u1050-\u109f\ua9e0-\ua9fe\uaa60-\uaa7f"  # Myanmar
-    "\u1780-\u17d3\u17d7\u17dc\u17dd\u1950-\u19cf\u1a20-\u1aad\uaa80-\uaadf\U00011700-\U0001172b"  # Khmer, Tai
+    # Khmer, Tai
+    "\u1780-\u17d3\u17d7\u17dc\u17dd\u1950-\u19cf\u1a20-\u1aad\uaa80-\uaadf\U00011700-\U0001172b"
 )
 _HEBREW = "\u05d0-\u05ea\u05f0-\u05f2\ufb1d\ufb1f-\ufb28\ufb2a-\ufb4f"
 _OTHER_LETTERS = (
@@ -167,8 +176,8 @@ def _word_pattern() -> re.Pattern[str]:
     part = f"(?:(?:{word}|{number})+|{kana}(?:(?:{join})*{kana})*)"
     flag, emoji = one("\U0001f1e6-\U0001f1ff"), f"{one(_EMOJI)}(?:{one(_SKIN_TONES)})?"
     emoji = f"\u200d?{emoji}(?:(?<=\u200d){emoji})*|{flag}{flag}|[0-9#*]\ufe0f?\u20e3"
-    # Joiners without a word are a match too, which callers drop: looking for a word after each of them would take
-    # time that grows with the square of their number.
+    # Joiners without a word are a match too, which callers drop: looking for a word after each of
+    # them would take time that grows with the square of their number.
     return re.compile(
         f"[{_JOINERS}](?:[{_JOINERS}]|[{marks}]++(?=[{_JOINERS}]))*+(?![{marks}]*+[{letters}{digits}{_KATAKANA}])"
         f"|(?:{join})*+{part}(?:(?:{join})+{part})*(?:{join})*|(?:{undivided})+|{one(_SINGLE_CHARACTERS)}|{emoji}"
@@ -182,7 +191,9 @@ def _joiner_run() -> re.Pattern[str]:
 
 @cache
 def _character_classes() -> tuple[str, str, str]:
-    """Return the letters, the digits, and the marks and formats, each as the inside of a character class."""
+    """Return the letters, the digits, and the marks and formats, each as the inside of a
+    character class.
+    """
     special = re.compile(f"[{_KATAKANA}{_SINGLE_CHARACTERS}{_UNDIVIDED}\u3006]")
     other_letters = re.compile(f"[{_OTHER_LETTERS}]")
     letters, digits, marks = [], [ord("\u066b")], []

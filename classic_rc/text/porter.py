@@ -1,12 +1,13 @@
 """Porter's stemmer, as in his own program.
 
-Written here because nltk's takes two seconds of CPU time to import, in every process that stems; this one is also
-several times faster. The tests compare both.
+Written here because nltk's takes two seconds of CPU time to import, in every process that stems;
+this one is also several times faster. The tests compare both.
 """
 
 from __future__ import annotations
 
-# What becomes of a suffix if the stem before it is long enough. Only the longest suffix of a word is looked at.
+# What becomes of a suffix if the stem before it is long enough. Only the longest suffix of a word
+# is looked at.
 _STEP_2 = {
     **{
         "ational": "ate",
@@ -60,7 +61,8 @@ _LETTERS = _Letters({ord(vowel): "v" for vowel in "aeiou"} | {ord("y"): "y"})
 
 
 def porter_stem(word: str) -> str:
-    """Return the stem of a word, by the rules of Porter's own program (``MARTIN_EXTENSIONS`` in nltk).
+    """Return the stem of a word, by the rules of Porter's own program (``MARTIN_EXTENSIONS`` in
+    nltk).
 
     Parameters
     ----------
@@ -74,7 +76,8 @@ def porter_stem(word: str) -> str:
     """
     if len(word) <= 2:
         return word
-    # No rule changes the shape of what precedes a suffix, so the shape is computed once and cut and extended.
+    # No rule changes the shape of what precedes a suffix, so the shape is computed once and cut and
+    # extended.
     shape = _shape(word)
     word, shape = _step_1(word, shape)
     word, shape = _replace(word, shape, _STEP_2, (7, 6, 5, 4, 3))
@@ -112,7 +115,9 @@ def _measure(shape: str, end: int) -> int:
 
 
 def _is_short(word: str, shape: str) -> bool:
-    """Return whether a word ends like ``hop``: consonant, vowel, and a consonant except w, x and y."""
+    """Return whether a word ends like ``hop``: consonant, vowel, and a consonant except w, x and
+    y.
+    """
     end = len(word)
     return end >= 3 and shape[end - 3 : end] == "cvc" and word[-1] not in "wxy"
 

@@ -30,7 +30,9 @@ def word_key(word: str) -> str:
 
 
 def find_units(text: str, mentions: Iterable[tuple[int, int]] = ()) -> list[Unit]:
-    """Return the words and mentions in order. Overlapping mentions, and words that overlap one, are one unit."""
+    """Return the words and mentions in order. Overlapping mentions, and words that overlap one,
+    are one unit.
+    """
     spans = [Unit(start, end) for start, end in WORDS.locate(text)]
     spans += [Unit(start, end, True) for start, end in mentions]
     units: list[Unit] = []
@@ -51,8 +53,9 @@ class Sentences(NamedTuple):
     def marks(self, borders: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...] | None:
         """Return these borders as the marks of a rewritten passage.
 
-        They keep the splitter from finding other sentences in a text without the capitals and stops that it
-        needs. A dialogue has none, because turns are looked for only where no sentences are marked.
+        They keep the splitter from finding other sentences in a text without the capitals and stops
+        that it needs. A dialogue has none, because turns are looked for only where no sentences are
+        marked.
         """
         return (
             None
@@ -62,7 +65,9 @@ class Sentences(NamedTuple):
 
 
 def find_sentences(passage: Passage, units: Sequence[Unit]) -> Sentences:
-    """Return the sentences; a unit that crosses a border moves it, and sentences that a unit joins are one."""
+    """Return the sentences; a unit that crosses a border moves it, and sentences that a unit
+    joins are one.
+    """
     starts = [unit.start for unit in units]
 
     def crossing(place: int) -> Unit:
@@ -106,7 +111,9 @@ class Rewriting:
         return "".join(self.parts)
 
     def locate(self, start: int, end: int) -> tuple[int, int]:
-        """Return the place in the new text of a part of the old one; its ends may be within kept parts."""
+        """Return the place in the new text of a part of the old one; its ends may be within kept
+        parts.
+        """
         moves = [move for move in self.moves if move[0] < end and move[1] > start]
         first, last = min(moves), max(moves)
         new_start = first[2] + (max(start - first[0], 0) if first[4] else 0)
@@ -120,7 +127,9 @@ def write_in_order(
     places: Sequence[tuple[int, ...]],
     parts: Sequence[tuple[int, ...]],
 ) -> list[tuple[int, int]]:
-    """Write a stretch of text with other parts in the places; return where each part begins and ends."""
+    """Write a stretch of text with other parts in the places; return where each part begins and
+    ends.
+    """
     written = []
     for place, part in zip(places, parts, strict=True):
         rewriting.keep(start, place[0])
@@ -132,7 +141,9 @@ def write_in_order(
 
 
 _PLACES = frozenset({"sentences_used", "spans", "turns"})
-"""The keys of `meta` that have numbers of sentences (MultiRC) or offsets in the passage (SQuAD's forms, DREAM)."""
+"""The keys of `meta` that have numbers of sentences (MultiRC) or offsets in the passage (SQuAD's
+forms, DREAM).
+"""
 
 
 class PassageEdit(NamedTuple):
@@ -158,7 +169,9 @@ def without_places(meta: Mapping[str, Any]) -> Mapping[str, Any]:
 def edit_passages(
     dataset: Dataset, change: Callable[[Passage, list[Unit]], PassageEdit]
 ) -> Iterator[Question]:
-    """Yield the questions with changed passages, one for all questions about it, and with mentions in place."""
+    """Yield the questions with changed passages, one for all questions about it, and with
+    mentions in place.
+    """
     mentions: dict[int, set[tuple[int, int]]] = {}
     for question in dataset:
         of_passage = mentions.setdefault(id(question.passage), set())

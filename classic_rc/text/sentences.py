@@ -1,8 +1,9 @@
 """A rule-based sentence splitter for English, which needs no download.
 
-Each full stop, question mark or exclamation mark before a blank is a possible border. The first of :data:`RULES`
-that applies decides. The rules are written for English prose (news, encyclopedias, stories with dialogue) and do no
-harm in other scripts: full-width stops need no blank after them, and letters without case can begin a sentence.
+Each full stop, question mark or exclamation mark before a blank is a possible border. The first of
+:data:`RULES` that applies decides. The rules are written for English prose (news, encyclopedias,
+stories with dialogue) and do no harm in other scripts: full-width stops need no blank after them,
+and letters without case can begin a sentence.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from classic_rc.questions import Passage
 def split_sentences(text: str) -> list[tuple[int, int]]:
     """Split `text` into sentences: character offsets (start, end), in order.
 
-    A sentence neither begins nor ends with a blank and is never empty; only blanks are between sentences. Blank
-    lines separate sentences; single line ends do not.
+    A sentence neither begins nor ends with a blank and is never empty; only blanks are between
+    sentences. Blank lines separate sentences; single line ends do not.
 
     Examples
     --------
@@ -39,7 +40,9 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
 
 
 def passage_sentences(passage: Passage) -> tuple[tuple[int, int], ...]:
-    """Return the dataset's own sentence borders, or if it has none the result of :func:`split_sentences`."""
+    """Return the dataset's own sentence borders, or if it has none the result of
+    :func:`split_sentences`.
+    """
     if passage.sentences is not None:
         return passage.sentences
     return tuple(split_sentences(passage.text))
@@ -52,8 +55,8 @@ class StopContext(NamedTuple):
     closed: bool  # whether closing quotes or brackets follow it directly
     previous: str  # the word before `before`, lower-cased
     before: str  # the word that the mark is attached to, without opening quotes
-    # the next word, without opening quotes, dashes and bullets; an initial keeps its point; "" after full-width
-    # marks
+    # the next word, without opening quotes, dashes and bullets; an initial keeps its point; ""
+    # after full-width marks
     after: str
     opens: bool  # whether `before` is the whole sentence so far
 
@@ -63,22 +66,24 @@ _MARKS = ".!?…؟۔।॥"
 _CLOSERS = "\"'”’»)\\]}」』）】》"
 _OPENERS = "\"'“‘«([{¿¡—–-•*"
 _STOP = re.compile(
-    # A run of marks, spaced or not, is one stop. Without the lookbehind, a long run that is no stop would be
-    # searched again from each of its marks, in quadratic time.
+    # A run of marks, spaced or not, is one stop. Without the lookbehind, a long run that is no stop
+    # would be searched again from each of its marks, in quadratic time.
     rf"(?<![{_MARKS}])(?P<mark>[{_MARKS}](?:[ ]?[{_MARKS}](?!\w))*)(?P<closers>[{_CLOSERS}]*(?:[ ]'')?)(?=\s)"
     rf"|[{_FULL_WIDTH}]+[{_CLOSERS}]*"
 )
 _AFTER = re.compile(rf"[\s{re.escape(_OPENERS)}]*([^\W\d_][.]|[^\s.,;:!?\"”)\]—]*)")
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*")
 _LOOK_BACK = 60
-"""Characters to look back from a stop: enough for two words, unless one is too long for an abbreviation."""
+"""Characters to look back from a stop: enough for two words, unless one is too long for an
+abbreviation.
+"""
 
 
 def _look_around(text: str, stop: re.Match[str], sentence: int, paragraph_end: int) -> StopContext:
     begin = max(sentence, stop.start() - _LOOK_BACK)
     words = ["", "", *re.split(r"[\s—–/]+", text[begin : stop.start()])]
-    # A full-width stop is a border whatever follows. Without blanks, "the next word" may be the rest of the text,
-    # which would be read again at each stop.
+    # A full-width stop is a border whatever follows. Without blanks, "the next word" may be the
+    # rest of the text, which would be read again at each stop.
     after = _AFTER.match(text, stop.end(), paragraph_end) if stop["mark"] else None
     return StopContext(
         mark=stop["mark"] or stop[0],
@@ -131,7 +136,9 @@ NAME_PARTS = word_table(
     "Tenn Wis Ariz Colo Okla Minn Fla Ga Ala Ark Tex Va Mich Neb Nev Kan Ky Mon Tue Tues Wed Thu "
     "Thur Thurs Fri Sat Sun al"
 )
-"""Parts of names: the rest of the name or a new sentence may follow; only a word of STARTERS decides."""
+"""Parts of names: the rest of the name or a new sentence may follow; only a word of STARTERS
+decides.
+"""
 LETTERS_OF = word_table(
     "a an the plan vitamin grade type letter class group team section part option hepatitis size"
 )
@@ -157,7 +164,9 @@ def _full_width(stop: StopContext) -> bool | None:
 
 
 def _ellipsis(stop: StopContext) -> bool | None:
-    """``Well... I see`` goes on, because "I" always has a capital; another capital begins a sentence."""
+    """``Well... I see`` goes on, because "I" always has a capital; another capital begins a
+    sentence.
+    """
     if stop.mark == "." or not set(stop.mark) & set(".…"):
         return None
     return not stop.after[:1].islower() and stop.after.partition("'")[0] != "I"

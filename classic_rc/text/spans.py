@@ -36,7 +36,8 @@ _SIGNS_OF_NUMBERS = re.compile(r"[$£€¥](?=\d)|(?<=\d)[%‰]")
 
 
 class SpanCandidates(Sequence[Candidate]):
-    """The spans of a passage as arrays of offsets, a sequence that builds each :class:`Candidate` on access.
+    """The spans of a passage as arrays of offsets, a sequence that builds each :class:`Candidate`
+    on access.
 
     Attributes
     ----------
@@ -95,23 +96,24 @@ class SpanGenerator:
     A span lies within one sentence. It is either
 
     * one to `max_tokens` tokens, where neither the first nor the last token is a stop word; or
-    * a name of any length, stop words included: a longest run of tokens that have a capital, or a longest such
-      run that may also have lower-case words like "of" or "de" inside (``Bank of England``). Punctuation ends a
-      run, except for full stop, apostrophe, hyphen, slash and ampersand. Inside a sentence ``The Who`` and
-      ``May`` are names. At the start of a sentence every word has a capital, so a run of only stop words is not
-      a name there.
+    * a name of any length, stop words included: a longest run of tokens that have a capital, or a
+      longest such run that may also have lower-case words like "of" or "de" inside (``Bank of
+      England``). Punctuation ends a run, except for full stop, apostrophe, hyphen, slash and
+      ampersand. Inside a sentence ``The Who`` and ``May`` are names. At the start of a sentence
+      every word has a capital, so a run of only stop words is not a name there.
 
-    Punctuation is not a token, so a span begins and ends with a word. A token with a digit is never a stop word,
-    and it includes the currency or per-cent sign that touches it: ``$3.50``, ``8%``. A word with a clitic
-    (``they're``) is a stop word if it is one without the clitic. A span that ends in a possessive ``'s`` is
-    generated without the ``'s`` too.
+    Punctuation is not a token, so a span begins and ends with a word. A token with a digit is never
+    a stop word, and it includes the currency or per-cent sign that touches it: ``$3.50``, ``8%``. A
+    word with a clitic (``they're``) is a stop word if it is one without the clitic. A span that
+    ends in a possessive ``'s`` is generated without the ``'s`` too.
 
     Parameters
     ----------
     max_tokens : int, default=10
         At least 1.
     stop_words : str, default="nltk"
-        The name of a stop list or the path of a file. The default list has no number words: they are answers.
+        The name of a stop list or the path of a file. The default list has no number words: they
+        are answers.
     tokenizer : {"word", "char"}, default="word"
         The tokenizer; ``"char"`` is for scripts without spaces.
 
@@ -161,7 +163,8 @@ class SpanGenerator:
         bare = spans[:, possessive]
         bare[1] -= len("'s")
         spans = np.concatenate([spans, bare], axis=1)
-        # One key per (start, end): `ends` are at most len(text), so the product cannot mix up two spans.
+        # One key per (start, end): `ends` are at most len(text), so the product cannot mix up two
+        # spans.
         _, once = np.unique(spans[0] * (len(passage.text) + 1) + spans[1], return_index=True)
         return SpanCandidates(passage.text, *spans[:, once].astype(np.int32))
 
@@ -225,7 +228,9 @@ def _include_signs(starts: NDArray[np.int64], ends: NDArray[np.int64], text: str
 
 
 def _window_spans(tokens: _Tokens, max_tokens: int) -> NDArray[np.int64]:
-    """Return first and last tokens, shape (2, n), of windows within a sentence that begin and end with edges."""
+    """Return first and last tokens, shape (2, n), of windows within a sentence that begin and
+    end with edges.
+    """
     index = np.arange(len(tokens.words))
     sentence_end = np.searchsorted(tokens.sentence, tokens.sentence, side="right")
     sizes = np.where(tokens.edge, np.minimum(max_tokens, sentence_end - index), 0)
@@ -234,7 +239,9 @@ def _window_spans(tokens: _Tokens, max_tokens: int) -> NDArray[np.int64]:
 
 
 def _name_spans(tokens: _Tokens, links: frozenset[str] = frozenset()) -> NDArray[np.int64]:
-    """Return first and last tokens, shape (2, n), of the longest runs of capitalised tokens and inner `links`."""
+    """Return first and last tokens, shape (2, n), of the longest runs of capitalised tokens and
+    inner `links`.
+    """
     runs: list[list[int]] = []
     open_run = False
     for i, (word, capital, follows) in enumerate(
@@ -258,8 +265,8 @@ _BLOCK_CANDIDATES = 2**17
 class EncodedSpans(NamedTuple):
     """Span questions as token ids; each candidate is a range of its passage's tokens.
 
-    A *list* is the candidates that some questions of a passage share. Every token belongs to a sentence, and every
-    passage has at least one sentence.
+    A *list* is the candidates that some questions of a passage share. Every token belongs to a
+    sentence, and every passage has at least one sentence.
     """
 
     questions: list[Question]  # grouped by passage
@@ -268,9 +275,11 @@ class EncodedSpans(NamedTuple):
     tokens: NDArray[np.int32]  # (n_tokens,): of all passages
     token_starts: NDArray[np.int64]  # (n_tokens,): character offsets in the token's passage
     token_ends: NDArray[np.int64]  # (n_tokens,)
-    # (n_sentences + 1,): sentence i of all passages is `tokens[sentence_offsets[i]:sentence_offsets[i + 1]]`
+    # (n_sentences + 1,): sentence i of all passages is
+    # `tokens[sentence_offsets[i]:sentence_offsets[i + 1]]`
     sentence_offsets: NDArray[np.int64]
-    # (n_passages + 1,): the sentences of passage i are `passage_sentences[i]:passage_sentences[i + 1]`
+    # (n_passages + 1,): the sentences of passage i are `passage_sentences[i]:passage_sentences[i +
+    # 1]`
     passage_sentences: NDArray[np.int64]
     question_tokens: NDArray[np.int32]
     question_offsets: NDArray[np.int64]  # (n_questions + 1,)
@@ -280,8 +289,8 @@ class EncodedSpans(NamedTuple):
     list_offsets: NDArray[
         np.int64
     ]  # (n_lists + 1,): the spans of list i are `list_offsets[i]:list_offsets[i + 1]`
-    # (n_spans,): a span's tokens are `tokens[first:last]`: none if the analyzer drops all of them, and whole
-    # tokens even where the span has only a part of one ("fox" in "fox's")
+    # (n_spans,): a span's tokens are `tokens[first:last]`: none if the analyzer drops all of them,
+    # and whole tokens even where the span has only a part of one ("fox" in "fox's")
     first: NDArray[np.int64]
     last: NDArray[np.int64]  # (n_spans,)
     sentence: NDArray[np.int64]  # (n_spans,): the sentence in which the span begins
@@ -306,12 +315,13 @@ class EncodedSpans(NamedTuple):
     def in_contexts(
         self, span_context: NDArray[np.int64], context_offsets: NDArray[np.int64]
     ) -> tuple[TokenArrays, NDArray[np.int64]]:
-        """Pair each question with each context that has candidates of it, as if the context were its passage.
+        """Pair each question with each context that has candidates of it, as if the context were
+        its passage.
 
         `span_context` has the context (a sentence, or the passage) of each span; context i is
-        ``tokens[context_offsets[i]:context_offsets[i + 1]]``. Returns arrays whose "passages" are the contexts and
-        whose "questions" are the pairs of a context and a question; and for each candidate of the arrays its index
-        among all questions' candidates in sequence.
+        ``tokens[context_offsets[i]:context_offsets[i + 1]]``. Returns arrays whose "passages" are
+        the contexts and whose "questions" are the pairs of a context and a question; and for each
+        candidate of the arrays its index among all questions' candidates in sequence.
         """
         question = np.repeat(np.arange(len(self.questions)), np.diff(self.candidate_offsets))
         span = self.candidate_span
@@ -342,7 +352,8 @@ class EncodedSpans(NamedTuple):
 def encode_spans(
     questions: Sequence[Question], analyzer: str | Analyzer
 ) -> Iterator[tuple[NDArray[np.int64], EncodedSpans]]:
-    """Encode span questions in parts of bounded size; a part has at least one passage, never a piece of one.
+    """Encode span questions in parts of bounded size; a part has at least one passage, never a
+    piece of one.
 
     Yields the indices of the part's questions in `questions`, in the part's order, and the part.
     """
@@ -371,7 +382,9 @@ _ListKey: TypeAlias = tuple[int, int]
 
 
 def _list_key(question: Question) -> _ListKey:
-    """Return the key of the question's list of candidates; questions with equal keys share the list."""
+    """Return the key of the question's list of candidates; questions with equal keys share the
+    list.
+    """
     return id(question.passage), id(question.candidates)
 
 
@@ -403,7 +416,8 @@ def _encode(
         i = number[id(question.passage)]
         own = slice(before[i], before[i + 1])
         begins, finishes = _offsets_of_all(lists[key], question)
-        # From the first token that ends after the span begins, up to the first that starts at its end or later.
+        # From the first token that ends after the span begins, up to the first that starts at its
+        # end or later.
         first.append(before[i] + np.searchsorted(ends[own], begins, side="right"))
         last.append(before[i] + np.searchsorted(starts[own], finishes))
         within = np.searchsorted(borders[i], begins, side="right") - 1

@@ -12,13 +12,15 @@ PUNCTUATION = str.maketrans("", "", string.punctuation)
 ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 """An English article."""
 
-# A solver's tied answers are mostly spans of one passage, so caches for the spans of a few passages are enough.
+# A solver's tied answers are mostly spans of one passage, so caches for the spans of a few passages
+# are enough.
 CACHED_TEXTS = 1 << 14
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
 def normalise_squad_answer(text: str) -> str:
-    """Return the text lower-cased, without ASCII punctuation and English articles, with single spaces.
+    """Return the text lower-cased, without ASCII punctuation and English articles, with single
+    spaces.
 
     Examples
     --------

@@ -1,4 +1,6 @@
-"""The tokenizer interface, the tokenizers ``word``, ``char`` and MultiRC's own, and the pieces of texts."""
+"""The tokenizer interface, the tokenizers ``word``, ``char`` and MultiRC's own, and the pieces
+of texts.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ ASCII = "".join(map(chr, range(128)))
 """The ASCII characters."""
 
 ASCII_BLANKS = "".join(filter(str.isspace, ASCII))
-"""The ASCII characters that a regular expression's ``\\s`` matches, four control characters among them."""
+"""The ASCII characters that a regular expression's ``\\s`` matches, four control characters
+among them.
+"""
 
 WORD_LENGTH = 256
 """No tokenizer with separators divides a word of ASCII letters and digits that is shorter."""
@@ -47,13 +51,13 @@ class Tokenizer(ABC):
     citation : str
         The source of the rules.
     separators : str
-        ASCII characters between tokens, the blank among them: the text on both sides of one has the same tokens as
-        each side by itself. So texts can be cut there, and each distinct piece is tokenized once. Empty if there
-        are none. If there are some, fewer than :data:`WORD_LENGTH` ASCII letters and digits between two of them
-        are one token.
+        ASCII characters between tokens, the blank among them: the text on both sides of one has the
+        same tokens as each side by itself. So texts can be cut there, and each distinct piece is
+        tokenized once. Empty if there are none. If there are some, fewer than :data:`WORD_LENGTH`
+        ASCII letters and digits between two of them are one token.
     joiners : str
-        ASCII characters that are separators in this sense where both neighbours are ASCII and one of them is no
-        letter or digit, such as a full stop before a blank.
+        ASCII characters that are separators in this sense where both neighbours are ASCII and one
+        of them is no letter or digit, such as a full stop before a blank.
     usual : mapping
         The settings of the analyzer of this name that differ from the defaults of
         :class:`~classic_rc.text.analyzers.Analyzer`: ``{"stemmer": "porter"}``.
@@ -105,7 +109,9 @@ class RegexTokenizer(Tokenizer):
     pattern: ClassVar[re.Pattern[str]]
 
     def prepare(self, text: str) -> str:
-        """Return the string that the pattern is matched against; it has the length of `text`, so offsets hold."""
+        """Return the string that the pattern is matched against; it has the length of `text`, so
+        offsets hold.
+        """
         return text
 
     def tokenize(self, text: str) -> list[str]:
@@ -139,10 +145,10 @@ _ASCII_WORD = re.compile(
 class WordTokenizer(Tokenizer):
     """Unicode words of NFC-normalised text.
 
-    A word is a maximal run of letters and digits, with their combining marks and joiners. An apostrophe
-    between two letters (``don't``, ``o'clock``) and a full stop or comma between two digits (``3.5``, ``1,000``)
-    stay inside; the typographic apostrophe becomes the plain one. Underscores and all other punctuation
-    separate.
+    A word is a maximal run of letters and digits, with their combining marks and joiners. An
+    apostrophe between two letters (``don't``, ``o'clock``) and a full stop or comma between two
+    digits (``3.5``, ``1,000``) stay inside; the typographic apostrophe becomes the plain one.
+    Underscores and all other punctuation separate.
     """
 
     name = "word"
@@ -161,8 +167,9 @@ class WordTokenizer(Tokenizer):
 
     def locate(self, text: str) -> list[tuple[int, int]]:
         """Return the offsets of each word in the original text, normalised or not."""
-        # The pattern is closed under canonical equivalence: normalising the words of the original text gives the
-        # words of the normalised text. So no map from normalised to original offsets is needed.
+        # The pattern is closed under canonical equivalence: normalising the words of the original
+        # text gives the words of the normalised text. So no map from normalised to original offsets
+        # is needed.
         pattern = _ASCII_WORD if text.isascii() else self._pattern()
         return [match.span() for match in pattern.finditer(text)]
 
@@ -171,7 +178,9 @@ class WordTokenizer(Tokenizer):
 
 
 class CharTokenizer(WordTokenizer):
-    """Like :class:`WordTokenizer`, but each character of an unspaced script, with its marks, is a token."""
+    """Like :class:`WordTokenizer`, but each character of an unspaced script, with its marks, is
+    a token.
+    """
 
     name = "char"
     description = (
@@ -187,9 +196,11 @@ class CharTokenizer(WordTokenizer):
 
 
 def unspaced_share(texts: Iterable[str]) -> float:
-    """Return the share, from 0 to 1, of letters and digits that belong to scripts written without spaces.
+    """Return the share, from 0 to 1, of letters and digits that belong to scripts written without
+    spaces.
 
-    Above a few per cent, use the analyzer ``char``: ``word`` would make one token of an entire sentence.
+    Above a few per cent, use the analyzer ``char``: ``word`` would make one token of an entire
+    sentence.
 
     Examples
     --------
@@ -209,7 +220,8 @@ def unspaced_share(texts: Iterable[str]) -> float:
 def normalise_words(text: str) -> str:
     """Return the text as :class:`WordTokenizer` cuts it: in NFC, with plain apostrophes.
 
-    `unicodedata` sorts a run of marks in quadratic time. So long runs that are not in order are sorted before.
+    `unicodedata` sorts a run of marks in quadratic time. So long runs that are not in order are
+    sorted before.
     """
     if not unicodedata.is_normalized("NFC", text):  # says no at the first mark out of order
         text = unicodedata.normalize("NFC", _long_mark_runs().sub(_sort_marks, text))
@@ -218,7 +230,8 @@ def normalise_words(text: str) -> str:
 
 @cache
 def _long_mark_runs() -> re.Pattern[str]:
-    # No language has runs of more than 30 marks: Unicode Standard Annex 15, "Stream-Safe Text Format".
+    # No language has runs of more than 30 marks: Unicode Standard Annex 15, "Stream-Safe Text
+    # Format".
     return re.compile(f"[{mark_class()}]{{31,}}")
 
 
@@ -259,7 +272,8 @@ def _word_regex(without: str = "") -> str:
 
 @cache
 def mark_class() -> str:
-    """Return the combining marks (categories Mn, Mc, Me) and the joiners U+200C and U+200D, as a character class.
+    """Return the combining marks (categories Mn, Mc, Me) and the joiners U+200C and U+200D, as a
+    character class.
 
     ``\\w`` matches none of them, although words of most scripts contain them.
     """
@@ -284,13 +298,14 @@ def character_class(codes: Iterable[int]) -> str:
 class MultiRCTokenizer(Tokenizer):
     """Text between blanks and ``( ) , . ? ! " : ' /``, after a transcription to ASCII.
 
-    From the released scripts: ``&quot;`` is a quotation mark; before cutting, letters lose their accents and
-    typographic punctuation becomes plain, so ``Peña’s`` is ``Pena`` and ``s``. Hyphens, semicolons and all other
-    signs stay in their words.
+    From the released scripts: ``&quot;`` is a quotation mark; before cutting, letters lose their
+    accents and typographic punctuation becomes plain, so ``Peña’s`` is ``Pena`` and ``s``. Hyphens,
+    semicolons and all other signs stay in their words.
 
-    Our reading: the release transcribes any script to Latin letters (Perl's Text::Unidecode). This class
-    transcribes Latin letters, punctuation and the few signs of the MultiRC texts and drops other characters. A
-    character that would become several words (``¼``) stays one word. The analyzer does the lower-casing.
+    Our reading: the release transcribes any script to Latin letters (Perl's Text::Unidecode). This
+    class transcribes Latin letters, punctuation and the few signs of the MultiRC texts and drops
+    other characters. A character that would become several words (``¼``) stays one word. The
+    analyzer does the lower-casing.
 
     Examples
     --------
@@ -312,7 +327,9 @@ class MultiRCTokenizer(Tokenizer):
         )
 
     def locate(self, text: str) -> list[tuple[int, int]]:
-        """Return the offsets of each token, from the first to the last character it was made from."""
+        """Return the offsets of each token, from the first to the last character it was made
+        from.
+        """
         written = [_transcribe(character) for character in text]
         origin = [i for i, characters in enumerate(written) for _ in characters]
         matches = _MULTIRC_TOKEN.finditer(_blank_entities("".join(written)))
@@ -351,10 +368,14 @@ def _transcribe(character: str) -> str:
 
 
 _CHUNK_CHARACTERS = 2**16
-"""Characters of the texts that are cut together: few enough that their pieces fit into a core's cache."""
+"""Characters of the texts that are cut together: few enough that their pieces fit into a core's
+cache.
+"""
 
 _FEW_CHARACTERS = 2**14
-"""Fewer characters than these are cut by Python's own functions: a call of NumPy takes a microsecond."""
+"""Fewer characters than these are cut by Python's own functions: a call of NumPy takes a
+microsecond.
+"""
 
 _LONG_TEXT = 2**20
 """The most characters of a text that is not split."""
@@ -370,12 +391,13 @@ class Pieces(NamedTuple):
 class PieceTable:
     """The distinct pieces of texts, numbered in the order of first occurrence.
 
-    If the tokenizer has separators, texts are cut there, and a piece has the tokens that it has by itself. Else the
-    pieces of a text are its surface tokens. Few or unusual texts are cut only at blanks: a piece may have other
-    separators inside, so how a text is cut depends on the texts that come with it. Its tokens do not.
+    If the tokenizer has separators, texts are cut there, and a piece has the tokens that it has by
+    itself. Else the pieces of a text are its surface tokens. Few or unusual texts are cut only at
+    blanks: a piece may have other separators inside, so how a text is cut depends on the texts that
+    come with it. Its tokens do not.
 
-    Most pieces are found in the cache of keys, as arrays. The others become strings, and a dictionary has their
-    numbers.
+    Most pieces are found in the cache of keys, as arrays. The others become strings, and a
+    dictionary has their numbers.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
@@ -444,12 +466,15 @@ class PieceTable:
 
 
 def numbering() -> defaultdict[str, int]:
-    """Return a dictionary that numbers its keys from 0, in the order in which they are first looked up."""
+    """Return a dictionary that numbers its keys from 0, in the order in which they are first
+    looked up.
+    """
     return defaultdict(itertools.count().__next__)
 
 
 def _split_chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Yield runs of about `_CHUNK_CHARACTERS` characters; the first run is divided further, by doubling.
+    """Yield runs of about `_CHUNK_CHARACTERS` characters; the first run is divided further, by
+    doubling.
 
     At the start of a new vocabulary, few words are known until a run is finished.
     """
@@ -465,7 +490,8 @@ def _split_chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
 def split_long_texts(texts: Sequence[str]) -> tuple[Sequence[str], NDArray[np.int64] | None]:
     """Split texts at blanks into parts that fit into memory as arrays.
 
-    Also returns the number of each text's first part, shape (n_texts + 1,); None if no text is long.
+    Also returns the number of each text's first part, shape (n_texts + 1,); None if no text is
+    long.
     """
     if max(map(len, texts), default=0) <= block_size(_LONG_TEXT):
         return texts, None

@@ -11,10 +11,11 @@ from classic_rc.text.tokenizers import Tokenizer
 
 
 class TreebankTokenizer(Tokenizer):
-    """``nltk.word_tokenize``, but with this package's sentence splitter: nltk's Punkt needs a download.
+    """``nltk.word_tokenize``, but with this package's sentence splitter: nltk's Punkt needs a
+    download.
 
-    Treebank rules split off a full stop only at the end of the string, so each sentence is tokenized separately. A
-    double quote becomes two back-quotes or two apostrophes.
+    Treebank rules split off a full stop only at the end of the string, so each sentence is
+    tokenized separately. A double quote becomes two back-quotes or two apostrophes.
     """
 
     name = "treebank"
@@ -50,8 +51,9 @@ class TreebankTokenizer(Tokenizer):
 class MCTestTreebankTokenizer(TreebankTokenizer):
     """The Treebank tokens of 2014, with blanks for MCTest's literal ``\\newline`` and ``\\tab``.
 
-    Line ends become blanks too (readers turn the escapes into line ends): in the 2014 code paragraphs did not end
-    sentences. In that year ``nltk.word_tokenize`` used the rules that are ``TreebankWordTokenizer`` today.
+    Line ends become blanks too (readers turn the escapes into line ends): in the 2014 code
+    paragraphs did not end sentences. In that year ``nltk.word_tokenize`` used the rules that are
+    ``TreebankWordTokenizer`` today.
     """
 
     name = "mcobzarenco"
@@ -86,7 +88,8 @@ def blank_mctest_escapes(text: str) -> str:
 def align(
     tokens: Iterable[str], text: str, start: int = 0, end: int | None = None
 ) -> Iterator[tuple[int, int]]:
-    """Yield the offsets of each token in ``text[start:end]``, from which Treebank rules made the tokens.
+    """Yield the offsets of each token in ``text[start:end]``, from which Treebank rules made the
+    tokens.
 
     Examples
     --------
@@ -99,7 +102,8 @@ def align(
             position += 1
         length = len(token)
         if not text.startswith(token, position, end):
-            # Treebank rules rewrite only quotes: " and '' become `` where they open and '' elsewhere.
+            # Treebank rules rewrite only quotes: " and '' become `` where they open and ''
+            # elsewhere.
             length = 1 if text[position] == '"' else 2
         yield position, position + length
         position += length

@@ -1,7 +1,7 @@
 """A reader of WordNet 3.x database files: synonyms and hypernyms, without nltk's corpora.
 
-It reads ``index.*``, ``data.*`` and ``*.exc`` (the format is wndb(5)), which every distribution of the database
-has. Debian's lacks ``lexnames``, which nltk's own reader needs.
+It reads ``index.*``, ``data.*`` and ``*.exc`` (the format is wndb(5)), which every distribution of
+the database has. Debian's lacks ``lexnames``, which nltk's own reader needs.
 """
 
 from __future__ import annotations
@@ -73,7 +73,9 @@ class WordNet:
         return f"{release[1].decode() if release else 'WordNet'}@{self.sha256[:8]}"
 
     def synsets(self, word: str) -> list[Synset]:
-        """Return the synonym sets of a lower-case word, or of the words it is an inflected form of."""
+        """Return the synonym sets of a lower-case word, or of the words it is an inflected form
+        of.
+        """
         if word not in self._synsets:
             self._synsets[word] = [
                 (part, place)
@@ -84,7 +86,9 @@ class WordNet:
         return self._synsets[word]
 
     def above(self, word: str) -> Mapping[Synset, int]:
-        """Return all synsets above a word's senses with the least number of steps up; the senses have 0 steps."""
+        """Return all synsets above a word's senses with the least number of steps up; the senses
+        have 0 steps.
+        """
         if word not in self._above:
             level = self.synsets(word)
             steps = dict.fromkeys(level, 0)
@@ -154,8 +158,9 @@ def read_wordnet(folder: str) -> WordNet:
 def find_wordnet() -> str | None:
     """Return the folder of a WordNet database on this machine, or nltk's archive of one, or None.
 
-    The search goes through the ``dict`` folder of ``WNHOME``, then :data:`SYSTEM_FOLDERS`, then ``corpora/wordnet``
-    in nltk's data folders: those of ``NLTK_DATA``, of the home folder, and of the Python installation.
+    The search goes through the ``dict`` folder of ``WNHOME``, then :data:`SYSTEM_FOLDERS`, then
+    ``corpora/wordnet`` in nltk's data folders: those of ``NLTK_DATA``, of the home folder, and of
+    the Python installation.
     """
     home = os.environ.get("WNHOME")
     nltk_data = [*os.environ.get("NLTK_DATA", "").split(os.pathsep), str(Path.home() / "nltk_data")]

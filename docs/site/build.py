@@ -2,11 +2,12 @@
 
 python docs/site/build.py [-o FOLDER]
 
-Pages keep their form for readers of the repository. In the staged copies, links lead to places in the site, the
-commands of a block `{run}` have their output, a block `{made}` shows files that these commands wrote, and a block
-`{explained}` shows how a solver answers a question. `generated.py` adds a page for each solver, below what
-`docs/solvers` says of it, and one for each package. A page that the navigation lacks is an error. So is
-each warning of Sphinx, each command that fails, and each link that leads nowhere (`links.py`).
+Pages keep their form for readers of the repository. In the staged copies, links lead to places in
+the site, the commands of a block `{run}` have their output, a block `{made}` shows files that these
+commands wrote, and a block `{explained}` shows how a solver answers a question. `generated.py` adds
+a page for each solver, below what `docs/solvers` says of it, and one for each package. A page that
+the navigation lacks is an error. So is each warning of Sphinx, each command that fails, and each
+link that leads nowhere (`links.py`).
 """
 
 from __future__ import annotations
@@ -76,7 +77,9 @@ NAVIGATION = {
         "project/*",
     ),
 }
-"""The sections of the navigation with their pages, in order. A pattern takes what no other entry names."""
+"""The sections of the navigation with their pages, in order. A pattern takes what no other entry
+names.
+"""
 
 PARENTS = {"commands/": "commands", "solvers/": "solvers", "api/": "api"}
 """Folders whose pages are below another page in the navigation."""
@@ -131,7 +134,9 @@ def stage(folder: Path) -> None:
 
 
 def sources(folder: Path) -> Iterator[Path]:
-    """Yield the pages of docs/ and all that they link to, and copy the other files that they link to."""
+    """Yield the pages of docs/ and all that they link to, and copy the other files that they
+    link to.
+    """
     queue = [*sorted(DOCS.rglob("*.md")), *(ROOT / name for name in OUTSIDE)]
     seen = set(queue)
     while queue:
@@ -148,7 +153,9 @@ def sources(folder: Path) -> Iterator[Path]:
 
 
 def targets(source: Path) -> Iterator[Path]:
-    """Yield the files to which a page links; for a folder its README.md, or else the files in it."""
+    """Yield the files to which a page links; for a folder its README.md, or else the files in
+    it.
+    """
     for prose in FENCE.split(source.read_text(encoding="utf-8"))[::2]:
         for match in LINK.finditer(prose):
             yield from files_of((source.parent / match[1]).resolve())
@@ -185,7 +192,9 @@ def relinked(source: Path, folder: Path) -> str:
 
 
 def with_outputs(text: str, notebook: Path, folder: Path) -> str:
-    """Return a page with the pictures and tables that its notebook has: each follows the code that makes it."""
+    """Return a page with the pictures and tables that its notebook has: each follows the code
+    that makes it.
+    """
     cells = iter(json.loads(notebook.read_text(encoding="utf-8"))["cells"])
     name, parts = (
         notebook.stem,
@@ -223,7 +232,8 @@ def listing(target: Path, folder: Path) -> Path:
 
 
 def navigation(pages: list[str]) -> dict[str, str]:
-    """Return the tables of contents to add to pages: the whole navigation to the first, and the pages below a page.
+    """Return the tables of contents to add to pages: the whole navigation to the first, and the
+    pages below a page.
 
     Raises
     ------
@@ -260,7 +270,9 @@ def navigation(pages: list[str]) -> dict[str, str]:
 
 
 def matches(page: str, pattern: str) -> bool:
-    """Return whether a page is one of a pattern: `*` is for the pages in no folder, `FOLDER/*` for all below it."""
+    """Return whether a page is one of a pattern: `*` is for the pages in no folder, `FOLDER/*`
+    for all below it.
+    """
     return fnmatchcase(page, pattern) and ("/" in pattern or "/" not in page)
 
 
@@ -270,7 +282,9 @@ def toctree(entries: list[str], caption: str = "") -> str:
 
 
 def executed(text: str, name: str, folder: Path) -> str:
-    """Return a page with the output of its commands. They run in order, in a folder of the page's own."""
+    """Return a page with the output of its commands. They run in order, in a folder of the
+    page's own.
+    """
     if not BLOCK.search(text):
         return text
     with tempfile.TemporaryDirectory() as work:
@@ -289,7 +303,9 @@ def executed(text: str, name: str, folder: Path) -> str:
 
 
 def explained(block: str, name: str, folder: Path) -> str:
-    """Return the view of a question that `DATA QUESTION SOLVER` names; a learner learns from all of DATA."""
+    """Return the view of a question that `DATA QUESTION SOLVER` names; a learner learns from all
+    of DATA.
+    """
     from classic_rc import load, parse_solver
     from classic_rc.reports.explanations import question_values
     from classic_rc.reports.html import question_cell

@@ -30,8 +30,8 @@ smartquotes = (
 )
 
 nitpicky = True
-# Docstrings name types in words ("ndarray of float64") and private modules; that the names in their roles exist is
-# tested in tests/docs/test_references.py.
+# Docstrings name types in words ("ndarray of float64") and private modules; that the names in their
+# roles exist is tested in tests/docs/test_references.py.
 nitpick_ignore_regex = [(r"py:.*", r".*")]
 suppress_warnings = ["ref.python", "myst.header"]
 
@@ -59,7 +59,9 @@ html_theme_options = {
 
 
 def setup(app: Any) -> None:
-    """Write formulas as MathML, which browsers show without a script, and make once what pages share."""
+    """Write formulas as MathML, which browsers show without a script, and make once what pages
+    share.
+    """
     from docutils.nodes import SkipNode
     from docutils.utils.math.latex2mathml import tex2mathml
     from sphinx.domains.python import PythonDomain
@@ -86,7 +88,8 @@ def setup(app: Any) -> None:
     def same_navigation(
         app: Any, page: str, template: str, context: dict[str, Any], tree: Any
     ) -> None:
-        # The theme asks for the navigation of each page and parses it: 40 % of the build. So all get the same one.
+        # The theme asks for the navigation of each page and parses it: 40 % of the build. So all
+        # get the same one.
         context["toctree"] = lambda **options: whole_navigation()
 
     def own_navigation(

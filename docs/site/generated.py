@@ -1,4 +1,6 @@
-"""The pages of the site that no file has: one for each solver, one for each package, and the list of commands."""
+"""The pages of the site that no file has: one for each solver, one for each package, and the
+list of commands.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ SAMPLES = {
     Task.CLOZE: "sample:cloze",
     Task.MULTI_SPAN: "sample:multi-span",
 }
-"""The sample of each task, in the order in which a solver's page takes the first that the solver answers."""
+"""The sample of each task, in the order in which a solver's page takes the first that the solver
+answers.
+"""
 
 SPECIFICATIONS = {
     "score-file": "score-file,path=docs/examples/llm.jsonl",
@@ -62,7 +66,9 @@ def command_list() -> str:
 
 
 def solver_page(name: str, solver: type[Solver]) -> str:
-    """Return a solver's page: a picture, its formula, variants, parameters, numbers, and what it cites."""
+    """Return a solver's page: a picture, its formula, variants, parameters, numbers, and what it
+    cites.
+    """
     text = inspect.getdoc(solver) or ""
     if ".. math::" not in text:
         raise ValueError(
@@ -90,7 +96,9 @@ def solver_page(name: str, solver: type[Solver]) -> str:
 
 
 def with_reference(text: str, page: str) -> str:
-    """Return what `docs/solvers` says of a solver, with the formula and the tables of its generated page."""
+    """Return what `docs/solvers` says of a solver, with the formula and the tables of its
+    generated page.
+    """
     above, heading, python = text.partition("## In Python\n")
     formula, tables = re.split(
         r"^(?=## (?:Variants|Parameters)$)", page, maxsplit=1, flags=re.MULTILINE
@@ -99,7 +107,9 @@ def with_reference(text: str, page: str) -> str:
 
 
 def learns(solver: type[Solver]) -> str:
-    """Return the sentence on what a solver learns from; none where this depends on its parameters."""
+    """Return the sentence on what a solver learns from; none where this depends on its
+    parameters.
+    """
     return f" It learns from {solver.learns_from}." if isinstance(solver.learns_from, str) else ""
 
 
@@ -127,7 +137,9 @@ def variants(name: str, solver: type[Solver]) -> Iterator[str]:
 
 
 def numbers(name: str, solver: type[Solver]) -> Iterator[str]:
-    """Yield what a solver scores on the sample, why, and the published figures that it should reproduce."""
+    """Yield what a solver scores on the sample, why, and the published figures that it should
+    reproduce.
+    """
     if sample := sample_of(solver):
         spec = shlex.quote(SPECIFICATIONS.get(name, name))
         learning = " --cv 3" if solver.learns_from == "gold" and name != "score-file" else ""
@@ -154,7 +166,9 @@ def row(*cells: str) -> str:
 
 
 def published(name: str) -> Iterator[str]:
-    """Yield a table row for each published figure that a solver reproduces or fails to reproduce."""
+    """Yield a table row for each published figure that a solver reproduces or fails to
+    reproduce.
+    """
     figures = load_published()
     for figure in figures.rows:
         ours = figures.reproductions.get(figure.reproduction or "")
@@ -171,7 +185,9 @@ def data_of(figure: PublishedRow) -> str:
 
 
 def api_pages() -> Iterator[tuple[str, str]]:
-    """Yield a page for each package with all that it exports; what several export is on the first one's page."""
+    """Yield a page for each package with all that it exports; what several export is on the
+    first one's page.
+    """
     homes: dict[tuple[str, str], str] = {}
     for module in make_api.modules():
         lines = [

@@ -1,4 +1,5 @@
-"""Check a built site: each link leads to a file and an anchor of the site, and nothing is loaded from outside.
+"""Check a built site: each link leads to a file and an anchor of the site, and nothing is loaded
+from outside.
 
 python docs/site/links.py FOLDER
 """
@@ -21,7 +22,9 @@ LOADED = {
     ("link", "href"),
     ("object", "data"),
 }
-"""What a browser loads by itself; any other link waits for a click, and may lead out of the site."""
+"""What a browser loads by itself; any other link waits for a click, and may lead out of the
+site.
+"""
 
 NOT_LOADED = {"canonical", "index", "search", "next", "prev", "author", "genindex"}
 """The relations of a <link> that is not loaded."""
@@ -30,7 +33,9 @@ STYLE_ADDRESS = re.compile(r"(?:url\(|@import\s)\s*['\"]?((?:https?:)?//[^'\")\s
 
 
 class Page(HTMLParser):
-    """The anchors of a page, and its links: the address, and whether the browser loads it without being asked."""
+    """The anchors of a page, and its links: the address, and whether the browser loads it
+    without being asked.
+    """
 
     def __init__(self, file: Path) -> None:
         super().__init__(convert_charrefs=True)

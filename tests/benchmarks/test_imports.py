@@ -1,4 +1,6 @@
-"""The benchmarks import each other in one direction; the table of them all is above, and nothing imports it."""
+"""The benchmarks import each other in one direction; the table of them all is above, and nothing
+imports it.
+"""
 
 from __future__ import annotations
 

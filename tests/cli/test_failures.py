@@ -1,4 +1,6 @@
-"""Systems that fail, interrupted runs, outputs that cannot be written, and answers that say nothing."""
+"""Systems that fail, interrupted runs, outputs that cannot be written, and answers that say
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -174,7 +176,7 @@ def test_from_python_the_cause_is_kept():
     assert evaluate(load(SAMPLE), {"W": Wrong(), "SW": "sw"}).errors.keys() == {"W"}
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Interruptions
 
 
@@ -223,7 +225,7 @@ def test_the_end_that_a_batch_system_asks_for_is_an_interruption(own, tmp_path):
     assert b"not finished" in out
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Outputs and inputs
 
 
@@ -277,7 +279,7 @@ def test_a_figure_has_no_date_whatever_the_environment_says(cli, single, tmp_pat
     assert figures[0].read_bytes() == figures[1].read_bytes()
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Answers that say nothing
 
 

@@ -1,4 +1,6 @@
-"""The options of commands: how many each has, that one table declares them, and how their values are parsed."""
+"""The options of commands: how many each has, that one table declares them, and how their values
+are parsed.
+"""
 
 from __future__ import annotations
 

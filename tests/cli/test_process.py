@@ -210,12 +210,14 @@ def test_a_real_interrupt_keeps_what_is_finished(tmp_path):
         command,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        # Whoever runs the tests in the background has them ignore interrupts, and children would too.
+        # Whoever runs the tests in the background has them ignore interrupts, and children would
+        # too.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     while not (tmp_path / "started").exists():
         assert process.poll() is None
-    # Python's own code inside a library call may swallow an interrupt: let the solver reach its sleep.
+    # Python's own code inside a library call may swallow an interrupt: let the solver reach its
+    # sleep.
     time.sleep(0.5)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)

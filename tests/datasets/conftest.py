@@ -398,7 +398,9 @@ FORMS = tuple(_FILES)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A test that takes `form` runs for every small file; one that takes `json_form`, for every JSON one."""
+    """A test that takes `form` runs for every small file; one that takes `json_form`, for every
+    JSON one.
+    """
     if "form" in metafunc.fixturenames:
         metafunc.parametrize("form", FORMS)
     if "json_form" in metafunc.fixturenames:
@@ -409,7 +411,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="session")
 def content() -> Callable[[str], Any]:
-    """The content of a small file by the name of its form: a string, or a JSON value to be changed at will."""
+    """The content of a small file by the name of its form: a string, or a JSON value to be
+    changed at will.
+    """
 
     def make(form: str) -> Any:
         value = _FILES[form][1]
@@ -420,7 +424,9 @@ def content() -> Callable[[str], Any]:
 
 @pytest.fixture(scope="session")
 def write() -> Callable[..., Path]:
-    """Write content (a JSON value, text or bytes) in a folder, under the usual name of its form; gives the path."""
+    """Write content (a JSON value, text or bytes) in a folder, under the usual name of its form;
+    gives the path.
+    """
 
     def write_it(folder: Path, form: str, value: Any = None, name: str | None = None) -> Path:
         usual, default = _FILES[form]

@@ -1,4 +1,6 @@
-"""Fields of a user's own rows: families of columns, constants, JSON, and mappings that are refused."""
+"""Fields of a user's own rows: families of columns, constants, JSON, and mappings that are
+refused.
+"""
 
 from __future__ import annotations
 

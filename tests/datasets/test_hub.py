@@ -1,4 +1,6 @@
-"""The Hugging Face hub and folders of ``save_to_disk``, with the real ``datasets`` and a hub of our own."""
+"""The Hugging Face hub and folders of ``save_to_disk``, with the real ``datasets`` and a hub of
+our own.
+"""
 
 from __future__ import annotations
 

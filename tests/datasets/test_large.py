@@ -1,4 +1,6 @@
-"""Large data: texts in a temporary file, lines that are read one by one. What is read stays the same."""
+"""Large data: texts in a temporary file, lines that are read one by one. What is read stays the
+same.
+"""
 
 from __future__ import annotations
 

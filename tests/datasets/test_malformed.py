@@ -1,4 +1,6 @@
-"""Malformed input of every reader: one error with file, place, field, what was found and expected."""
+"""Malformed input of every reader: one error with file, place, field, what was found and
+expected.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Tables in memory: data frames, Arrow tables, and datasets of Hugging Face, which read like their files."""
+"""Tables in memory: data frames, Arrow tables, and datasets of Hugging Face, which read like
+their files.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Perturbed copies: what each one keeps and drops, draws that depend on ids only, and systems on copies."""
+"""Perturbed copies: what each one keeps and drops, draws that depend on ids only, and systems on
+copies.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +66,9 @@ def sample_of(task: str) -> Dataset:
 
 
 def mentioned() -> Dataset:
-    """A cloze question whose mentions are parts of words, overlap, and cross what looks like a border."""
+    """A cloze question whose mentions are parts of words, overlap, and cross what looks like a
+    border.
+    """
     text = "Mr. J. Smith met Ann Lee. Ann's dog ran to J. Smith and the lake. The lake is cold."
     found = ["J. Smith", "Ann Lee", "Ann", "lake", "Smith"]
     mentions = [
@@ -78,7 +82,7 @@ def mentioned() -> Dataset:
     return Dataset([question], "mentioned")
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Each perturbation
 
 
@@ -260,7 +264,7 @@ def test_empty_parts():
     assert candidate_texts(only.candidates) == candidate_texts(one()[0].candidates)
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # All perturbations
 
 
@@ -388,7 +392,7 @@ def test_any_text_gives_copies_that_can_be_read(passage, question, option, data)
         assert from_rows(rows).fingerprint == copy.fingerprint  # offsets and marks are checked
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Systems on copies
 
 
@@ -486,7 +490,8 @@ def test_thresholds_are_those_of_the_original():
 
 
 def test_folds_are_those_of_the_original(sample):
-    # Without passages each question would be a group by itself, and questions of one passage in different folds.
+    # Without passages each question would be a group by itself, and questions of one passage in
+    # different folds.
     found = evaluate_perturbed(sample, ["surface-lr"], ["options-only"], cv=3, **FEW)
     assert not found.errors
     original, copy = (
@@ -519,7 +524,7 @@ def test_hidden_gold_and_no_seed(sample):
         evaluate_perturbed(Dataset([replace(q, gold=None) for q in sample]), ["sw"])
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # lm-evaluation-harness
 
 
@@ -578,7 +583,7 @@ def parse_yaml(text: str) -> dict:
     return parsed
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Real data
 
 

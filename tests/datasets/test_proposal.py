@@ -1,4 +1,6 @@
-"""The message about rows that no reader knows: their columns, and a command whose certain parts are filled in."""
+"""The message about rows that no reader knows: their columns, and a command whose certain parts
+are filled in.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ _TWO = {"choices": ["Bob", "Ann"]}
 
 
 def _propose(path):
-    """Load rows of an unknown form; return the error, and the file and the options of its command."""
+    """Load rows of an unknown form; return the error, and the file and the options of its
+    command.
+    """
     with raises(
         DataError, source=str(path), problem="unknown format", found=re.compile("^rows with ")
     ) as caught:

@@ -1,4 +1,6 @@
-"""Users' files in many shapes: the proposed command, pasted, reads what the file says, or the shape is refused."""
+"""Users' files in many shapes: the proposed command, pasted, reads what the file says, or the
+shape is refused.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ LETTERS = "ABCDEFGHIJ"
 
 
 def make_questions(n=12, k=4, several=False):
-    """Return (passage, question, options, set of gold); the first and the last option are right somewhere."""
+    """Return (passage, question, options, set of gold); the first and the last option are right
+    somewhere.
+    """
     rng, questions = random.Random(5), []
     for i in range(n):
         options = rng.sample(NAMES, k)
@@ -160,7 +164,9 @@ SHAPES = {
 
 
 def proposal(path):
-    """Return the error for a file of an unknown form, and the arguments of the command that it proposes."""
+    """Return the error for a file of an unknown form, and the arguments of the command that it
+    proposes.
+    """
     with pytest.raises(DataError) as caught:
         classic_rc.load(path)
     command = re.search(r"classic-rc run (.*)", str(caught.value), re.DOTALL)

@@ -84,7 +84,9 @@ def test_sound_data_are_the_same(tmp_path, form, write):
 
 
 def _cut(json_form, value):
-    """Damage one question in a small file of two questions or more; the id of a sound one is returned."""
+    """Damage one question in a small file of two questions or more; the id of a sound one is
+    returned.
+    """
     if json_form == "race":
         value["options"][0] = [1, 2]
         return "middle7-1", "$.options"

@@ -199,7 +199,9 @@ def test_race_lengths_of_dev(shared_data):
 
 @pytest.mark.slow
 def test_race_table_3(shared_data):
-    """Question and option lengths to 0.1; passages as near as the missing 1,407 test articles allow."""
+    """Question and option lengths to 0.1; passages as near as the missing 1,407 test articles
+    allow.
+    """
     rows = measure_paper(PAPERS["RACE"], [load(shared_data / "race" / "RACE-train-dev.tar.gz")])
     for label in ("questions, train", "questions, dev"):
         assert all(measure.value == published for measure, published in rows[label].values())

@@ -34,7 +34,9 @@ def released(folder: Path, name: str) -> Scores:
 
 @cache
 def exhaustive(folder: Path, name: str) -> dict[str, float]:
-    """The best of each metric over every selection that a threshold can make, each worked out by itself."""
+    """The best of each metric over every selection that a threshold can make, each worked out by
+    itself.
+    """
     dataset, scores = multirc_dev(folder), released(folder, name)
     n = len(dataset)
     question = np.repeat(np.arange(n), [len(q.candidates) for q in dataset])
@@ -79,7 +81,9 @@ def percent(dataset, scores, decision):
 
 
 def test_the_released_grid_finds_the_published_numbers(shared_data):
-    """IR(paragraphs): the grid's best value selects as the threshold behind the released predictions does."""
+    """IR(paragraphs): the grid's best value selects as the threshold behind the released
+    predictions does.
+    """
     dataset, scores = multirc_dev(shared_data), released(shared_data, "lucene_paragraphs")
     tuned = TunedThreshold(metric="f1_m", cuts="multirc2018").fit(scores, dataset)
     assert tuned.best_threshold_ == pytest.approx(0.06)
@@ -89,7 +93,9 @@ def test_the_released_grid_finds_the_published_numbers(shared_data):
 
 
 def test_the_released_grid_misses_the_scores_of_surface_lr(shared_data):
-    """They lie in -1..0, and the threshold behind the released predictions, -0.76, is below the grid."""
+    """They lie in -1..0, and the threshold behind the released predictions, -0.76, is below the
+    grid.
+    """
     dataset, scores = multirc_dev(shared_data), released(shared_data, "simpleLR")
     assert percent(dataset, scores, Threshold(value=-0.76)) == (66.53, 63.18, 11.75)
     grid = TunedThreshold(metric="f1_m", cuts="multirc2018").fit(scores, dataset)
@@ -106,7 +112,9 @@ def test_the_released_grid_misses_the_scores_of_surface_lr(shared_data):
     ],
 )
 def test_word_distance_beats_the_published_baselines(shared_data, metric, expected):
-    """F1m 69.97 and F1a 64.62 are met by either threshold alone: they differ by 0.04 and 0.05 points."""
+    """F1m 69.97 and F1a 64.62 are met by either threshold alone: they differ by 0.04 and 0.05
+    points.
+    """
     dataset = multirc_dev(shared_data)
     solver = (
         parse_solver("sw+d:mctest500")

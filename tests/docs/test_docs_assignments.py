@@ -1,4 +1,6 @@
-"""The guides of the assignments: what they list, the options they name, and what they say of the bug."""
+"""The guides of the assignments: what they list, the options they name, and what they say of the
+bug.
+"""
 
 from __future__ import annotations
 

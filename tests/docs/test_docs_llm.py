@@ -1,4 +1,6 @@
-"""The tables of the page on LLMs are what the command above them prints on the harness's own log."""
+"""The tables of the page on LLMs are what the command above them prints on the harness's own
+log.
+"""
 
 from __future__ import annotations
 

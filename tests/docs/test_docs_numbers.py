@@ -2,12 +2,14 @@
 
 A comment comes before a block of ``classic-rc`` commands:
 
-* ``<!-- tested -->``: the next Markdown table has rows for the ``-s`` values, and perhaps others. Its columns are
-  metrics as ``run`` prints them, or datasets, whose cells are then accuracies.
+* ``<!-- tested -->``: the next Markdown table has rows for the ``-s`` values, and perhaps others.
+  Its columns are metrics as ``run`` prints them, or datasets, whose cells are then accuracies.
 * ``<!-- tested: output -->``: the next block is the beginning of what the commands print.
-* ``<!-- tested: numbers -->``: every number with two decimals in the next table is one that the commands print.
+* ``<!-- tested: numbers -->``: every number with two decimals in the next table is one that the
+  commands print.
 
-With ``, slow`` at its end, the test has the marker ``slow``; on the page of the feature ranker, ``ci``.
+With ``, slow`` at its end, the test has the marker ``slow``; on the page of the feature ranker,
+``ci``.
 """
 
 from __future__ import annotations
@@ -101,7 +103,9 @@ def results(
 
 
 def agrees(shown: str, printed: str) -> bool:
-    """Return whether a value is the printed one; bounds of an interval may be shown with more decimals."""
+    """Return whether a value is the printed one; bounds of an interval may be shown with more
+    decimals.
+    """
     (value, *bounds), (own, *own_bounds) = (
         re.findall(r"-?[\d.]+", text) for text in (shown, printed)
     )

@@ -1,4 +1,6 @@
-"""The page of parameters has every solver, parameter and value, and is what its script makes; suites' keys too."""
+"""The page of parameters has every solver, parameter and value, and is what its script makes;
+suites' keys too.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The site: its links, the staged pages, and what its generated pages have. `.ci/docs` builds the whole of it."""
+"""The site: its links, the staged pages, and what its generated pages have. `.ci/docs` builds
+the whole of it.
+"""
 
 from __future__ import annotations
 

@@ -146,8 +146,8 @@ def classes_above(tree: ast.Module) -> Iterator[tuple[str, list[str]]]:
 def unresolved_roles(source: str, module: str) -> list[str]:
     r"""The cross-references (``:func:`name```) of a module that lead nowhere.
 
-    A name is looked up in the class that names it, in the module, and in full; one that begins with a point may be
-    anywhere below the module's package, as in Sphinx.
+    A name is looked up in the class that names it, in the module, and in full; one that begins with
+    a point may be anywhere below the module's package, as in Sphinx.
     """
     package = module.rpartition(".")[0]
     missing = []
@@ -199,7 +199,9 @@ def missing_names(text: str) -> list[str]:
 
 
 def missing_paths(text: str) -> list[str]:
-    """The paths from the repository's root, and of modules from the package, that no file or folder has."""
+    """The paths from the repository's root, and of modules from the package, that no file or
+    folder has.
+    """
     found = [ROOT / path for path in PATH.findall(text)] + [
         PACKAGE / path for path in MODULE_PATH.findall(text)
     ]
@@ -207,7 +209,9 @@ def missing_paths(text: str) -> list[str]:
 
 
 def missing_scripts(text: str) -> list[str]:
-    """The modules of benchmarks and tools that a command runs but that are not there, and names of no benchmark."""
+    """The modules of benchmarks and tools that a command runs but that are not there, and names
+    of no benchmark.
+    """
     missing = []
     for module, name in dict.fromkeys(SCRIPT.findall(text)):
         path = ROOT.joinpath(*module.split("."))

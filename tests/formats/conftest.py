@@ -106,7 +106,9 @@ def made() -> dict[str, Dataset]:
 
 @pytest.fixture
 def refused(made) -> Callable[..., None]:
-    """Read a text as a format; it must end with an error that has these facts, `expected` in part."""
+    """Read a text as a format; it must end with an error that has these facts, `expected` in
+    part.
+    """
 
     def read(
         format: str, dataset: str, text: str, *, expected: str | None, **facts: str | None

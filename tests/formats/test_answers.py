@@ -39,7 +39,9 @@ def jsonl(*values, names=("id", "answer")):
 
 
 def of_one(value, dataset=SINGLE):
-    """The answer that a value is read as, among answers that are letters; None if it says nothing."""
+    """The answer that a value is read as, among answers that are letters; None if it says
+    nothing.
+    """
     others = ["C"] * (len(dataset) - 1)
     predictions, notes = read(jsonl(value, *others), dataset)
     assert bool(notes) == (not predictions[0].answers)
@@ -313,7 +315,9 @@ def test_several_rows_of_a_question_are_samples_whose_mean_counts():
 
 @pytest.mark.parametrize("name", ["f1_m", "f1_a", "em0", "em1", "superglue_f1_m"])
 def test_an_unparsed_sample_scores_what_no_answer_scores(name):
-    """Statistics of samples are averaged, and a question without an answer has all its options wrong."""
+    """Statistics of samples are averaged, and a question without an answer has all its options
+    wrong.
+    """
     metric = METRICS[name]
     half, _ = read("id,answer\nq0,A\nq0,?\nq1,A\nq2,A\nq3,A\n", SEVERAL)
     all_, _ = read(jsonl("A", "A", "A", "A"), SEVERAL)

@@ -1,4 +1,6 @@
-r"""Answers in the texts of language models: final forms, and what is too uncertain to be an answer."""
+r"""Answers in the texts of language models: final forms, and what is too uncertain to be an
+answer.
+"""
 
 from __future__ import annotations
 

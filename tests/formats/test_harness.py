@@ -241,7 +241,9 @@ def test_generated_numbers_must_show_where_they_start(tmp_path):
 
 
 def elsewhere(dataset: Dataset) -> Dataset:
-    """Return the same questions with other ids, blanks and case, in another order, with their options reversed."""
+    """Return the same questions with other ids, blanks and case, in another order, with their
+    options reversed.
+    """
     questions = []
     for i, question in enumerate(reversed(dataset)):
         options = [f" {candidate.text.upper()} " for candidate in reversed(question.candidates)]

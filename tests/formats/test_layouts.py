@@ -1,4 +1,6 @@
-"""The documented forms of files with the texts of language models, and JSON lines with paths of one's own."""
+"""The documented forms of files with the texts of language models, and JSON lines with paths of
+one's own.
+"""
 
 from __future__ import annotations
 
@@ -139,7 +141,9 @@ def test_the_results_of_anthropic_batches(tmp_path):
 
 
 def eval_archive(path, samples, method):
-    """A log as inspect_ai writes it: a member for each sample, compressed with Zstandard (93) or Deflate (8)."""
+    """A log as inspect_ai writes it: a member for each sample, compressed with Zstandard (93) or
+    Deflate (8).
+    """
     content = {"header.json": {"version": 2}, "_journal/start.json": {"version": 2}}
     content |= {f"samples/{s['id']}_epoch_{s['epoch']}.json": s for s in samples}
     local, central = b"", b""

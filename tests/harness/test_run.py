@@ -1,4 +1,6 @@
-"""The model ``classic-rc`` in the real lm-evaluation-harness, on local tasks that the tests write."""
+"""The model ``classic-rc`` in the real lm-evaluation-harness, on local tasks that the tests
+write.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ pytest.importorskip(
 CHOICES = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=15, seed=4).filter(
     lambda q: q.passage.id != "p2"
 )
-"""With two to five options, an empty passage and an empty question; without empty options, which have no length."""
+"""With two to five options, an empty passage and an empty question; without empty options, which
+have no length.
+"""
 SELECTIONS = synthetic_dataset(Task.MULTIPLE_ANSWER, n_passages=12, seed=4)
 
 

@@ -1,4 +1,6 @@
-"""Files that are neither text nor archives are refused in one line; nothing is loaded that could run code."""
+"""Files that are neither text nor archives are refused in one line; nothing is loaded that could
+run code.
+"""
 
 from __future__ import annotations
 

@@ -17,7 +17,9 @@ class Terminal(io.StringIO):
 
 
 def use_terminal(monkeypatch):
-    """Put a terminal in the place of stderr, on which bars appear at once. pytest undoes this after a fixture."""
+    """Put a terminal in the place of stderr, on which bars appear at once. pytest undoes this
+    after a fixture.
+    """
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setenv("TERM", "xterm")

@@ -82,7 +82,9 @@ def flags_of(n_words, words):
 
 
 def texts_of(arrays):
-    """The passage, the question and the candidate of every candidate of arrays, as lists of token ids."""
+    """The passage, the question and the candidate of every candidate of arrays, as lists of
+    token ids.
+    """
 
     def lists(tokens, offsets):
         return [tokens[a:b].tolist() for a, b in zip(offsets[:-1], offsets[1:], strict=True)]

@@ -18,7 +18,8 @@ def test_lengths_come_back_from_a_byte_as_in_the_reference():
 
 
 def test_the_lengths_of_lucene_by_hand():
-    # SmallFloat: 40 ends the lengths that are kept; then steps of 2, of 4, …; the last is below 2**31
+    # SmallFloat: 40 ends the lengths that are kept; then steps of 2, of 4, …; the last is below
+    # 2**31
     assert byte4_lengths(np.array([39, 40, 41, 42, 55, 56, 59, 60, 2**31 - 1])).tolist() == [
         *(39, 40, 40, 42, 54, 56, 56, 60),
         24 + (15 << 27),

@@ -1,4 +1,6 @@
-"""Pieces of a byte buffer against plain Python; the cache of keys under collisions and with little room."""
+"""Pieces of a byte buffer against plain Python; the cache of keys under collisions and with
+little room.
+"""
 
 from __future__ import annotations
 

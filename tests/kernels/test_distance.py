@@ -114,8 +114,8 @@ def test_the_mean_distance_by_hand(passage, question, candidate, expected):
 
 
 def test_the_first_distance_keeps_its_bug():
-    # both have been seen at position 2 for the first time, 2 after the last question word; the later
-    # pair next to each other does not count any more
+    # both have been seen at position 2 for the first time, 2 after the last question word; the
+    # later pair next to each other does not count any more
     passage = "q x a x x q a".split()
     assert reference.word_distance(passage, ["q"], ["a"], rule="first") == 2 / 6
     assert reference.word_distance(passage, ["q"], ["a"], rule="min") == 1 / 6

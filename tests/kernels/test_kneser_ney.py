@@ -1,4 +1,6 @@
-"""N-gram counts against a counter of tuples; Kneser-Ney against plain Python and nltk, and as probabilities."""
+"""N-gram counts against a counter of tuples; Kneser-Ney against plain Python and nltk, and as
+probabilities.
+"""
 
 from __future__ import annotations
 
@@ -108,7 +110,9 @@ def test_texts_that_are_too_short_have_none(texts):
 
 
 def zipfian_texts(n_texts: int, seed: int = 0) -> list[list[str]]:
-    """Texts in which words are as unevenly frequent as in language, so that discounts can be estimated."""
+    """Texts in which words are as unevenly frequent as in language, so that discounts can be
+    estimated.
+    """
     rng = np.random.default_rng(seed)
     words = [f"w{i}" for i in range(200)]
     shares = 1 / np.arange(1, 201)
@@ -221,7 +225,9 @@ def nltk_model(texts, order, discount):
 @pytest.mark.parametrize("order", [2, 3])
 @pytest.mark.parametrize("discount", [0.1, 0.75])
 def test_one_discount_is_the_model_of_nltk(order, discount):
-    """It takes nothing from single words' counts, and at order 3 cannot back off to ``<s>`` alone."""
+    """It takes nothing from single words' counts, and at order 3 cannot back off to ``<s>``
+    alone.
+    """
     texts = zipfian_texts(60)
     discounts = np.full((order, 3), discount)
     discounts[0] = 0

@@ -1,4 +1,6 @@
-"""Postings: the longest verbatim run, against plain Python; blocks; matches in vocabularies of any size."""
+"""Postings: the longest verbatim run, against plain Python; blocks; matches in vocabularies of
+any size.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ TEXT = st.lists(st.integers(0, 3), max_size=9)
 
 @given(st.lists(st.tuples(TEXT, st.lists(TEXT, min_size=1, max_size=3)), min_size=1, max_size=4))
 def test_it_is_the_longest_run_of_a_plain_search(content):
-    """One question a passage; empty passages and candidates, and repeated tokens, come by themselves."""
+    """One question a passage; empty passages and candidates, and repeated tokens, come by
+    themselves.
+    """
     candidates = [(q, text) for q, (_, own) in enumerate(content) for text in own]
     problem = Problem(
         4, [p for p, _ in content], [(i, []) for i in range(len(content))], candidates

@@ -1,4 +1,6 @@
-"""Regions, distances and contrasts of word sets against their plain-Python reference, in chunks of any size."""
+"""Regions, distances and contrasts of word sets against their plain-Python reference, in chunks
+of any size.
+"""
 
 from __future__ import annotations
 

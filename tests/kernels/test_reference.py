@@ -41,7 +41,9 @@ def test_no_exported_function_hides_its_module():
 
 
 def plain_scores(solver, encoded):
-    """The score of every candidate of the encoded arrays from the lesson, with the solver's parameters."""
+    """The score of every candidate of the encoded arrays from the lesson, with the solver's
+    parameters.
+    """
     stop = set(np.flatnonzero(encoded.stop_flags(solver.stop_words)).tolist())
     counts = None
     if solver.inverse_counts == "corpus":

@@ -1,4 +1,6 @@
-"""A reader's view of formulas: scores computed again from JSON and from the printed text, by nothing else."""
+"""A reader's view of formulas: scores computed again from JSON and from the printed text, by
+nothing else.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ _SUM = re.compile(r"sum of the (\d+) numbers below")
 
 
 def assert_formulas_add_up(explanation: Explanation) -> None:
-    """Every candidate has a formula; JSON gives the score, and so does the text, with few digits and with many."""
+    """Every candidate has a formula; JSON gives the score, and so does the text, with few digits
+    and with many.
+    """
     document = json.loads(json.dumps(explanation.to_dict(), allow_nan=False))
     explained = [c for c in document["candidates"] if "formula" in c]
     assert len(explained) == min(len(explanation.candidates), len(explained))
@@ -63,7 +67,8 @@ def compute(term: dict[str, Any]) -> float:
 
 
 def _check_text(text: str, digits: int) -> int:
-    """Every line's expression gives the line's number, and the first line's is the score of the heading.
+    """Every line's expression gives the line's number, and the first line's is the score of the
+    heading.
 
     Returns the number of candidates whose formulas were checked.
     """

@@ -1,4 +1,6 @@
-"""The one-page report in a real browser: browsing, phones, print, screen readers, hostile data, no network."""
+"""The one-page report in a real browser: browsing, phones, print, screen readers, hostile data,
+no network.
+"""
 
 from __future__ import annotations
 

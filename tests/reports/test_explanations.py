@@ -1,4 +1,6 @@
-"""Explanations as text, in colours and as HTML: difficult marks and passages, and every registered solver."""
+"""Explanations as text, in colours and as HTML: difficult marks and passages, and every
+registered solver.
+"""
 
 from __future__ import annotations
 
@@ -183,7 +185,9 @@ def fitted(name: str, dataset: Dataset, folder) -> Solver:
 
 
 def hard_questions(dataset: Dataset, name: str) -> Iterator[Question]:
-    """Yield an ordinary question, one with an empty passage, one with a tie, and one that shares no word."""
+    """Yield an ordinary question, one with an empty passage, one with a tie, and one that shares
+    no word.
+    """
     yield dataset[9]
     yield dataset[3]
     if (

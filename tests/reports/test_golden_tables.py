@@ -1,4 +1,6 @@
-"""Tables in every format, against files; run this file as a script to write them again, and read the diff."""
+"""Tables in every format, against files; run this file as a script to write them again, and read
+the diff.
+"""
 
 from __future__ import annotations
 

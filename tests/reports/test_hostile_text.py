@@ -190,7 +190,9 @@ def test_tables_are_intact_and_harmless(made, text, report, form):
 
 
 def assert_no_control(rendered: str) -> None:
-    """No character that controls a terminal or reorders its neighbours, except line ends and closed isolates."""
+    """No character that controls a terminal or reorders its neighbours, except line ends and
+    closed isolates.
+    """
     for character in set(rendered) - {"\n"}:
         assert unicodedata.category(character) not in ("Cc", "Cs", "Zl", "Zp")
         assert unicodedata.bidirectional(character) not in (

@@ -1,4 +1,6 @@
-"""Citations: everything has at least one, every key has its entry, and the entries are valid BibTeX."""
+"""Citations: everything has at least one, every key has its entry, and the entries are valid
+BibTeX.
+"""
 
 from __future__ import annotations
 

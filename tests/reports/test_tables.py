@@ -112,7 +112,7 @@ def test_intervals_in_each_style(style):
     assert column.text(Cell(0.5, (0.25, 0.6))) == shown[style]
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # The width of plain text
 
 
@@ -266,7 +266,9 @@ NAMED = {
 
 
 def latex_read(escaped: str) -> str:
-    """What LaTeX would set: fails on any command, group or active character that is no escape of a letter."""
+    """What LaTeX would set: fails on any command, group or active character that is no escape of
+    a letter.
+    """
     shown, at = [], 0
     token = re.compile(
         r"\\([a-z]+)\{\}|\\([&%$#_{}])|\{([\[*])\}|([-,'])\{\}|([^\\{}$&#^_~%`<>|\[*])"
@@ -337,7 +339,9 @@ def test_letters_from_right_to_left_are_isolated():
 
 @given(st.lists(st.text(min_size=1, max_size=8), min_size=1, max_size=4))
 def test_every_cell_keeps_its_place_in_a_line_of_text(cells):
-    """With isolates, a line is a sequence of closed units: no cell's direction reaches over its border."""
+    """With isolates, a line is a sequence of closed units: no cell's direction reaches over its
+    border.
+    """
     lines = render_text(table_of(cells, cells), width=10_000).splitlines()
     for character in lines[1]:
         assert unicodedata.category(character) not in ("Cc", "Zl", "Zp")

@@ -13,7 +13,8 @@ ACCURACY, F1A = get_metric("accuracy"), get_metric("f1_a")
 TRUTH = {
     "accuracy": 1 / 2,
     "difference": 1 / 10,
-    # Of 1 to 3 right options and 1 to 4 selected, the lesser number is 20/12 on average; half of it is found.
+    # Of 1 to 3 right options and 1 to 4 selected, the lesser number is 20/12 on average; half of it
+    # is found.
     "f1_a": 2 * (20 / 12) / 2 / (2.5 + 2),
 }
 """What :func:`simulated` has in expectation."""
@@ -31,7 +32,9 @@ def simulated(rng, n_groups):
 
 
 def coverage(n_draws, n_groups, n_resamples=1000):
-    """How often 95 % intervals hold the truth; and how often they do that take questions for independent."""
+    """How often 95 % intervals hold the truth; and how often they do that take questions for
+    independent.
+    """
     rng = np.random.default_rng(0)
     covered = dict.fromkeys(TRUTH, 0)
     independent = 0

@@ -1,4 +1,6 @@
-"""Precision-recall curves: every point equals deciding by its threshold; micro curves equal scikit-learn's."""
+"""Precision-recall curves: every point equals deciding by its threshold; micro curves equal
+scikit-learn's.
+"""
 
 from __future__ import annotations
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from classic_rc.results.resampling import holm
 
 P_VALUES = [0.001, 0.02, 0.011, 0.3, 0.012]
-# sorted: 0.001 0.011 0.012 0.02 0.3, times 5 4 3 2 1: 0.005 0.044 0.036 0.04 0.3, which may not fall
+# sorted: 0.001 0.011 0.012 0.02 0.3, times 5 4 3 2 1: 0.005 0.044 0.036 0.04 0.3, which may not
+# fall
 HOLM = [0.005, 0.044, 0.044, 0.3, 0.044]
 
 

@@ -1,4 +1,6 @@
-"""Run records are read back unchanged, and malformed ones are refused with the place of the error."""
+"""Run records are read back unchanged, and malformed ones are refused with the place of the
+error.
+"""
 
 from __future__ import annotations
 

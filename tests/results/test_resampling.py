@@ -23,7 +23,9 @@ def rows_and_groups(n_questions, n_groups, n_statistics=2, seed=0):
 
 
 def plain(statistics, groups, n, seed):
-    """The same in plain Python: draw groups with the same bits, put their questions together, take the mean."""
+    """The same in plain Python: draw groups with the same bits, put their questions together,
+    take the mean.
+    """
     n_groups = int(groups.max()) + 1
     words = np.random.PCG64(seed).random_raw(n * n_groups)
     halves = [half for word in words.tolist() for half in (word & 0xFFFFFFFF, word >> 32)]

@@ -1,4 +1,6 @@
-"""The signature: the same signature has the same numbers, and another choice has another signature."""
+"""The signature: the same signature has the same numbers, and another choice has another
+signature.
+"""
 
 from __future__ import annotations
 

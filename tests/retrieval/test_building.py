@@ -39,7 +39,9 @@ SENTENCES = st.lists(
 
 @pytest.fixture
 def corpus(tmp_path):
-    """A text file of 40 lines, three of them blank, and JSON lines with ids and several sentences each."""
+    """A text file of 40 lines, three of them blank, and JSON lines with ids and several
+    sentences each.
+    """
     text, rows = tmp_path / "fables.txt", tmp_path / "more.jsonl"
     lines = [
         f"{WORDS[i % 13]} {WORDS[i * 5 % 13]} number {i}." if i % 13 else "" for i in range(40)
@@ -146,7 +148,9 @@ def test_segments_end_with_much_text_too(corpus, tmp_path):
 
 
 def _build_crashes(corpus, folder, size, step, monkeypatch):
-    """Return whether a build is killed at a disk operation: before it syncs, replaces or removes a file."""
+    """Return whether a build is killed at a disk operation: before it syncs, replaces or removes
+    a file.
+    """
     steps = itertools.count(1)
 
     def before(real):

@@ -1,4 +1,6 @@
-"""Indexes that several workers build have the files of one process, byte by byte, whatever happens on the way."""
+"""Indexes that several workers build have the files of one process, byte by byte, whatever
+happens on the way.
+"""
 
 from __future__ import annotations
 

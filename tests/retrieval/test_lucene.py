@@ -1,4 +1,6 @@
-"""The engine `lucene`: the protocol on small corpora with BM25 scores worked out here, and its folders."""
+"""The engine `lucene`: the protocol on small corpora with BM25 scores worked out here, and its
+folders.
+"""
 
 from __future__ import annotations
 

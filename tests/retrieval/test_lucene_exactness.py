@@ -78,7 +78,9 @@ def of_datasets(datasets: list[Dataset]) -> Corpus:
 
 
 def invented() -> Corpus:
-    """Sentences of words with a few stems and many endings, most of them rare, some of them stop words."""
+    """Sentences of words with a few stems and many endings, most of them rare, some of them stop
+    words.
+    """
     rng = np.random.default_rng(2)
     letters, vowels = list("bcdfgklmnprst"), list("aeiou")
     stems = [
@@ -162,7 +164,9 @@ TEXTS = st.lists(WORDS, max_size=8).map(" ".join)
 
 
 def assert_same_facts(one: QueryFacts, other: QueryFacts) -> None:
-    """The counts that make a score are the same; Lucene tells those of the collection only if a term matches."""
+    """The counts that make a score are the same; Lucene tells those of the collection only if a
+    term matches.
+    """
     assert one.terms == other.terms
     if one.terms:
         assert (one.n_with_terms, one.n_tokens) == (other.n_with_terms, other.n_tokens)

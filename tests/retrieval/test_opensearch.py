@@ -1,4 +1,6 @@
-"""The wiring of the engine `opensearch`, on an in-memory server with other scores, which are not tested."""
+"""The wiring of the engine `opensearch`, on an in-memory server with other scores, which are not
+tested.
+"""
 
 from __future__ import annotations
 
@@ -315,7 +317,9 @@ def test_parameters_are_checked(field, value, expected):
 
 
 class Proxy(ThreadingHTTPServer):
-    """A server between engine and cluster; each of its `faults` (part of a path, what happens) happens once."""
+    """A server between engine and cluster; each of its `faults` (part of a path, what happens)
+    happens once.
+    """
 
     daemon_threads = True
 
@@ -327,7 +331,9 @@ class Proxy(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Forwarding)
 
     def fault_for(self, method: str, path: str) -> int | str | Callable | None:
-        """A status; "lose" the request, or "cut" the connection before the answer; or a change of the answer."""
+        """A status; "lose" the request, or "cut" the connection before the answer; or a change
+        of the answer.
+        """
         with self.lock:
             self.seen.append(urlsplit(path).path)
             for place, (part, what) in enumerate(self.faults):

@@ -164,7 +164,8 @@ def serve():
         server = Script(answers)
         if tls:
             server.socket = tls.wrap_socket(server.socket, server_side=True)
-            # A client that hangs up during the handshake; only this server is silent, not its class.
+            # A client that hangs up during the handshake; only this server is silent, not its
+            # class.
             server.handle_error = lambda *arguments: None  # type: ignore[method-assign]
         threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
         servers.append(server)
@@ -253,7 +254,9 @@ def fail_to_connect(
     ca_certs: str | None = None,
     **facts: object,
 ) -> None:
-    """Expect an error of one line, in which there is no secret and behind which no traceback hides one."""
+    """Expect an error of one line, in which there is no secret and behind which no traceback
+    hides one.
+    """
     with raises(kind, **facts) as caught:
         connect(port, scheme=scheme, user="someone", password=SECRET, ca_certs=ca_certs)
     assert caught.value.__suppress_context__ or caught.value.__context__ is None

@@ -1,4 +1,6 @@
-"""Where a search for a question finds its own passage: against sorting all sentences by their scores."""
+"""Where a search for a question finds its own passage: against sorting all sentences by their
+scores.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The rank_bm25 engine, where its formula or a collection without terms makes it differ from the others."""
+"""The rank_bm25 engine, where its formula or a collection without terms makes it differ from the
+others.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Engines by name: each in the registry keeps the contract, and a plug-in is one like the package's own."""
+"""Engines by name: each in the registry keeps the contract, and a plug-in is one like the
+package's own.
+"""
 
 from __future__ import annotations
 

@@ -147,7 +147,9 @@ def test_a_segment_under_the_name_of_another_one_is_built_again(index, tmp_path)
 
 
 def _settle(index: Path) -> None:
-    """Make the files old: file systems count changes in steps, so that a new file could change unnoticed."""
+    """Make the files old: file systems count changes in steps, so that a new file could change
+    unnoticed.
+    """
     time.sleep(2.1)
 
 

@@ -1,4 +1,6 @@
-"""The default engine against the plain-Python reference, down to the bits, for any division of sentences."""
+"""The default engine against the plain-Python reference, down to the bits, for any division of
+sentences.
+"""
 
 from __future__ import annotations
 
@@ -323,7 +325,8 @@ def test_sentences_without_a_term_count_in_the_idf_of_classic_alone():
         Sparse(similarity="classic").index(texts).top(["fox"]).scores.tolist()
         for texts in (full, padded)
     ]
-    # One term of one query: the query norm leaves one idf, 1 + ln(maxDoc / (docFreq + 1)); all other factors are 1.
+    # One term of one query: the query norm leaves one idf, 1 + ln(maxDoc / (docFreq + 1)); all
+    # other factors are 1.
     np.testing.assert_allclose(scores, [[1 + math.log(2 / 2)], [1 + math.log(4 / 2)]], rtol=1e-6)
     without, with_ = (
         Sparse().index(texts).top(["fox"]).scores.tolist() for texts in (full, padded)

@@ -57,7 +57,9 @@ def test_several_blocks_equal_one(task):
     "spec", ["sw+d,inverse_counts=corpus", "ir:paragraphs", "surface-lr", "sw+d"]
 )
 def test_what_needs_other_questions_sees_them_all(spec):
-    """Corpus counts, folds and tuned thresholds are of the whole dataset, whatever the size of blocks."""
+    """Corpus counts, folds and tuned thresholds are of the whole dataset, whatever the size of
+    blocks.
+    """
     dataset = interleaved(Task.MULTIPLE_ANSWER)
     (whole,) = evaluate(dataset, [spec], cv=3).rows
     with small_blocks(100):

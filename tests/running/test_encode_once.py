@@ -1,4 +1,6 @@
-"""Each set of texts is encoded once per analyzer, whatever the number of solvers, folds and tuning steps."""
+"""Each set of texts is encoded once per analyzer, whatever the number of solvers, folds and
+tuning steps.
+"""
 
 from __future__ import annotations
 

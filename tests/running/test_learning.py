@@ -1,4 +1,6 @@
-"""Solvers see only the data that they declare to learn from, and never the gold that is reported."""
+"""Solvers see only the data that they declare to learn from, and never the gold that is
+reported.
+"""
 
 from __future__ import annotations
 

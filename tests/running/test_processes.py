@@ -31,7 +31,9 @@ print(os.getpid() in pids, len(pids) >= 1, np.array_equal(one.values, two.values
 
 
 def test_two_jobs_are_other_processes_and_the_same_bits():
-    """joblib's default, loky, starts fresh interpreters: nothing is ever forked in the middle of a thread."""
+    """joblib's default, loky, starts fresh interpreters: nothing is ever forked in the middle of
+    a thread.
+    """
     done = subprocess.run(
         [sys.executable, "-c", LOKY], capture_output=True, text=True, encoding="utf-8", check=False
     )

@@ -33,7 +33,9 @@ def accuracy(dataset: Dataset, spec: str, **options) -> float:
 
 
 def released_scores(path: Path) -> list[list[float]]:
-    """A line a story, four questions separated by tabs, each with four numbers separated by commas."""
+    """A line a story, four questions separated by tabs, each with four numbers separated by
+    commas.
+    """
     lines = path.read_text(encoding="utf-8").split("\n")
     return [
         list(map(float, cell.split(",")))
@@ -143,7 +145,9 @@ def test_random_in_closed_form(shared_data):
 
 
 def test_random_by_mentions_on_record(shared_data):
-    """A mention is drawn, so an entity in proportion to its mentions; not each distinct text alike."""
+    """A mention is drawn, so an entity in proportion to its mentions; not each distinct text
+    alike.
+    """
     dataset = load(shared_data / "record" / "record_explorer_123.json")
     (row,) = evaluate(dataset, [Random()]).rows
     by_mention = [np.mean([c.text in q.gold for c in q.candidates]) for q in dataset]

@@ -1,4 +1,6 @@
-"""Run records run again: every number is the same, and changed inputs are reported before the run."""
+"""Run records run again: every number is the same, and changed inputs are reported before the
+run.
+"""
 
 from __future__ import annotations
 
@@ -144,7 +146,8 @@ def test_a_kept_solver_is_the_solver(spec):
     assert made.variant_name() == solver.variant_name()
 
 
-# --- what differs ------------------------------------------------------------------------------------------------
+# --- what differs
+# ------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -203,7 +206,8 @@ def test_versions_that_differ_are_notes_and_no_differences(evaluation, tmp_path)
     assert again(path).same
 
 
-# --- where files are, and what they hold -------------------------------------------------------------------------
+# --- where files are, and what they hold
+# -------------------------------------------------------------------------
 
 ROWS = [
     {
@@ -230,7 +234,9 @@ def data(tmp_path) -> Path:
 
 @pytest.fixture
 def record(data, tmp_path, monkeypatch) -> Path:
-    """A record beside its data, made with relative paths: tmp_path/data/mine.jsonl, tmp_path/runs/one/run.json."""
+    """A record beside its data, made with relative paths: tmp_path/data/mine.jsonl,
+    tmp_path/runs/one/run.json.
+    """
     monkeypatch.chdir(tmp_path)
     return save(
         [evaluate(load("data/mine.jsonl"), [parse_solver("sw+d")])], Path("runs/one")
@@ -377,7 +383,8 @@ def test_a_search_index_is_kept_by_the_content_of_its_folder(tmp_path, monkeypat
     assert again(path, tmp_path / "attic").same
 
 
-# --- what cannot be run again ------------------------------------------------------------------------------------
+# --- what cannot be run again
+# ------------------------------------------------------------------------------------
 
 OWN = """
 from classic_rc import Scores, Solver

@@ -1,4 +1,6 @@
-"""Rows of several runs of one system: means, deviations, intervals of both sources, and what is refused."""
+"""Rows of several runs of one system: means, deviations, intervals of both sources, and what is
+refused.
+"""
 
 from __future__ import annotations
 
@@ -90,7 +92,9 @@ def test_one_run_has_the_percentile_interval():
 
 
 def test_an_interval_of_both_sources_covers_the_mean_of_all_runs():
-    """Passages and runs are drawn; nominal 95 % intervals of few runs must not miss the true mean more often."""
+    """Passages and runs are drawn; nominal 95 % intervals of few runs must not miss the true
+    mean more often.
+    """
     rng = np.random.default_rng(1)
     covered = {2: 0, 3: 0, 5: 0}
     n = 400

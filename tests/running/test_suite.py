@@ -1,4 +1,6 @@
-"""Suite files: what is read, what is refused; cells: their keys, their files, and the evaluation that they make."""
+"""Suite files: what is read, what is refused; cells: their keys, their files, and the evaluation
+that they make.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +83,7 @@ def plain(evaluation):
     return run
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Files
 
 
@@ -242,7 +244,7 @@ def test_what_is_written_is_read_back(tmp_path, monkeypatch):
     assert suite.systems_of(name)['A\u00e9 "x"'].solver.window == 3
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Cells
 
 
@@ -362,7 +364,9 @@ FILES = (
 
 @pytest.fixture
 def files(write, folder):
-    """Writes data and predictions, and runs a suite on them; returns the systems that were computed."""
+    """Writes data and predictions, and runs a suite on them; returns the systems that were
+    computed.
+    """
     from classic_rc.datasets import from_rows
     from classic_rc.datasets.own_files import to_jsonl
 

@@ -53,7 +53,9 @@ def log(tmp_path):
 
 
 def policy_notes(evaluation):
-    """The notes of a table but for that on the position of the right options, which is always the second here."""
+    """The notes of a table but for that on the position of the right options, which is always
+    the second here.
+    """
     return [note for note in evaluation_table(evaluation).notes if "always option" not in note]
 
 

@@ -1,4 +1,6 @@
-"""Whoever is tuned on questions that it learned from is tuned on scores of solvers that did not learn from them."""
+"""Whoever is tuned on questions that it learned from is tuned on scores of solvers that did not
+learn from them.
+"""
 
 from __future__ import annotations
 

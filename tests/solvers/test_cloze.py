@@ -29,8 +29,8 @@ def score_members(solver, *questions):
 def test_words_are_expected_around_the_mention():
     question = ask("In May old @placeholder met Bob", "Ann Lee", "Ann", "Bob", "Rome", "Eve")
     solver = ClozeDistance(max_distance=3)
-    # "may" is not in the passage and "in" not near; around "Ann Lee" all other words are in place, around the
-    # first "Ann" the words after it are one position off.
+    # "may" is not in the passage and "in" not near; around "Ann Lee" all other words are in place,
+    # around the first "Ann" the words after it are one position off.
     scores = solver.score_candidates([question])
     assert scores.values.tolist()[:2] == [-6, -8]
     assert scores.values[4] == -15

@@ -42,7 +42,9 @@ def test_the_figures_of_the_docs(dataset, spec, em, f1):
 
 
 def test_random_is_the_mean_over_mentions(path, dataset):
-    """The script of Zhang et al. 2018 draws one of a passage's mentions: the mean over all, from the raw file."""
+    """The script of Zhang et al. 2018 draws one of a passage's mentions: the mean over all, from
+    the raw file.
+    """
     exact, f1 = [], []
     for entry in json.loads(path.read_text("utf-8"))["data"]:
         text = entry["passage"]["text"]
@@ -70,7 +72,9 @@ def test_scores_equal_the_reference(dataset, spec):
 
 @pytest.mark.parametrize(("analyzer", "missed"), [("word", 56), ("treebank", 70)])
 def test_mentions_that_are_no_tokens_are_few(dataset, analyzer, missed):
-    """``word`` has no token of its own for the name in "Serena's", ``treebank`` takes the stop off "U.S." alone."""
+    """``word`` has no token of its own for the name in "Serena's", ``treebank`` takes the stop
+    off "U.S." alone.
+    """
     evidence = parse_solver(f"max-frequency,analyzer={analyzer}").score_candidates(dataset).evidence
     assert (~evidence).sum() == missed
 

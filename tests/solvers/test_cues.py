@@ -58,7 +58,9 @@ def test_the_direction_is_learned(gold, direction):
 
 
 def test_a_long_question_does_not_outvote_its_options():
-    """Every option of the first question is long; within each question the right one is the shorter."""
+    """Every option of the first question is long; within each question the right one is the
+    shorter.
+    """
     long = [ask(["a" * 90, "b" * 91], frozenset({0}), Task.MULTIPLE_ANSWER, "q1")]
     short = [ask(["a", "bb", "ccc"], frozenset({0}), Task.MULTIPLE_ANSWER, "q2")]
     assert Length().fit([*long, *short]).direction_ == -1

@@ -334,6 +334,7 @@ def test_sentences_without_a_term_are_sentences_of_their_passage(similarity):
 def test_classic_counts_all_sentences_of_the_passage():
     question = make_question(Passage("p", "A fox ran. It is as it was. A dog slept."), "fox", "fox")
     row = IRSolver(similarity="classic").score_candidates([question]).values
-    # Two occurrences of one term of weight idf^2, over the query norm sqrt(2) idf; two terms make the norm 1 / 2 of
-    # The query has one term twice: 2 idf^2, over the query norm sqrt(2) idf. In one byte, 1 / sqrt(2) is 0.625.
+    # Two occurrences of one term of weight idf^2, over the query norm sqrt(2) idf; two terms make
+    # the norm 1 / 2 of The query has one term twice: 2 idf^2, over the query norm sqrt(2) idf. In
+    # one byte, 1 / sqrt(2) is 0.625.
     np.testing.assert_allclose(row, [math.sqrt(2) * (1 + math.log(3 / 2)) * 0.625], rtol=1e-6)

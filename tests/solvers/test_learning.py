@@ -22,7 +22,9 @@ def problem(n: int = 400, n_features: int = 30) -> tuple[csr_matrix, np.ndarray]
 
 
 def loss(weights: np.ndarray, features: csr_matrix, right: np.ndarray, C: float) -> float:
-    """Return C times the log loss plus half the squared norm of the weights; the last weight is the bias."""
+    """Return C times the log loss plus half the squared norm of the weights; the last weight is
+    the bias.
+    """
     odds = features @ weights[:-1] + weights[-1]
     return C * np.logaddexp(0, -(2 * right - 1) * odds).sum() + weights @ weights / 2
 

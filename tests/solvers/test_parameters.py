@@ -1,4 +1,6 @@
-"""Constructor parameters: each is declared once, and a bad value gives a one-sentence error that names it."""
+"""Constructor parameters: each is declared once, and a bad value gives a one-sentence error that
+names it.
+"""
 
 from __future__ import annotations
 
@@ -158,8 +160,8 @@ class Infinite(Solver):
 TWO = [SlidingWindow(), LongestCandidate()]
 LEARNING = [SurfaceLR(), SlidingWindow()]
 
-# An unusable value, alone if the error names just this parameter and value; otherwise with the error's fields, or
-# with a pattern for the facts in its message.
+# An unusable value, alone if the error names just this parameter and value; otherwise with the
+# error's fields, or with a pattern for the facts in its message.
 Fields = dict[str, object]
 Row = Fields | tuple[Fields, Fields | str]
 

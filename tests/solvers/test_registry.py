@@ -1,4 +1,6 @@
-"""The registry: its lines agree with the classes, and only the solvers that are used are imported."""
+"""The registry: its lines agree with the classes, and only the solvers that are used are
+imported.
+"""
 
 from __future__ import annotations
 

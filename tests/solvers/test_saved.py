@@ -318,7 +318,9 @@ def members_of(path) -> dict[str, bytes]:
 
 
 def test_deflated_members_are_refused_unread(path, monkeypatch):
-    """The same content, compressed: no saved solver is written so, and a small file could fill the memory."""
+    """The same content, compressed: no saved solver is written so, and a small file could fill
+    the memory.
+    """
     save_solver(SurfaceLR().fit(TRAIN), path)
     members = members_of(path)
     for method in (zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):

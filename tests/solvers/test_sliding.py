@@ -20,7 +20,8 @@ def ask(text, *options, gold=frozenset({0}), task=Task.SINGLE_CHOICE, passage=PA
 
 
 def test_the_window_by_hand():
-    # S = {who, sat, dog}, so n = 3; "sat" and "dog" are 6 tokens apart, each occurs once: one weighs ln 2
+    # S = {who, sat, dog}, so n = 3; "sat" and "dog" are 6 tokens apart, each occurs once: one
+    # weighs ln 2
     [score] = SlidingWindow().score_candidates([ask("Who sat?", "dog")])
     assert score.tolist() == pytest.approx([math.log(2)], abs=1e-7)
 

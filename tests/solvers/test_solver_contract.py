@@ -1,4 +1,6 @@
-"""Every registered solver keeps the promises of the interface, on all its tasks and in all its variants."""
+"""Every registered solver keeps the promises of the interface, on all its tasks and in all its
+variants.
+"""
 
 from __future__ import annotations
 

@@ -65,7 +65,9 @@ SKIPPED = re.compile(r"(?:[\W_]|['’]\w+)*")
 
 
 def locate_slowly(tokens, text):
-    """Return what `locate_tokens` returns, by its definition; the pattern takes exponential time."""
+    """Return what `locate_tokens` returns, by its definition; the pattern takes exponential
+    time.
+    """
     places, end = [], 0
     for token in tokens:
         start = text.find(token, end)

@@ -1,4 +1,6 @@
-"""Annotation files and folders of categories: their content, whether they fit, errors of malformed ones."""
+"""Annotation files and folders of categories: their content, whether they fit, errors of
+malformed ones.
+"""
 
 from __future__ import annotations
 

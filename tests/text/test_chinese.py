@@ -41,7 +41,8 @@ def test_han_is_cut_into_words_and_other_text_as_in_char():
 
 def test_words_are_found_at_their_places_in_unnormalised_text():
     pytest.importorskip("jieba", reason=REASON)
-    text = "去\u5317\U000e0100\u4eac大学\uf98e年"  # an ideograph with its variant, and one that NFC replaces
+    # an ideograph with its variant, and one that NFC replaces
+    text = "去\u5317\U000e0100\u4eac大学\uf98e年"
     located = get_analyzer("jieba").locate(text)
     assert [text[start:end] for _, start, end in located] == [
         "去",

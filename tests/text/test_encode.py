@@ -1,4 +1,6 @@
-"""Token ids of questions and texts against the analyzer's own tokens; the place of a query's placeholder."""
+"""Token ids of questions and texts against the analyzer's own tokens; the place of a query's
+placeholder.
+"""
 
 from __future__ import annotations
 

@@ -56,7 +56,9 @@ def is_joiners(word: str) -> bool:
 
 
 def specified(text: str) -> list[tuple[int, int]]:
-    """Return the tokens by definition, slowly: at each place, the longest word among the next 255 units."""
+    """Return the tokens by definition, slowly: at each place, the longest word among the next
+    255 units.
+    """
     found, place = [], 0
     while place < len(text):
         units = list(accumulate(map(n_units, text[place : place + 255])))

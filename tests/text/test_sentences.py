@@ -125,7 +125,8 @@ def test_agrees_with_the_sentence_marks_of_multirc(shared_data):
                 missed + len(ends - found),
                 wrong + len(found - ends),
             )
-    # Most of what is left are the marks' own mistakes: 'The crash occurred about 6:45 p.m. | at Hurlburt Field'.
+    # Most of what is left are the marks' own mistakes: 'The crash occurred about 6:45 p.m. | at
+    # Hurlburt Field'.
     assert agreed > 7000
     assert missed < 0.01 * agreed
     assert wrong < 0.01 * agreed

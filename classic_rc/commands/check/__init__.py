@@ -1,4 +1,6 @@
-"""``check`` and ``perturb``: find cues, defects and copies in a dataset, and mend what can be mended."""
+"""``check`` and ``perturb``: find cues, defects and copies in a dataset, and mend what can be
+mended.
+"""
 
 from __future__ import annotations
 

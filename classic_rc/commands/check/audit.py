@@ -66,7 +66,9 @@ class CheckReport:
     ] = ()  # that know options, also those that say what a chosen cue says
     missing: tuple[str, ...] = ()  # what an interrupted check did not do
     suspects: tuple[tuple[str, float], ...] = field(default=(), repr=False)
-    """The questions that the cues answer best: the id, and the probability that the cues give to gold."""
+    """The questions that the cues answer best: the id, and the probability that the cues give to
+    gold.
+    """
 
     def _repr_html_(self) -> str:
         """Show the findings as a table in a notebook."""
@@ -155,7 +157,8 @@ def check_dataset(
     group : str, optional
         A field whose equal values stay in one fold.
     analyzer : str, optional
-        Makes words of the texts; by default ``word``, or ``char`` for scripts without spaces between words.
+        Makes words of the texts; by default ``word``, or ``char`` for scripts without spaces
+        between words.
     header : bool
         Whether learners measure what it takes to answer.
     duplicates : bool
@@ -211,7 +214,8 @@ def _find_cues(
     seed: int,
     advance: Callable[[str], None],
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the cues and the header of a report part by part, each with the name of the finished part.
+    """Yield the cues and the header of a report part by part, each with the name of the finished
+    part.
 
     The features fill the memory; they are gone before copies are looked for.
     """
@@ -275,7 +279,9 @@ def _table_of(dataset: Dataset, analyzer: str) -> tuple[OptionTable | None, str]
 
 
 def _given(table: OptionTable) -> tuple[Floats | None, Floats]:
-    """Return the features that count as chance (answers of all questions), and how often guessing is right."""
+    """Return the features that count as chance (answers of all questions), and how often
+    guessing is right.
+    """
     text = table.normalised[0]
     chance: Floats = table.n_right / table.sizes
     k = int(table.sizes[0])

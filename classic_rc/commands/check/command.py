@@ -1,4 +1,6 @@
-"""``classic-rc check``: test whether a dataset can be answered without reading it, and look for defects."""
+"""``classic-rc check``: test whether a dataset can be answered without reading it, and look for
+defects.
+"""
 
 from __future__ import annotations
 
@@ -144,7 +146,9 @@ def handle(args: argparse.Namespace) -> int:
 
 
 def _read_names(text: str) -> frozenset[str]:
-    """Return the names in a file of accepted findings: one per line; lines that start with ``#`` are ignored."""
+    """Return the names in a file of accepted findings: one per line; lines that start with ``#``
+    are ignored.
+    """
     lines = (line.strip() for line in text.splitlines())
     return frozenset(line for line in lines if line and not line.startswith("#"))
 
@@ -196,7 +200,9 @@ def _check_data(args: argparse.Namespace, dataset: Dataset, train: Dataset | Non
 
 
 def _answered_ids(cues: Sequence[Cue]) -> str:
-    """Return all questions that each cue answers: lines of the cue's name, a tab and the question's id."""
+    """Return all questions that each cue answers: lines of the cue's name, a tab and the
+    question's id.
+    """
     lines = []
     for cue in cues:
         for id_ in cue.ids:

@@ -242,7 +242,9 @@ def field_measurements(table: OptionTable, fields: FieldSources) -> Iterator[Mea
 def known_measurement(
     table: OptionTable, fields: FieldSources, measured: Measurement
 ) -> Iterator[tuple[int, str, Integers]]:
-    """Yield whether a field of numbers has the length, or the place in the passage, of each option."""
+    """Yield whether a field of numbers has the length, or the place in the passage, of each
+    option.
+    """
     name = measured.name
     what = f"number of {name}" if "|" not in name else "place" if "mentioned" in name else ""
     if what and "fields" not in measured.sees:
@@ -257,7 +259,9 @@ def known_measurement(
 def position_features(
     table: OptionTable, fields: FieldSources, least: int
 ) -> Iterator[tuple[list[str], list[str], tuple[Integers, Integers], str]]:
-    """Yield positions of options, alone and in contexts: names, contexts, pairs of option and code, inputs."""
+    """Yield positions of options, alone and in contexts: names, contexts, pairs of option and
+    code, inputs.
+    """
     size = int(table.sizes.max(initial=0))
     options = np.arange(len(table.texts))
     last = table.sizes[table.question] - 1

@@ -1,4 +1,6 @@
-"""What a finding says: a name, a direction, coverage, precision, examples and one sentence of advice."""
+"""What a finding says: a name, a direction, coverage, precision, examples and one sentence of
+advice.
+"""
 
 from __future__ import annotations
 
@@ -69,8 +71,8 @@ class Example(NamedTuple):
 class Cue:
     """A feature that tells right options from wrong ones; shares are fractions.
 
-    Niven and Kao 2019 define applicability (the number of questions where the cue tells the options apart),
-    productivity (the precision) and coverage for two options.
+    Niven and Kao 2019 define applicability (the number of questions where the cue tells the options
+    apart), productivity (the precision) and coverage for two options.
     """
 
     kind: Kind
@@ -131,9 +133,11 @@ def phrase(name: str) -> str:
 
 
 def describe_steps(test: ScoreTest, chance: Floats) -> tuple[Cue, ...]:
-    """Return the findings of a score test by kind, those of a kind in the order in which they were chosen.
+    """Return the findings of a score test by kind, those of a kind in the order in which they were
+    chosen.
 
-    A choice that only corrects what earlier ones claim too much is not a finding: alone it says nothing.
+    A choice that only corrects what earlier ones claim too much is not a finding: alone it says
+    nothing.
     """
     n_mirrored = count_mirrored(test.table)
     cues = [
@@ -181,7 +185,8 @@ def _describe(test: ScoreTest, step: Step, chance: Floats, n_mirrored: int) -> C
             name += f", and {len(step.more)} more like this"
         if family is PIECE:
             name += _words_around(table.texts, has_it, features.values[step.feature])
-        # Where the same options come with the other gold too, only who reads the question can tell them apart.
+        # Where the same options come with the other gold too, only who reads the question can tell
+        # them apart.
         reads = "passage" in family.sees or (
             "question" in family.sees and 2 * n_mirrored > len(table)
         )
@@ -246,7 +251,9 @@ def favour(table: OptionTable, values: Floats) -> tuple[np.ndarray[Any, np.dtype
 def _examples(
     features: FeatureMatrix, step: Step, chosen: Any, covered: Any, direction: str, family: Family
 ) -> tuple[Example, ...]:
-    """Return three options with the cue: two that confirm it, and one that does not, if there is one."""
+    """Return three options with the cue: two that confirm it, and one that does not, if there is
+    one.
+    """
     table = features.table
     shown = np.flatnonzero(chosen & covered[table.question])
     agrees = table.right[shown] == (direction == "right")
@@ -299,7 +306,9 @@ def mark_cue(text: str, family: Family, value: str) -> str:
 
 
 def order_features(table: OptionTable) -> Callable[[NDArray[np.bool_]], Floats]:
-    """Return a function from the right options to the features of :data:`ORDER_NAMES`, of shape (n_options, 6)."""
+    """Return a function from the right options to the features of :data:`ORDER_NAMES`, of shape
+    (n_options, 6).
+    """
     text = table.normalised[0]
     uses = np.bincount(text)
     position, question, sizes = table.position, table.question, table.sizes[table.question]

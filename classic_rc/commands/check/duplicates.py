@@ -1,10 +1,12 @@
-"""Duplicates: passages, questions and sets of options that a dataset repeats or shares with training data.
+"""Duplicates: passages, questions and sets of options that a dataset repeats or shares with
+training data.
 
-Passages are compared as :func:`classic_rc.near_duplicates.similar_texts` says. A question alone is no evidence,
-because datasets ask the same question about many passages: *two questions are near copies if three quarters of
-their words agree, or one is a part of the other, and they also agree in their passage or in most words of their
-options (without options, in their gold).* With the same passage and the same options, four tenths of the words are
-enough. Questions whose gold contradicts each other are different questions.
+Passages are compared as :func:`classic_rc.near_duplicates.similar_texts` says. A question alone is
+no evidence, because datasets ask the same question about many passages: *two questions are near
+copies if three quarters of their words agree, or one is a part of the other, and they also agree in
+their passage or in most words of their options (without options, in their gold).* With the same
+passage and the same options, four tenths of the words are enough. Questions whose gold contradicts
+each other are different questions.
 """
 
 from __future__ import annotations
@@ -53,9 +55,10 @@ DUPLICATE_KINDS = (
     Kind("options-repeated", _N, "options of another question", "they may suggest the answer"),
     Kind("options-in-train", _N, "options of a training question", "they may suggest the answer"),
 )  # fmt: skip
-"""The kinds of duplicates, the most severe first. Repetitions are counted from the second time on. Texts are equal
-if they differ only in case, white space and punctuation; options, if they differ only in case, white space and the
-punctuation at their end. Near copies are not equal."""
+"""The kinds of duplicates, the most severe first. Repetitions are counted from the second time
+on. Texts are equal if they differ only in case, white space and punctuation; options, if they
+differ only in case, white space and the punctuation at their end. Near copies are not equal.
+"""
 
 COPIES = frozenset(
     kind.name
@@ -65,23 +68,31 @@ COPIES = frozenset(
 """The names of the kinds that are copies of a passage or a question."""
 
 _OPTION_SHARE = 0.6
-"""Near copies of questions have at least this share of the words of the longer set of options in common, or of the
-options of the larger set."""
+"""Near copies of questions have at least this share of the words of the longer set of options in
+common, or of the options of the larger set.
+"""
 _LEAST_SHARE = 0.4
 """Below this share of the words of the longer set of options, options are not compared."""
 _SAME_OPTIONS = 0.75
 """Sets of options of different questions are near copies from this share on."""
 _EQUAL_OPTIONS, _SAME_QUESTION = 0.9, 0.4
-"""About one passage, near copies have these shares of the words of the options and of the question in common."""
+"""About one passage, near copies have these shares of the words of the options and of the
+question in common.
+"""
 _EQUAL_CONTENT, _NEAR_CONTENT, _OPTIONS_CONTENT = 3, 4, 8
-"""How many different content words equal questions, near copies, and sets of options have in common at least, if
-their passages differ. Fewer words do not identify a source."""
+"""How many different content words equal questions, near copies, and sets of options have in
+common at least, if their passages differ. Fewer words do not identify a source.
+"""
 _BITS = 1.25
-"""The words that near copies about different passages have in common are less likely than one of all pairs of
-questions to this power. So what a dataset asks again and again, with other names or numbers, does not count."""
+"""The words that near copies about different passages have in common are less likely than one of
+all pairs of questions to this power. So what a dataset asks again and again, with other names or
+numbers, does not count.
+"""
 _BLOCK_WORDS = 2**20
 _MAX_USES = 3
-"""A set of options of more passages, or of more different questions, is a template and identifies no source."""
+"""A set of options of more passages, or of more different questions, is a template and
+identifies no source.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +102,9 @@ class DuplicatePair:
     id: str
     other: str  # earlier in the dataset, or in the training data
     similarity: float
-    """1 for equal texts, else the share of the longer text that both have: of its 4-grams, or of its words if the
-    texts are short or questions with their options."""
+    """1 for equal texts, else the share of the longer text that both have: of its 4-grams, or of
+    its words if the texts are short or questions with their options.
+    """
     text: str
     other_text: str
 
@@ -127,11 +139,12 @@ class DuplicateFinding(Finding):
 def find_duplicates(
     dataset: Dataset, train: TrainingData | None = None
 ) -> tuple[DuplicateFinding, ...]:
-    """Find equal and nearly equal passages, questions and sets of options, within a dataset and in training data.
+    """Find equal and nearly equal passages, questions and sets of options, within a dataset and in
+    training data.
 
-    Near copies are cut off, have a few words replaced, other sentence order, options in another order, or another
-    option. Questions that many passages have in common, and options that many questions have in common, are not
-    duplicates.
+    Near copies are cut off, have a few words replaced, other sentence order, options in another
+    order, or another option. Questions that many passages have in common, and options that many
+    questions have in common, are not duplicates.
 
     Parameters
     ----------
@@ -194,7 +207,8 @@ class _SimilarPassages:
         )
         self.similar = connect_pairs(len(every), pairs)
         equal = np.array([_are_equal(every[a], every[b]) for a, b in pairs.tolist()], dtype=bool)
-        # Training passages that are equal to one another are joined by the first one of `dataset` that they equal.
+        # Training passages that are equal to one another are joined by the first one of `dataset`
+        # that they equal.
         self.equal = connect_pairs(
             len(every), np.concatenate([pairs[equal], self._equal_others(n)])
         )
@@ -228,7 +242,9 @@ class _SimilarPassages:
 def _most_similar(
     items: NDArray[np.int64], others: NDArray[np.int64], similarity: NDArray[np.float64]
 ) -> dict[int, tuple[int, float]]:
-    """Return for each item the other one with the highest similarity, the earliest of several, and that."""
+    """Return for each item the other one with the highest similarity, the earliest of several,
+    and that.
+    """
     order = np.lexsort((others, -similarity, items))
     items, others, similarity = items[order], others[order], similarity[order]
     first = np.flatnonzero(np.diff(items, prepend=-1))
@@ -267,7 +283,9 @@ class _Bags(NamedTuple):
         return np.diff(self.offsets)
 
     def distinct_words(self) -> Iterator[tuple[slice, NDArray[np.int64], NDArray[np.int64]]]:
-        """Yield blocks of bags with their different words, ascending: the bag in the block, and the word."""
+        """Yield blocks of bags with their different words, ascending: the bag in the block, and
+        the word.
+        """
         n = max(len(self.is_content), 1)
         for start, stop in runs_of(self.sizes, _BLOCK_WORDS):
             words = self.words[self.offsets[start] : self.offsets[stop]]
@@ -284,7 +302,9 @@ class _Bags(NamedTuple):
         return self._replace(words=np.concatenate(words), offsets=offsets_of(sizes))
 
     def within(self, groups: NDArray[np.int64]) -> _Bags:
-        """Return bags that have words in common only within groups; group numbers are of shape (n_bags,)."""
+        """Return bags that have words in common only within groups; group numbers are of shape
+        (n_bags,).
+        """
         n, first, sizes = max(len(self.is_content), 1), 0, self.sizes
         words = np.empty_like(self.words)
         order = np.argsort(groups, kind="stable")
@@ -318,7 +338,9 @@ def _is_common(codes: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[n
 
 
 class _SimilarQuestions:
-    """The similar questions of a dataset and its training data. Those of the dataset have the first numbers."""
+    """The similar questions of a dataset and its training data. Those of the dataset have the
+    first numbers.
+    """
 
     def __init__(self, dataset: Dataset, train: Dataset | None, passages: _SimilarPassages) -> None:
         self.questions: list[Question] = [*dataset, *(train or ())]
@@ -355,7 +377,9 @@ class _SimilarQuestions:
         return _is_common(self.text, self.equal_passage)
 
     def duplicates(self) -> _Duplicates:
-        """Yield each question with the most similar one, by kind; only the first kind that applies."""
+        """Yield each question with the most similar one, by kind; only the first kind that
+        applies.
+        """
         best: dict[tuple[str, int], tuple[float, int]] = {}
         self._note_equal(best)
         for search in (self._near_questions, self._near_options):
@@ -378,7 +402,9 @@ class _SimilarQuestions:
             )
 
     def _note_equal(self, best: dict[tuple[str, int], tuple[float, int]]) -> None:
-        """Note the questions that are equal to an earlier one, with an equal passage or equal options."""
+        """Note the questions that are equal to an earlier one, with an equal passage or equal
+        options.
+        """
         counts = np.bincount(self.text, minlength=len(self.text))
         several = np.flatnonzero((counts[self.text] > 1) & (self.text < self.n_own))
         own, others = (
@@ -411,7 +437,9 @@ class _SimilarQuestions:
         return tuple(sorted(map(bare_text, candidate_texts(self.questions[i].candidates))))
 
     def _agree(self, one: int, two: int) -> bool:
-        """Return whether equal questions share half of their options or words; else they are different items."""
+        """Return whether equal questions share half of their options or words; else they are
+        different items.
+        """
         if not self.has_options[one]:
             return True
         pair = np.array([one]), np.array([two])
@@ -419,7 +447,9 @@ class _SimilarQuestions:
         return bool(self._have_similar_options(*pair, shared, 0.5)[0])
 
     def _is_specific(self, one: int, two: int | None) -> bool:
-        """Return whether an equal question with equal options about another passage identifies a source."""
+        """Return whether an equal question with equal options about another passage identifies a
+        source.
+        """
         if two is None or self.is_template[one]:
             return False
         pair = np.array([one]), np.array([two])
@@ -447,7 +477,9 @@ class _SimilarQuestions:
                     yield "question-nearly-", a, b, value
 
     def _about_similar_passages(self) -> _Pairs:
-        """Return pairs of similar questions about similar passages, with at least half of the options' words."""
+        """Return pairs of similar questions about similar passages, with at least half of the
+        options' words.
+        """
         groups = self.similar_passage
         has_own = np.zeros(int(groups.max(initial=0)) + 1, dtype=bool)
         has_own[groups[: self.n_own]] = True
@@ -457,7 +489,9 @@ class _SimilarQuestions:
         return one[similar], two[similar]
 
     def _with_passage_and_options(self) -> _Pairs:
-        """Return pairs of questions about similar passages with the same options, which say something."""
+        """Return pairs of questions about similar passages with the same options, which say
+        something.
+        """
         has_content = self.has_options & (self.content.sizes >= _EQUAL_CONTENT)
         one, two, _ = overlapping_bags(
             self.options.within(self.similar_passage).words,
@@ -475,7 +509,9 @@ class _SimilarQuestions:
     def _similar_texts(
         self, bags: _Bags, here: NDArray[np.bool_], there: NDArray[np.bool_]
     ) -> _Pairs:
-        """Return the pairs of questions whose texts are similar; `bags` are their words, or words within groups."""
+        """Return the pairs of questions whose texts are similar; `bags` are their words, or
+        words within groups.
+        """
         one, two, shared = overlapping_bags(
             bags.words,
             bags.offsets,
@@ -494,7 +530,9 @@ class _SimilarQuestions:
         shared: NDArray[np.int64],
         least: float,
     ) -> NDArray[np.bool_]:
-        """Return which pairs share so many words of the options, or so many of the options; or have none."""
+        """Return which pairs share so many words of the options, or so many of the options; or
+        have none.
+        """
         similar = shared >= least * np.maximum(self.options.sizes[one], self.options.sizes[two])
         for i in np.flatnonzero(~similar).tolist():
             options, others = (
@@ -511,7 +549,9 @@ class _SimilarQuestions:
         here: NDArray[np.bool_],
         there: NDArray[np.bool_],
     ) -> _Pairs:
-        """Return pairs of questions about different passages whose options, which are no template, share words."""
+        """Return pairs of questions about different passages whose options, which are no
+        template, share words.
+        """
         usual = self.has_options & ~self.is_template
         one, two, _ = overlapping_bags(
             bags.words, bags.offsets, least, here=here & usual, there=there & usual
@@ -520,7 +560,9 @@ class _SimilarQuestions:
         return one[apart], two[apart]
 
     def _least_content(self, share: float) -> NDArray[np.int64]:
-        """Return how many content words sets of options have in common that share so many of their words."""
+        """Return how many content words sets of options have in common that share so many of
+        their words.
+        """
         others = self.options.sizes - self.content.sizes  # stop words and repetitions
         return np.maximum(least_shared(self.options.sizes, share) - others, _OPTIONS_CONTENT)
 
@@ -531,7 +573,9 @@ class _SimilarQuestions:
 
     @cached_property
     def similar_question(self) -> NDArray[np.int64]:
-        """The groups of questions that similar texts connect, about any passage. Options decide within a group."""
+        """The groups of questions that similar texts connect, about any passage. Options decide
+        within a group.
+        """
         is_first = self.text == np.arange(len(self.text))
         similar = np.stack(self._similar_texts(self.words, is_first, is_first), axis=1)
         empty = np.flatnonzero(self.words.sizes == 0)
@@ -613,7 +657,9 @@ class _SimilarQuestions:
 
 _Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
 _SimilarPairs = Iterator[tuple[str, int, int, float]]
-"""Prefixes of kinds, the numbers of two questions, the first below the second, and their similarity."""
+"""Prefixes of kinds, the numbers of two questions, the first below the second, and their
+similarity.
+"""
 
 
 def _shared_content(
@@ -626,12 +672,16 @@ def _shared_content(
 def _shared_bits(
     bags: _Bags, one: NDArray[np.int64], two: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return how much the content words that each pair has in common say: minus the log of their frequencies."""
+    """Return how much the content words that each pair has in common say: minus the log of their
+    frequencies.
+    """
     return shared_weight(bags.words, bags.offsets, one, two, bags.bits)
 
 
 def contradict(question: Question, other: Question) -> bool:
-    """Return whether an option is right for one question and wrong for the other one, or no gold text agrees."""
+    """Return whether an option is right for one question and wrong for the other one, or no gold
+    text agrees.
+    """
     if question.gold is None or other.gold is None:
         return False
     gold, other_gold = gold_keys(question), gold_keys(other)

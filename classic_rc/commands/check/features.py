@@ -1,7 +1,9 @@
-"""Features of options, generated: their text, ranks, places in context, and fields that reveal them.
+"""Features of options, generated: their text, ranks, places in context, and fields that reveal
+them.
 
-A feature is a number for each option. Most are 0 or 1, in one sparse matrix; ranks are dense. No feature is
-written for a dataset: the families below say what is counted, and the data says what there is to count.
+A feature is a number for each option. Most are 0 or 1, in one sparse matrix; ranks are dense. No
+feature is written for a dataset: the families below say what is counted, and the data says what
+there is to count.
 """
 
 from __future__ import annotations
@@ -41,7 +43,9 @@ if TYPE_CHECKING:
 
 LEAST_QUESTIONS = 5
 _LEAST_SHARE = 1 / 2000
-"""A feature is in questions of at least this many passages, and in at least this share of the questions."""
+"""A feature is in questions of at least this many passages, and in at least this share of the
+questions.
+"""
 
 _BLOCK_OPTIONS, _BLOCK_CHARACTERS, _BLOCK_ONES = 2**14, 2**19, 2**20
 _MOST_GRAM = 3
@@ -136,7 +140,9 @@ class Ones(NamedTuple):
     def join(
         cls, blocks: list[tuple[NDArray[np.int32], Integers]], kept: Integers, width: int
     ) -> Ones:
-        """Return the columns `kept` of blocks of rows: the columns of their ones, and how many each row has."""
+        """Return the columns `kept` of blocks of rows: the columns of their ones, and how many
+        each row has.
+        """
         place = np.full(width, -1, dtype=np.int32)
         place[kept] = np.arange(len(kept), dtype=np.int32)
         for i, (columns, sizes) in enumerate(blocks):
@@ -149,7 +155,9 @@ class Ones(NamedTuple):
         return cls(np.concatenate([columns for columns, _ in blocks]), offsets, len(kept))
 
     def rows(self, start: int, stop: int, first: int = 0) -> csr_matrix:
-        """Return the rows from `start` to `stop`, of float32; before them come the `first` rows of an identity."""
+        """Return the rows from `start` to `stop`, of float32; before them come the `first` rows
+        of an identity.
+        """
         from scipy.sparse import csr_matrix
 
         identity = np.arange(first, dtype=np.int32)
@@ -168,10 +176,13 @@ class Ones(NamedTuple):
         return Ones(chosen, offsets_of(sizes), self.width).rows(0, len(rows))
 
     def sums(self, weights: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the sum over rows of each column times the weights, of shape (width, n_weights)."""
+        """Return the sum over rows of each column times the weights, of shape (width,
+        n_weights).
+        """
         total = np.zeros((self.width, weights.shape[1]), dtype=np.float32)
         for start, stop in runs_of(np.diff(self.offsets), _BLOCK_ONES):
-            # Earlier rows are added first, so the order, and with it the bits, does not depend on blocks.
+            # Earlier rows are added first, so the order, and with it the bits, does not depend on
+            # blocks.
             before = total if start else total[:0]
             total = self.rows(start, stop, len(before)).T @ np.concatenate(
                 [before, weights[start:stop]]
@@ -256,7 +267,9 @@ class FeatureMatrix:
             yield column
 
     def sums(self, weights: NDArray[Any]) -> NDArray[np.float64]:
-        """Return the sum over options of each feature times the weights, of shape (n_features, n_weights)."""
+        """Return the sum over options of each feature times the weights, of shape (n_features,
+        n_weights).
+        """
         weights = np.asarray(weights, dtype=np.float32)
         return np.concatenate(
             [*(part.sums(weights) for part in self.sparse), self.dense.T @ weights]
@@ -275,7 +288,8 @@ def build_features(table: OptionTable) -> FeatureMatrix:
     for measured in chain(measure_options(table), field_measurements(table, fields)):
         column = table.rank(measured.values).astype(np.float32)
         varies = int(np.count_nonzero(table.largest(np.abs(column)) > 0))
-        # Ranks that differ in few questions are not normal; which option has most or least is tested exactly.
+        # Ranks that differ in few questions are not normal; which option has most or least is
+        # tested exactly.
         if varies >= least:
             opposites[measured.most] = measured.least
             edges += _edges(table, measured)
@@ -329,7 +343,9 @@ def _rank_family(measured: Measurement) -> Family:
 
 
 def _pack(table: OptionTable, source: Entries, least: int) -> tuple[Integers, Ones]:
-    """Return the numbers of the features in questions of enough passages, and these features, in blocks."""
+    """Return the numbers of the features in questions of enough passages, and these features, in
+    blocks.
+    """
     from scipy.sparse import csr_matrix
 
     passages, passage = table.passages
@@ -400,7 +416,9 @@ _Pairs = tuple[Integers, Integers]
 
 
 def frequent_codes(blocks: Iterable[tuple[Integers, Integers | None]], least: int) -> Integers:
-    """Return the codes that occur at least `least` times in blocks, ascending; occurrences may have weights."""
+    """Return the codes that occur at least `least` times in blocks, ascending; occurrences may
+    have weights.
+    """
     codes, totals = np.empty(0, dtype=np.int64), np.zeros(0, dtype=np.float64)
     for own, weights in blocks:
         known, place = np.unique(own, return_inverse=True)
@@ -417,7 +435,9 @@ def _coded_entries(
     describe: Callable[[Integers], tuple[list[Family], list[str]]],
     least: int,
 ) -> Entries:
-    """Return the codes below `n_codes` that enough options have; `pairs` returns the codes of a block of texts."""
+    """Return the codes below `n_codes` that enough options have; `pairs` returns the codes of a
+    block of texts.
+    """
     from scipy.sparse import csr_matrix
 
     n, uses = len(table.distinct_texts), np.bincount(table.text_index)
@@ -448,7 +468,9 @@ def _coded_entries(
 
 
 def _word_entries(table: OptionTable, family: Family, least: int) -> Entries:
-    """Return single words, pairs of neighbours, or the first or last words of texts with several."""
+    """Return single words, pairs of neighbours, or the first or last words of texts with
+    several.
+    """
     tokens, offsets = table.tokens
     words = table.encoder.vocabulary
     n = len(words) + 1
@@ -483,7 +505,9 @@ def _word_entries(table: OptionTable, family: Family, least: int) -> Entries:
 
 
 def _gram_entries(table: OptionTable, length: int, least: int) -> Entries:
-    """Return character n-grams; a code combines the places of its characters in the alphabet of all texts."""
+    """Return character n-grams; a code combines the places of its characters in the alphabet of
+    all texts.
+    """
     alphabet = sorted(set().union(*table.distinct_texts))
     size = max(len(alphabet), 1)
     place = np.zeros(ord(max(alphabet, default="a")) + 1, dtype=np.int64)

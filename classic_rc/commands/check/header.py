@@ -1,4 +1,6 @@
-"""What it takes to answer: how often learners that read only a part of the input are right, out of fold."""
+"""What it takes to answer: how often learners that read only a part of the input are right, out
+of fold.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ INPUTS: dict[str, frozenset[str]] = {
 """What each row of the header sees."""
 
 MOST_QUESTIONS = 10_000
-"""A larger dataset is represented by about this many questions, evenly spread over the groups of passages."""
+"""A larger dataset is represented by about this many questions, evenly spread over the groups of
+passages.
+"""
 
 _PENALTY = 8.0
 _MOST_STEPS, _MEMORY, _SUFFICIENT, _SHORTEST, _LEAST_DECREASE = 30, 6, 1e-4, 1e-3, 1e-5
@@ -58,7 +62,8 @@ class HeaderRow:
 
 
 def spread_evenly(sizes: Integers, most: int) -> NDArray[np.bool_]:
-    """Return which questions represent all of them: evenly spread groups, with about `most` questions.
+    """Return which questions represent all of them: evenly spread groups, with about `most`
+    questions.
 
     Examples
     --------
@@ -70,7 +75,9 @@ def spread_evenly(sizes: Integers, most: int) -> NDArray[np.bool_]:
 
 
 class Header:
-    """Learners out of fold over the features of an audit; `chance` is how often guessing is right, by question."""
+    """Learners out of fold over the features of an audit; `chance` is how often guessing is
+    right, by question.
+    """
 
     def __init__(
         self,
@@ -211,7 +218,9 @@ def _fit(sparse: csr_matrix, dense: Floats, target: Floats, offsets: Integers) -
 
 
 def share_found(scores: Floats, right: NDArray[np.bool_], sizes: Integers) -> Floats:
-    """Return the share of right options among the m best of each question, which has m right ones."""
+    """Return the share of right options among the m best of each question, which has m right
+    ones.
+    """
     offsets = offsets_of(sizes)
     question = np.repeat(np.arange(len(sizes)), sizes)
     order = np.lexsort((-scores, question))
@@ -231,7 +240,9 @@ def share_found(scores: Floats, right: NDArray[np.bool_], sizes: Integers) -> Fl
 
 
 def _word_pairs(table: OptionTable, asked: Integers) -> csr_matrix:
-    """Return each pair of a word of the question and a word of the option, if some options have it."""
+    """Return each pair of a word of the question and a word of the option, if some options have
+    it.
+    """
     from scipy.sparse import csr_matrix
 
     tokens, offsets = table.tokens

@@ -1,4 +1,6 @@
-"""Defects of a dataset: what reading left out, damaged texts, contradictory gold; and all its duplicates."""
+"""Defects of a dataset: what reading left out, damaged texts, contradictory gold; and all its
+duplicates.
+"""
 
 from __future__ import annotations
 
@@ -80,14 +82,16 @@ def find_defects(dataset: Dataset, train: TrainingData | None = None) -> tuple[F
     Returns
     -------
     tuple of Finding
-        One per problem of what reading left out or repaired, if the dataset has a `log`; then one per kind that was
-        found, in the order of :data:`KINDS`.
+        One per problem of what reading left out or repaired, if the dataset has a `log`; then one
+        per kind that was found, in the order of :data:`KINDS`.
     """
     return in_order((*find_own_defects(dataset), *find_copies(dataset, train)))
 
 
 def find_own_defects(dataset: Dataset) -> tuple[Finding, ...]:
-    """Look for what :func:`find_defects` finds without comparing texts with each other, which takes longest."""
+    """Look for what :func:`find_defects` finds without comparing texts with each other, which
+    takes longest.
+    """
     own = _with_places_of(
         dataset, _count(chain(_find_in_questions(dataset), find_text_defects(dataset)))
     )
@@ -95,7 +99,9 @@ def find_own_defects(dataset: Dataset) -> tuple[Finding, ...]:
 
 
 def find_copies(dataset: Dataset, train: TrainingData | None = None) -> tuple[Finding, ...]:
-    """Look for the rest of what :func:`find_defects` finds: duplicates, and those that contradict each other."""
+    """Look for the rest of what :func:`find_defects` finds: duplicates, and those that
+    contradict each other.
+    """
     duplicates = find_duplicates(dataset, as_dataset(train))
     return _with_places_of(
         dataset, (*_count(_find_contradictions(dataset, duplicates)), *duplicates)
@@ -126,7 +132,9 @@ def _with_places_of(dataset: Dataset, findings: Iterable[Finding]) -> tuple[Find
 
 
 def find_reading_defects(log: ReadingLog) -> tuple[Finding, ...]:
-    """Return one finding for each problem of what reading left out (an error) or repaired (a warning)."""
+    """Return one finding for each problem of what reading left out (an error) or repaired (a
+    warning).
+    """
     findings: list[Finding] = []
     for errors, name, severity, what, why in (
         (log.left_out, "left-out", _E, "left out: ", "no figure includes them"),
@@ -166,7 +174,9 @@ _ONE_ANSWER, _LEAST_ASKED, _BY_CHANCE = 0.95, 5, 0.01
 
 
 def _find_one_answer(dataset: Dataset) -> _Defects:
-    """Yield the questions that the most frequent answer solves, if nearly all have it: a position or a text."""
+    """Yield the questions that the most frequent answer solves, if nearly all have it: a
+    position or a text.
+    """
     asked = [q for q in dataset if q.gold and len(q.candidates) > 1 and not q.task.has_spans]
     kinds: tuple[Callable[[Question], Hashable], ...] = (
         lambda q: tuple(sorted(map(bare_text, q.gold_texts))),
@@ -209,9 +219,11 @@ _SELDOM = 0.05
 
 
 def _find_shifted(dataset: Dataset) -> list[Question]:
-    """Return the questions without gold whose last option is a number or a letter, as hardly any other's is.
+    """Return the questions without gold whose last option is a number or a letter, as hardly any
+    other's is.
 
-    In a row whose cells are one column too far to the left, gold is the last option, and the cell of gold is empty.
+    In a row whose cells are one column too far to the left, gold is the last option, and the cell
+    of gold is empty.
     """
     asked = [q for q in dataset if not q.task.has_spans and len(q.candidates)]
     marked = [q for q in asked if _GOLD.fullmatch(candidate_texts(q.candidates)[-1].strip())]
@@ -249,7 +261,9 @@ def _find_in_options(question: Question, n_right: int) -> Iterator[str]:
 
 
 def _is_reachable(question: Question) -> bool:
-    """Return whether a candidate (for spans: the passage) has any gold text; several spans must all be there."""
+    """Return whether a candidate (for spans: the passage) has any gold text; several spans must
+    all be there.
+    """
     gold = [str(text) for text in question.gold or ()]
     if not question.task.has_spans:
         return not {normalise_squad_answer(text) for text in gold}.isdisjoint(
@@ -271,7 +285,8 @@ def _find_contradictions(dataset: Dataset, duplicates: Iterable[DuplicateFinding
                     yield "gold-differs", pair.id
 
 
-# The characters that the bytes 0x80 to 0xBF become in Windows-1252 (or Latin-1, for those that it lacks).
+# The characters that the bytes 0x80 to 0xBF become in Windows-1252 (or Latin-1, for those that it
+# lacks).
 _TRAIL = "".join(bytes([byte]).decode("cp1252", "replace") for byte in range(0x80, 0xC0)).replace(
     "�", ""
 )

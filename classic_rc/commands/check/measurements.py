@@ -38,7 +38,9 @@ class Measurement(NamedTuple):
 
 
 def measure_options(table: OptionTable) -> Iterator[Measurement]:
-    """Measure the options of all questions; without questions or passages, only by what options show."""
+    """Measure the options of all questions; without questions or passages, only by what options
+    show.
+    """
     yield from _of_text(table)
     yield from _among_options(table)
     if any(q.query.strip() for q in table.questions):
@@ -87,7 +89,9 @@ def _first_number(text: str) -> float:
 
 
 def _among_options(table: OptionTable) -> Iterator[Measurement]:
-    """Yield how often options and their words are used, and how similar an option is to the others."""
+    """Yield how often options and their words are used, and how similar an option is to the
+    others.
+    """
     text = table.normalised[0]
     yield Measurement(
         "is used most in other questions|is used least in other questions",

@@ -55,9 +55,9 @@ class Repairs:
 def mend_dataset(report: CheckReport, *, train: Dataset | None = None, seed: int = 0) -> Repairs:
     """Repair what a program can repair.
 
-    Blanks, quotes and invisible characters of options become equal; exact copies of questions are removed, if gold
-    agrees, and questions that training data has too; fields and ids that a cue names are removed or written anew;
-    and options are shuffled, unless one may refer to the others.
+    Blanks, quotes and invisible characters of options become equal; exact copies of questions are
+    removed, if gold agrees, and questions that training data has too; fields and ids that a cue
+    names are removed or written anew; and options are shuffled, unless one may refer to the others.
 
     Parameters
     ----------
@@ -137,7 +137,9 @@ def _normalise(questions: Sequence[Question]) -> list[Question]:
 
 
 def _without_copies(questions: Sequence[Question]) -> list[Question]:
-    """Drop questions that repeat an earlier one about an equal passage, with equal options and the same gold."""
+    """Drop questions that repeat an earlier one about an equal passage, with equal options and
+    the same gold.
+    """
     known: set[tuple[Any, ...]] = set()
     result = []
     for q in questions:

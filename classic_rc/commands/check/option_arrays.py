@@ -26,7 +26,9 @@ _NEGATION = re.compile(r"(?i)(?<=[a-z ])n['’]t\b")  # in released tokens a bla
 
 
 class PassageTexts(Sequence[str]):
-    """The texts of passages; those of a large dataset are in a file, and are read when they are used."""
+    """The texts of passages; those of a large dataset are in a file, and are read when they are
+    used.
+    """
 
     def __init__(self, passages: Sequence[Passage]) -> None:
         self._passages = passages
@@ -43,7 +45,8 @@ class PassageTexts(Sequence[str]):
 class OptionTable:
     """The options of all questions that have some right and some wrong ones, one after the other.
 
-    Candidates of a cloze question with equal texts (ignoring case, punctuation and articles) are one option.
+    Candidates of a cloze question with equal texts (ignoring case, punctuation and articles) are
+    one option.
     """
 
     dataset: Dataset
@@ -148,7 +151,9 @@ class OptionTable:
 
     @cached_property
     def normalised(self) -> tuple[Integers, Callable[[int], str]]:
-        """The number of each option's text without case, blanks and marks at the end, and the text of a number."""
+        """The number of each option's text without case, blanks and marks at the end, and the
+        text of a number.
+        """
         number: dict[str, int] = {}
         own = [number.setdefault(bare_text(text), len(number)) for text in self.distinct_texts]
         first = np.unique(own, return_index=True)[1]
@@ -162,7 +167,9 @@ class OptionTable:
         return TextEncoder(self.analyzer)
 
     def encode(self, texts: Sequence[str]) -> tuple[NDArray[np.int32], Integers]:
-        """Return the words of texts as numbers, and the offsets of the texts. A short "n't" is "not"."""
+        """Return the words of texts as numbers, and the offsets of the texts. A short "n't" is
+        "not".
+        """
         return self.encoder.encode([_NEGATION.sub(" not", text) for text in texts])
 
     @cached_property
@@ -172,7 +179,9 @@ class OptionTable:
 
     @cached_property
     def tokens(self) -> tuple[NDArray[np.int32], Integers]:
-        """The words of all distinct texts as numbers, one text after the other, and the offsets of the texts."""
+        """The words of all distinct texts as numbers, one text after the other, and the offsets
+        of the texts.
+        """
         return self.encode(self.distinct_texts)
 
     @cached_property
@@ -187,7 +196,9 @@ class OptionTable:
         return counts[self.text_index]
 
     def count_shared(self, texts: Sequence[str], index: Integers) -> Floats:
-        """Return how many different words each option shares with a text; `index` has the text of each question."""
+        """Return how many different words each option shares with a text; `index` has the text
+        of each question.
+        """
         tokens, offsets = self.tokens
         result = np.zeros(len(self.texts))
         order = np.argsort(index, kind="stable")
@@ -226,7 +237,9 @@ class OptionTable:
         return np.minimum.reduceat(values, self.offsets[:-1]) if len(self) else values[:0]
 
     def rank(self, values: Floats) -> Floats:
-        """Return each value's rank in its question, from -1 (least) to 1 (most); equal values share a rank."""
+        """Return each value's rank in its question, from -1 (least) to 1 (most); equal values
+        share a rank.
+        """
         order = np.lexsort((values, self.question))
         ordered = values[order]
         is_new = np.ones(len(values), dtype=bool)

@@ -1,4 +1,5 @@
-"""What the one-page report shows of an audit: findings, duplicates and defects, as plain values for templates.
+"""What the one-page report shows of an audit: findings, duplicates and defects, as plain values for
+templates.
 
 Lists are bounded, so that no page is too large for a browser; what is left out is counted.
 """
@@ -55,7 +56,9 @@ _COUNTED = ((Kind.ARTIFACT, "artifacts"), (Kind.SHORTCUT, "shortcuts"))
 
 
 def findings_section(check: CheckReport, places: Mapping[str, str]) -> dict[str, Any]:
-    """Return the header, the picture of the cues, their table, and each with its examples and their places."""
+    """Return the header, the picture of the cues, their table, and each with its examples and
+    their places.
+    """
     table = cue_table(check, whole=False, most=None)
     return {
         "header": header_table(check),
@@ -113,7 +116,9 @@ def _pieces(marked: str) -> list[tuple[str, bool]]:
 
 
 def duplicates_section(check: CheckReport, scores: Sequence[ScoreWithout]) -> dict[str, Any] | None:
-    """Return the kinds of duplicates, each with its least similar pairs, and the scores without them."""
+    """Return the kinds of duplicates, each with its least similar pairs, and the scores without
+    them.
+    """
     kinds = []
     for finding in check.findings:
         if isinstance(finding, DuplicateFinding):
@@ -125,7 +130,9 @@ def duplicates_section(check: CheckReport, scores: Sequence[ScoreWithout]) -> di
 
 
 def _pair(pair: DuplicatePair) -> dict[str, Any]:
-    """Return a pair with its difference as pieces of text, each with ``del``, ``ins`` or nothing."""
+    """Return a pair with its difference as pieces of text, each with ``del``, ``ins`` or
+    nothing.
+    """
     pieces = re.split(
         r"(\[-.*?(?:-\]|$)|\{\+.*?(?:\+\}|$))", pair.diff(_DIFF_LETTERS)
     )  # the last may be cut off
@@ -161,9 +168,9 @@ def _without_folder(place: str) -> str:
     return re.split(r"[\\/]", path)[-1] + comma + rest
 
 
-# ------------------------------------------------------------------------------------------------------------------
-# The picture: coverage against precision, a point a cue. As in Gardner et al. 2021, lines show how far from chance
-# a cue of so many questions could be by chance.
+# --------------------------------------------------------------------------------------------------
+# The picture: coverage against precision, a point a cue. As in Gardner et al. 2021, lines show how
+# far from chance a cue of so many questions could be by chance.
 
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP, _RIGHT = 800, 400, 56, 48, 16, 290
 _LINE = 14  # pixels between two names
@@ -244,7 +251,9 @@ def cue_picture(cues: Sequence[Cue]) -> str:
 
 
 def _place_names(cues: Sequence[Cue], heights: Sequence[float]) -> Iterator[tuple[Cue, float]]:
-    """Yield the cues from above, each with the height of its name; names do not cover each other."""
+    """Yield the cues from above, each with the height of its name; names do not cover each
+    other.
+    """
     lowest = _HEIGHT - _BOTTOM
     places = sorted(zip(heights, range(len(cues)), strict=True))
     used: list[float] = []

@@ -1,4 +1,6 @@
-"""``classic-rc perturb``: write a copy of a dataset without something that a reader needs, for any system."""
+"""``classic-rc perturb``: write a copy of a dataset without something that a reader needs, for
+any system.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
 r"""One statistic: a score test within questions, with a permuted bound and stepwise choice.
 
 With p the probabilities of a conditional logit and y the right options, the score of feature j is
-:math:`U_j = \sum_i x_{ij} (y_i - p_i)`, conditional on the number of right options of each question. Without
-chosen features p is m/k. The best feature above the bound is chosen, the model is fitted with it, and the others
-are tested given the chosen ones, until nothing is above the bound. What correlates with a chosen one disappears.
+:math:`U_j = \sum_i x_{ij} (y_i - p_i)`, conditional on the number of right options of each
+question. Without chosen features p is m/k. The best feature above the bound is chosen, the model is
+fitted with it, and the others are tested given the chosen ones, until nothing is above the bound.
+What correlates with a chosen one disappears.
 """
 
 from __future__ import annotations
@@ -32,19 +33,27 @@ _EXACT = 30
 """Below this many occurrences the tail is Poisson-binomial, from there on normal."""
 _BLOCK_QUESTIONS, _BLOCK_OPTIONS = 2**13, 2**16
 _LARGE, _SHARED = 3.0, 1.2
-"""Deviates from this on are tested for dependence, if features are in so many questions a passage."""
+"""Deviates from this on are tested for dependence, if features are in so many questions a
+passage.
+"""
 _NEAR, _ALIKE = 0.9, 0.7
 """Features with this part of the best deviate, and this correlation with it, say the same."""
 _RIDGE, _MOST_WEIGHT, _NEWTON_STEPS = 1e-2, 12.0, 25
 _MOST_MORE = 24
 _CORRECTION = 2.0
-"""A choice whose deviate before any choice is below this, or has the other sign, is a correction of the model."""
+"""A choice whose deviate before any choice is below this, or has the other sign, is a correction
+of the model.
+"""
 _CLEAR = 1.2
-"""A deviate that is this much above the bound of earlier draws needs no new ones: the bound hardly changes."""
+"""A deviate that is this much above the bound of earlier draws needs no new ones: the bound
+hardly changes.
+"""
 
 
 class Model:
-    """The conditional logit: in each question as many options are right as gold says, with odds of their scores."""
+    """The conditional logit: in each question as many options are right as gold says, with odds
+    of their scores.
+    """
 
     def __init__(self, table: OptionTable, scores: Floats) -> None:
         self.table = table
@@ -88,7 +97,8 @@ class Model:
     def spread(self) -> tuple[Floats, Floats]:
         """Arrays d and u: the covariance of a question's right options is diag(d) - u u'.
 
-        It is exact for one right option, and for several without weights; else Hájek's approximation.
+        It is exact for one right option, and for several without weights; else Hájek's
+        approximation.
         """
         table, p = self.table, self.p
         several = (table.n_right > 1)[table.question]
@@ -127,7 +137,9 @@ class Model:
 
 
 def fit_model(table: OptionTable, columns: Floats) -> tuple[Model, Floats]:
-    """Fit the conditional logit to chosen features, by Newton's method with a small ridge; also return weights."""
+    """Fit the conditional logit to chosen features, by Newton's method with a small ridge; also
+    return weights.
+    """
     weights = np.zeros(columns.shape[1])
     model = Model(table, columns @ weights)
     for _ in range(_NEWTON_STEPS if columns.shape[1] else 0):
@@ -165,7 +177,8 @@ class Step(NamedTuple):
     p: float
     others: int  # how many features say about the same
     more: tuple[int, ...]  # other features of its context, chosen together with it
-    is_correction: bool  # it only corrects what the earlier ones claim too much: by itself it says nothing, or else
+    # it only corrects what the earlier ones claim too much: by itself it says nothing, or else
+    is_correction: bool
 
 
 @dataclass
@@ -204,8 +217,9 @@ class _Given(NamedTuple):
 class ScoreTest:
     """The search for features that tell right options from wrong ones.
 
-    `order` takes the right options and returns features that read the gold of other questions, of shape
-    (n_options, n_order): they are computed again for each draw. The features `given` count as chance.
+    `order` takes the right options and returns features that read the gold of other questions, of
+    shape (n_options, n_order): they are computed again for each draw. The features `given` count as
+    chance.
     """
 
     def __init__(
@@ -234,14 +248,18 @@ class ScoreTest:
         self.weights: Floats
 
     def columns(self, features: Sequence[int]) -> Floats:
-        """Return the values of features of the matrix, then of gold order, of shape (n_options, n)."""
+        """Return the values of features of the matrix, then of gold order, of shape (n_options,
+        n).
+        """
         n = len(self.features)
         own = self.features.columns([j for j in features if j < n])
         columns = (self.observed_order[:, j - n] if j >= n else next(own) for j in features)
         return np.column_stack([self.given[:, :0], *columns])
 
     def values_of(self, step: Step) -> Floats:
-        """Return the values of a choice: its feature, or what all features of its context say together."""
+        """Return the values of a choice: its feature, or what all features of its context say
+        together.
+        """
         own = self.columns((step.feature, *step.more))
         if not step.more:
             return own[:, 0]
@@ -294,7 +312,9 @@ class ScoreTest:
         return tuple(self.steps)
 
     def _best(self, z: Floats, tested: Floats, bound: float) -> int | None:
-        """Return the feature with the largest deviate of those above the bound, those of gold order last."""
+        """Return the feature with the largest deviate of those above the bound, those of gold
+        order last.
+        """
         n = len(self.features)
         above = np.where(np.abs(tested) > bound, np.abs(z), 0)
         for first, stop in ((0, n), (n, len(z))):
@@ -328,7 +348,8 @@ class ScoreTest:
                 squares[own] -= np.bincount(
                     block.indices, block.data.astype(np.float64) ** 2, part.width
                 )
-                # u is p for one right option: the sum over a question's options is the probability of a hit.
+                # u is p for one right option: the sum over a question's options is the probability
+                # of a hit.
                 is_one = (table.n_right[start : start + _BLOCK_QUESTIONS] == 1).all()
                 indices, chances = (
                     (block.indices, block.data)
@@ -385,11 +406,13 @@ class ScoreTest:
         return np.concatenate([z, order]), np.concatenate([tested, order])
 
     def _allow_dependence(self, z: Floats, null: _Null) -> Floats:
-        """Return smaller deviates for features whose questions share passages, if gold depends on the passage.
+        """Return smaller deviates for features whose questions share passages, if gold depends on
+        the passage.
 
-        The variance grows by the design effect: that of sums over passages by that of sums over questions, without
-        the effect that is the same everywhere, because that is no dependence. The tail is that of Student's t with
-        as many degrees of freedom as passages allow. It is computed for the features with the large deviates.
+        The variance grows by the design effect: that of sums over passages by that of sums over
+        questions, without the effect that is the same everywhere, because that is no dependence.
+        The tail is that of Student's t with as many degrees of freedom as passages allow. It is
+        computed for the features with the large deviates.
         """
         from scipy.special import ndtri, stdtr
 
@@ -470,7 +493,9 @@ class ScoreTest:
 
 
 def _exact_deviates(rare: Integers, n: int, entries: Sequence[tuple[Integers, Floats]]) -> Floats:
-    """Return the signed normal deviates of all numbers of hits of rare features: Poisson-binomial tails."""
+    """Return the signed normal deviates of all numbers of hits of rare features:
+    Poisson-binomial tails.
+    """
     from scipy.special import ndtri
 
     place = np.full(n, -1, dtype=np.int64)

@@ -26,7 +26,9 @@ _LINE_WIDTH = 96
 
 
 def check_tables(report: CheckReport, *, whole: bool = False) -> list[Table]:
-    """Return the tables of one dataset: the header, and what was found; the `whole` has examples and advice."""
+    """Return the tables of one dataset: the header, and what was found; the `whole` has examples
+    and advice.
+    """
     tables = [header_table(report)]
     if report.n_features:
         tables.append(cue_table(report, whole=whole))
@@ -38,7 +40,8 @@ def check_tables(report: CheckReport, *, whole: bool = False) -> list[Table]:
 def fail_messages(
     report: CheckReport, kinds: frozenset[str], allowed: frozenset[str] = frozenset()
 ) -> list[str]:
-    """Return one line for each reason to fail, of the `kinds` artifacts, shortcuts, duplicates and defects.
+    """Return one line for each reason to fail, of the `kinds` artifacts, shortcuts, duplicates and
+    defects.
 
     Cues whose names are `allowed` are accepted.
     """
@@ -104,7 +107,8 @@ def header_table(report: CheckReport) -> Table:
 def cue_table(report: CheckReport, *, whole: bool = True, most: int | None = _SHOWN_CUES) -> Table:
     """Return the table of the cues that tell right options from wrong ones.
 
-    The `whole` table has all cues and columns, with examples and advice as notes; else it has at most `most` cues.
+    The `whole` table has all cues and columns, with examples and advice as notes; else it has at
+    most `most` cues.
     """
     columns = [
         *(
@@ -209,7 +213,9 @@ def integrity_table(report: CheckReport) -> Table:
 
 
 def _defect_notes(finding: Finding) -> Iterator[str]:
-    """Yield the first places of a finding, one a line, or its ids on one line if the places are not known."""
+    """Yield the first places of a finding, one a line, or its ids on one line if the places are
+    not known.
+    """
     what = finding.kind.what
     if not finding.places:
         yield f"{what}: {_join_ids(finding.examples, _LINE_WIDTH - len(what) - 2)}"
@@ -220,7 +226,9 @@ def _defect_notes(finding: Finding) -> Iterator[str]:
 
 
 def _join_ids(ids: tuple[str, ...], room: int) -> str:
-    """Join ids; if they do not fit in `room` characters, shorten each in the middle, to at least 12 characters."""
+    """Join ids; if they do not fit in `room` characters, shorten each in the middle, to at least
+    12 characters.
+    """
     width = max(room // len(ids) - 2, 12)
     head = width // 2 - 1
     return ", ".join(i if len(i) <= width else f"{i[:head]}…{i[head + 1 - width :]}" for i in ids)
@@ -231,9 +239,11 @@ _DIFF_WIDTH = 72
 
 
 def duplicates_table(findings: Iterable[Finding], shown: int = _SHOWN_PAIRS) -> Table | None:
-    """Return the table of duplicate passages, questions and options: for each kind, the least similar pairs.
+    """Return the table of duplicate passages, questions and options: for each kind, the least
+    similar pairs.
 
-    These are the pairs to check, this many of a kind. None without duplicates; other findings are ignored.
+    These are the pairs to check, this many of a kind. None without duplicates; other findings are
+    ignored.
     """
     from classic_rc.commands.check.duplicates import DuplicateFinding
 

@@ -21,7 +21,9 @@ from classic_rc.results.significance import subset_intervals
 
 @dataclass(frozen=True, slots=True)
 class ScoreWithout:
-    """A system's main metric on all questions, and on those that are not copies (:func:`copied_questions`)."""
+    """A system's main metric on all questions, and on those that are not copies
+    (:func:`copied_questions`).
+    """
 
     system: str
     trained_on: str | None
@@ -39,9 +41,11 @@ class ScoreWithout:
 
 
 def copied_questions(dataset: Dataset, duplicates: Iterable[Finding]) -> NDArray[np.bool_]:
-    """Return which questions repeat, or have passages that repeat, training data or an earlier part of the dataset.
+    """Return which questions repeat, or have passages that repeat, training data or an earlier part
+    of the dataset.
 
-    Equal and near copies count: the findings of :data:`~classic_rc.commands.check.duplicates.COPIES`.
+    Equal and near copies count: the findings of
+    :data:`~classic_rc.commands.check.duplicates.COPIES`.
     """
     ids: dict[str, set[str]] = {"question": set(), "passage": set()}
     for finding in duplicates:

@@ -1,4 +1,6 @@
-"""``classic-rc compare``: compare systems: differences, intervals, p-values, and which questions each solves."""
+"""``classic-rc compare``: compare systems: differences, intervals, p-values, and which questions
+each solves.
+"""
 
 from __future__ import annotations
 
@@ -111,7 +113,9 @@ def handle(args: argparse.Namespace) -> int:
 def _iter_parts(
     args: argparse.Namespace, answered: Iterator[tuple[SharedResults, Row | None]]
 ) -> Iterator[tuple[SharedResults, Row | None]]:
-    """Yield the results on each dataset and on the groups of ``--by`` and ``--labels``, each with chance."""
+    """Yield the results on each dataset and on the groups of ``--by`` and ``--labels``, each
+    with chance.
+    """
     for results, chance in answered:
         yield results, chance
         for key in args.by or list(results.groupings):
@@ -137,7 +141,8 @@ def _render(comparisons: list[Comparison], form: str, verbose: bool) -> str:
 
     if form == "json":
         return render_json({"comparisons": [comparison.to_dict() for comparison in comparisons]})
-    # Which questions each system solves does not depend on the metric that is compared: one table for each dataset.
+    # Which questions each system solves does not depend on the metric that is compared: one table
+    # for each dataset.
     shown = [
         replace(comparison, regions=())
         if i and comparison.results is comparisons[i - 1].results
@@ -148,7 +153,7 @@ def _render(comparisons: list[Comparison], form: str, verbose: bool) -> str:
     return render(tables, form, signatures=verbose)
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # The systems
 
 
@@ -209,7 +214,9 @@ class _SystemArgument:
 
 
 def _parse_argument(text: str) -> _SystemArgument:
-    """Parse a system argument, with or without ``NAME=``: a record, or whatever ``-s`` of ``run`` takes."""
+    """Parse a system argument, with or without ``NAME=``: a record, or whatever ``-s`` of
+    ``run`` takes.
+    """
     from classic_rc.results.record import record_file
     from classic_rc.systems import System, parse_system, split_name
 
@@ -229,7 +236,9 @@ def _parse_argument(text: str) -> _SystemArgument:
 
 
 def _parse_arguments(texts: Sequence[str]) -> list[_SystemArgument]:
-    """Parse system arguments; solvers and files of predictions get the names that they have in ``run``."""
+    """Parse system arguments; solvers and files of predictions get the names that they have in
+    ``run``.
+    """
     from classic_rc.systems import name_systems
 
     systems = [_parse_argument(text) for text in texts]
@@ -246,8 +255,8 @@ def _add_baseline(
 ) -> tuple[list[_SystemArgument], str]:
     """Return the systems, with the baseline among them, and the name of its row.
 
-    The baseline is the name of a row, one of the arguments, or, if all systems are solvers and files of
-    predictions, one more of them.
+    The baseline is the name of a row, one of the arguments, or, if all systems are solvers and
+    files of predictions, one more of them.
     """
     from classic_rc.systems import find_baseline
 
@@ -261,9 +270,11 @@ def _add_baseline(
 def _iter_shared_results(
     args: argparse.Namespace, systems: Sequence[_SystemArgument], failures: Failures
 ) -> Iterator[tuple[SharedResults, Row | None]]:
-    """Yield, for each dataset that all systems answered, the results and the row of `random` (None if unknown).
+    """Yield, for each dataset that all systems answered, the results and the row of `random` (None
+    if unknown).
 
-    Solvers and predictions answer the questions of ``--data``. `failures` gets the systems that fail.
+    Solvers and predictions answer the questions of ``--data``. `failures` gets the systems that
+    fail.
     """
     from classic_rc.results.comparison import join_groupings
     from classic_rc.results.outcomes import Row
@@ -407,7 +418,9 @@ def _shared_fingerprints(
 
 
 def _join_with_unique_names(labelled: Sequence[tuple[str, SharedResults]]) -> SharedResults:
-    """Join results; rows that share a name get the label of their source, and a number if they still do."""
+    """Join results; rows that share a name get the label of their source, and a number if they
+    still do.
+    """
     from classic_rc.results.comparison import join_results
 
     results = join_results([results for _, results in labelled])

@@ -1,4 +1,6 @@
-"""The tables of a comparison: systems, pairs of systems, and which questions each set of systems solves."""
+"""The tables of a comparison: systems, pairs of systems, and which questions each set of systems
+solves.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,8 @@ from classic_rc.tables.model import format_percent
 
 
 def comparison_tables(comparison: Comparison) -> list[Table]:
-    """Return the tables of one dataset: systems, pairs of systems, and which questions each set of systems solves.
+    """Return the tables of one dataset: systems, pairs of systems, and which questions each set of
+    systems solves.
 
     The last table is left out if the comparison has no regions.
 

@@ -22,7 +22,8 @@ def explanation_html(*explanations: Explanation, digits: int = DIGITS, every: bo
     Returns
     -------
     str
-        HTML without a script. It has the passage once, with the marks of the candidate that the reader chooses.
+        HTML without a script. It has the passage once, with the marks of the candidate that the
+        reader chooses.
     """
     solvers = ", ".join(explanation.solver for explanation in explanations)
     view = question_values(*explanations, digits=digits, every=every)

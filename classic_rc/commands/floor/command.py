@@ -1,4 +1,6 @@
-"""``classic-rc floor``: show what systems without understanding get on known datasets, without any data."""
+"""``classic-rc floor``: show what systems without understanding get on known datasets, without
+any data.
+"""
 
 from __future__ import annotations
 
@@ -154,7 +156,9 @@ def _commands(data: str) -> str:
 
 
 def _read_results(path: str) -> dict[str, Any] | None:
-    """Return the content of a results file of lm-evaluation-harness; None if the file is something else."""
+    """Return the content of a results file of lm-evaluation-harness; None if the file is
+    something else.
+    """
     if os.path.isdir(path) or not path.endswith(".json"):
         return None
     try:
@@ -214,7 +218,9 @@ def _verify(args: argparse.Namespace) -> int:
 
 
 def _find_data(args: argparse.Namespace, fingerprint: str, name: str) -> Dataset:
-    """Return the dataset of --verify that has this content; DATA may be several, such as an archive of splits."""
+    """Return the dataset of --verify that has this content; DATA may be several, such as an
+    archive of splits.
+    """
     others = []
     for data in inputs.expand_datasets(args, [args.verify]):
         dataset = inputs.load_dataset(args, data)

@@ -1,4 +1,6 @@
-"""Models of lm-evaluation-harness compared with chance and floor, from a log's own questions or a results file."""
+"""Models of lm-evaluation-harness compared with chance and floor, from a log's own questions or
+a results file.
+"""
 
 from __future__ import annotations
 
@@ -58,10 +60,12 @@ def log_table(evaluation: Evaluation) -> Table:
 
 
 def results_table(results: Mapping[str, Any], source: str) -> Table:
-    """Return the tasks of a results file of the harness with chance, and with a floor only if it certainly applies.
+    """Return the tasks of a results file of the harness with chance, and with a floor only if it
+    certainly applies.
 
-    A results file has no questions. A shipped floor is shown only if the task, its version, data, subset and split,
-    the code of its options, the number of questions and the metric are all recorded, and equal.
+    A results file has no questions. A shipped floor is shown only if the task, its version, data,
+    subset and split, the code of its options, the number of questions and the metric are all
+    recorded, and equal.
     """
     tasks = results.get("results")
     rows = [
@@ -124,14 +128,18 @@ def _task_cells(results: Mapping[str, Any], task: str) -> Iterator[list[Any]]:
 
 
 def _part(results: Mapping[str, Any], part: str, task: str) -> dict[str, Any]:
-    """Return what a part of the file has about a task; nothing if it lacks it, or has something else there."""
+    """Return what a part of the file has about a task; nothing if it lacks it, or has something
+    else there.
+    """
     of_tasks = results.get(part)
     found = of_tasks.get(task) if isinstance(of_tasks, dict) else None
     return found if isinstance(found, dict) else {}
 
 
 def _find_chance(config: Mapping[str, Any]) -> float | None:
-    """Return chance if the file has the options as a list, or the code that takes as many from each question."""
+    """Return chance if the file has the options as a list, or the code that takes as many from
+    each question.
+    """
     choices = config.get("doc_to_choice")
     if (
         config.get("output_type") == "multiple_choice"
@@ -151,7 +159,9 @@ def _find_chance(config: Mapping[str, Any]) -> float | None:
 
 
 def _digest_of_options(config: Mapping[str, Any]) -> str | None:
-    """Return the digest of the code that makes the options of a question and finds the right one."""
+    """Return the digest of the code that makes the options of a question and finds the right
+    one.
+    """
     code = [config.get(key) for key in ("doc_to_choice", "doc_to_target")]
     return (
         sha256("".join(map(str, code)).encode()).hexdigest()
@@ -161,7 +171,8 @@ def _digest_of_options(config: Mapping[str, Any]) -> str | None:
 
 
 def find_harness_floor(results: Mapping[str, Any], task: str, metric: str) -> FloorDataset | None:
-    """Return the shipped dataset that a task certainly uses; None if anything differs or is not recorded.
+    """Return the shipped dataset that a task certainly uses; None if anything differs or is not
+    recorded.
 
     `metric` has the name and the filter, as in ``"acc,none"``.
     """

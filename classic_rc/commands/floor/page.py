@@ -1,4 +1,6 @@
-"""The page of floors: known datasets with a bar of chance, floor, best trained and human, sortable, in one file."""
+"""The page of floors: known datasets with a bar of chance, floor, best trained and human,
+sortable, in one file.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ _WIDTH = 120
 
 
 def floor_page(floors: Iterable[FloorDataset]) -> str:
-    """Return one HTML file with the list of floors, the bars, how to cite them, and the numbers as JSON."""
+    """Return one HTML file with the list of floors, the bars, how to cite them, and the numbers
+    as JSON.
+    """
     from markupsafe import Markup
 
     from classic_rc.reports.html import fill_template
@@ -51,7 +55,9 @@ def _order(value: Any) -> str:
 
 
 def _bar(of: FloorDataset) -> dict[str, int | str | None]:
-    """Return the places of the marks of a dataset's bar, in pixels, and a text that says the same."""
+    """Return the places of the marks of a dataset's bar, in pixels, and a text that says the
+    same.
+    """
     trained, human = of.trained, of.best_published("human")
     shares: dict[str, float | None] = {
         "chance": of.value(of.chance),

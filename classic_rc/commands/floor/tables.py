@@ -1,6 +1,8 @@
-"""The floor: what systems without understanding get on known datasets, in a file that comes with the package.
+"""The floor: what systems without understanding get on known datasets, in a file that comes with
+the package.
 
-Nothing is computed and no data is read, so this module imports neither NumPy nor the datasets' readers.
+Nothing is computed and no data is read, so this module imports neither NumPy nor the datasets'
+readers.
 """
 
 from __future__ import annotations
@@ -14,7 +16,9 @@ _OPTIONS_ONLY = "feature-ranker:candidates"
 
 
 def floors_table(floors: Iterable[FloorDataset]) -> Table:
-    """Return the list: a row for each dataset with chance, the floor, what is trained, and what is published."""
+    """Return the list: a row for each dataset with chance, the floor, what is trained, and what
+    is published.
+    """
     rows = []
     for of in floors:
         trained, options = (
@@ -69,9 +73,10 @@ def floors_table(floors: Iterable[FloorDataset]) -> Table:
     return Table("The floor of known datasets", columns, [RowGroup(rows)], notes)
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Making and comparing rows
 
 
-# ------------------------------------------------------------------------------------------------------------------
-# The page: known datasets with a bar of chance, floor, best trained and human, sortable, in one file
+# --------------------------------------------------------------------------------------------------
+# The page: known datasets with a bar of chance, floor, best trained and human, sortable, in one
+# file

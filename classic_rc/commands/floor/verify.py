@@ -26,7 +26,9 @@ _DIGITS = 10
 
 
 def row_entry(row: Mapping[str, Any], version: str) -> dict[str, Any]:
-    """Return the entry of a row in ``floor.json``, from a row of a run record or of ``run --format json``."""
+    """Return the entry of a row in ``floor.json``, from a row of a run record or of ``run
+    --format json``.
+    """
     groups = row.get("groups", {})
     return {
         "system": row["name"],
@@ -62,7 +64,9 @@ def _rounded(value: float | None) -> float | None:
 
 
 def row_differences(row: FloorRow, again: FloorRow) -> list[str]:
-    """Return what differs between a row and the same row made again; the version and names of files may."""
+    """Return what differs between a row and the same row made again; the version and names of
+    files may.
+    """
     signature, other = (signature_without(of, "version", "split") for of in (row, again))
     pairs: list[tuple[str, Any, Any]] = [("signature", signature, other)]
     pairs += [(key, getattr(row, key), getattr(again, key)) for key in _SAME]
@@ -93,14 +97,18 @@ def _paired(
 
 
 def signature_without(row: FloorRow | Mapping[str, Any], *names: str) -> str:
-    """Return a row's signature without parts, and without the name of the training data if its content is known."""
+    """Return a row's signature without parts, and without the name of the training data if its
+    content is known.
+    """
     signature = row.signature if isinstance(row, FloorRow) else row["signature"]
     parts = [part for part in signature.split("|") if part.partition(":")[0] not in names]
     return "|".join(re.sub(r"^(trained_on:).*@", r"\1@", part) for part in parts)
 
 
 def _same(old: Any, new: Any) -> bool:
-    """Return whether two values are the same; two shares if they agree in all digits that the file has."""
+    """Return whether two values are the same; two shares if they agree in all digits that the
+    file has.
+    """
     if isinstance(old, float) and isinstance(new, float | int):
         return abs(old - new) < 0.6 * 10**-_DIGITS
     return bool(old == new)

@@ -1,4 +1,6 @@
-"""Assignments: what students write, the rules that a class draws, the checks, and the submission they are given."""
+"""Assignments: what students write, the rules that a class draws, the checks, and the submission
+they are given.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,8 @@ Change: TypeAlias = tuple[str, str]
 
 @dataclass(eq=False)
 class CheckFailedError(AssertionError):
-    """A check found a problem; its details are more lines, such as the smallest counterexample and a likely cause.
+    """A check found a problem; its details are more lines, such as the smallest counterexample and
+    a likely cause.
 
     `explained` are questions that show it, each explained by one system or several.
     """
@@ -71,11 +74,12 @@ class Function:
 
 @dataclass(frozen=True)
 class Check:
-    """One check: a function to compare, or what takes a submission and raises an error if something is wrong.
+    """One check: a function to compare, or what takes a submission and raises an error if something
+    is wrong.
 
-    `where` takes the arguments of a call, and returns whether the check is about it. Unless those that it `needs`
-    pass, it earns nothing. A check of 0 points is only a gate for others. `run` may return the share that is
-    earned.
+    `where` takes the arguments of a call, and returns whether the check is about it. Unless those
+    that it `needs` pass, it earns nothing. A check of 0 points is only a gate for others. `run` may
+    return the share that is earned.
     """
 
     name: str
@@ -90,10 +94,11 @@ class Check:
 class Assignment:
     """What a submission is checked for; a teacher's file has one with the name ``ASSIGNMENT``.
 
-    Next to that file are ``README.md``, the page for students; ``reference.py`` with the right functions; and
-    ``rules.toml``: what each class draws (rules in words, each with its piece of the reference; the first one is
-    the page's, which no class draws; one with ``{2-40}`` is drawn with a number, ``{}`` in its piece), and known
-    mistakes (pieces of the reference, and what takes their place).
+    Next to that file are ``README.md``, the page for students; ``reference.py`` with the right
+    functions; and ``rules.toml``: what each class draws (rules in words, each with its piece of the
+    reference; the first one is the page's, which no class draws; one with ``{2-40}`` is drawn with
+    a number, ``{}`` in its piece), and known mistakes (pieces of the reference, and what takes
+    their place).
 
     Parameters
     ----------
@@ -102,13 +107,15 @@ class Assignment:
     checks : tuple of Check
     functions : mapping of str to Function
     packages : tuple of str
-        What submissions may import in addition to Python's library; ``classic_rc`` is its part for students.
+        What submissions may import in addition to Python's library; ``classic_rc`` is its part for
+        students.
     floor : str or None
         The solver that accuracy is compared with.
     make_questions, make_files : callable, optional
         Take the seed and return questions to measure on; and more files for students by name.
     template : Change, str or None
-        What students start from: a change of the reference, a text, or its functions without bodies.
+        What students start from: a change of the reference, a text, or its functions without
+        bodies.
     suffixes : tuple of str
         The kinds of files, other than code, that belong to a submission.
     name, file, rules, known_mistakes, choice
@@ -154,7 +161,9 @@ class Assignment:
         )
 
     def source(self, *changes: Change, first: tuple[Change, ...] = ()) -> str:
-        """Return the text of the class's reference with changes; those without a place in it are left out."""
+        """Return the text of the class's reference with changes; those without a place in it are
+        left out.
+        """
         file = self.file.with_name("reference.py")
         text = file.read_text(encoding="utf-8") if file.is_file() else ""
         drawn = [
@@ -172,12 +181,16 @@ class Assignment:
         return found
 
     def known(self, name: str) -> dict[str, tuple[Change, ...]]:
-        """Return what may be wrong with a function, and the change of the reference that makes it so."""
+        """Return what may be wrong with a function, and the change of the reference that makes
+        it so.
+        """
         source, mistakes = self.source(), self.known_mistakes.get(name, {})
         return {words: ((old, new),) for words, (old, new) in mistakes.items() if old in source}
 
     def others(self, name: str) -> dict[str, tuple[Change, ...]]:
-        """Return the rules of other classes for a function, and the changes of the reference that make them so."""
+        """Return the rules of other classes for a function, and the changes of the reference
+        that make them so.
+        """
         pages = {key: next(iter(rules)) for key, rules in self.rules.items()}
         source = self.source()
         nodes = [
@@ -219,7 +232,9 @@ class Assignment:
         return (text + "\n\n\n".join(map(ast.unparse, kept)) + "\n").encode()
 
     def hand_out(self, seed: int) -> dict[str, bytes]:
-        """Return the files of a class by name: the page with its rules, the file to start from, and made data."""
+        """Return the files of a class by name: the page with its rules, the file to start from,
+        and made data.
+        """
         own = self.drawn(seed)
         page = self.file.with_name("README.md")
         text = page.read_text(encoding="utf-8") if page.is_file() else f"# {self.title}\n"
@@ -256,14 +271,16 @@ def list_assignments() -> list[str]:
 def load_assignment(
     which: Assignment | str | PathLike[str], rules: Mapping[str, str] | None = None
 ) -> Assignment:
-    """Load an assignment: the name of one of the package, or a teacher's file; with the rules of a class in words.
+    """Load an assignment: the name of one of the package, or a teacher's file; with the rules of a
+    class in words.
 
     One that is loaded already is returned as it is.
 
     Raises
     ------
     UsageError
-        No such assignment or rule; or the file raises an error, or it has no ``ASSIGNMENT`` that can be used.
+        No such assignment or rule; or the file raises an error, or it has no ``ASSIGNMENT`` that
+        can be used.
     """
     if isinstance(which, Assignment):
         return which
@@ -308,7 +325,9 @@ def load_assignment(
 
 
 def read_declaration(place: Path) -> tuple[str, dict[str, str], int | None] | None:
-    """Return what a declaration, its folder or a file next to it says: a name, rules, and perhaps a seed."""
+    """Return what a declaration, its folder or a file next to it says: a name, rules, and
+    perhaps a seed.
+    """
     folders = (place, place.parent) if place.is_file() else (place,)
     found = [place] if place.suffix == ".json" else [folder / DECLARATION for folder in folders]
     file = next((file for file in found if file.is_file()), None)
@@ -358,12 +377,13 @@ def _import(file: Path) -> Any:
 
 @dataclass
 class Submission:
-    """A student's file as checks see it: functions to call, values to read, a solver to ask for scores.
+    """A student's file as checks see it: functions to call, values to read, a solver to ask for
+    scores.
 
-    ``submission.double(3)`` calls the student's function in the student's process with plain data and returns plain
-    data; ``submission.CUE`` is a value. Each raises
-    :class:`~classic_rc.commands.grade.SubmissionError` if the student's
-    code fails. `names` are the file's public names and their kinds.
+    ``submission.double(3)`` calls the student's function in the student's process with plain data
+    and returns plain data; ``submission.CUE`` is a value. Each raises
+    :class:`~classic_rc.commands.grade.SubmissionError` if the student's code fails. `names` are the
+    file's public names and their kinds.
     """
 
     sandbox: Sandbox
@@ -383,7 +403,9 @@ class Submission:
         return lambda *args: self.sandbox.call(name, *args)
 
     def kind_of(self, name: str) -> str:
-        """Return whether a name of the file is a function, a solver, a class or a value; fail without it."""
+        """Return whether a name of the file is a function, a solver, a class or a value; fail
+        without it.
+        """
         if name not in self.names:
             raise CheckFailedError(
                 f"the file does not define {name}; it defines "
@@ -403,7 +425,9 @@ class Submission:
         return found[0]
 
     def score(self, dataset: Dataset) -> list[list[float]]:
-        """Return the solver's scores of a dataset: a finite number for each candidate. Gold stays here."""
+        """Return the solver's scores of a dataset: a finite number for each candidate. Gold
+        stays here.
+        """
         key = dataset.fingerprint
         if key not in self._scores:
             train = None if self.train is None else rows_of(self.train, with_gold=True)
@@ -419,7 +443,9 @@ class Submission:
 
 
 def rows_of(dataset: Dataset, *, with_gold: bool = False) -> list[dict[str, Any]]:
-    """Return questions as plain data for a student's process, without their ids, which could be remembered."""
+    """Return questions as plain data for a student's process, without their ids, which could be
+    remembered.
+    """
     passages: dict[str, str] = {}
     rows = []
     for number, question in enumerate(dataset):

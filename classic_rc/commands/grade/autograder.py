@@ -1,4 +1,6 @@
-"""An autograder for Gradescope: a zip of ``setup.sh``, ``run_autograder``, this package and the teacher's files."""
+"""An autograder for Gradescope: a zip of ``setup.sh``, ``run_autograder``, this package and the
+teacher's files.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,8 @@ def autograder_zip(
     train: Dataset | None = None,
     seconds: float = 60.0,
 ) -> bytes:
-    """Return an autograder as a zip file, to be uploaded as it is; each regrade has the same rules and cases.
+    """Return an autograder as a zip file, to be uploaded as it is; each regrade has the same rules
+    and cases.
 
     Raises
     ------

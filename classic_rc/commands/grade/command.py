@@ -192,9 +192,11 @@ def handle(args: argparse.Namespace) -> int:
 
 
 def _assignment(args: argparse.Namespace) -> Assignment:
-    """Return the assignment with the rules of the class, as an option or a declaration says; set the seed.
+    """Return the assignment with the rules of the class, as an option or a declaration says; set
+    the seed.
 
-    A folder's declaration may be a student's: no code is loaded for it, and it gives no rules where a seed does.
+    A folder's declaration may be a student's: no code is loaded for it, and it gives no rules where
+    a seed does.
     """
     from classic_rc.commands.grade import list_assignments, load_assignment
     from classic_rc.commands.grade.assignment import read_declaration

@@ -1,4 +1,6 @@
-"""What a student learns from a failed check: the smallest input that fails, a likely cause, and questions lost."""
+"""What a student learns from a failed check: the smallest input that fails, a likely cause, and
+questions lost.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ from classic_rc.solvers.explanation import Explanation
 
 _MAX_CALLS = 400
 _MAX_SECONDS = 5.0
-"""What the search for a smaller input may cost, so that slow code still reaches its other checks."""
+"""What the search for a smaller input may cost, so that slow code still reaches its other
+checks.
+"""
 
 _MAX_SHOWN = 400
 _TOLERANCE = 1e-6
@@ -53,7 +57,9 @@ class _Outcome:
 
 
 class _Comparison:
-    """A student's function and the right one, with the results of both for the cases of a grading."""
+    """A student's function and the right one, with the results of both for the cases of a
+    grading.
+    """
 
     def __init__(
         self, submission: Submission, name: str, where: Callable[..., bool] | None = None
@@ -74,7 +80,9 @@ class _Comparison:
         self.found: list[_Outcome] = []
 
     def _has_value(self, case: Case) -> bool:
-        """Whether the right function gives anything: with the student's mistakes, it may fail as theirs does."""
+        """Whether the right function gives anything: with the student's mistakes, it may fail as
+        theirs does.
+        """
         try:
             _ = self.built_on and self.right(case)
         except Exception:
@@ -158,14 +166,16 @@ class _Comparison:
 def compare_function(
     submission: Submission, name: str, where: Callable[..., bool] | None = None
 ) -> None:
-    """Compare a student's function with the right one; explain a difference by the smallest input that has it.
+    """Compare a student's function with the right one; explain a difference by the smallest input
+    that has it.
 
     `where` takes the arguments of a call, and returns whether this check is about it.
 
     Raises
     ------
     CheckFailedError
-        With the call, the value found and the one expected, and with the mistake if it is a known one.
+        With the call, the value found and the one expected, and with the mistake if it is a known
+        one.
     UsageError
         There are no cases.
     """
@@ -204,7 +214,9 @@ def cases_of(assignment: Assignment, name: str, seed: int) -> list[Case]:
 
 
 def _own_mistakes(submission: Submission, name: str) -> list[Change]:
-    """Return the changes of the reference that make it what a student's function is, if they are known."""
+    """Return the changes of the reference that make it what a student's function is, if they are
+    known.
+    """
     own = _Comparison(submission, name)
     if name in submission.names and own.ask_all():
         known = submission.assignment.known(name)
@@ -291,7 +303,9 @@ def _replace(value: Any, word: str, other: str) -> Any:
 
 
 def _size(case: Case) -> tuple[float, ...]:
-    """Return what makes a call hard to read: its leaves, its lists, its different words, its digits."""
+    """Return what makes a call hard to read: its leaves, its lists, its different words, its
+    digits.
+    """
     parts = list(_parts(case))
     leaves, numbers = (
         [part for part in parts if part is not None],

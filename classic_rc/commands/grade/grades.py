@@ -1,4 +1,6 @@
-"""Grades: the outcome of checks, and the forms in which a teacher needs it: CSV, JSON, Gradescope's, and pages."""
+"""Grades: the outcome of checks, and the forms in which a teacher needs it: CSV, JSON,
+Gradescope's, and pages.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ STUDENTS = "students"
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """The outcome of one check; it did not run if one that it needs has failed, or nothing can be graded."""
+    """The outcome of one check; it did not run if one that it needs has failed, or nothing can
+    be graded.
+    """
 
     name: str
     title: str
@@ -44,7 +48,9 @@ class CheckResult:
 
     @property
     def text(self) -> str:
-        """The details, and the questions that show them, each explained by one system or several."""
+        """The details, and the questions that show them, each explained by one system or
+        several.
+        """
         parts = [self.details]
         for own in self.explained:
             is_marked = any(candidate.marks for one in own for candidate in one.candidates)
@@ -99,8 +105,8 @@ def _bounds(value: float, interval: Interval | None, sign: str = "") -> str:
 class Grade:
     """The outcome of all checks of one submission.
 
-    `problem` says why it is not gradable, `note` what the grader has done for the file. The isolation is empty if
-    nothing ran, and there is no accuracy without a working solver.
+    `problem` says why it is not gradable, `note` what the grader has done for the file. The
+    isolation is empty if nothing ran, and there is no accuracy without a working solver.
     """
 
     student: str
@@ -209,7 +215,8 @@ def _plain(grade: Grade) -> dict[str, Any]:
 
 
 def gradescope_json(grade: Grade, similar: Sequence[str] = ()) -> dict[str, Any]:
-    """Return one student's grade in the form that Gradescope's autograder reads from ``results.json``.
+    """Return one student's grade in the form that Gradescope's autograder reads from
+    ``results.json``.
 
     Only teachers see `similar`, what the code has in common with other code.
     """
@@ -244,7 +251,9 @@ def gradescope_json(grade: Grade, similar: Sequence[str] = ()) -> dict[str, Any]
 
 
 def student_page(grading: Grading, grade: Grade) -> str:
-    """Return the HTML page of one student: points, what each check found, and accuracy. Flags are not on it."""
+    """Return the HTML page of one student: points, what each check found, and accuracy. Flags
+    are not on it.
+    """
     return fill_template(
         "grade.html",
         __package__,
@@ -267,7 +276,9 @@ def _views(check: CheckResult) -> list[dict[str, Any]]:
 
 
 def class_page(grading: Grading) -> str:
-    """Return the teacher's HTML page of a class; it links to the students' pages in the folder ``students``."""
+    """Return the teacher's HTML page of a class; it links to the students' pages in the folder
+    ``students``.
+    """
     grades, checks = grading.grades, grading.assignment.checks
     counts = [sum(grade.checks[i].passed for grade in grades) for i in range(len(checks))]
     rows = [

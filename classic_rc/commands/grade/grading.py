@@ -45,7 +45,9 @@ from classic_rc.solvers.trivial import Random
 def grade_file(
     file: str | PathLike[str], assignment: Assignment | str | PathLike[str], **setting: Any
 ) -> Grade:
-    """Grade one submission: a Python file, a notebook, or a student's folder. See :func:`grade_folder`."""
+    """Grade one submission: a Python file, a notebook, or a student's folder. See
+    :func:`grade_folder`.
+    """
     (grade,) = grade_one(file, assignment, **setting).grades
     return grade
 
@@ -79,16 +81,17 @@ def grade_folder(
     advance : callable
         Called with the grades that are known, after each of them.
     **setting
-        `limits` for each submission; the `seed` of questions and cases (by default a new one); hidden questions as
-        `data` (by default fresh ones); `train`, from which solvers learn; the `isolation` (by default bubblewrap);
-        whether most submissions `must_fit` the assignment.
+        `limits` for each submission; the `seed` of questions and cases (by default a new one);
+        hidden questions as `data` (by default fresh ones); `train`, from which solvers learn; the
+        `isolation` (by default bubblewrap); whether most submissions `must_fit` the assignment.
 
     Raises
     ------
     DataError
         The folder does not exist, it has no submissions, or two submissions have the same name.
     UsageError
-        The assignment does not work, most files do not fit it, or the system cannot isolate a process.
+        The assignment does not work, most files do not fit it, or the system cannot isolate a
+        process.
     """
     grader = Grader(load_assignment(assignment), **setting)
     return grader.grade_all(
@@ -253,7 +256,9 @@ class Grader:
             explained = error.explained if isinstance(error, CheckFailedError) else ()
         elif isinstance(error, AssertionError):
             problem, details = str(error) or "the check failed", ""
-        else:  # A wrong type that the check has not looked for: the answer of the student's code made it fail.
+        # A wrong type that the check has not looked for: the answer of the student's code made it
+        # fail.
+        else:
             problem, details = (
                 f"the answer is not what the check expects ({type(error).__name__}: {error})",
                 "",
@@ -315,7 +320,9 @@ def _nothing(check: Check, problem: str) -> CheckResult:
 
 
 def compare_solvers(submission: Submission, questions: Dataset, reference: str) -> Accuracy:
-    """Compare a student's solver with one of the package, which learns from what the student's learns from."""
+    """Compare a student's solver with one of the package, which learns from what the student's
+    learns from.
+    """
     own = question_statistics(questions, Scores.from_lists(submission.score(questions)))
     other = reference_statistics(reference, questions, submission.train)
     metric, groups = _metric(questions), passage_groups(questions)
@@ -340,7 +347,9 @@ def reference_statistics(
 
 
 def question_statistics(questions: Dataset, scores: Scores) -> NDArray[np.float64]:
-    """Return the statistics of the task's metric for each question; for single choice, its credit."""
+    """Return the statistics of the task's metric for each question; for single choice, its
+    credit.
+    """
     assert questions.task is not None
     predictions = default_decision(questions.task).fit(scores, questions).decide(scores, questions)
     return _metric(questions).statistics(questions, predictions)

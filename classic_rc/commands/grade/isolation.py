@@ -1,4 +1,6 @@
-"""Where a student's process runs: under bubblewrap, in a container, as another user, or as the grader's own."""
+"""Where a student's process runs: under bubblewrap, in a container, as another user, or as the
+grader's own.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ from classic_rc.errors import UsageError
 
 _FOLDER = "classic-rc-grade-"
 _USERS = range(61184, 65519, 2)
-"""Numbers of users that no account has: systemd keeps them for users without one. Those between end processes."""
+"""Numbers of users that no account has: systemd keeps them for users without one. Those between
+end processes.
+"""
 
 _OPEN_TO_ALL = ("/tmp", "/var/tmp", "/dev/shm")
 _LIBRARIES = ("/usr/lib", "/lib", "/usr/lib64", "/lib64", "/etc/ld.so.cache", "/etc/alternatives")
@@ -41,7 +45,8 @@ json.dump([[place for place in needed if not os.access(place, os.R_OK)], reached
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a student's code may use: seconds of all calls (a check may take a third), and what else.
+    """What a student's code may use: seconds of all calls (a check may take a third), and what
+    else.
 
     Bytes are of the memory of one process, of one file, and of all files where these are in memory.
     """
@@ -60,9 +65,10 @@ DEFAULT_LIMITS = Limits()
 class Isolation:
     """How a student's process is separated from everything else, by its kind.
 
-    ``bubblewrap``: no files but Python's and its own, no network, no other processes. ``container``: what its
-    command makes it; ``{folder}`` is what it must show read-only. ``other user``: it can neither read nor
-    write what is closed to others; `user` is its number. ``none``: for code that you trust.
+    ``bubblewrap``: no files but Python's and its own, no network, no other processes.
+    ``container``: what its command makes it; ``{folder}`` is what it must show read-only. ``other
+    user``: it can neither read nor write what is closed to others; `user` is its number. ``none``:
+    for code that you trust.
     """
 
     kind: str
@@ -70,7 +76,9 @@ class Isolation:
     user: int | None = None
 
     def with_user(self) -> Isolation:
-        """Return the isolation with a user that no account and no other submission has, where it needs one."""
+        """Return the isolation with a user that no account and no other submission has, where it
+        needs one.
+        """
         is_other = self.kind == "other user" or (self.kind == "bubblewrap" and is_root())
         return replace(self, user=_unused_user()) if is_other else self
 
@@ -119,10 +127,13 @@ class Isolation:
         ]
 
     def end_all(self) -> None:
-        """End every process of the student's user, also those that left their group, and delete its files."""
+        """End every process of the student's user, also those that left their group, and delete
+        its files.
+        """
         if self.kind != "other user" or self.user is None:
             return
-        # For signals to it, the process that ends them is of a third user: theirs cannot end it first.
+        # For signals to it, the process that ends them is of a third user: theirs cannot end it
+        # first.
         subprocess.run([*_CLEAN_PYTHON, _END_ALL, str(self.user), str(self.user + 1)], check=False)
         for place in map(Path, _OPEN_TO_ALL):
             for path in place.iterdir() if place.is_dir() else ():
@@ -132,7 +143,9 @@ class Isolation:
 
 
 def _unused_user() -> int:
-    """Draw a user without a process: graders that run at the same time end all processes of theirs."""
+    """Draw a user without a process: graders that run at the same time end all processes of
+    theirs.
+    """
     used = set()
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
@@ -144,7 +157,9 @@ _INNER = ["--chdir", "/tmp", f"/python/bin/{Path(_PYTHON).name}"]
 
 
 def _bubblewrap(size: int) -> list[str]:
-    """Return the command up to the student's own files: Python at /python without packages, and memory."""
+    """Return the command up to the student's own files: Python at /python without packages, and
+    memory.
+    """
     prefix = Path(_PYTHON).parents[1]
     hidden = [
         path
@@ -225,15 +240,16 @@ def choose_isolation(
     container : str, optional
         The command of a container.
     closed, graders : iterable of path
-        Files and folders that students' code must not reach: hidden questions, results, submissions of others; and
-        what grades, in addition to this package.
+        Files and folders that students' code must not reach: hidden questions, results, submissions
+        of others; and what grades, in addition to this package.
     packages : iterable of str
         What it must be able to import.
 
     Raises
     ------
     UsageError
-        There is no isolation, and `unsafe` is not set; or students' code could reach what is closed.
+        There is no isolation, and `unsafe` is not set; or students' code could reach what is
+        closed.
     """
     if container is not None:
         return Isolation("container", tuple(container.split()))
@@ -287,7 +303,9 @@ def choose_isolation(
 
 
 def make_folder() -> Path:
-    """Make a folder for one process, and delete those that graders which are gone have left behind."""
+    """Make a folder for one process, and delete those that graders which are gone have left
+    behind.
+    """
     for left in Path(gettempdir()).glob(f"{_FOLDER}*-*"):
         owner = left.name.removeprefix(_FOLDER).partition("-")[0]
         if owner.isdecimal() and not _is_running(int(owner)):
@@ -324,7 +342,9 @@ def is_root() -> bool:
 
 
 def _places(package: str) -> list[Path]:
-    """Return the folder of an installed package, and the folder of libraries next to it, if its wheel has one."""
+    """Return the folder of an installed package, and the folder of libraries next to it, if its
+    wheel has one.
+    """
     spec = find_spec(package) if package != "classic_rc" else None
     if spec is None or spec.submodule_search_locations is None:
         return []

@@ -1,7 +1,7 @@
 """A student's file in a process of its own: requests go in, plain data comes out, and nothing else.
 
-Checks, gold and expected answers stay in the process of the grader. Whatever the student's code replaces, forges or
-ends, it does to its own process.
+Checks, gold and expected answers stay in the process of the grader. Whatever the student's code
+replaces, forges or ends, it does to its own process.
 """
 
 from __future__ import annotations
@@ -80,7 +80,9 @@ class Solver(ABC):
 
 @cache
 def _own_files() -> dict[str, bytes]:
-    """Return the worker's script, and the package for students, as they are before any student's code runs."""
+    """Return the worker's script, and the package for students, as they are before any student's
+    code runs.
+    """
     files = [_ROOT / f"{name}.py" for name in _PACKAGE]
     files += [
         path
@@ -104,10 +106,11 @@ def _own_files() -> dict[str, bytes]:
 
 @dataclass(eq=False)
 class SubmissionError(Exception):
-    """The student's code raised an error, ended its process, took too long or answered with no plain data.
+    """The student's code raised an error, ended its process, took too long or answered with no
+    plain data.
 
-    `details` has the lines that led to it and what was printed; `summary` has no words of the student's code; after
-    a final error, no later call of the check can work.
+    `details` has the lines that led to it and what was printed; `summary` has no words of the
+    student's code; after a final error, no later call of the check can work.
     """
 
     problem: str
@@ -120,8 +123,8 @@ class SubmissionError(Exception):
 class Sandbox:
     """One student's file in a process, ready to be called. Use it as a context manager.
 
-    `files` are the student's by name and `main` is the one that is loaded; `packages` are installed ones that the
-    code may import, where ``classic_rc`` is its part for students.
+    `files` are the student's by name and `main` is the one that is loaded; `packages` are installed
+    ones that the code may import, where ``classic_rc`` is its part for students.
     """
 
     files: Mapping[str, bytes]
@@ -162,14 +165,18 @@ class Sandbox:
         self.load()
 
     def load(self) -> dict[str, str]:
-        """Run the file; return the public names that it defines, each a function, solver, class or value."""
+        """Run the file; return the public names that it defines, each a function, solver, class
+        or value.
+        """
         kinds = self._ask(do="load")
         if not isinstance(kinds, dict) or not all(isinstance(kind, str) for kind in kinds.values()):
             raise self._finish(_FORGES)
         return kinds
 
     def call(self, name: str, *args: Any) -> Any:
-        """Call a function of the student's file with plain data and return its result as plain data."""
+        """Call a function of the student's file with plain data and return its result as plain
+        data.
+        """
         return self._ask(do="call", name=name, args=args)
 
     def read(self, name: str) -> Any:
@@ -182,7 +189,9 @@ class Sandbox:
         rows: Sequence[Mapping[str, Any]],
         train: Sequence[Mapping[str, Any]] | None = None,
     ) -> list[list[float]]:
-        """Make a solver, fit it if there are rows with gold, and return a number for each candidate of each row."""
+        """Make a solver, fit it if there are rows with gold, and return a number for each
+        candidate of each row.
+        """
         self._ask(do="make", name=name, args=[])
         if train is not None:
             self._ask(do="fit", args=train)
@@ -286,7 +295,9 @@ class Sandbox:
             self._check_seconds_left -= used
 
     def _exchange(self, message: bytes, length: int | None = None) -> bytes:
-        """Write a message and return the answer: in a thread, as a process that does neither must not stop us."""
+        """Write a message and return the answer: in a thread, as a process that does neither
+        must not stop us.
+        """
         done: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
 
         def exchange() -> None:

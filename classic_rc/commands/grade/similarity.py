@@ -1,6 +1,8 @@
-"""Which submissions share their code: with each other, with known solutions, and with what grades them.
+"""Which submissions share their code: with each other, with known solutions, and with what grades
+them.
 
-A flag is a reason to read both files. It changes no points: an honest formula can look like the solution.
+A flag is a reason to read both files. It changes no points: an honest formula can look like the
+solution.
 """
 
 from __future__ import annotations
@@ -17,10 +19,14 @@ from statistics import quantiles
 from types import MappingProxyType
 
 KNOWN = Path(__file__).with_name("known.txt")
-"""Hashed pieces of the solutions that the package's authors have published: a name and its hashes a line."""
+"""Hashed pieces of the solutions that the package's authors have published: a name and its
+hashes a line.
+"""
 
 ALIKE = 0.65
-"""Honest work for one assignment shares up to .55 of its runs, copies with other names or in another order .80."""
+"""Honest work for one assignment shares up to .55 of its runs, copies with other names or in
+another order .80.
+"""
 
 _STRETCH = 80
 """Two people who write the same short function share up to 62 parts in a row."""
@@ -62,7 +68,9 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Similarity:
-    """What a class's submissions share: flagged matches, their clusters, and the shares of all pairs, rising."""
+    """What a class's submissions share: flagged matches, their clusters, and the shares of all
+    pairs, rising.
+    """
 
     matches: tuple[Match, ...] = ()
     clusters: tuple[tuple[str, ...], ...] = ()
@@ -96,9 +104,11 @@ def find_similar(
     template: bytes | None = None,
     references: Mapping[str, bytes] = MappingProxyType({}),
 ) -> Similarity:
-    """Compare submissions, each with its files by name, with each other, with known solutions and with references.
+    """Compare submissions, each with its files by name, with each other, with known solutions and
+    with references.
 
-    Layout, comments, docstrings, annotations, the names that a file gives, and the template do not count.
+    Layout, comments, docstrings, annotations, the names that a file gives, and the template do not
+    count.
     """
     given = {parts for _, parts in _code_lines(template)} if template else set()
     own = {
@@ -185,7 +195,9 @@ def _runs(files: Mapping[str, bytes], given: set[tuple[str, ...]]) -> Runs:
 
 
 def parse_source(source: bytes) -> ast.Module | None:
-    """Return the syntax tree of a student's file; None if there is none, or it is deeper than Python can go."""
+    """Return the syntax tree of a student's file; None if there is none, or it is deeper than
+    Python can go.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -195,7 +207,9 @@ def parse_source(source: bytes) -> ast.Module | None:
 
 
 def _code_lines(source: bytes) -> list[tuple[int, tuple[str, ...]]]:
-    """Return the line and the parts of each statement, without those inside; names that a file gives are equal."""
+    """Return the line and the parts of each statement, without those inside; names that a file
+    gives are equal.
+    """
     tree = parse_source(source)
     if tree is None:
         text = source.decode("utf-8", "replace")

@@ -66,9 +66,11 @@ _FILLERS = (
 def made_stories(
     seed: int, n_stories: int = 60, *, style: str = "stories", name: str = "stories"
 ) -> Dataset:
-    """Make single-choice questions with four options, four about each passage of six facts in one style.
+    """Make single-choice questions with four options, four about each passage of six facts in one
+    style.
 
-    The answers are in the passages, the wrong options as well. Some questions use other words than the passage.
+    The answers are in the passages, the wrong options as well. Some questions use other words than
+    the passage.
 
     Examples
     --------

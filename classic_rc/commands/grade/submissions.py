@@ -30,9 +30,11 @@ _MAX_NOTEBOOK = 2**25
 
 @dataclass(frozen=True, slots=True)
 class HandedIn:
-    """What one student has handed in: files by name (a notebook is here as Python), or why it cannot be graded.
+    """What one student has handed in: files by name (a notebook is here as Python), or why it
+    cannot be graded.
 
-    The student is the name of the file or folder, `file` the main file with its folder, `main` its key in `files`.
+    The student is the name of the file or folder, `file` the main file with its folder, `main` its
+    key in `files`.
     """
 
     student: str
@@ -47,7 +49,8 @@ def find_submissions(
 ) -> list[HandedIn]:
     """Read the submissions in a folder, whatever they are, sorted by their names.
 
-    `main` is the main file's name where a student's folder has several; files with the `suffixes` belong to it too.
+    `main` is the main file's name where a student's folder has several; files with the `suffixes`
+    belong to it too.
 
     Raises
     ------
@@ -75,7 +78,9 @@ def find_submissions(
 
 
 def read_submission(path: Path, main: str | None = None, suffixes: Sequence[str] = ()) -> HandedIn:
-    """Read one submission, a Python file, a notebook, or a folder, as :func:`find_submissions` does."""
+    """Read one submission, a Python file, a notebook, or a folder, as :func:`find_submissions`
+    does.
+    """
     if path.is_symlink():
         return HandedIn(path.stem, path.name, problem="it is a link to somewhere else")
     try:
@@ -144,7 +149,9 @@ def _files_of(folder: Path) -> list[Path]:
 
 
 def _is_hidden(name: str) -> bool:
-    """Whether a system or a program has put it there: .DS_Store, __pycache__, __MACOSX, but not __init__.py."""
+    """Whether a system or a program has put it there: .DS_Store, __pycache__, __MACOSX, but not
+    __init__.py.
+    """
     return name.startswith(".") or (name.startswith("__") and not name.endswith(".py"))
 
 
@@ -182,7 +189,9 @@ def _read_source(path: Path) -> tuple[bytes, str | None]:
 
 
 def notebook_source(data: bytes) -> str:
-    """Return a notebook's code cells as one Python file; commands to the notebook become comments."""
+    """Return a notebook's code cells as one Python file; commands to the notebook become
+    comments.
+    """
     parts = []
     for number, cell in enumerate(json.loads(data)["cells"], 1):
         if cell["cell_type"] == "code":
@@ -215,7 +224,9 @@ def _is_command(line: str) -> bool:
 
 
 def plain_files(found: Sequence[HandedIn]) -> dict[str, bytes]:
-    """Return all submissions' code as plain files for one folder, for tools that compare programs."""
+    """Return all submissions' code as plain files for one folder, for tools that compare
+    programs.
+    """
     code = {
         f"{one.student}/{name}": own
         for one in found

@@ -1,8 +1,10 @@
-"""The process that runs a student's file: it loads the file, calls its functions and answers with plain data.
+"""The process that runs a student's file: it loads the file, calls its functions and answers with
+plain data.
 
-It knows neither checks nor expected answers, so nothing that the student's code does in here can earn a point. It
-runs as a script: ``worker.py PACKAGE FILE SETTINGS``, with the standard library and the student's packages alone. A
-message is four bytes of length and so much JSON; each request has one answer.
+It knows neither checks nor expected answers, so nothing that the student's code does in here can
+earn a point. It runs as a script: ``worker.py PACKAGE FILE SETTINGS``, with the standard library
+and the student's packages alone. A message is four bytes of length and so much JSON; each request
+has one answer.
 """
 
 from __future__ import annotations
@@ -109,7 +111,9 @@ class _Submission:
             return self.answer(request)
 
     def _add(self, name: str) -> bool:
-        """Import what a name usually means; return whether it is known, new, and used as a module."""
+        """Import what a name usually means; return whether it is known, new, and used as a
+        module.
+        """
         is_module = name in sys.stdlib_module_names and f"{name}." in self.file.read_text(
             "utf-8", "replace"
         )
@@ -173,7 +177,9 @@ def _kind(value: object) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return what JSON does not know as what it knows: arrays, other numbers, sets and iterables."""
+    """Return what JSON does not know as what it knows: arrays, other numbers, sets and
+    iterables.
+    """
     if isinstance(value, set | frozenset):
         return sorted(value)
     if hasattr(value, "tolist"):

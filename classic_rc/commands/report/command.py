@@ -1,4 +1,5 @@
-"""``classic-rc report``: write one HTML page about a dataset: results, leaks, statistics and every question.
+"""``classic-rc report``: write one HTML page about a dataset: results, leaks, statistics and every
+question.
 
 With ``--datasheet``, one page about the dataset for the appendix of its paper.
 """
@@ -247,7 +248,7 @@ def _explain_with_progress(
             advance(1)
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # What the page and the datasheet have
 
 
@@ -302,7 +303,7 @@ def _parse_fact(text: str) -> tuple[str, str]:
     return name, value
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # --datasheet
 
 
@@ -375,7 +376,9 @@ def _count_groups(args: argparse.Namespace, dataset: Dataset) -> GroupTables:
 def _measure_floors(
     args: argparse.Namespace, dataset: Dataset, protocol: Protocol
 ) -> Evaluation | None:
-    """Return what the given or default systems reach, with intervals; None if all gold is hidden."""
+    """Return what the given or default systems reach, with intervals; None if all gold is
+    hidden.
+    """
     from classic_rc.commands.check.audit import labelled_part
     from classic_rc.running.evaluate import evaluate
 
@@ -394,7 +397,9 @@ def _measure_floors(
 
 
 def _command(args: argparse.Namespace) -> Iterator[str]:
-    """Yield the command that makes the page again. Of absolute paths only the last part is shown."""
+    """Yield the command that makes the page again. Of absolute paths only the last part is
+    shown.
+    """
     yield from ("classic-rc", "report", *map(_shown, args.data), "--datasheet")
     for given_option in TABLE.given(args, OPTIONS):
         if given_option.dest not in _NOT_SHOWN:

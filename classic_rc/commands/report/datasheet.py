@@ -1,5 +1,6 @@
-"""The datasheet: one page for the appendix of a dataset's paper, in Markdown, LaTeX and HTML; in JSON and CSV,
-its numbers."""
+"""The datasheet: one page for the appendix of a dataset's paper, in Markdown, LaTeX and HTML; in
+JSON and CSV, its numbers.
+"""
 
 from __future__ import annotations
 
@@ -119,8 +120,8 @@ def datasheet_facts(sheet: Datasheet) -> list[tuple[str, str]]:
 def datasheet_tables(sheet: Datasheet) -> list[Table]:
     """Return the tables of the datasheet, in their order; those without content are left out.
 
-    Sizes, lengths, first words of questions, positions of the right options, floors, partial inputs, findings,
-    duplicates, and scores without duplicates.
+    Sizes, lengths, first words of questions, positions of the right options, floors, partial
+    inputs, findings, duplicates, and scores without duplicates.
     """
     tables = count_tables(sheet)
     tables += breakdown_tables(sheet.breakdowns)
@@ -135,7 +136,9 @@ def datasheet_tables(sheet: Datasheet) -> list[Table]:
 
 
 def count_tables(sheet: Datasheet) -> list[Table]:
-    """Return what is counted in any dataset: sizes, lengths, first words, positions of the right options."""
+    """Return what is counted in any dataset: sizes, lengths, first words, positions of the right
+    options.
+    """
     return [_size_table(sheet), _length_table(sheet), *_shape_tables(sheet)]
 
 
@@ -176,7 +179,9 @@ def _length_table(sheet: Datasheet) -> Table:
 
 
 def statistics_table(found: DatasetStatistics) -> Table:
-    """Return the table of all statistics of some datasets: means with standard deviations, and counts."""
+    """Return the table of all statistics of some datasets: means with standard deviations, and
+    counts.
+    """
     rows = [
         [row.statistic.label, *(_measure_cell(row.statistic, measure) for measure in row.measures)]
         for row in found.rows
@@ -249,7 +254,9 @@ def _title(sheet: Datasheet) -> str:
 
 
 def _source(dataset: Dataset) -> Citable | None:
-    """Return what to cite for a published dataset; None for a user's own data, whose format is only ours."""
+    """Return what to cite for a published dataset; None for a user's own data, whose format is
+    only ours.
+    """
     named = (c for c in citables() if c.kind == "dataset" and c.name == dataset.reader)
     return next((c for c in named if set(c.cites) - {_PACKAGE}), None)
 
@@ -336,7 +343,9 @@ _PDFTEX_PUNCTUATION = "–—‘’“”„…•†‡"
 
 
 def _declared_characters(lines: Sequence[str]) -> Iterator[str]:
-    """Yield declarations for pdfLaTeX: a character that its fonts do not have is shown as its code."""
+    """Yield declarations for pdfLaTeX: a character that its fonts do not have is shown as its
+    code.
+    """
     for character in sorted(
         {c for line in lines for c in line if c > "\u017f"} - set(_PDFTEX_PUNCTUATION)
     ):
@@ -358,7 +367,9 @@ def _html(sheet: Datasheet) -> str:
 
 
 def _json(sheet: Datasheet) -> str:
-    """Return everything as JSON: counts in full precision, and how many texts have each length in tokens."""
+    """Return everything as JSON: counts in full precision, and how many texts have each length
+    in tokens.
+    """
     groups = {
         "breakdowns": [breakdown.to_dict() for breakdown in sheet.breakdowns],
         "cross": [cross.to_dict() for cross in sheet.crosses],

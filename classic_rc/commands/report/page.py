@@ -234,10 +234,12 @@ def questions_section(
     explanations: Mapping[int, Iterable[Explanation]],
     groupings: Sequence[Grouping] = (),
 ) -> dict[str, Any]:
-    """Return the questions of the page, what chooses among them, and the style that hides the others.
+    """Return the questions of the page, what chooses among them, and the style that hides the
+    others.
 
-    `explanations` has those of :func:`shown_questions` for the indices of some rows. They are used one question
-    after the other, so generators keep memory small. Readers can choose questions by the groupings.
+    `explanations` has those of :func:`shown_questions` for the indices of some rows. They are used
+    one question after the other, so generators keep memory small. Readers can choose questions by
+    the groupings.
     """
     dataset = evaluation.dataset
     assert dataset.task is not None
@@ -308,7 +310,7 @@ def _entries(
         }
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Figures: numbers that the templates draw as SVG, readable without colours
 
 _WIDTH = 100
@@ -316,7 +318,9 @@ _WIDTH = 100
 
 
 def overview_drawing(evaluation: Evaluation) -> dict[str, Any]:
-    """Return the values that the chart of all systems needs: a bar and an interval each, and the line of chance."""
+    """Return the values that the chart of all systems needs: a bar and an interval each, and the
+    line of chance.
+    """
     metric = evaluation.primary
     rows = []
     chance = None

@@ -1,4 +1,6 @@
-"""``classic-rc reproduce``: compare published scores, or the scores of a saved run, with scores computed here."""
+"""``classic-rc reproduce``: compare published scores, or the scores of a saved run, with scores
+computed here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Published figures next to the figures that this package computes, and tables of saved runs that are run again."""
+"""Published figures next to the figures that this package computes, and tables of saved runs
+that are run again.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,9 @@ class ReproducedFigure:
 
     @property
     def agrees(self) -> bool | None:
-        """Whether ours rounds to the figure as printed; None if one is unknown or is on other questions."""
+        """Whether ours rounds to the figure as printed; None if one is unknown or is on other
+        questions.
+        """
         if self.difference is None or not self.is_same_data:
             return None
         return abs(self.difference) <= 0.5 / 10**self.published.decimals + _ROUNDING
@@ -100,11 +104,11 @@ def reproduce(
     Parameters
     ----------
     datasets : sequence of Dataset
-        Splits of any published datasets. Several splits together also give the figures that are over all of them,
-        and solvers that learn use the train split among them.
+        Splits of any published datasets. Several splits together also give the figures that are
+        over all of them, and solvers that learn use the train split among them.
     files : mapping of str to sequence of str, optional
-        Files that solvers read, by name: ``rte`` (MCTest's released RTE scores), ``annotations`` and ``categories``
-        (Smith et al.).
+        Files that solvers read, by name: ``rte`` (MCTest's released RTE scores), ``annotations``
+        and ``categories`` (Smith et al.).
     jobs : int
         The number of processes to score with.
     progress : bool
@@ -113,8 +117,8 @@ def reproduce(
     Returns
     -------
     list of ReproducedFigure
-        In the order of the published rows. If the split of a figure is not among the data, but another split
-        without a published figure is, the figure is compared with ours on that split.
+        In the order of the published rows. If the split of a figure is not among the data, but
+        another split without a published figure is, the figure is compared with ours on that split.
 
     Raises
     ------
@@ -148,7 +152,8 @@ def _match_figures(parts: Mapping[_Key, Any]) -> Iterator[tuple[PublishedRow, tu
     rows = [row for row in load_published().rows if row.reproduction is not None]
     keys_of_rows = [_figure_keys(row) for row in rows]
     complete = [all(key in parts for key in keys) for keys in keys_of_rows]
-    # These parts have a figure of their own, so the figure of another split is not compared on them.
+    # These parts have a figure of their own, so the figure of another split is not compared on
+    # them.
     have_figure = {
         (row.reproduction, key)
         for row, keys, is_complete in zip(rows, keys_of_rows, complete, strict=True)
@@ -183,7 +188,9 @@ class _RunCache:
         self._rows: dict[tuple[str, tuple[_Key, ...]], Row | str] = {}
 
     def over(self, name: str, keys: tuple[_Key, ...]) -> list[Row | str]:
-        """Return the rows of a reproduction, one per part or one for all merged; error messages for failed ones."""
+        """Return the rows of a reproduction, one per part or one for all merged; error messages
+        for failed ones.
+        """
         groups = [keys] if load_published().reproductions[name].merged else [(key,) for key in keys]
         return [self._run(name, group) for group in groups]
 

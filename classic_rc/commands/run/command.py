@@ -164,7 +164,9 @@ def _evaluate(
     protocol: Protocol,
     keep_row: Callable[[Evaluation], None],
 ) -> tuple[Evaluation, GroupTables]:
-    """Return the evaluation of a dataset and its groups; while it runs, `keep_row` gets the rows so far."""
+    """Return the evaluation of a dataset and its groups; while it runs, `keep_row` gets the rows
+    so far.
+    """
     from classic_rc.running.evaluate import evaluate
     from classic_rc.systems import find_baselines, find_log_model, one_or_all
 
@@ -203,7 +205,7 @@ def _evaluate(
     )
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # --figure pr
 
 

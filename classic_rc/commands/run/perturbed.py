@@ -33,7 +33,8 @@ def run_perturbed(args: argparse.Namespace) -> int:
     protocol = inputs.read_protocol(args)
     evaluations: list[PerturbedEvaluation] = []
     failures = Failures()
-    # As in `run`: JSON, CSV and a file hold all datasets; a table is printed when its dataset is finished.
+    # As in `run`: JSON, CSV and a file hold all datasets; a table is printed when its dataset is
+    # finished.
     writes_at_once = args.output is None and args.format not in ("csv", "json")
     try:
         for data in inputs.expand_datasets(args, args.data):

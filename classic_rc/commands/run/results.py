@@ -1,4 +1,6 @@
-"""The results of ``run`` and of suites: groups of questions, text, a saved record, and what is missing in them."""
+"""The results of ``run`` and of suites: groups of questions, text, a saved record, and what is
+missing in them.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ if TYPE_CHECKING:
 
 
 def break_down_results(evaluation: Evaluation, groupings: Sequence[Grouping]) -> list[Breakdown]:
-    """Measure an evaluation's systems in the primary metric on groups of questions, as its protocol says."""
+    """Measure an evaluation's systems in the primary metric on groups of questions, as its
+    protocol says.
+    """
     if not groupings:
         return []
     from classic_rc.results.breakdown import break_down
@@ -134,7 +138,9 @@ def _render_results(
 
 
 def _compare_with_model(evaluation: Evaluation) -> Comparison | None:
-    """Return the differences from the baseline, on the questions of a model's log; None for other data."""
+    """Return the differences from the baseline, on the questions of a model's log; None for
+    other data.
+    """
     from classic_rc.datasets.registry import is_log
 
     tested, resampling = evaluation.significance, evaluation.resampling
@@ -181,7 +187,9 @@ _LEAST_PAUSE = 20
 
 
 class RunResults:
-    """The results of a run or a suite, printed and saved as they are finished; `left` names its datasets."""
+    """The results of a run or a suite, printed and saved as they are finished; `left` names its
+    datasets.
+    """
 
     def __init__(self, args: argparse.Namespace, left: list[str]) -> None:
         self._args = args
@@ -196,7 +204,8 @@ class RunResults:
         self._output = (
             None if args.figure is not None else args.output
         )  # a figure leaves stdout to the results
-        # JSON, CSV and a file hold the results of all datasets; a table is printed when its dataset is finished.
+        # JSON, CSV and a file hold the results of all datasets; a table is printed when its dataset
+        # is finished.
         self._prints_at_once = self._output is None and args.format not in ("csv", "json")
 
     def keep_row(self, evaluation: Evaluation) -> None:
@@ -225,7 +234,9 @@ class RunResults:
         del self._left[0]
 
     def add_unfinished(self, error: BaseException) -> bool:
-        """Add the systems that were finished before an error; return whether they say all about it."""
+        """Add the systems that were finished before an error; return whether they say all about
+        it.
+        """
         rows, is_own = self._rows, isinstance(error, ClassicRCError)
         self._rows = None
         failed = rows is not None and any(
@@ -271,7 +282,9 @@ def report_answers(args: argparse.Namespace, evaluation: Evaluation) -> None:
 
 
 def warn_about_published(args: argparse.Namespace, evaluation: Evaluation) -> None:
-    """Report why the published figures of ``--published`` should not be compared with these rows, if so."""
+    """Report why the published figures of ``--published`` should not be compared with these
+    rows, if so.
+    """
     if not args.published or args.quiet:
         return
     from classic_rc.results.published import published_warning

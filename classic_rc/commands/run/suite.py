@@ -1,4 +1,6 @@
-"""``classic-rc run SUITE.toml --save DIR``: the cells of a suite, kept as they finish; and ``--format suite``."""
+"""``classic-rc run SUITE.toml --save DIR``: the cells of a suite, kept as they finish; and
+``--format suite``.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ if TYPE_CHECKING:
     from classic_rc.running.suite import Suite, SuiteDataset
 
 SUFFIX = ".toml"
-"""What the names of suite files end in. The module that reads them is not imported for other runs."""
+"""What the names of suite files end in. The module that reads them is not imported for other
+runs.
+"""
 
 _WITH_SUITES = frozenset(
     {"output", "save", "jobs", "format", "published", "verbose", "quiet", "trust"}
@@ -54,7 +58,9 @@ def run_suite(args: argparse.Namespace, options: Choice) -> int:
 
 
 def _check_options(args: argparse.Namespace, options: Choice) -> None:
-    """Raise an error for options that a suite file replaces, and for several suites or none with a folder."""
+    """Raise an error for options that a suite file replaces, and for several suites or none with
+    a folder.
+    """
     path = next(data for data in args.data if data.endswith(SUFFIX))
     if len(args.data) > 1:
         raise UsageError(
@@ -168,7 +174,9 @@ class _SuiteCommand:
                 progress.finished(self._describe(name, finished, run.metric))
 
     def _describe(self, dataset: str, finished: FinishedCell, metric: Metric) -> str:
-        """Return a line about a finished cell: ``race: SW: Acc. 31.21 (12 of 48 cells, 3 reused)``."""
+        """Return a line about a finished cell: ``race: SW: Acc. 31.21 (12 of 48 cells, 3
+        reused)``.
+        """
         result = finished.result
         if isinstance(result, ClassicRCError):
             outcome = f"no result: {result}"
@@ -182,7 +190,7 @@ class _SuiteCommand:
         return inputs.read_dataset(self.args, path, **reading)
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # --format suite
 
 

@@ -1,4 +1,6 @@
-"""``classic-rc table``: make one table for a paper from saved runs, its figure, or its paragraph on methods."""
+"""``classic-rc table``: make one table for a paper from saved runs, its figure, or its paragraph
+on methods.
+"""
 
 from __future__ import annotations
 
@@ -312,7 +314,9 @@ def _report_changes(args: argparse.Namespace, files: Iterable[str]) -> bool:
 
 
 def _check_output(args: argparse.Namespace, files: list[str]) -> str | None:
-    """Check the options that exclude each other and the output file; return the format of the figure, if any."""
+    """Check the options that exclude each other and the output file; return the format of the
+    figure, if any.
+    """
     if args.figure is not None and args.methods:
         raise UsageError(
             "--figure and --methods exclude each other: run the command twice", field="--figure"

@@ -1,4 +1,6 @@
-"""The data of a paper's table: run records of the same questions joined, and their settings checked."""
+"""The data of a paper's table: run records of the same questions joined, and their settings
+checked.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ GIVEN = "given"
 
 @dataclass(frozen=True)
 class Figure:
-    """A number of a record that no row has: given, or published (`classic_rc.results.published.PublishedRow`)."""
+    """A number of a record that no row has: given, or published
+    (`classic_rc.results.published.PublishedRow`).
+    """
 
     system: str
     source: str
@@ -66,7 +70,9 @@ class PaperDataset:
         return replace(made, baselines=tuple(baselines))
 
     def resampling_with(self, n: int) -> Resampling:
-        """Return the recorded settings of intervals, or the default ones, with another number of resamples."""
+        """Return the recorded settings of intervals, or the default ones, with another number of
+        resamples.
+        """
         if self.resampling is not None:
             return replace(self.resampling, n=n)
         return Resampling(
@@ -82,9 +88,10 @@ def merge_records(
 ) -> tuple[list[PaperDataset], dict[str, str], list[str]]:
     """Join the records of each dataset, and give systems and datasets their names in the table.
 
-    Returns the datasets in the order of their first records, the new names by old ones of the texts ``OLD=NEW``,
-    and notes. Groups of the key `by`, and `metrics` that no dataset has, may be renamed too. Different results for
-    one system are a DataError; an unknown old name, and one name for two systems, a UsageError.
+    Returns the datasets in the order of their first records, the new names by old ones of the texts
+    ``OLD=NEW``, and notes. Groups of the key `by`, and `metrics` that no dataset has, may be
+    renamed too. Different results for one system are a DataError; an unknown old name, and one name
+    for two systems, a UsageError.
     """
     by_dataset: dict[tuple[str, int], _Parts] = {}
     for source, results in records:
@@ -258,7 +265,9 @@ def _describe(
 
 
 def _join_runs(results: SharedResults, dataset: str, new: Mapping[str, str]) -> tuple[Row, ...]:
-    """Return the systems with their new names; those that get the same one must be runs of one system."""
+    """Return the systems with their new names; those that get the same one must be runs of one
+    system.
+    """
     for name in dict.fromkeys(new.get(system.name, system.name) for system in results.systems):
         runs = [system for system in results.systems if new.get(system.name, system.name) == name]
         kinds = [{**run.params, "path": None, "seed": None, "settings": None} for run in runs]
@@ -287,7 +296,9 @@ def _former_names(results: SharedResults, new: Mapping[str, str]) -> dict[str, l
 
 
 def _read_figures(parts: _Parts) -> tuple[Figure, ...] | None:
-    """Return the given numbers and the published figures of records of one dataset; None if there are no lists."""
+    """Return the given numbers and the published figures of records of one dataset; None if
+    there are no lists.
+    """
     found: dict[Figure, None] = {}
     for source, results in parts:
         facts = Node(results.facts, source)

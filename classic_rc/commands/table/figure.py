@@ -33,8 +33,9 @@ _BLOCK_LOOKS: dict[Block, dict[str, Any]] = {
 def forest_figure(table: PaperTable) -> Figure:
     """Draw every system of a paper's table with its interval, one panel per dataset and group.
 
-    A panel shows the dataset's tested metric, or else its first column. A dashed line is at the baseline. The
-    figure is as wide as one column of a paper. Markers differ by block, and nothing depends on colour.
+    A panel shows the dataset's tested metric, or else its first column. A dashed line is at the
+    baseline. The figure is as wide as one column of a paper. Markers differ by block, and nothing
+    depends on colour.
 
     Parameters
     ----------

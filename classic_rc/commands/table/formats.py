@@ -1,4 +1,6 @@
-"""The paper's table as a table for every format, and as CSV, with the caption and the notes that its marks need."""
+"""The paper's table as a table for every format, and as CSV, with the caption and the notes that
+its marks need.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +70,9 @@ def marks(cell: PaperCell) -> str:
 
 
 def shown_interval(cell: PaperCell, decimals: int) -> Interval | None:
-    """Return a cell's interval, or None if it has none, or if it is a point, as that of a constant is."""
+    """Return a cell's interval, or None if it has none, or if it is a point, as that of a
+    constant is.
+    """
     if (
         cell.interval is None
         or len({f"{100 * bound:.{min(decimals, 1)}f}" for bound in cell.interval}) == 1
@@ -87,7 +91,7 @@ def uneven_intervals(table: PaperTable) -> int:
     return sum(short < (1 - _ASYMMETRY) * long for short, long in sides)
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # The caption
 
 
@@ -112,8 +116,8 @@ def caption_notes(
 ) -> list[str]:
     """Return the sentences that explain intervals, bold numbers and marks.
 
-    `stacked` says whether intervals have lines of their own, `bold` whether best results are bold: not in plain
-    text.
+    `stacked` says whether intervals have lines of their own, `bold` whether best results are bold:
+    not in plain text.
     """
     bases = dict.fromkeys(column.above for column in table.columns if column.above)
     notes = [f"Above {base}: (value - {base}) / (1 - {base})" for base in bases]
@@ -256,7 +260,7 @@ def caption(
     return " ".join(text if text.endswith((".", "!", "?")) else f"{text}." for text in sentences)
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Formats
 
 
@@ -319,7 +323,8 @@ def table_latex(
     width: Place | None = None,
     signatures: bool = False,
 ) -> str:
-    """Return the table in LaTeX; see :func:`~classic_rc.tables.latex.render_latex` for how it fits a page.
+    """Return the table in LaTeX; see :func:`~classic_rc.tables.latex.render_latex` for how it fits
+    a page.
 
     Parameters
     ----------
@@ -331,7 +336,8 @@ def table_latex(
     label : str
         The key of ``\\label``.
     width : {"column", "text"}, optional
-        One column of the paper or its whole width; by default a column if the table has few columns.
+        One column of the paper or its whole width; by default a column if the table has few
+        columns.
     signatures : bool
         Whether the signatures of all systems are comments above the table.
 

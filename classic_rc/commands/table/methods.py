@@ -1,7 +1,8 @@
-"""What a paper says about its methods: a table of settings, and short statements, each from fields of the records.
+"""What a paper says about its methods: a table of settings, and short statements, each from fields
+of the records.
 
-Nothing is said of a dataset or a system that its own record does not say. Statements that are the same for several
-datasets are one sentence that names them.
+Nothing is said of a dataset or a system that its own record does not say. Statements that are the
+same for several datasets are one sentence that names them.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ _PACKAGES = {"numpy": "NumPy", "scipy": "SciPy", "scikit-learn": "scikit-learn"}
 def methods_text(
     table: PaperTable, form: str = "latex", intervals: IntervalStyle = "lines"
 ) -> tuple[str, str]:
-    r"""Return a paragraph on methods with the table of settings, and the BibTeX entries that it cites.
+    r"""Return a paragraph on methods with the table of settings, and the BibTeX entries that it
+    cites.
 
     Parameters
     ----------
@@ -111,7 +113,7 @@ def _cited(keys: Iterable[str]) -> str:
     return f"{_OPEN}{','.join(known)}{_CLOSE}" if known else ""
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Statements
 
 
@@ -182,7 +184,8 @@ def _data(dataset: PaperDataset) -> Iterator[str]:
         and READERS[reader].is_dataset
         and not READERS[reader].is_log
     ):
-        # Only official files are certain to be the cited data; others may be anyone's in their format.
+        # Only official files are certain to be the cited data; others may be anyone's in their
+        # format.
         is_official = dataset.results.fingerprint in FINGERPRINTS
         source = _cited(READERS[reader].cites)
         source = (
@@ -340,7 +343,8 @@ def _remarks(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
             parts = approximated.split(" + ")
             yield f"{system.name} approximates what its source annotated: {join_words(parts)}"
         yield from (f"{system.name}: {caveat}" for caveat in _texts(system.caveats))
-    # What the record says of a system starts with its recorded name, and of a file also with its path.
+    # What the record says of a system starts with its recorded name, and of a file also with its
+    # path.
     new = _recorded_names(dataset)
     for remark in (
         text for key in ("warnings", "notes") for text in _texts(_fact(dataset, "dataset", key))
@@ -393,14 +397,15 @@ def _software(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
         yield f"the runs used {join_words(used)}{_OPEN}classic_rc{_CLOSE}"
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Settings
 
 
 def settings_table(table: PaperTable) -> Table:
     """Return a row for each system and the datasets on which it has the same settings.
 
-    Columns: system, datasets, solver, the settings that its signature names, what it is trained and tuned on.
+    Columns: system, datasets, solver, the settings that its signature names, what it is trained and
+    tuned on.
     """
     sources = _known_sources(table.shown_datasets)
     rows: dict[tuple[str, ...], list[str]] = {}
@@ -457,7 +462,9 @@ def _learned(source: str | None, sources: Mapping[str, str]) -> str:
 
 
 def _known_sources(datasets: Sequence[PaperDataset]) -> dict[str, str]:
-    """Return the table's names of the data that the records name: what they report, train and tune on."""
+    """Return the table's names of the data that the records name: what they report, train and
+    tune on.
+    """
     known = {}
     for dataset in datasets:
         known[dataset.results.dataset] = " ".join(filter(None, (dataset.label, dataset.split)))

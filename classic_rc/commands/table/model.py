@@ -1,4 +1,6 @@
-"""The table of a paper as data: columns, rows in blocks, and cells; and the choice of what it shows."""
+"""The table of a paper as data: columns, rows in blocks, and cells; and the choice of what it
+shows.
+"""
 
 from __future__ import annotations
 
@@ -127,13 +129,14 @@ class PaperTable:
         ]
 
     def select(self, rows: str | None = None, columns: str | None = None) -> PaperTable:
-        """Return the table with only some rows and columns, in the order of their names; no mark changes.
+        """Return the table with only some rows and columns, in the order of their names; no mark
+        changes.
 
         Parameters
         ----------
         rows : str, optional
-            Names of systems separated by commas; a name may have commas itself. Rows stay in blocks. By default all
-            that have a number in the columns.
+            Names of systems separated by commas; a name may have commas itself. Rows stay in
+            blocks. By default all that have a number in the columns.
         columns : str, optional
             Datasets, ``DATASET:METRIC`` or ``DATASET:GROUP``, separated by commas.
 
@@ -177,7 +180,9 @@ class PaperTable:
 
 
 def _choose(kind: str, text: str, names: Sequence[AbstractSet[str]]) -> list[int]:
-    """Return the indices of what is named in a list separated by commas; names may have commas themselves."""
+    """Return the indices of what is named in a list separated by commas; names may have commas
+    themselves.
+    """
     known = set().union(*names)
     pieces = text.split(",")
     chosen: list[int] = []
@@ -196,6 +201,8 @@ def _choose(kind: str, text: str, names: Sequence[AbstractSet[str]]) -> list[int
 def _keep_together(
     chosen: Sequence[int], parts: Sequence[str], order: Sequence[str] = ()
 ) -> list[int]:
-    """Return the indices with those of one part together: parts in the given order, or that of first appearance."""
+    """Return the indices with those of one part together: parts in the given order, or that of
+    first appearance.
+    """
     appearing = order or list(dict.fromkeys(parts[i] for i in chosen))
     return sorted(chosen, key=lambda i: appearing.index(parts[i]))

@@ -1,7 +1,8 @@
 """The table of a paper: run records in, one table of all their systems, datasets and metrics out.
 
-Everything is computed from the outcomes in the records: values, intervals and significance. Marks count all
-systems in the records; what :meth:`PaperTable.select` leaves out of the table changes none of them.
+Everything is computed from the outcomes in the records: values, intervals and significance. Marks
+count all systems in the records; what :meth:`PaperTable.select` leaves out of the table changes
+none of them.
 """
 
 from __future__ import annotations
@@ -79,21 +80,24 @@ def make_paper_table(
 ) -> PaperTable:
     """Compute the table of all systems in run records.
 
-    Records of the same questions are joined. Systems of different datasets are one row if they have the same name.
-    The systems of a column are one family of tests against the baseline in the dataset's primary metric, as in
-    :func:`~classic_rc.results.significance.with_significance`; each group of questions is a family of its own.
+    Records of the same questions are joined. Systems of different datasets are one row if they have
+    the same name. The systems of a column are one family of tests against the baseline in the
+    dataset's primary metric, as in :func:`~classic_rc.results.significance.with_significance`; each
+    group of questions is a family of its own.
 
     Parameters
     ----------
     records : sequence of (str, SharedResults)
         Results with their files, from :func:`read_paper_records`.
     metrics : sequence of str
-        The metrics to report where they apply; by default :data:`PAPER_METRICS` and the primary metric.
+        The metrics to report where they apply; by default :data:`PAPER_METRICS` and the primary
+        metric.
     by : str, optional
         A key of recorded groups: a column for each group, in the primary metric.
     baseline : str or sequence of str, optional
-        The system to test against; by default that of the records, or none. With several, all pairs of a system and
-        a baseline in a column are one family, and a cell says which baselines it is significantly better than.
+        The system to test against; by default that of the records, or none. With several, all pairs
+        of a system and a baseline in a column are one family, and a cell says which baselines it is
+        significantly better than.
     intervals : int, optional
         The number of resamples of passages; by default that of the records, or no intervals.
     rename : sequence of str
@@ -197,7 +201,9 @@ def _no_grouping(by: str, datasets: Sequence[PaperDataset]) -> UsageError:
 def _find_baselines(
     datasets: Sequence[PaperDataset], given: Sequence[str], new: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """Return the names of the baselines in the table: those that are given, or those of the records."""
+    """Return the names of the baselines in the table: those that are given, or those of the
+    records.
+    """
     if given:
         names = dict.fromkeys(name for dataset in datasets for name in dataset.system_names)
         found = [name if name in names else new.get(name, name) for name in given]
@@ -310,8 +316,8 @@ def _best(
 ) -> set[int]:
     """Return the indices of the systems with the best printed value.
 
-    Expectations, systems tuned on the data that they report, and those that define the group are not compared. No
-    number is the best of fewer than two, or in a small group.
+    Expectations, systems tuned on the data that they report, and those that define the group are
+    not compared. No number is the best of fewer than two, or in a small group.
     """
     left_out = {
         *defines,
@@ -336,7 +342,8 @@ def _systems_as_rows(
         for system in dataset.results.systems:
             known = blocks.setdefault(system.name, system.block)
             if system.block != known:
-                # A row that learned from gold on one dataset must not look as if it learned nothing.
+                # A row that learned from gold on one dataset must not look as if it learned
+                # nothing.
                 blocks[system.name] = max(known, system.block, key=order.index)
                 notes.append(
                     f"{system.name} is in the block {blocks[system.name]!s}: it is {known!s} on "
@@ -367,7 +374,9 @@ def _published_rows(
     *,
     published: bool,
 ) -> tuple[list[PaperRow], list[str]]:
-    """Return the given numbers and, on request, the published figures of the columns as rows, and notes."""
+    """Return the given numbers and, on request, the published figures of the columns as rows,
+    and notes.
+    """
     rows: dict[
         tuple[str, str, str | None], dict[PaperColumn, PaperCell]
     ] = {}  # by system, source and citation
@@ -412,16 +421,17 @@ def _published_rows(
     ], notes
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Columns above chance or floor
 
 
 def add_above(table: PaperTable, base: str) -> PaperTable:
-    """Return a table with the column (value - base) / (1 - base) after the primary metric of each dataset.
+    """Return a table with the column (value - base) / (1 - base) after the primary metric of each
+    dataset.
 
-    The base, ``"chance"`` or ``"floor"``, comes from the record: its row of random choice, or the best of its rows
-    that learn nothing. Without such a row it is the one that comes with the package for data of the same content; a
-    UsageError if that has none.
+    The base, ``"chance"`` or ``"floor"``, comes from the record: its row of random choice, or the
+    best of its rows that learn nothing. Without such a row it is the one that comes with the
+    package for data of the same content; a UsageError if that has none.
     """
     columns: list[PaperColumn] = []
     cells: list[list[PaperCell]] = [[] for _ in table.rows]
@@ -479,7 +489,9 @@ def _find_base(dataset: PaperDataset, base: str) -> tuple[float, str]:
 
 
 def _systems(dataset: PaperDataset, base: str) -> Iterator[Row]:
-    """Yield the systems of a dataset whose best value is the base; a floor needs another one than random choice."""
+    """Yield the systems of a dataset whose best value is the base; a floor needs another one
+    than random choice.
+    """
     untrained = [
         s for s in dataset.results.systems if s.block is Block.UNTRAINED and not s.tuned_here
     ]

@@ -1,4 +1,6 @@
-"""A release of a paper's table: predictions, suite, checksums, versions, and the line that makes it again."""
+"""A release of a paper's table: predictions, suite, checksums, versions, and the line that makes
+it again.
+"""
 
 from __future__ import annotations
 
@@ -32,11 +34,11 @@ SUITE, SUMS, README = "suite.toml", "SHA256SUMS", "README.md"
 def write_release(folder: Path, records: Sequence[str], line: str) -> list[str]:
     """Write what makes a table again in an empty folder, and return notes for its author.
 
-    The folder has the suite of all runs, copies of the data that has no name and of the systems' files, the
-    predictions of every row, ``SHA256SUMS`` of all files, and a README with the versions and with `line`, the
-    command that makes the table of the suite's results. It is created; the table may be there already. Data or a
-    file that is missing or has changed since a record was made is a DataError, a run that has no suite a
-    UsageError.
+    The folder has the suite of all runs, copies of the data that has no name and of the systems'
+    files, the predictions of every row, ``SHA256SUMS`` of all files, and a README with the versions
+    and with `line`, the command that makes the table of the suite's results. It is created; the
+    table may be there already. Data or a file that is missing or has changed since a record was
+    made is a DataError, a run that has no suite a UsageError.
     """
     made = _Release(folder)
     versions: dict[str, None] = {}
@@ -121,11 +123,15 @@ class _Release:
         return DataSpec(own, **options)
 
     def _shown(self, place: str) -> str:
-        """Return the path of a file of the release from here: a suite keeps absolute paths as they are."""
+        """Return the path of a file of the release from here: a suite keeps absolute paths as
+        they are.
+        """
         return os.path.relpath(self._folder / place)
 
     def _copy(self, path: str, folder: str, base: str | None = None) -> str:
-        """Copy a file into a folder of the release, under its path from `base` or its name; return its place."""
+        """Copy a file into a folder of the release, under its path from `base` or its name;
+        return its place.
+        """
         relative = os.path.basename(path) if base is None else os.path.relpath(path, base)
         relative = os.path.basename(path) if relative.startswith(os.pardir) else relative
         place = Path(folder, relative)
@@ -159,7 +165,9 @@ class _Release:
         return replace(system, solver=change_paths(system.solver, copy))
 
     def _labels(self, run: RestoredRun, name: str) -> dict[str, Any]:
-        """Write the groups of questions that are not columns as a file of labels; return the keys of the suite."""
+        """Write the groups of questions that are not columns as a file of labels; return the
+        keys of the suite.
+        """
         by, apart = run.protocol.by, run.recorded.get("groupings", {})
         if not apart:
             return {} if by is None else {"by": by}
@@ -177,7 +185,9 @@ class _Release:
         return {"by": [*([] if by is None else [by]), *apart], "labels": self._shown(path)}
 
     def _write_predictions(self, row: Mapping[str, Any], name: str) -> None:
-        """Write the answers of a row, of several runs a file each; null where there is no single answer."""
+        """Write the answers of a row, of several runs a file each; null where there is no single
+        answer.
+        """
         n_runs = row.get("runs", 1)
         for k in range(n_runs):
             lines = []
@@ -202,7 +212,9 @@ def _made(path: Path) -> Path:
 
 
 def _answer(answer: Any) -> Any:
-    """Return a recorded answer in the form of the format ``answers``: letters of options, or texts."""
+    """Return a recorded answer in the form of the format ``answers``: letters of options, or
+    texts.
+    """
     if answer is None or not answer or isinstance(answer[0], str):
         return answer
     letters = [format_option(i) if i < 26 else i for i in answer]

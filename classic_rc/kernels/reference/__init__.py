@@ -1,29 +1,36 @@
-"""The algorithms in plain Python, one lesson per file: for reading, and for checking the fast kernels.
+"""The algorithms in plain Python, one lesson per file: for reading, and for checking the fast
+kernels.
 
-If a lesson has a kernel, both give equal results to the bit; only the probabilities of Kneser-Ney, the objectives
-of logistic regression, and the ranker's features with an exponential or a logarithm differ by rounding. Word
-weights are integers (:mod:`classic_rc.kernels.weights`), so no sum depends on the order of addition.
+If a lesson has a kernel, both give equal results to the bit; only the probabilities of Kneser-Ney,
+the objectives of logistic regression, and the ranker's features with an exponential or a logarithm
+differ by rounding. Word weights are integers (:mod:`classic_rc.kernels.weights`), so no sum depends
+on the order of addition.
 
 The lessons in reading order:
 
 1. ``window``: the sliding window. Richardson et al. 2013 (MCTest), Algorithm 1.
-2. ``distance``: the word distance. Richardson et al. 2013, Algorithm 2, and the authors' released scores.
+2. ``distance``: the word distance. Richardson et al. 2013, Algorithm 2, and the authors' released
+   scores.
 3. ``sw_d``: SW+D, both together. Richardson et al. 2013, Algorithms 1 and 2.
 4. ``sweep``: all window sizes at once. Lai et al. 2017 (RACE), sliding window baseline.
-5. ``phrases``: how often a passage mentions a candidate. Hermann et al. 2015, section 3.1, frequency baselines.
-6. ``cloze``: the word distance of cloze queries. Hermann et al. 2015, section 3.1, word distance benchmark.
+5. ``phrases``: how often a passage mentions a candidate. Hermann et al. 2015, section 3.1,
+   frequency baselines.
+6. ``cloze``: the word distance of cloze queries. Hermann et al. 2015, section 3.1, word distance
+   benchmark.
 7. ``cloze_shift``: the sliding window of cloze queries. Hill et al. 2015, sliding window baseline.
 8. ``spans``: the question's words around a span. Rajpurkar et al. 2016 (SQuAD), section 5.1.
-9. ``bm25``: BM25, and the best sentence for an option. Robertson et al. 1994 (Okapi at TREC-3), as in Lucene 8;
-   Clark et al. 2016, section "IR".
+9. ``bm25``: BM25, and the best sentence for an option. Robertson et al. 1994 (Okapi at TREC-3), as
+   in Lucene 8; Clark et al. 2016, section "IR".
 10. ``tfidf``: TF-IDF, as in Lucene 5, ``ClassicSimilarity``.
 11. ``lexical``: the components of the lexical matcher. Smith et al. 2015.
 12. ``kneser_ney``: the n-gram model. Chen and Goodman 1998, section 4.1.6 and equation 26.
-13. ``surface``: the features of the surface-feature learner. Merkhofer et al. 2018; Khashabi et al. 2018 (MultiRC).
+13. ``surface``: the features of the surface-feature learner. Merkhofer et al. 2018; Khashabi et al.
+    2018 (MultiRC).
 14. ``alignment``: the best support graph of an option. Khashabi et al. 2018 (AAAI).
-15. ``logistic``: what logistic regression and conditional logit minimise. Fan et al. 2008; McFadden 1974.
-16. ``evidence``: how much of question and candidate is in each sentence. The feature ranker's groups
-    `sentences`, `coverage`, `contrast` and `speakers`.
+15. ``logistic``: what logistic regression and conditional logit minimise. Fan et al. 2008; McFadden
+    1974.
+16. ``evidence``: how much of question and candidate is in each sentence. The feature ranker's
+    groups `sentences`, `coverage`, `contrast` and `speakers`.
 17. ``proximity``: words near each other. Its groups `windows` and `distance`.
 18. ``ngrams``: n-grams and subsequences. Its group `ngrams`.
 19. ``ranker``: all its dense features but the facts of the surface.

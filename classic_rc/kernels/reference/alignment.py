@@ -33,9 +33,10 @@ def best_support_graph(
 ) -> float | None:
     """Return the weight of the best set of edges among those that satisfy all limits.
 
-    Khashabi et al. 2018 (AAAI), Question Answering as Global Reasoning over Semantic Abstractions; the constants
-    come from the released TextILPSolver. The solver finds the best graph with an integer linear program. This
-    lesson tries all subsets of the edges: n edges have 2**n subsets, so only small problems finish.
+    Khashabi et al. 2018 (AAAI), Question Answering as Global Reasoning over Semantic Abstractions;
+    the constants come from the released TextILPSolver. The solver finds the best graph with an
+    integer linear program. This lesson tries all subsets of the edges: n edges have 2**n subsets,
+    so only small problems finish.
 
     Parameters
     ----------
@@ -46,11 +47,13 @@ def best_support_graph(
     words_of : sequence
         A value per chunk of the passage; chunks with equal words have equal values.
     question_chunks : (int, int)
-        The least and the largest number of active chunks of the question. A chunk is active if it has an edge.
+        The least and the largest number of active chunks of the question. A chunk is active if it
+        has an edge.
     required : collection of int
         The chunks of the question that must be active.
     max_sentences, max_edges, max_copies : int, optional
-        The most active sentences, edges to one sentence, and active chunks with equal words; None means no limit.
+        The most active sentences, edges to one sentence, and active chunks with equal words; None
+        means no limit.
     align_option : bool
         Whether the option must have an edge.
     question_weight, sentence_weight : float

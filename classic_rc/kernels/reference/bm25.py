@@ -1,8 +1,8 @@
 """Lesson 9: BM25 as Lucene computes it, in plain Python.
 
-Sentences and queries are lists of index terms; a term can be any hashable value. Lucene computes in single
-precision (``Float``), except for idf and the sum over terms. This lesson does the same, so its scores have the same
-bits.
+Sentences and queries are lists of index terms; a term can be any hashable value. Lucene computes in
+single precision (``Float``), except for idf and the sum over terms. This lesson does the same, so
+its scores have the same bits.
 """
 
 from __future__ import annotations
@@ -23,10 +23,12 @@ Score: TypeAlias = Callable[[Terms, Terms, Sentences], Float]
 def score(
     query: Terms, sentence: Terms, sentences: Sentences, k1: float = 0.9, b: float = 0.4
 ) -> Float:
-    """Return how well a sentence matches a query: the sum of :func:`term_score` over the query's distinct terms.
+    """Return how well a sentence matches a query: the sum of :func:`term_score` over the query's
+    distinct terms.
 
-    Robertson et al. 1994, Okapi at TREC-3, as in Lucene 8, ``BM25Similarity``. Lucene 8 drops the factor k1 + 1,
-    which is the same for all scores. A term that the query repeats counts that many times.
+    Robertson et al. 1994, Okapi at TREC-3, as in Lucene 8, ``BM25Similarity``. Lucene 8 drops the
+    factor k1 + 1, which is the same for all scores. A term that the query repeats counts that many
+    times.
 
     Parameters
     ----------
@@ -67,7 +69,8 @@ def term_score(
 ) -> Float:
     """Return what a term adds that occurs `count` times in a sentence of this length.
 
-    Each further occurrence adds less, and an occurrence in a long sentence adds less than one in a short sentence.
+    Each further occurrence adds less, and an occurrence in a long sentence adds less than one in a
+    short sentence.
     """
     relative_length = Float(b) * Float(remembered_length(length)) / mean_length
     with errstate(divide="ignore"):  # k1 = 0: the factor is infinite, so only presence counts
@@ -76,7 +79,8 @@ def term_score(
 
 
 def remembered_length(length: int) -> int:
-    """Return a length as Lucene recovers it from one byte: of what exceeds 24, only the first four bits are kept.
+    """Return a length as Lucene recovers it from one byte: of what exceeds 24, only the first four
+    bits are kept.
 
     Examples
     --------
@@ -91,7 +95,8 @@ def remembered_length(length: int) -> int:
 def top(
     query: Terms, sentences: Sentences, k: int, score: Score = score
 ) -> list[tuple[int, Float]]:
-    """Return the indices and scores of the `k` best sentences with a term of the query, ties by the lowest index.
+    """Return the indices and scores of the `k` best sentences with a term of the query, ties by the
+    lowest index.
 
     Examples
     --------
@@ -106,7 +111,8 @@ def top(
 def best_constrained(
     question: Terms, option: Terms, sentences: Sentences, score: Score = score
 ) -> tuple[int, Float]:
-    """Return the best sentence for question and option together that has a term of each, and its score.
+    """Return the best sentence for question and option together that has a term of each, and its
+    score.
 
     Clark et al. 2016, section "IR". The result is (-1, 0) if no sentence has both.
 

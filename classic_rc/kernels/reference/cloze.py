@@ -1,10 +1,10 @@
 """Lesson 6: the word distance of cloze queries, in plain Python.
 
-The idea: put the query over a mention of the candidate, as if the mention were the missing word. If the candidate
-is the answer, the query's other words are near their expected places in the passage.
+The idea: put the query over a mention of the candidate, as if the mention were the missing word. If
+the candidate is the answer, the query's other words are near their expected places in the passage.
 
-Passages, queries and candidates are lists of tokens; a token can be any hashable value. A query has no token for
-the missing word; `placeholder` is the number of its tokens before the gap.
+Passages, queries and candidates are lists of tokens; a token can be any hashable value. A query has
+no token for the missing word; `placeholder` is the number of its tokens before the gap.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ Tokens = Sequence[Hashable]
 
 
 class AlignedWord(NamedTuple):
-    """A word of the query, aligned with its occurrence in the passage nearest to its expected place."""
+    """A word of the query, aligned with its occurrence in the passage nearest to its expected
+    place.
+    """
 
     at: int  # its position in the query
     place: int | None  # the occurrence's position in the passage; None if the word does not match
@@ -33,11 +35,13 @@ def cloze_distance(
     *,
     max_distance: int = 8,
 ) -> int:
-    """Return how many steps the query's words are from their expected places around a candidate's best mention.
+    """Return how many steps the query's words are from their expected places around a candidate's
+    best mention.
 
-    Hermann et al. 2015, section 3.1: align the placeholder with each mention, and sum the distances of the query
-    words to their nearest occurrences, each at most `max_distance`. The best mention has the least sum. If the
-    passage does not mention the candidate, each word costs `max_distance`.
+    Hermann et al. 2015, section 3.1: align the placeholder with each mention, and sum the distances
+    of the query words to their nearest occurrences, each at most `max_distance`. The best mention
+    has the least sum. If the passage does not mention the candidate, each word costs
+    `max_distance`.
 
     Parameters
     ----------
@@ -75,11 +79,12 @@ def alignments(
     max_distance: int = 8,
     ignored: Collection[Hashable] = (),
 ) -> list[tuple[int, list[AlignedWord]]]:
-    """Return the position of each mention's first token, and the query's words aligned around the mention.
+    """Return the position of each mention's first token, and the query's words aligned around the
+    mention.
 
-    A word k places before the placeholder is expected k places before the mention's first token, and a word k
-    places after it is expected k places after the mention's last token. Words of `ignored` cost nothing and keep
-    their positions in passage and query.
+    A word k places before the placeholder is expected k places before the mention's first token,
+    and a word k places after it is expected k places after the mention's last token. Words of
+    `ignored` cost nothing and keep their positions in passage and query.
     """
     found = []
     for start in phrase_starts(passage, candidate):

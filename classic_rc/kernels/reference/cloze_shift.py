@@ -1,10 +1,10 @@
 """Lesson 7: the sliding window of cloze queries, in plain Python.
 
-The idea: fill the gap of the query with the candidate, and slide the completed query over the passage as a ruler.
-The right candidate makes the query fit some place best.
+The idea: fill the gap of the query with the candidate, and slide the completed query over the
+passage as a ruler. The right candidate makes the query fit some place best.
 
-Passages, queries and candidates are lists of tokens. A query has no token for the missing word; `placeholder` is
-the number of its tokens before the gap.
+Passages, queries and candidates are lists of tokens. A query has no token for the missing word;
+`placeholder` is the number of its tokens before the gap.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ def cloze_window(
 ) -> int:
     """Return the weight of the best match when the completed query is laid over the passage.
 
-    Hill et al. 2015, the sliding-window baseline, token on token: put the candidate into the query, shift the query
-    over the passage (it may extend beyond either end), and sum the weights of the query tokens that are on an equal
-    token.
+    Hill et al. 2015, the sliding-window baseline, token on token: put the candidate into the query,
+    shift the query over the passage (it may extend beyond either end), and sum the weights of the
+    query tokens that are on an equal token.
 
     Parameters
     ----------
@@ -60,7 +60,9 @@ def best_shift(
     *,
     weigh: Callable[[Hashable], int] | None = None,
 ) -> tuple[int, int]:
-    """Return the weight of the best shift, and the passage position of the completed query's first token there."""
+    """Return the weight of the best shift, and the passage position of the completed query's
+    first token there.
+    """
     completed = [*query[:placeholder], *candidate, *query[placeholder:]]
     counts = Counter(passage)
     weight_of = weigh or (lambda word: inverse_count_weight(counts[word]))

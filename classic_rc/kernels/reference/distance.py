@@ -1,7 +1,7 @@
 """Lesson 2: the word distance, in plain Python.
 
-The idea: the words of the right answer are close to the words of the question. The distance corrects the sliding
-window, which sees only one window at a time.
+The idea: the words of the right answer are close to the words of the question. The distance
+corrects the sliding window, which sees only one window at a time.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ def word_distance(
     stop_words: Collection[Hashable] = (),
     rule: Literal["mean", "min", "min+1", "first"] = "mean",
 ) -> float:
-    """Return the distance from question words to the candidate's words, as a share of the passage's length.
+    """Return the distance from question words to the candidate's words, as a share of the passage's
+    length.
 
-    Richardson et al. 2013, Algorithm 2. Take the question's words in the passage, and the candidate's words in the
-    passage that are not in the question. Measure from each question word to the nearest occurrence of any of the
-    candidate's words. The authors' released scores average over question words (``mean``); the paper prints a
-    minimum (``min``). ``min+1`` and ``first`` are the rules of two other implementations: see
-    :func:`classic_rc.kernels.word_distance`.
+    Richardson et al. 2013, Algorithm 2. Take the question's words in the passage, and the
+    candidate's words in the passage that are not in the question. Measure from each question word
+    to the nearest occurrence of any of the candidate's words. The authors' released scores average
+    over question words (``mean``); the paper prints a minimum (``min``). ``min+1`` and ``first``
+    are the rules of two other implementations: see :func:`classic_rc.kernels.word_distance`.
 
     Parameters
     ----------
@@ -52,7 +53,8 @@ def word_distance(
     if rule == "first":
         steps = _first_distance(passage, question_words, candidate_words)
         return steps / (len(passage) - 1)
-    # For each question word: the fewest steps from any of its occurrences to any word of the candidate.
+    # For each question word: the fewest steps from any of its occurrences to any word of the
+    # candidate.
     nearest = [
         min(abs(i - j) for i, token in enumerate(passage) if token == word for j in answer_places)
         for word in question_words

@@ -130,13 +130,16 @@ def query_count(question: ClozeQuestion, candidate: Tokens) -> int:
 
 
 def context_name(left: int, right: int) -> str:
-    """Return the name of the feature that compares this many tokens on the left and on the right."""
+    """Return the name of the feature that compares this many tokens on the left and on the
+    right.
+    """
     parts = [f"{size} {side}" for size, side in ((left, "left"), (right, "right")) if size]
     return f"context: {', '.join(parts)}"
 
 
 def context_sizes(question: ClozeQuestion, passage: Tokens, mention: Mention) -> tuple[int, int]:
-    """Return how many tokens next to the gap, on the left and on the right, are also next to a mention.
+    """Return how many tokens next to the gap, on the left and on the right, are also next to a
+    mention.
 
     Examples
     --------
@@ -154,7 +157,9 @@ def context_sizes(question: ClozeQuestion, passage: Tokens, mention: Mention) ->
 
 
 def nearest_steps(passage: Tokens, word: Hashable, mention: Mention, reach: int) -> int:
-    """Return the distance of a word's nearest occurrence to the nearer end of a mention, at most `reach`."""
+    """Return the distance of a word's nearest occurrence to the nearer end of a mention, at most
+    `reach`.
+    """
     ends = mention.start, mention.stop - 1
     return min(
         [reach, *(abs(i - end) for i, token in enumerate(passage) if token == word for end in ends)]

@@ -1,10 +1,12 @@
-"""Lesson 16: evidence in sentences, in plain Python: how much of question and candidate a part of the passage has.
+"""Lesson 16: evidence in sentences, in plain Python: how much of question and candidate a part of
+the passage has.
 
-Texts are lists of tokens, passages lists of sentences. A word's weight is an integer, larger for rarer words; a
-function `weight` returns it. Sums of integers have no order, so a ratio is rounded only once.
+Texts are lists of tokens, passages lists of sentences. A word's weight is an integer, larger for
+rarer words; a function `weight` returns it. Sums of integers have no order, so a ratio is rounded
+only once.
 
-Q and A are the sets of content words of question and candidate, N is A without Q, and cov(X) of a region is the
-share of the weight of X that the region has.
+Q and A are the sets of content words of question and candidate, N is A without Q, and cov(X) of a
+region is the share of the weight of X that the region has.
 """
 
 from __future__ import annotations
@@ -28,7 +30,9 @@ def content_set(tokens: Sequence[Hashable], stop_words: Collection[Hashable]) ->
 
 
 def new_words(candidate: set[Hashable], question: set[Hashable]) -> set[Hashable]:
-    """Return N: the candidate's words that are not in the question, or all of them if nothing is left."""
+    """Return N: the candidate's words that are not in the question, or all of them if nothing is
+    left.
+    """
     return candidate - question or candidate
 
 
@@ -50,7 +54,9 @@ def coverage(words: Collection[Hashable], region: Collection[Hashable], weight: 
 
 
 def regions_of(sentences: Sequence[Sequence[Hashable]], size: int) -> list[set[Hashable]]:
-    """Return the words of the regions of `size` sentences that begin at each sentence; the last are shorter."""
+    """Return the words of the regions of `size` sentences that begin at each sentence; the last
+    are shorter.
+    """
     return [{w for own in sentences[i : i + size] for w in own} for i in range(len(sentences))]
 
 
@@ -101,7 +107,9 @@ def at_question(
     words: set[Hashable],
     weight: Weight,
 ) -> float:
-    """Return cov(words) of the first region with the largest cov(Q), 0 if no region has a word of Q."""
+    """Return cov(words) of the first region with the largest cov(Q), 0 if no region has a word
+    of Q.
+    """
     best = best_region(regions, question, weight)
     return coverage(words, regions[best], weight) if best >= 0 else 0.0
 
@@ -109,7 +117,9 @@ def at_question(
 def best_region(
     regions: Sequence[Collection[Hashable]], words: set[Hashable], weight: Weight
 ) -> int:
-    """Return the first region that has the largest weight of these words, -1 if no region has one of them."""
+    """Return the first region that has the largest weight of these words, -1 if no region has
+    one of them.
+    """
     sums = [weight_in(words, region, weight) for region in regions]
     return sums.index(max(sums)) if any(sums) else -1
 
@@ -149,7 +159,8 @@ def around_question(
 
 
 def mean_jaccard(words: set[Hashable], others: Sequence[set[Hashable]]) -> float:
-    """Return the mean of ``|X n Y| / |X u Y|`` over the words of the other candidates, 0 for two empty sets.
+    """Return the mean of ``|X n Y| / |X u Y|`` over the words of the other candidates, 0 for two
+    empty sets.
 
     Examples
     --------
@@ -165,7 +176,8 @@ def mean_jaccard(words: set[Hashable], others: Sequence[set[Hashable]]) -> float
 def turns_of(
     speakers: Sequence[int], turns: Sequence[int], asked: int
 ) -> tuple[list[int], list[int], list[int]]:
-    """Return the sentences of the turns of a speaker, of the speaker's last two turns, and of others' turns.
+    """Return the sentences of the turns of a speaker, of the speaker's last two turns, and of
+    others' turns.
 
     `speakers` and `turns` are numbers, -1 outside turns; `asked` is -1 if no speaker is named.
 

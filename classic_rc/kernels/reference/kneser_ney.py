@@ -1,10 +1,11 @@
 """Lesson 12: interpolated modified Kneser-Ney, in plain Python.
 
-The idea: subtract a little from every count of a long n-gram, and give what is left to the next shorter one. A
-shorter n-gram is not judged by how often it occurs but by how many different words precede it.
+The idea: subtract a little from every count of a long n-gram, and give what is left to the next
+shorter one. A shorter n-gram is not judged by how often it occurs but by how many different words
+precede it.
 
-Texts are lists of words. Counts are in dictionaries with tuples as keys. Each probability is computed on request by
-the recursion of Chen and Goodman 1998.
+Texts are lists of words. Counts are in dictionaries with tuples as keys. Each probability is
+computed on request by the recursion of Chen and Goodman 1998.
 """
 
 from __future__ import annotations
@@ -50,7 +51,9 @@ class ReferenceKneserNey:
                 self.followers[tuple(context)][word] = count
 
     def probability(self, word: str, context: NGram) -> float:
-        """Return the probability of a word after a context; only the context's last n - 1 words count."""
+        """Return the probability of a word after a context; only the context's last n - 1 words
+        count.
+        """
         context = context[max(len(context) - self.order + 1, 0) :]
         word = word if word in self.vocabulary else "<unk>"
         lower = self.probability(word, context[1:]) if context else 1 / len(self.vocabulary)
@@ -67,7 +70,9 @@ class ReferenceKneserNey:
         return self.discounts[len(context)][min(count, 3) - 1] if count else 0.0
 
     def _adjusted_counts(self, texts: Sequence[Sequence[str]]) -> list[Counter[NGram]]:
-        """The longest n-grams keep their counts; shorter ones get how many distinct words precede them."""
+        """The longest n-grams keep their counts; shorter ones get how many distinct words
+        precede them.
+        """
         raw: list[Counter[NGram]] = [Counter() for _ in range(self.order)]
         for text in texts:
             for k in range(1, self.order + 1):

@@ -1,6 +1,7 @@
 """Lesson 11: the components of the lexical matcher of Smith et al. 2015, in plain Python.
 
-Passages, questions and candidates are lists of tokens. Weights are fixed-point integers, one per passage token.
+Passages, questions and candidates are lists of tokens. Weights are fixed-point integers, one per
+passage token.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from classic_rc.kernels.weights import inverse_count_weight
 
 
 def smoothed_weights(passage: Sequence[Hashable]) -> list[int]:
-    """Return ``ln(1 + 1 / (1 + C))`` for each token, where C is how often its word occurs in the passage.
+    """Return ``ln(1 + 1 / (1 + C))`` for each token, where C is how often its word occurs in the
+    passage.
 
     Examples
     --------
@@ -32,8 +34,8 @@ def window_sum(
 ) -> int:
     """Return the sum of the best windows of all sizes, with smoothed inverse counts as weights.
 
-    A passage shorter than a window is one window. Without `last_window`, the window at the end of the passage is
-    left out if there is another one, as in the released code.
+    A passage shorter than a window is one window. Without `last_window`, the window at the end of
+    the passage is left out if there is another one, as in the released code.
     """
     matched = _matched_weights(passage, question, candidate, smoothed_weights(passage))
     total = 0
@@ -89,10 +91,11 @@ def best_sentences(
 def occurrence_distance(
     passage: Sequence[Hashable], question: Sequence[Hashable], candidate: Sequence[Hashable]
 ) -> float:
-    """Return the mean distance from question words to the candidate's words, as a share of the passage's length.
+    """Return the mean distance from question words to the candidate's words, as a share of the
+    passage's length.
 
-    Each occurrence of a question word counts the steps to the nearest candidate word plus one. Unlike in lesson 2,
-    a word may belong to both.
+    Each occurrence of a question word counts the steps to the nearest candidate word plus one.
+    Unlike in lesson 2, a word may belong to both.
 
     Returns
     -------

@@ -11,9 +11,9 @@ def binary_objective(
 ) -> tuple[float, list[float]]:
     """Return the penalised log loss of binary logistic regression, and its gradient.
 
-    A row x is right with the probability p = 1 / (1 + exp(-w x)). Its loss is -log p if it is right, and
-    -log(1 - p) if it is wrong; the penalty is w w / 2C. This is LIBLINEAR's objective (Fan et al. 2008, equation 1)
-    divided by C.
+    A row x is right with the probability p = 1 / (1 + exp(-w x)). Its loss is -log p if it is
+    right, and -log(1 - p) if it is wrong; the penalty is w w / 2C. This is LIBLINEAR's objective
+    (Fan et al. 2008, equation 1) divided by C.
 
     Parameters
     ----------
@@ -52,8 +52,8 @@ def conditional_objective(
 ) -> tuple[float, list[float]]:
     """Return the penalised log loss of conditional logit, and its gradient.
 
-    Row j of a question is its right one with the probability p_j = exp(w x_j) / sum_k exp(w x_k) (McFadden 1974).
-    The question's loss is -log p of the right row; the penalty is w w / 2C.
+    Row j of a question is its right one with the probability p_j = exp(w x_j) / sum_k exp(w x_k)
+    (McFadden 1974). The question's loss is -log p of the right row; the penalty is w w / 2C.
 
     Parameters
     ----------

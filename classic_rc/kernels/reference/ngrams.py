@@ -32,7 +32,8 @@ def ngram_share(
 
 
 def common_subsequence(left: Sequence[Hashable], right: Sequence[Hashable]) -> int:
-    """Return the length of the longest common subsequence of two texts, by the classical recurrence.
+    """Return the length of the longest common subsequence of two texts, by the classical
+    recurrence.
 
     Examples
     --------

@@ -1,4 +1,6 @@
-"""Lesson 5: phrases, in plain Python: where, how often and how long a passage has a candidate's token sequence."""
+"""Lesson 5: phrases, in plain Python: where, how often and how long a passage has a candidate's
+token sequence.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ def phrase_starts(passage: Sequence[Hashable], candidate: Sequence[Hashable]) ->
 def phrase_count(passage: Sequence[Hashable], candidate: Sequence[Hashable]) -> int:
     """Return how often the candidate's token sequence occurs in the passage.
 
-    Hermann et al. 2015, section 3.1: the maximum frequency baselines answer with the candidate mentioned most.
+    Hermann et al. 2015, section 3.1: the maximum frequency baselines answer with the candidate
+    mentioned most.
 
     Examples
     --------
@@ -29,7 +32,8 @@ def phrase_count(passage: Sequence[Hashable], candidate: Sequence[Hashable]) -> 
 
 
 def longest_run(passage: Sequence[Hashable], candidate: Sequence[Hashable]) -> int:
-    """Return the length of the longest run of the candidate's tokens that occurs verbatim in the passage.
+    """Return the length of the longest run of the candidate's tokens that occurs verbatim in the
+    passage.
 
     Examples
     --------

@@ -1,4 +1,6 @@
-"""Lesson 17: words near each other, in plain Python: windows that have words of two sets, and distances."""
+"""Lesson 17: words near each other, in plain Python: windows that have words of two sets, and
+distances.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,8 @@ def pair_window(
 ) -> tuple[int, int]:
     """Return the best product and the best least of two sums over the windows of a passage.
 
-    A window's sums are those of the inverse counts of its tokens in the question's words and in the candidate's. In
-    the product, each is at most 3.
+    A window's sums are those of the inverse counts of its tokens in the question's words and in the
+    candidate's. In the product, each is at most 3.
 
     Returns
     -------

@@ -9,10 +9,11 @@ from itertools import pairwise
 def span_overlap(
     sentence: Sequence[Hashable], question: Sequence[Hashable], first: int, last: int
 ) -> int:
-    """Count the distinct words and bigrams of the question that the sentence has outside ``sentence[first:last]``.
+    """Count the distinct words and bigrams of the question that the sentence has outside
+    ``sentence[first:last]``.
 
-    Rajpurkar et al. 2016, section 5.1. The paper does not say whether types or tokens count; here types do. A
-    bigram does not cross the span: its two words are on the same side.
+    Rajpurkar et al. 2016, section 5.1. The paper does not say whether types or tokens count; here
+    types do. A bigram does not cross the span: its two words are on the same side.
 
     Examples
     --------

@@ -11,10 +11,10 @@ def surface_features(
 ) -> dict[object, float]:
     """Return every feature of one candidate, as the papers and the release define them.
 
-    Merkhofer et al. 2018 (MITRE at SemEval-2018 Task 11) use lengths, shared words, and the candidate's words, by
-    themselves and paired with words of passage and question. Khashabi et al. 2018 (MultiRC): the released SurfaceLR
-    counts the pairs of equal tokens in passage and question, and the candidate's words that the passage has more
-    often than average.
+    Merkhofer et al. 2018 (MITRE at SemEval-2018 Task 11) use lengths, shared words, and the
+    candidate's words, by themselves and paired with words of passage and question. Khashabi et al.
+    2018 (MultiRC): the released SurfaceLR counts the pairs of equal tokens in passage and question,
+    and the candidate's words that the passage has more often than average.
 
     Parameters
     ----------
@@ -24,7 +24,8 @@ def surface_features(
     Returns
     -------
     dict
-        Feature values by name. The name of a feature of one or two words is a tuple, and its value is 1.
+        Feature values by name. The name of a feature of one or two words is a tuple, and its value
+        is 1.
 
     Examples
     --------
@@ -45,8 +46,8 @@ def surface_features(
         features["answer", word] = 1
         if word in passage:
             features["text-answer", word] = 1
-        # The release's "average" is types over tokens. Unless all words are distinct, it is below 1: then every
-        # shared word exceeds it.
+        # The release's "average" is types over tokens. Unless all words are distinct, it is below
+        # 1: then every shared word exceeds it.
         if passage and Counter(passage)[word] > len(set(passage)) / len(passage):
             features["prominent", word] = 1
             features["prominent candidate words in passage"] += 1

@@ -23,8 +23,9 @@ def sliding_window_distance(
 ) -> float:
     """Return a candidate's score: the best window's weight minus a multiple of the word distance.
 
-    Richardson et al. 2013, Algorithms 1 and 2. The paper subtracts the distance once; the authors' released scores
-    subtract it 10 times for MC160 and 11 times for MC500. The answer is the candidate with the largest score.
+    Richardson et al. 2013, Algorithms 1 and 2. The paper subtracts the distance once; the authors'
+    released scores subtract it 10 times for MC160 and 11 times for MC500. The answer is the
+    candidate with the largest score.
 
     Parameters
     ----------
@@ -32,14 +33,16 @@ def sliding_window_distance(
     window, counts
         As in :func:`~classic_rc.kernels.reference.sliding_window`. Stop words count in windows.
     stop_words, distance
-        As in :func:`~classic_rc.kernels.reference.word_distance`, which calls the second one `rule`.
+        As in :func:`~classic_rc.kernels.reference.word_distance`, which calls the second one
+        `rule`.
     distance_weight : float
         The cost of a distance as long as the passage, in units of the window's weight.
 
     Returns
     -------
     float
-        The score of the solver :class:`~classic_rc.solvers.sliding.SlidingWindowDistance`, equal to the bit.
+        The score of the solver :class:`~classic_rc.solvers.sliding.SlidingWindowDistance`, equal to
+        the bit.
 
     Examples
     --------

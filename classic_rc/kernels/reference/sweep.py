@@ -17,8 +17,9 @@ def window_sweep(
 ) -> list[int]:
     """Return the weight of the best window of each size.
 
-    Lai et al. 2017 (RACE) use one window size for all questions. To tune it, one needs the scores of every size.
-    A window of n + 1 tokens is a window of n tokens and the next token, so each size costs one addition per window.
+    Lai et al. 2017 (RACE) use one window size for all questions. To tune it, one needs the scores
+    of every size. A window of n + 1 tokens is a window of n tokens and the next token, so each size
+    costs one addition per window.
 
     Parameters
     ----------
@@ -31,7 +32,8 @@ def window_sweep(
     Returns
     -------
     list of int
-        For each size, the result of :func:`~classic_rc.kernels.reference.sliding_window` with that window.
+        For each size, the result of :func:`~classic_rc.kernels.reference.sliding_window` with that
+        window.
 
     Examples
     --------

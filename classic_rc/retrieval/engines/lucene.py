@@ -1,4 +1,6 @@
-"""The engine for Apache Lucene in Java: it writes indexes in the order of the sentences and reads existing ones."""
+"""The engine for Apache Lucene in Java: it writes indexes in the order of the sentences and
+reads existing ones.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ def english_analyzer() -> Any:
 
 
 def open_directory(folder: str | None) -> Any:
-    """Return Lucene's directory for a folder, which is created if missing, or a directory in memory."""
+    """Return Lucene's directory for a folder, which is created if missing, or a directory in
+    memory.
+    """
     if folder is None:
         return java_class("org.apache.lucene.store.ByteBuffersDirectory")()
     path = java_class("java.io.File")(folder).toPath()
@@ -45,11 +49,14 @@ def open_directory(folder: str | None) -> Any:
 
 
 def write_index(directory: Any, sentences: Iterable[str]) -> None:
-    """Write an index in which a sentence's number is its document's number; on any error nothing is written."""
+    """Write an index in which a sentence's number is its document's number; on any error nothing
+    is written.
+    """
     config = java_class("org.apache.lucene.index.IndexWriterConfig")(english_analyzer())
     config.setOpenMode(java_class("org.apache.lucene.index.IndexWriterConfig$OpenMode").CREATE)
     config.setRAMBufferSizeMB(_BUFFER_MB)
-    # Lucene's default policy merges segments that are not adjacent, which would change the order of documents.
+    # Lucene's default policy merges segments that are not adjacent, which would change the order of
+    # documents.
     config.setMergePolicy(java_class("org.apache.lucene.index.LogDocMergePolicy")())
     writer = java_class("org.apache.lucene.index.IndexWriter")(directory, config)
     try:
@@ -111,7 +118,8 @@ class LuceneSearcher:
         self._builder = java_class("org.apache.lucene.search.BooleanQuery$Builder")
         occur = java_class("org.apache.lucene.search.BooleanClause$Occur")
         self._must, self._filter = occur.MUST, occur.FILTER
-        # A query may be as long as a passage, beyond Lucene's default limit. Lucene 9 moved the setter.
+        # A query may be as long as a passage, beyond Lucene's default limit. Lucene 9 moved the
+        # setter.
         limited = searcher
         if not hasattr(searcher, "setMaxClauseCount"):
             limited = java_class("org.apache.lucene.search.BooleanQuery")
@@ -125,14 +133,17 @@ class LuceneSearcher:
     def search_constrained_queries(
         self, question: str, options: Sequence[str]
     ) -> Iterator[tuple[int, float]]:
-        """Yield for each option the best document with a term of both sides, and its score, or (-1, 0)."""
+        """Yield for each option the best document with a term of both sides, and its score, or
+        (-1, 0).
+        """
         of_question = self._parse(question)
         for option in options:
             of_option = None if of_question is None else self._parse(option)
             if of_option is None:
                 yield _NO_HIT
                 continue
-            # Both sides are filters and one joint query scores. Two scoring sides would be rounded separately.
+            # Both sides are filters and one joint query scores. Two scoring sides would be rounded
+            # separately.
             query = self._builder()
             query.add(self._parse(f"{question} {option}"), self._must)
             query.add(of_question, self._filter)
@@ -140,7 +151,9 @@ class LuceneSearcher:
             yield next(iter(self._run(query.build(), 1)), _NO_HIT)
 
     def explanations(self, text: str, document: int) -> list[tuple[str, int, dict[str, Any]]]:
-        """Return the terms of `text` that the document has, their counts in `text`, and what each adds."""
+        """Return the terms of `text` that the document has, their counts in `text`, and what
+        each adds.
+        """
         term = java_class("org.apache.lucene.index.Term")
         term_query = java_class("org.apache.lucene.search.TermQuery")
         boosted = java_class("org.apache.lucene.search.BoostQuery")
@@ -169,12 +182,13 @@ _READABLE_RELEASES = "Lucene reads indexes of its own release and of the one bef
 class Lucene(Engine):
     """Apache Lucene, release 8 or later: its analyzer, its index, its scores.
 
-    It scores with ``bm25`` only: since release 7 Lucene's ClassicSimilarity has neither coordination nor query
-    norm, so it no longer gives the scores of ``classic``. Java starts on first use, in the process that uses it,
-    and does not survive a fork; worker processes must be spawned.
+    It scores with ``bm25`` only: since release 7 Lucene's ClassicSimilarity has neither
+    coordination nor query norm, so it no longer gives the scores of ``classic``. Java starts on
+    first use, in the process that uses it, and does not survive a fork; worker processes must be
+    spawned.
 
-    The jars may be pyserini's, but its searcher is not used: it rounds scores to 1e-4 and then changes equal ones
-    to make them differ. This engine returns Lucene's own scores.
+    The jars may be pyserini's, but its searcher is not used: it rounds scores to 1e-4 and then
+    changes equal ones to make them differ. This engine returns Lucene's own scores.
 
     Parameters
     ----------
@@ -206,9 +220,9 @@ class Lucene(Engine):
     ) -> Self:
         """Open an index of Lucene or Anserini. Nothing is written or locked.
 
-        Each document counts as a sentence, whatever it contains: its text is what `field` stores, else what the
-        field ``raw`` stores. Queries are analyzed by the EnglishAnalyzer, as Anserini's indexes usually are; in an
-        index with other terms they find little.
+        Each document counts as a sentence, whatever it contains: its text is what `field` stores,
+        else what the field ``raw`` stores. Queries are analyzed by the EnglishAnalyzer, as
+        Anserini's indexes usually are; in an index with other terms they find little.
         """
         engine = cls(similarity=similarity, place=place)
         engine._field, engine._is_read_only = field, True
@@ -280,14 +294,18 @@ class Lucene(Engine):
         return text
 
     def top(self, queries: Sequence[str], k: int = 10) -> Hits:
-        """Return up to `k` best sentences for each query, among those that share an index term with it."""
+        """Return up to `k` best sentences for each query, among those that share an index term
+        with it.
+        """
         check_depth(k)
         self._ready()
         with java_errors("search", self.place):
             return Hits.of(self._searcher.best(query, k) for query in queries)
 
     def best_constrained(self, questions: Sequence[str], options: Sequence[Sequence[str]]) -> Best:
-        """Return the best sentence for each option with an index term of the question and one of the option."""
+        """Return the best sentence for each option with an index term of the question and one of
+        the option.
+        """
         self._ready()
         with java_errors("search", self.place):
             return Best.of(

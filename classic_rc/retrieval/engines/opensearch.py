@@ -1,4 +1,6 @@
-"""The engine for OpenSearch clusters: an index is created, filled, checked and searched, request by request."""
+"""The engine for OpenSearch clusters: an index is created, filled, checked and searched, request
+by request.
+"""
 
 from __future__ import annotations
 
@@ -57,10 +59,12 @@ _FIRST_WAIT, _LONGEST_WAIT = 1, 30
 class OpenSearch(Engine):
     """Sentences in an index of an OpenSearch cluster, which searches and scores them.
 
-    Scores are the cluster's own, from the statistics of all shards together (``dfs_query_then_fetch``). From
-    release 3 on they equal Lucene's. Earlier releases give ``k1 + 1`` times as much: the order is the same, but
-    thresholds are not. The address and the credentials come from environment variables: see
-    :class:`~classic_rc.retrieval.engines.opensearch_cluster.Access`. The engine connects on first use.
+    Scores are the cluster's own, from the statistics of all shards together
+    (``dfs_query_then_fetch``). From release 3 on they equal Lucene's. Earlier releases give ``k1 +
+    1`` times as much: the order is the same, but thresholds are not. The address and the
+    credentials come from environment variables: see
+    :class:`~classic_rc.retrieval.engines.opensearch_cluster.Access`. The engine connects on first
+    use.
 
     Parameters
     ----------
@@ -74,7 +78,8 @@ class OpenSearch(Engine):
     replicas : int, default=0
         The number of copies of each shard, made when all sentences are indexed.
     overwrite : bool, default=False
-        Whether to replace a finished index of this name. An index that this package did not make is never replaced.
+        Whether to replace a finished index of this name. An index that this package did not make is
+        never replaced.
     timeout : float, default=60
         Timeout of one request, in seconds.
     retries : int, default=6
@@ -129,7 +134,9 @@ class OpenSearch(Engine):
     def open(
         cls, place: str, *, similarity: str | Similarity | None = None, timeout: float = 60.0
     ) -> Self:
-        """Return a read-only engine over an index that this package made; it has its own similarity."""
+        """Return a read-only engine over an index that this package made; it has its own
+        similarity.
+        """
         engine = cls(place, timeout=timeout)
         note, settings = engine._look() or engine._refuse("no such index")
         if note is None:
@@ -168,7 +175,9 @@ class OpenSearch(Engine):
 
     @property
     def signature(self) -> str:
-        """The signature of every engine, plus the cluster's release once it is known: scores differ by release."""
+        """The signature of every engine, plus the cluster's release once it is known: scores
+        differ by release.
+        """
         return ":".join(filter(None, (super().signature, self._release)))
 
     @property
@@ -192,8 +201,8 @@ class OpenSearch(Engine):
     def index(self, sentences: Iterable[str]) -> Self:
         """Send the sentences to a new index, about 4 MB per request.
 
-        An interrupted build stays unfinished on the cluster: it cannot be opened, and the next build replaces it. A
-        finished index is write-protected.
+        An interrupted build stays unfinished on the cluster: it cannot be opened, and the next
+        build replaces it. A finished index is write-protected.
         """
         if self._is_read_only:
             raise UsageError(
@@ -227,7 +236,8 @@ class OpenSearch(Engine):
             with self._cluster.errors():
                 self._cluster.client.indices.create(index=self.place, body=body)
         except DataError as error:
-            # If the answer to the first attempt was lost, the second one finds the index of the first.
+            # If the answer to the first attempt was lost, the second one finds the index of the
+            # first.
             if "resource_already_exists" not in str(error):
                 raise
             self._check_build(note)
@@ -287,7 +297,8 @@ class OpenSearch(Engine):
             self._cluster.client.indices.delete(index=self.place, ignore=404)
 
     def _look(self) -> tuple[Body | None, Body] | None:
-        """Return this package's note on the index and the index's settings, or None if there is no such index.
+        """Return this package's note on the index and the index's settings, or None if there is no
+        such index.
 
         The note is None if this package did not make the index.
         """
@@ -331,7 +342,9 @@ class OpenSearch(Engine):
         return str(answer["_source"]["text"])
 
     def top(self, queries: Sequence[str], k: int = 10) -> Hits:
-        """Return for each query up to `k` best sentences (k <= 10,000) that share an index term with it."""
+        """Return for each query up to `k` best sentences (k <= 10,000) that share an index term
+        with it.
+        """
         check_depth(k, _MAX_HITS)
         with_text = self._texts is not None
         return Hits.of(
@@ -339,7 +352,9 @@ class OpenSearch(Engine):
         )
 
     def best_constrained(self, questions: Sequence[str], options: Sequence[Sequence[str]]) -> Best:
-        """Return the best sentence for each option with an index term of the question and one of the option."""
+        """Return the best sentence for each option with an index term of the question and one of
+        the option.
+        """
         pairs = zip(questions, options, strict=True)
         found = self._search(
             constrained_search(question, option) for question, own in pairs for option in own
@@ -353,7 +368,9 @@ class OpenSearch(Engine):
         depth: int,
         overlap: str | Analyzer,
     ) -> Best:
-        """See :meth:`Engine.best_among_top`; the hits come with their texts, which saves a request per sentence."""
+        """See :meth:`Engine.best_among_top`; the hits come with their texts, which saves a
+        request per sentence.
+        """
         self._texts = {}
         try:
             return super().best_among_top(questions, options, depth, overlap)
@@ -361,7 +378,9 @@ class OpenSearch(Engine):
             self._texts = None
 
     def term_facts(self, query: str, sentence: int) -> QueryFacts:
-        """See :meth:`Engine.term_facts`. Each term is one search; a server without explanations has no counts."""
+        """See :meth:`Engine.term_facts`. Each term is one search; a server without explanations
+        has no counts.
+        """
         self.check_number(sentence)
         with self._cluster.errors():
             body = {"field": "text", "text": query}
@@ -377,7 +396,9 @@ class OpenSearch(Engine):
         return read_explanations(explained, self.n_sentences)
 
     def _search(self, searches: Iterable[Body], k: int = 1) -> Iterator[list[tuple[int, float]]]:
-        """Yield the hits of each search, as pairs of number and score, in the order of the searches."""
+        """Yield the hits of each search, as pairs of number and score, in the order of the
+        searches.
+        """
         waiting, work = iter(searches), max(1, self.n_sentences)
         size = max(1, min(_SEARCHES_PER_REQUEST, _HITS_PER_REQUEST // k, _WORK_PER_REQUEST // work))
         while batch := list(islice(waiting, size)):
@@ -391,7 +412,8 @@ class OpenSearch(Engine):
     def _ask(self, searches: list[Body]) -> list[list[Body]]:
         """Return the hits of each search, scored with the statistics of all shards together.
 
-        The cluster runs the searches of a request in parallel. Those without a complete answer are repeated.
+        The cluster runs the searches of a request in parallel. Those without a complete answer are
+        repeated.
         """
         answers: list[Body] = [{}] * len(searches)
         ahead = list(range(len(searches)))

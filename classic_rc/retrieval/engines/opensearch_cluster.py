@@ -1,4 +1,6 @@
-"""The connection to an OpenSearch cluster, with retries and clear errors, and the requests of the engine."""
+"""The connection to an OpenSearch cluster, with retries and clear errors, and the requests of
+the engine.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ _NOT_OPENSEARCH = "the server is not OpenSearch"
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Access:
-    """The address of a cluster and the credentials. It has no ``repr``, so no secret appears in a message."""
+    """The address of a cluster and the credentials. It has no ``repr``, so no secret appears in
+    a message.
+    """
 
     urls: tuple[str, ...]  # one or several nodes: "https://node-1:9200"
     user: str | None = None
@@ -85,7 +89,9 @@ def _variable(name: str) -> str:
 
 
 def _find_url_fault(url: str) -> str | None:
-    """Return what is wrong with an address, or None; never quote it, as it may contain a password."""
+    """Return what is wrong with an address, or None; never quote it, as it may contain a
+    password.
+    """
     try:
         parts = urlsplit(url)
         parts.port  # noqa: B018 - reading it checks it
@@ -101,10 +107,10 @@ def _find_url_fault(url: str) -> str | None:
 class Cluster:
     """A connection to a cluster; the constructor checks that the cluster answers.
 
-    opensearch-py repeats a request up to `retries` times if the cluster refused it for the moment (status 429 or
-    5xx) or the connection was lost, but not the first request, so that a wrong address is reported at once. `name`
-    has the addresses, as messages show them; `release` is ``"opensearch-3.8.0"``, or None if the user may not see
-    it.
+    opensearch-py repeats a request up to `retries` times if the cluster refused it for the moment
+    (status 429 or 5xx) or the connection was lost, but not the first request, so that a wrong
+    address is reported at once. `name` has the addresses, as messages show them; `release` is
+    ``"opensearch-3.8.0"``, or None if the user may not see it.
     """
 
     def __init__(self, access: Access, *, timeout: float, retries: int) -> None:
@@ -114,7 +120,8 @@ class Cluster:
             raise MissingPackageError(
                 "opensearch-py", needed_for="engine opensearch", extra="opensearch"
             ) from None
-        # The client logs each failure with a traceback, which Python prints if logging is not set up.
+        # The client logs each failure with a traceback, which Python prints if logging is not set
+        # up.
         log = logging.getLogger("opensearch")
         if not log.handlers:
             log.addHandler(logging.NullHandler())
@@ -229,8 +236,9 @@ Body = dict[str, Any]
 def index_body(similarity: BM25, shards: int, note: Body) -> Body:
     """Return the settings and the mapping of a new index.
 
-    BM25's constants and the analyzer are set explicitly, so defaults of the cluster or of a template do not apply.
-    Terms are indexed with their counts and without positions, which no query here needs.
+    BM25's constants and the analyzer are set explicitly, so defaults of the cluster or of a
+    template do not apply. Terms are indexed with their counts and without positions, which no query
+    here needs.
     """
     bm25 = {"type": "BM25", "k1": similarity.k1, "b": similarity.b}
     english = {"type": "english", "stopwords": "_english_"}
@@ -255,16 +263,20 @@ def index_body(similarity: BM25, shards: int, note: Body) -> Body:
 
 
 def similarity_of(settings: Body) -> BM25:
-    """Return the similarity of an index that :func:`index_body` made, from its settings on the cluster."""
+    """Return the similarity of an index that :func:`index_body` made, from its settings on the
+    cluster.
+    """
     constants = settings["similarity"][_NAME]
     return BM25(k1=float(constants["k1"]), b=float(constants["b"]))
 
 
 def create_action(numbered: tuple[int, str]) -> tuple[str, str]:
-    """Return the two lines that create the document of a sentence, for opensearch-py's bulk helpers.
+    """Return the two lines that create the document of a sentence, for opensearch-py's bulk
+    helpers.
 
-    A document's id is the sentence's number, and a document is created, never replaced. So a sentence that is sent
-    twice because an answer was lost changes nothing, not even the statistics of terms.
+    A document's id is the sentence's number, and a document is created, never replaced. So a
+    sentence that is sent twice because an answer was lost changes nothing, not even the statistics
+    of terms.
     """
     number, sentence = numbered
     # A template is six times as fast as encoding the two objects.
@@ -286,10 +298,11 @@ def query_search(query: str, k: int, *, with_text: bool = False) -> Body:
 
 
 def constrained_search(question: str, option: str) -> Body:
-    """Return the search for the best sentence for ``question + " " + option`` that has a term of each.
+    """Return the search for the best sentence for ``question + " " + option`` that has a term of
+    each.
 
-    The constraints are filters and do not change the score: a word of both question and option counts twice, as in
-    the plain query.
+    The constraints are filters and do not change the score: a word of both question and option
+    counts twice, as in the plain query.
     """
     return _search(
         _match_query(f"{question} {option}"), [_match_query(question), _match_query(option)], 1
@@ -297,7 +310,9 @@ def constrained_search(question: str, option: str) -> Body:
 
 
 def term_search(term: str, count: int, number: int) -> Body:
-    """Return the search for what a term with `count` occurrences in a query adds to one sentence's score."""
+    """Return the search for what a term with `count` occurrences in a query adds to one
+    sentence's score.
+    """
     scored = {"term": {"text": {"value": term, "boost": count}}}
     search = _search(scored, [{"ids": {"values": [str(number)]}}], 1)
     return search | {"explain": True, "stored_fields": []}

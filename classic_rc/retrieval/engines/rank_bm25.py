@@ -22,11 +22,12 @@ from classic_rc.retrieval.similarity import Okapi
 
 
 class RankBM25(Engine):
-    """``rank_bm25.BM25Okapi``: each query is scored against every sentence, in a Python loop over its terms.
+    """``rank_bm25.BM25Okapi``: each query is scored against every sentence, in a Python loop over
+    its terms.
 
-    A term in half of the sentences has weight 0. A term in more of them gets a share of the mean idf, which may be
-    negative: with few sentences, such as those of a passage, scores can be zero or less. This engine is never a
-    default.
+    A term in half of the sentences has weight 0. A term in more of them gets a share of the mean
+    idf, which may be negative: with few sentences, such as those of a passage, scores can be zero
+    or less. This engine is never a default.
 
     Parameters
     ----------
@@ -77,7 +78,9 @@ class RankBM25(Engine):
         return self._sentences[number]
 
     def top(self, queries: Sequence[str], k: int = 10) -> Hits:
-        """Return up to `k` best sentences for each query, among those that share an index term with it."""
+        """Return up to `k` best sentences for each query, among those that share an index term
+        with it.
+        """
         check_depth(k)
         return Hits.of(self._search(query, k) for query in queries)
 

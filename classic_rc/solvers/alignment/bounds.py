@@ -1,4 +1,6 @@
-"""The best graph of a program. Bounds from each sentence's best graph solve most programs, and HiGHS the rest."""
+"""The best graph of a program. Bounds from each sentence's best graph solve most programs, and
+HiGHS the rest.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +19,19 @@ from classic_rc.solvers.alignment.program import (
 )
 
 _SLACK = 1e-9
-"""Bounds add up in another order than objectives, so a bound this far below the best value may still be as good."""
+"""Bounds add up in another order than objectives, so a bound this far below the best value may
+still be as good.
+"""
 
 
 class SentenceBounds(NamedTuple):
-    """For each sentence, the best graph that uses only this sentence, and upper bounds for all graphs that use it.
+    """For each sentence, the best graph that uses only this sentence, and upper bounds for all
+    graphs that use it.
 
-    The best graph of one sentence has the question chunks whose edges weigh the most (as many as may be active),
-    all their edges, and all option edges of positive weight or, if there are none, the best option edge. This graph
-    may break the limits on edges and copies. Then its value is only an upper bound.
+    The best graph of one sentence has the question chunks whose edges weigh the most (as many as
+    may be active), all their edges, and all option edges of positive weight or, if there are none,
+    the best option edge. This graph may break the limits on edges and copies. Then its value is
+    only an upper bound.
     """
 
     program: Program
@@ -42,7 +48,9 @@ class SentenceBounds(NamedTuple):
     ]  # shape (n_sentences, n_question_chunks): the best graph's question chunks
 
     def best_single(self) -> int | None:
-        """Return the sentence with the best graph that breaks no limit, or None if all graphs break one."""
+        """Return the sentence with the best graph that breaks no limit, or None if all graphs
+        break one.
+        """
         values = np.where(self.exact, self.values, -np.inf)
         best = int(values.argmax()) if len(values) else 0
         return best if len(values) and np.isfinite(values[best]) else None
@@ -53,7 +61,9 @@ class SentenceBounds(NamedTuple):
         return bool(rest <= self.values[best])
 
     def reaching(self, best: int) -> NDArray[np.int64]:
-        """Return the sentences that a graph may use if it is at least as good as the best one of `best`."""
+        """Return the sentences that a graph may use if it is at least as good as the best one of
+        `best`.
+        """
         reach = np.maximum(self.values, self.several)
         return np.flatnonzero(reach >= self.values[best] - _SLACK)
 
@@ -115,8 +125,9 @@ def sentence_bounds(program: Program, constants: Constants) -> SentenceBounds:
     values = np.where(possible, values, -np.inf) + program.bonus
     n_edges = (counts * chosen).sum(axis=1) + np.maximum(n_option, constants.align_option)
     exact = np.isfinite(values) & _keeps_limits(n_edges, program, constants)
-    # For graphs of several sentences, each sentence gets its best question chunks and all its positive option
-    # edges. The bonus for active question chunks counts once, because a chunk may be aligned in several sentences.
+    # For graphs of several sentences, each sentence gets its best question chunks and all its
+    # positive option edges. The bonus for active question chunks counts once, because a chunk may
+    # be aligned in several sentences.
     most_of_question = np.sort(sums, axis=1)[:, max(shape[1] - most, 0) :].sum(axis=1)
     bonuses = constants.question_weight * min(most, int(counts.any(axis=0).sum())) + program.bonus
     several = (
@@ -129,7 +140,9 @@ def sentence_bounds(program: Program, constants: Constants) -> SentenceBounds:
 def _choose_greatest(
     sums: NDArray[np.float64], present: NDArray[np.bool_], required: tuple[int, ...], most: int
 ) -> NDArray[np.bool_]:
-    """Choose `most` elements of each row, the required ones first, then the greatest; only present ones count."""
+    """Choose `most` elements of each row, the required ones first, then the greatest; only
+    present ones count.
+    """
     keys = sums.copy()
     keys[:, list(required)] = np.inf
     ranks = np.argsort(np.argsort(-keys, axis=1, kind="stable"), axis=1)
@@ -139,7 +152,9 @@ def _choose_greatest(
 def _keeps_limits(
     n_edges: NDArray[np.int64], program: Program, constants: Constants
 ) -> NDArray[np.bool_]:
-    """Return which sentences keep the limit on edges and, even if all chunks are active, the limit on copies."""
+    """Return which sentences keep the limit on edges and, even if all chunks are active, the
+    limit on copies.
+    """
     fits = np.ones(len(n_edges), dtype=np.bool_)
     n_texts = int(program.copies.max(initial=0)) + 1
     if constants.max_edges is not None:
@@ -152,8 +167,11 @@ def _keeps_limits(
 
 
 def _bound_several(nets: NDArray[np.float64], constants: Constants) -> NDArray[np.float64]:
-    """Bound graphs of several sentences: each sentence's own net value plus the greatest ones of the others."""
-    # At least one other sentence is added, whatever its value; further ones, up to the limit, if they add to it.
+    """Bound graphs of several sentences: each sentence's own net value plus the greatest ones of
+    the others.
+    """
+    # At least one other sentence is added, whatever its value; further ones, up to the limit, if
+    # they add to it.
     most = len(nets) if constants.max_sentences is None else min(constants.max_sentences, len(nets))
     if most < 2:
         return np.full(len(nets), -np.inf)
@@ -163,7 +181,9 @@ def _bound_several(nets: NDArray[np.float64], constants: Constants) -> NDArray[n
 
 
 def solve(program: Program, constants: Constants, node_limit: int | None = None) -> SolvedProgram:
-    """Find the support graph with the greatest value; HiGHS visits up to `node_limit` nodes of its search tree."""
+    """Find the support graph with the greatest value; HiGHS visits up to `node_limit` nodes of
+    its search tree.
+    """
     if not _is_feasible(program, constants):
         return SolvedProgram(None)
     if not needs_edges(program, constants):
@@ -174,7 +194,8 @@ def solve(program: Program, constants: Constants, node_limit: int | None = None)
         return solve_by_highs(program, constants, node_limit)
     if bounds.proves(best):
         return SolvedProgram(bounds.graph(best))
-    # A better graph can use only sentences that reach the best value so far, so HiGHS gets a smaller program.
+    # A better graph can use only sentences that reach the best value so far, so HiGHS gets a
+    # smaller program.
     solution = solve_by_highs(program.within(bounds.reaching(best)), constants, node_limit)
     return max(solution, SolvedProgram(bounds.graph(best), solution.complete), key=_value)
 

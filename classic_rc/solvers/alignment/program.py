@@ -10,17 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 _DIGITS = 9
-"""Objectives are rounded to this many decimals, so that sums of the same weights in another order are equal."""
+"""Objectives are rounded to this many decimals, so that sums of the same weights in another
+order are equal.
+"""
 _NOISE = 1e-9
 """Weights this close to 0 count as 0: 2/5 - 0.4 must be 0 despite floating-point errors."""
 
 
 class Constants(NamedTuple):
-    """The weights and limits of the program, parameters of :class:`~classic_rc.solvers.AlignmentILP`.
+    """The weights and limits of the program, parameters of
+    :class:`~classic_rc.solvers.AlignmentILP`.
 
-    The defaults there are those of SemanticILP's SimpleMatching solver (allenai/semanticilp, TextILPSolver.scala,
-    Khashabi et al. 2018, AAAI). The comments in :func:`constraint_rows` have the original names of the limits; None
-    turns one off.
+    The defaults there are those of SemanticILP's SimpleMatching solver (allenai/semanticilp,
+    TextILPSolver.scala, Khashabi et al. 2018, AAAI). The comments in :func:`constraint_rows` have
+    the original names of the limits; None turns one off.
     """
 
     offset: float
@@ -40,8 +43,8 @@ class Constants(NamedTuple):
     def question_chunk_bounds(self, n_chunks: int) -> tuple[int, int]:
         """Return the least and the greatest number of active chunks in a question of `n_chunks`.
 
-        A question of one chunk may use it: otherwise the limits of at least one chunk and at most 65 % would
-        exclude each other.
+        A question of one chunk may use it: otherwise the limits of at least one chunk and at most
+        65 % would exclude each other.
         """
         least, most = [0], [n_chunks]
         if self.min_question_chunks is not None:
@@ -55,11 +58,13 @@ class Constants(NamedTuple):
         return max(least), min(most)
 
     def infeasible_value(self, n_chunks: int) -> float:
-        """Return the score of an option without a graph: 1 less than a lower bound for the value of a best graph.
+        """Return the score of an option without a graph: 1 less than a lower bound for the value of
+        a best graph.
 
-        `n_chunks` is the number of the question's chunks. A best graph needs at most one edge for each active
-        question chunk and one for the option, at worst each in its own sentence. The question's edges have positive
-        weights, and the option's edge weighs at least minus the offset.
+        `n_chunks` is the number of the question's chunks. A best graph needs at most one edge for
+        each active question chunk and one for the option, at worst each in its own sentence. The
+        question's edges have positive weights, and the option's edge weighs at least minus the
+        offset.
         """
         n_sentences = max(self.question_chunk_bounds(n_chunks)[0], 1) + 1
         if self.max_sentences is not None:
@@ -70,7 +75,9 @@ class Constants(NamedTuple):
 
 
 class Edges(NamedTuple):
-    """Alignments of the question's or the option's chunks with the passage's chunks, of shape (n_edges,)."""
+    """Alignments of the question's or the option's chunks with the passage's chunks, of shape
+    (n_edges,).
+    """
 
     ends: NDArray[np.int64]  # the chunk of the question or the option
     chunks: NDArray[np.int64]  # the chunk of the passage
@@ -128,7 +135,8 @@ class Graph(NamedTuple):
     def of(cls, program: Program, question: Edges, option: Edges, constants: Constants) -> Graph:
         """Return the graph with these active edges of `program`."""
         graph = cls(question, option, 0.0)
-        # `fsum` makes the sum independent of the edges' order, and adding 0.0 turns a rounded -0.0 into 0.0.
+        # `fsum` makes the sum independent of the edges' order, and adding 0.0 turns a rounded -0.0
+        # into 0.0.
         return graph._replace(
             value=round(fsum(graph.terms(program, constants).values()), _DIGITS) + 0.0
         )
@@ -151,7 +159,9 @@ class Graph(NamedTuple):
 
 
 def positive_edges(weights: NDArray[np.float64]) -> Edges:
-    """Return the edges with positive weight in a matrix with ends as rows and passage chunks as columns."""
+    """Return the edges with positive weight in a matrix with ends as rows and passage chunks as
+    columns.
+    """
     ends, chunks = np.nonzero(weights > _NOISE)
     return Edges(ends, chunks, weights[ends, chunks])
 
@@ -164,9 +174,10 @@ def option_edges(
 ) -> Edges:
     """Return the edges of an option that an optimal graph may need.
 
-    The released code allows option edges of any weight. An edge whose weight is not positive only serves to align
-    an option that has no other edge, so this function keeps the best one of each sentence. An edge to a passage
-    chunk that the limit on copies may exclude cannot replace it; it is kept in addition if it is better.
+    The released code allows option edges of any weight. An edge whose weight is not positive only
+    serves to align an option that has no other edge, so this function keeps the best one of each
+    sentence. An edge to a passage chunk that the limit on copies may exclude cannot replace it; it
+    is kept in addition if it is better.
     """
     positive = positive_edges(weights)
     if not constants.align_option or not weights.size:
@@ -174,7 +185,8 @@ def option_edges(
     # Of each passage chunk only the best end matters, because the option's chunks have no limits.
     best, ends = weights.max(axis=0), weights.argmax(axis=0)
     limited = has_too_many_copies(copies, constants)
-    # `floors` has the best weight of each sentence among the chunks that no limit on copies can exclude.
+    # `floors` has the best weight of each sentence among the chunks that no limit on copies can
+    # exclude.
     floors = np.full(int(sentences.max()) + 1, -np.inf)
     np.maximum.at(floors, sentences[~limited], best[~limited])
     free = np.flatnonzero(~limited & (best == floors[sentences]))
@@ -200,7 +212,9 @@ def has_too_many_copies(copies: NDArray[np.int64], constants: Constants) -> NDAr
 
 
 class Variables(NamedTuple):
-    """The columns of the matrix: the question's edges, the option's, then the nodes of what has an edge."""
+    """The columns of the matrix: the question's edges, the option's, then the nodes of what has
+    an edge.
+    """
 
     n: int  # the number of columns
     n_question_edges: int
@@ -282,7 +296,9 @@ def _bound_sum(columns: NDArray[np.int64], lower: float = -np.inf, upper: float 
 def _tie_nodes_to_edges(
     edges: NDArray[np.int64], nodes: NDArray[np.int64], node_of_edge: NDArray[np.int64]
 ) -> Rows:
-    """Make a node active if and only if one of its edges is: edge <= node, and node <= sum of its edges."""
+    """Make a node active if and only if one of its edges is: edge <= node, and node <= sum of
+    its edges.
+    """
     n, m = len(edges), len(nodes)
     return Rows(
         np.concatenate([np.arange(n), np.arange(n), n + np.arange(m), n + node_of_edge]),
@@ -294,11 +310,14 @@ def _tie_nodes_to_edges(
 
 
 def constraint_rows(v: Variables, constants: Constants) -> Iterator[Rows]:
-    """Yield the constraints: three that define the nodes, then the limits, which a constant can turn off."""
+    """Yield the constraints: three that define the nodes, then the limits, which a constant can
+    turn off.
+    """
     c = constants
     # activeQuestionIneq1, activeQuestionIneq2
     yield _tie_nodes_to_edges(v.edges[: v.n_question_edges], v.question_nodes, v.questions)
-    # activeOptionVar, activeParagraphConsVar; a passage chunk without too many copies has no limit, and so no node
+    # activeOptionVar, activeParagraphConsVar; a passage chunk without too many copies has no limit,
+    # and so no node
     yield _tie_nodes_to_edges(v.edges, v.sentence_nodes, v.sentences)
     limited = v.chunks >= 0
     yield _tie_nodes_to_edges(v.edges[limited], v.chunk_nodes, v.chunks[limited])
@@ -321,9 +340,13 @@ def constraint_rows(v: Variables, constants: Constants) -> Iterator[Rows]:
 
 
 _SCALE = 1000.0
-"""HiGHS stops within 1e-6 of the optimum. Objectives a thousand times larger make that 1e-9 of ours."""
+"""HiGHS stops within 1e-6 of the optimum. Objectives a thousand times larger make that 1e-9 of
+ours.
+"""
 _FINISHED = (0, 2)
-"""SciPy's statuses for an optimum (0) and for an infeasible program (2). All others are about limits."""
+"""SciPy's statuses for an optimum (0) and for an infeasible program (2). All others are about
+limits.
+"""
 
 
 class SolvedProgram(NamedTuple):
@@ -348,7 +371,9 @@ def needs_edges(program: Program, constants: Constants) -> bool:
 def solve_by_highs(
     program: Program, constants: Constants, node_limit: int | None = None
 ) -> SolvedProgram:
-    """Find the support graph with the greatest value with HiGHS, which visits up to `node_limit` nodes."""
+    """Find the support graph with the greatest value with HiGHS, which visits up to `node_limit`
+    nodes.
+    """
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array
 

@@ -1,4 +1,6 @@
-"""The alignment-ilp solver: it scores each candidate by its best support graph, and explains the graph."""
+"""The alignment-ilp solver: it scores each candidate by its best support graph, and explains the
+graph.
+"""
 
 from __future__ import annotations
 
@@ -30,25 +32,30 @@ from classic_rc.text.annotated import TextChunk
 from classic_rc.text.wordnet import WordNet, find_wordnet, read_wordnet
 
 _QUESTIONS_PER_SHARD = 1_000
-"""The least number of questions for each process: fewer are solved faster than another process starts."""
+"""The least number of questions for each process: fewer are solved faster than another process
+starts.
+"""
 
 
 class AlignmentILP(Solver):
-    r"""Alignment by integer programming: the value of the best graph between question, passage and candidate.
+    r"""Alignment by integer programming: the value of the best graph between question, passage and
+    candidate.
 
     .. math:: \max \sum_{q,p} x_{qp} (e(q, p) - 0.4) + \sum_{p,a} y_{pa} (\bar e(p, a) - 0.4)
         + 0.33 \sum_q z_q - 2.5 \sum_s v_s
 
-    The binary variables are x and y (edges), z (active chunks of the question) and v (active sentences). e is the
-    directed and :math:`\bar e` the symmetric entailment of chunks. Each candidate has its own program. The
-    parameters from `max_sentences` on are the constraints; None turns a limit off.
+    The binary variables are x and y (edges), z (active chunks of the question) and v (active
+    sentences). e is the directed and :math:`\bar e` the symmetric entailment of chunks. Each
+    candidate has its own program. The parameters from `max_sentences` on are the constraints; None
+    turns a limit off.
 
-    Constants and constraints are those published for SemanticILP (Khashabi et al. 2018) with its simple matching.
-    The original needs annotators and a private entailment service. So this solver is a new specification, not a
-    reproduction: chunks are runs of content words, and entailment is overlap of stems, or WordNet.
+    Constants and constraints are those published for SemanticILP (Khashabi et al. 2018) with its
+    simple matching. The original needs annotators and a private entailment service. So this solver
+    is a new specification, not a reproduction: chunks are runs of content words, and entailment is
+    overlap of stems, or WordNet.
 
-    A candidate without a graph has no evidence. It scores less than any graph: -6.4, or with other constants the
-    value of :meth:`~classic_rc.solvers.alignment.program.Constants.infeasible_value`.
+    A candidate without a graph has no evidence. It scores less than any graph: -6.4, or with other
+    constants the value of :meth:`~classic_rc.solvers.alignment.program.Constants.infeasible_value`.
     """
 
     name = "alignment-ilp"
@@ -190,7 +197,9 @@ class AlignmentILP(Solver):
         return explain_graphs(alignment, solutions, self.constants, plain)
 
     def caveats(self, questions: Sequence[Question]) -> tuple[str, ...]:
-        """Report a missing WordNet, and how many programs stopped at the node limit in the last scoring."""
+        """Report a missing WordNet, and how many programs stopped at the node limit in the last
+        scoring.
+        """
         caveats = []
         if self.wordnet == "auto" and self._open_wordnet() is None:
             caveats.append("no WordNet database was found: words entail only equal words")
@@ -257,7 +266,9 @@ def explain_graphs(
     constants: Constants,
     plain: Explanation,
 ) -> Explanation:
-    """Explain each candidate by its graph, in words and as marks in the passage; the terms add up to the score."""
+    """Explain each candidate by its graph, in words and as marks in the passage; the terms add
+    up to the score.
+    """
     explained = list(plain.candidates)
     for i, (solution, program) in enumerate(zip(solutions, alignment.programs, strict=True)):
         graph = solution.graph

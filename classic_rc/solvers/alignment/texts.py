@@ -19,7 +19,9 @@ from classic_rc.text.wordnet import Synset, WordNet
 
 
 class RunChunker(NamedTuple):
-    """A chunker: runs of content words (:func:`~classic_rc.text.annotated.content_runs`), or words."""
+    """A chunker: runs of content words (:func:`~classic_rc.text.annotated.content_runs`), or
+    words.
+    """
 
     analyzer: Analyzer
     stop_words: frozenset[str]
@@ -42,7 +44,9 @@ class RunChunker(NamedTuple):
 
 
 IGNORED = frozenset({"object", "measure", "part"})
-"""Words so general that almost anything in WordNet entails them. As a one-word hypothesis, only equal words do."""
+"""Words so general that almost anything in WordNet entails them. As a one-word hypothesis, only
+equal words do.
+"""
 
 
 class Keywords(NamedTuple):
@@ -53,16 +57,19 @@ class Keywords(NamedTuple):
         np.int64
     ]  # shape (n_words,): numbers that an Entailment gives to the words' stems
     offsets: NDArray[np.int64]  # shape (n_chunks + 1,)
-    # The words that each synonym set contains or is above in WordNet, as (word, support); empty without WordNet.
+    # The words that each synonym set contains or is above in WordNet, as (word, support); empty
+    # without WordNet.
     above: dict[Synset, list[tuple[int, float]]]
 
 
 class Entailment:
-    """The entailment of hypothesis chunks by text chunks: the mean over hypothesis keywords of their best support.
+    """The entailment of hypothesis chunks by text chunks: the mean over hypothesis keywords of
+    their best support.
 
-    A text word supports a hypothesis word with an equal stem by 1, and a hypothesis word d steps above it in
-    WordNet by 1 / (1 + d). This follows `WordOverlap` of the released SemanticILP (AlignmentFunction.scala), and
-    its `Entailment` to the extent that the description of its service allows.
+    A text word supports a hypothesis word with an equal stem by 1, and a hypothesis word d steps
+    above it in WordNet by 1 / (1 + d). This follows `WordOverlap` of the released SemanticILP
+    (AlignmentFunction.scala), and its `Entailment` to the extent that the description of its
+    service allows.
     """
 
     def __init__(self, stem: Callable[[str], str], wordnet: WordNet | None = None) -> None:
@@ -70,7 +77,9 @@ class Entailment:
         self._stems: dict[str, int] = {}
 
     def keywords(self, chunks: Sequence[TextChunk]) -> Keywords:
-        """Return the chunks' keywords; of a chunk's words with the same stem, only the first counts."""
+        """Return the chunks' keywords; of a chunk's words with the same stem, only the first
+        counts.
+        """
         words, stems, lengths = list[str](), list[int](), list[int]()
         above: dict[Synset, list[tuple[int, float]]] = {}
         for chunk in chunks:
@@ -90,7 +99,9 @@ class Entailment:
         return Keywords(words, np.array(stems, dtype=np.int64), offsets_of(lengths), above)
 
     def directed(self, texts: Keywords, hypotheses: Keywords) -> NDArray[np.float64]:
-        """Return how much each text entails each hypothesis: shape (n_texts, n_hypotheses), in 0..1."""
+        """Return how much each text entails each hypothesis: shape (n_texts, n_hypotheses), in
+        0..1.
+        """
         n_texts, n_hypotheses = len(texts.offsets) - 1, len(hypotheses.offsets) - 1
         if not n_texts or not n_hypotheses:
             return np.zeros((n_texts, n_hypotheses))
@@ -108,7 +119,9 @@ class Entailment:
     def _add_more_general(
         self, support: NDArray[np.float64], texts: Keywords, hypotheses: Keywords
     ) -> None:
-        """Raise the support of hypothesis words that are synonyms of the texts' words or more general."""
+        """Raise the support of hypothesis words that are synonyms of the texts' words or more
+        general.
+        """
         assert self._wordnet is not None
         lengths = np.diff(hypotheses.offsets)
         is_single = np.repeat(lengths == 1, lengths).tolist()
@@ -146,7 +159,9 @@ class _PassageArrays(NamedTuple):
 def align_questions(
     questions: Sequence[Question], chunker: RunChunker, entailment: Entailment, constants: Constants
 ) -> Iterator[AlignedQuestion]:
-    """Yield each question with its programs; consecutive questions about one passage share its chunks."""
+    """Yield each question with its programs; consecutive questions about one passage share its
+    chunks.
+    """
     passage: Passage | None = None
     for question in questions:
         if question.passage is not passage:

@@ -65,7 +65,9 @@ COMBINATION_VARIANTS = {
 
 
 def same_members(solvers: Sequence[Solver]) -> list[Any]:
-    """Return the members' classes and parameters, without decisions and file paths, to compare combinations."""
+    """Return the members' classes and parameters, without decisions and file paths, to compare
+    combinations.
+    """
     left_out = ("decision", "path", "format", "solvers")
     return [
         (
@@ -89,7 +91,9 @@ def _numbers(values: Any, n: int) -> list[float]:
 
 
 _MIN_QUESTIONS = 100
-"""With fewer questions, one answer is more than a point, and members are not compared with the regression."""
+"""With fewer questions, one answer is more than a point, and members are not compared with the
+regression.
+"""
 
 
 def _normalised(name: str, score: Term, centre: float, scale: float, value: float) -> Term:
@@ -113,7 +117,9 @@ def _scores_encoded(member: Solver) -> bool:
 
 
 def _make_members(name: str, solvers: Any) -> list[Any]:
-    """Parse specifications and clone solvers, so that setting a member's parameters changes no other solver."""
+    """Parse specifications and clone solvers, so that setting a member's parameters changes no
+    other solver.
+    """
     if not isinstance(solvers, list | tuple):
         problem = f"parameter 'solvers' of {name} must be a list, solvers=[A; B], got {solvers!r}"
         raise UsageError(problem, field="solvers", found=repr(solvers), expected="a list")
@@ -134,8 +140,9 @@ class Combination(Solver):
 
     .. math:: s = b + \sum_i (w_i s_i + v_i e_i)
 
-    :math:`s_i` is the score that member i gives a candidate, and :math:`e_i` is 1 if member i has evidence for it,
-    else 0. b and v are 0 unless the weights are stacked. The members' decisions are not used.
+    :math:`s_i` is the score that member i gives a candidate, and :math:`e_i` is 1 if member i has
+    evidence for it, else 0. b and v are 0 unless the weights are stacked. The members' decisions
+    are not used.
 
     Attributes
     ----------
@@ -148,8 +155,8 @@ class Combination(Solver):
     centres_, scales_ : list of float
         With ``normalise="standard"``, the mean and the standard deviation of each member's scores.
     caveats_ : tuple of str
-        Messages: the weights were fitted on data that a member had learned from, or the regression was no better
-        than a member.
+        Messages: the weights were fitted on data that a member had learned from, or the regression
+        was no better than a member.
     """
 
     name = "combination"
@@ -213,7 +220,9 @@ class Combination(Solver):
 
     @property
     def learns_from(self) -> Literal["nothing", "passages", "gold"]:  # type: ignore[override]
-        """What the members learn from; ``"gold"`` if stacked, and at least ``"passages"`` if standardised."""
+        """What the members learn from; ``"gold"`` if stacked, and at least ``"passages"`` if
+        standardised.
+        """
         sources = {member.learns_from for member in self._members_by_name().values()}
         if self._weights_are("stacked") or "gold" in sources:
             return "gold"
@@ -223,8 +232,8 @@ class Combination(Solver):
     def tasks(self) -> frozenset[Task]:  # type: ignore[override]
         """The tasks that all members support.
 
-        Span tasks are not included if scores are stacked or standardised: the scores of all generated spans are
-        never in memory at once.
+        Span tasks are not included if scores are stacked or standardised: the scores of all
+        generated spans are never in memory at once.
         """
         of_members = frozenset(Task).intersection(
             *(member.tasks for member in self._members_by_name().values())
@@ -234,7 +243,9 @@ class Combination(Solver):
 
     @property
     def analyzer(self) -> Any:
-        """The analyzer of the members that take encoded questions, or None if they do not share one."""
+        """The analyzer of the members that take encoded questions, or None if they do not share
+        one.
+        """
         analyzers = {
             get_analyzer(member.analyzer) for member in self.members if _scores_encoded(member)
         }
@@ -258,7 +269,8 @@ class Combination(Solver):
     def score_members(
         self, members: Sequence[Solver], questions: Sequence[Question]
     ) -> list[Scores]:
-        """Return the scores of some fitted members. Members with the same analyzer share one encoding.
+        """Return the scores of some fitted members. Members with the same analyzer share one
+        encoding.
 
         Raises
         ------
@@ -292,18 +304,24 @@ class Combination(Solver):
         return self._weights_are("tuned")
 
     def variant_name(self) -> str | None:
-        """Return the variant with these members and weights. The paths of the members' files do not matter."""
+        """Return the variant with these members and weights. The paths of the members' files do
+        not matter.
+        """
         key = self._comparison_key()
         return next(
             (name for name in self.variants if self.variant(name)._comparison_key() == key), None
         )
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
-        """Fit the members on `questions`. With ``weights="stacked"``, also learn the weights from them."""
+        """Fit the members on `questions`. With ``weights="stacked"``, also learn the weights
+        from them.
+        """
         return self.fit_for(questions, questions)
 
     def fit_for(self, asked: Sequence[Question], train: Sequence[Question] | None = None) -> Self:
-        """Fit each member on the data that its `learns_from` allows, and stack on `train`; see :class:`Solver`."""
+        """Fit each member on the data that its `learns_from` allows, and stack on `train`; see
+        :class:`Solver`.
+        """
         self._check_values()
         self.caveats_: tuple[str, ...] = ()
         if self.learns_from == "gold":
@@ -326,7 +344,9 @@ class Combination(Solver):
         return self
 
     def tune(self, questions: Sequence[Question], scorer: Scorer | None = None) -> Self:
-        """Fit the decision on `questions`. With ``weights="tuned"``, also choose the weights on them."""
+        """Fit the decision on `questions`. With ``weights="tuned"``, also choose the weights on
+        them.
+        """
         if not self.tunes_parameters:
             return super().tune(questions, scorer)
         # Other folds' members score in place of the members that learn here.
@@ -364,7 +384,9 @@ class Combination(Solver):
         return self._normalise_scores(self.score_members(self.solvers_, questions))
 
     def explain(self, question: Question) -> Explanation:
-        """Show each member's normalised score, its weight, and its share of the sum, including its evidence's."""
+        """Show each member's normalised score, its weight, and its share of the sum, including
+        its evidence's.
+        """
         scored, weighting = self.member_scores([question]), self._fitted_weighting()
         shares, total = weighting.shares(scored), weighting.total(scored)
         members = cache(partial(self._member_terms, question, scored))
@@ -402,7 +424,9 @@ class Combination(Solver):
         return Explanation(self.name, question, tuple(explained))
 
     def _member_terms(self, question: Question, scored: Sequence[Scores]) -> list[list[Term]]:
-        """Return, for each member and candidate, the normalised score made of the member's own formula."""
+        """Return, for each member and candidate, the normalised score made of the member's own
+        formula.
+        """
         raw = self.score_members(self.solvers_, [question])
         members = []
         for k, (name, member, own, normalised) in enumerate(
@@ -462,7 +486,9 @@ class Combination(Solver):
         return combination
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters; if `deep`, also the members by name and the members' parameters."""
+        """Return the parameters; if `deep`, also the members by name and the members'
+        parameters.
+        """
         params: dict[str, Any] = super().get_params(deep=deep)
         for name, member in self._members_by_name().items() if deep else ():
             params[name] = member
@@ -480,7 +506,9 @@ class Combination(Solver):
         return self
 
     def fitted_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return the weights and the members' states, for :func:`~classic_rc.solvers.saved.save_solver`."""
+        """Return the weights and the members' states, for
+        :func:`~classic_rc.solvers.saved.save_solver`.
+        """
         state: dict[str, Any] = {"weighting": list(self._fitted_weighting()), "members": []}
         if self.normalise == "standard":
             state |= {"centres": self.centres_, "scales": self.scales_}
@@ -494,7 +522,9 @@ class Combination(Solver):
         return state, arrays
 
     def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Restore a fitted state that :meth:`fitted_state` returned; members that learn nothing are fitted anew."""
+        """Restore a fitted state that :meth:`fitted_state` returned; members that learn nothing
+        are fitted anew.
+        """
         self.solvers_ = []
         for i, (member, member_state) in enumerate(
             zip(self.solvers, state["members"], strict=True)
@@ -543,7 +573,9 @@ class Combination(Solver):
             raise self.wrong_value("weights", expected)
 
     def _members_by_name(self) -> dict[str, Solver]:
-        """Return the members by name, without those that are not solvers, which `_check_values` reports."""
+        """Return the members by name, without those that are not solvers, which `_check_values`
+        reports.
+        """
         listed = self.solvers if isinstance(self.solvers, list | tuple) else ()
         solvers = [solver for solver in listed if isinstance(solver, Solver)]
         total, seen = Counter(type(solver).name for solver in solvers), Counter[str]()
@@ -567,9 +599,12 @@ class Combination(Solver):
         }
 
     def _stack(self, scored: list[Scores], train: Sequence[Question]) -> None:
-        """Set the weights of a logistic regression, or better ones if a member alone is better out of fold."""
-        # The regression maximises the likelihood of all labels, which is not the metric: large penalties in a
-        # member's scores, or probabilities that were normalised within the question, cost what it knows.
+        """Set the weights of a logistic regression, or better ones if a member alone is better
+        out of fold.
+        """
+        # The regression maximises the likelihood of all labels, which is not the metric: large
+        # penalties in a member's scores, or probabilities that were normalised within the question,
+        # cost what it knows.
         right = gold_labels(self.name, train)
         self._set_weighting(stack(scored, right, self.C))
         labels = Scores(right.astype(np.float64), scored[0].offsets, scored[0].evidence)
@@ -631,7 +666,9 @@ class Combination(Solver):
         return scored
 
     def _score_unseen(self, asked: Sequence[Question], train: Sequence[Question]) -> list[Scores]:
-        """Return each member's normalised scores of the training questions, without having seen their gold."""
+        """Return each member's normalised scores of the training questions, without having seen
+        their gold.
+        """
         others = [member for member in self.solvers_ if member.learns_from != "gold"]
         self._note_learned_gold(train, "weights were learned from", others)
         scores_of_others = iter(self.score_members(others, train))
@@ -653,7 +690,9 @@ class Combination(Solver):
     def _note_learned_gold(
         self, questions: Sequence[Question], what: str, members: Sequence[Solver]
     ) -> None:
-        """Add a caveat if weights are fitted on scores of members that have learned these questions' gold."""
+        """Add a caveat if weights are fitted on scores of members that have learned these
+        questions' gold.
+        """
         for member in members:
             trained_on = getattr(member, "trained_on_", None) or {}
             fingerprint = trained_on.get("fingerprint")

@@ -1,4 +1,6 @@
-"""The weights of a combination: normalising the members' scores, searching for weights, and stacking."""
+"""The weights of a combination: normalising the members' scores, searching for weights, and
+stacking.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ class Weighting(NamedTuple):
         return cls([float(weight) for weight in weights], [0.0] * len(weights))
 
     def shares(self, scored: Sequence[Scores]) -> list[NDArray[np.float64]]:
-        """Return what each member adds to the candidates' scores: arrays of shape (n_candidates,)."""
+        """Return what each member adds to the candidates' scores: arrays of shape
+        (n_candidates,).
+        """
         return [
             weight * scores.values + evidence_weight * scores.evidence
             for weight, evidence_weight, scores in zip(
@@ -65,10 +69,11 @@ class Weighting(NamedTuple):
 
 
 def standardise_within_questions(scores: Scores) -> Scores:
-    r"""Return :math:`(s - \mu) / \sigma`, with the mean and the standard deviation of the question's candidates.
+    r"""Return :math:`(s - \mu) / \sigma`, with the mean and the standard deviation of the
+    question's candidates.
 
-    Scores that tie count as equal, so that their rounding does not become a difference of the result. If all
-    candidates of a question have the same score, they get 0.
+    Scores that tie count as equal, so that their rounding does not become a difference of the
+    result. If all candidates of a question have the same score, they get 0.
     """
     scores = join_ties(scores)
     counts = np.diff(scores.offsets)
@@ -80,7 +85,8 @@ def standardise_within_questions(scores: Scores) -> Scores:
     mean = np.bincount(owner, ascending, len(counts)) / np.maximum(counts, 1)
     squares = (ascending - mean[owner]) ** 2
     deviation = np.sqrt(np.bincount(owner, squares, len(counts)) / np.maximum(counts, 1))
-    # The deviation of equal scores may come out as a tiny number instead of 0, so look for a real difference.
+    # The deviation of equal scores may come out as a tiny number instead of 0, so look for a real
+    # difference.
     differ = np.zeros(len(counts), dtype=np.bool_)
     differ[owner[1:][(ascending[1:] > ascending[:-1]) & (owner[1:] == owner[:-1])]] = True
     divisor = np.where(differ & (deviation > 0), deviation, np.inf)[question]
@@ -90,7 +96,8 @@ def standardise_within_questions(scores: Scores) -> Scores:
 def join_ties(scores: Scores) -> Scores:
     """Return the scores with the best score of each tie in its place, at every rank of a question.
 
-    The best candidates are those that tie with the best score; the next rank starts with the best of the others.
+    The best candidates are those that tie with the best score; the next rank starts with the best
+    of the others.
     """
     counts = np.diff(scores.offsets)
     question = np.repeat(np.arange(len(counts)), counts)
@@ -119,7 +126,9 @@ def join_ties(scores: Scores) -> Scores:
 def _shrink(
     values: NDArray[np.float64], group: NDArray[np.int64], n_groups: int
 ) -> NDArray[np.float64]:
-    """Divide each group's unusual values by a power of two: no digit changes, and their squares do not overflow."""
+    """Divide each group's unusual values by a power of two: no digit changes, and their squares
+    do not overflow.
+    """
     largest = np.zeros(n_groups)
     np.maximum.at(largest, group, np.abs(values))
     return np.ldexp(values, -_unusual_exponent(largest)[group])
@@ -134,8 +143,9 @@ def _unusual_exponent(largest: Any) -> Any:
 def centre_and_scale(scores: Scores) -> tuple[float, float]:
     """Return the mean and the standard deviation of all scores, to standardise them.
 
-    The second is 1 for no scores and for equal ones. If the scores of all questions differ by no more than ties do,
-    it is at least the largest score, so that rounding does not become a difference.
+    The second is 1 for no scores and for equal ones. If the scores of all questions differ by no
+    more than ties do, it is at least the largest score, so that rounding does not become a
+    difference.
     """
     values = scores.values
     if not len(values):
@@ -161,12 +171,13 @@ def standardise(scores: Scores, centre: float, scale: float) -> Scores:
 def search_shares(
     objective: Callable[[NDArray[np.float64]], float], n_members: int
 ) -> NDArray[np.float64]:
-    """Find the non-negative shares with sum 1 that maximise an objective, by coordinate search on a grid.
+    """Find the non-negative shares with sum 1 that maximise an objective, by coordinate search on a
+    grid.
 
-    The search starts with equal shares. Member by member, it tries the shares 0, 0.02, …, 1 for this member and
-    divides the rest among the others in their current proportion. It repeats until nothing improves. For two
-    members this covers the whole grid. Of equally good points it uses the most even one, so that a tie does not
-    give all the weight to one member.
+    The search starts with equal shares. Member by member, it tries the shares 0, 0.02, …, 1 for
+    this member and divides the rest among the others in their current proportion. It repeats until
+    nothing improves. For two members this covers the whole grid. Of equally good points it uses the
+    most even one, so that a tie does not give all the weight to one member.
     """
     shares = np.full(n_members, 1 / n_members)
     best = objective(shares)
@@ -187,8 +198,8 @@ def search_shares(
 def search_weights(scored: Sequence[Scores], objective: Callable[[Scores], float]) -> Weighting:
     """Return the weights that maximise an objective of the total; see :func:`search_shares`.
 
-    The search is over shares of standardised scores, so that its grid suits members of any scale. The largest
-    weight is 1.
+    The search is over shares of standardised scores, so that its grid suits members of any scale.
+    The largest weight is 1.
     """
     scales = np.array([centre_and_scale(scores)[1] for scores in scored])
 
@@ -203,10 +214,12 @@ def search_weights(scored: Sequence[Scores], objective: Callable[[Scores], float
 
 
 class TrainingResult:
-    """The result of scores on training questions, to compare weights; `labels` are 1 for right candidates, else 0.
+    """The result of scores on training questions, to compare weights; `labels` are 1 for right
+    candidates, else 0.
 
-    If one answer is chosen, it is the share of questions with a right candidate; a k-way tie counts 1/k, whatever
-    the policy, because no draw should choose weights. If a threshold is tuned, it is its metric at its best value.
+    If one answer is chosen, it is the share of questions with a right candidate; a k-way tie counts
+    1/k, whatever the policy, because no draw should choose weights. If a threshold is tuned, it is
+    its metric at its best value.
     """
 
     def __init__(self, decision: Decision, questions: Sequence[Question], labels: Scores) -> None:
@@ -242,7 +255,8 @@ def total_out_of_fold(
 ) -> Scores:
     """Return the members' weighted sum, the weights of each fold learned on the others.
 
-    `learn` returns the weights for the members' scores of some questions, given these and their positions.
+    `learn` returns the weights for the members' scores of some questions, given these and their
+    positions.
     """
     parts = []
     for others, own in folds:
@@ -252,18 +266,21 @@ def total_out_of_fold(
 
 
 def _with_share(shares: NDArray[np.float64], member: int, share: float) -> NDArray[np.float64]:
-    """Return the shares with `share` for one member; the others divide the rest in their current proportion."""
+    """Return the shares with `share` for one member; the others divide the rest in their current
+    proportion.
+    """
     others = np.delete(shares, member)
     others = others / others.sum() if others.sum() > 0 else np.full(len(others), 1 / len(others))
     return np.insert((1 - share) * others, member, share)
 
 
 def stack(scored: Sequence[Scores], right: NDArray[np.int64], C: float) -> Weighting:
-    """Fit a logistic regression over members' standardised scores and evidence flags (after Clark et al. 2016).
+    """Fit a logistic regression over members' standardised scores and evidence flags (after Clark
+    et al. 2016).
 
-    `right` is 1 for right candidates, else 0; C is the inverse strength of the L2 regularisation of all weights
-    except the bias. The weights are for the scores before standardisation. The total is the log-odds that a
-    candidate is right.
+    `right` is 1 for right candidates, else 0; C is the inverse strength of the L2 regularisation of
+    all weights except the bias. The weights are for the scores before standardisation. The total is
+    the log-odds that a candidate is right.
     """
     from sklearn.linear_model import LogisticRegression
 
@@ -274,8 +291,8 @@ def stack(scored: Sequence[Scores], right: NDArray[np.int64], C: float) -> Weigh
     with one_thread():
         learner.fit(np.column_stack(columns), right)
     coefficients = learner.coef_[0].tolist()
-    # The scales and centres move into the weights and the bias. `coefficients` is longer than `scales`: the
-    # evidence weights follow the score weights.
+    # The scales and centres move into the weights and the bias. `coefficients` is longer than
+    # `scales`: the evidence weights follow the score weights.
     weights = [weight / scale for weight, scale in zip(coefficients, scales, strict=False)]
     bias = float(learner.intercept_[0]) - sum(
         w * centre for w, centre in zip(weights, centres, strict=True)

@@ -1,8 +1,10 @@
-"""The ranker's features of cloze candidates: mentions, their contexts, distances and sentences, in one pass.
+"""The ranker's features of cloze candidates: mentions, their contexts, distances and sentences, in
+one pass.
 
-They are those of Chen, Bolton and Manning 2016 (A Thorough Examination of the CNN/Daily Mail Reading Comprehension
-Task, section 3.1), without the dependency parse. Candidates of a question with equal texts are one candidate, e. A
-mention is an occurrence of its words in the passage P, one after the other. Q are the query's words.
+They are those of Chen, Bolton and Manning 2016 (A Thorough Examination of the CNN/Daily Mail
+Reading Comprehension Task, section 3.1), without the dependency parse. Candidates of a question
+with equal texts are one candidate, e. A mention is an occurrence of its words in the passage P, one
+after the other. Q are the query's words.
 """
 
 from __future__ import annotations
@@ -45,7 +47,9 @@ ANALYZER = "clitics+unstemmed"
 STOP_LIST = "smart"
 
 ALIGNED_REACH = 8
-"""The largest distance of a word from its expected place, as of the word distance of Hermann et al. 2015."""
+"""The largest distance of a word from its expected place, as of the word distance of Hermann et
+al. 2015.
+"""
 REACH = 20
 """The largest distance of a word from a mention, about the length of a sentence."""
 
@@ -59,7 +63,9 @@ _HIGHLIGHT = re.compile(r"\s*@highlight\b\s*")
 
 
 def context_name(left: int, right: int) -> str:
-    """Return the name of the feature that compares this many tokens on the left and on the right."""
+    """Return the name of the feature that compares this many tokens on the left and on the
+    right.
+    """
     parts = [f"{size} {side}" for size, side in ((left, "left"), (right, "right")) if size]
     return f"context: {', '.join(parts)}"
 
@@ -121,7 +127,9 @@ ENTITY_FEATURES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class EntityTexts:
-    """Cloze questions in the form that the features read, grouped by passage like their encoding."""
+    """Cloze questions in the form that the features read, grouped by passage like their
+    encoding.
+    """
 
     encoded: EncodedDataset
     stop: NDArray[np.bool_]  # (n_words,)
@@ -137,9 +145,11 @@ class EntityTexts:
 
 
 def entity_texts(questions: Sequence[Question]) -> EntityTexts:
-    """Build the texts of questions; encodings are shared as :func:`~classic_rc.text.encode.encode` shares them.
+    """Build the texts of questions; encodings are shared as :func:`~classic_rc.text.encode.encode`
+    shares them.
 
-    Words are in lower case, without clitics, and not stemmed: Chen et al. compare words as they are.
+    Words are in lower case, without clitics, and not stemmed: Chen et al. compare words as they
+    are.
     """
     encoded, sentence_offsets, of_passage = encode_pieces(
         questions, ANALYZER, entity_sentence_texts
@@ -159,7 +169,8 @@ def entity_sentence_texts(passage: Passage) -> list[str]:
 
 
 def entity_sentences(passage: Passage) -> list[tuple[int, int]]:
-    """Return the sentences of a passage; they also end at the marks of ReCoRD's highlights, and have no marks.
+    """Return the sentences of a passage; they also end at the marks of ReCoRD's highlights, and
+    have no marks.
 
     Examples
     --------
@@ -178,10 +189,12 @@ def entity_sentences(passage: Passage) -> list[tuple[int, int]]:
 def entity_features(
     texts: EntityTexts, rarity: None = None, groups: Collection[str] = ENTITY_GROUPS
 ) -> NDArray[np.float32]:
-    """Return the features of the distinct candidates of each question, in the order of :data:`ENTITY_FEATURES`.
+    """Return the features of the distinct candidates of each question, in the order of
+    :data:`ENTITY_FEATURES`.
 
-    This is :func:`classic_rc.kernels.reference.entity_features` for all candidates at once, rounded to float32: the
-    380,000 training questions of CNN have about ten million candidates. No rarity of words is needed.
+    This is :func:`classic_rc.kernels.reference.entity_features` for all candidates at once, rounded
+    to float32: the 380,000 training questions of CNN have about ten million candidates. No rarity
+    of words is needed.
     """
     names = [name for group in ENTITY_GROUPS if group in groups for name in ENTITY_FEATURES[group]]
     matrix = np.zeros((len(texts.encoded.arrays.candidate_question), len(names)), dtype=np.float32)
@@ -201,9 +214,11 @@ def is_mentioned(texts: EntityTexts) -> NDArray[np.bool_]:
 
 
 def mention_sentences(texts: EntityTexts, rarity: None = None) -> NDArray[np.int64]:
-    """Return the sentence, in its passage, of each candidate's mention that is nearest to the query's words.
+    """Return the sentence, in its passage, of each candidate's mention that is nearest to the
+    query's words.
 
-    Of equally near mentions the first counts; without a mention, it is -1. Shape (n_candidates of the arrays,).
+    Of equally near mentions the first counts; without a mention, it is -1. Shape (n_candidates of
+    the arrays,).
     """
     best = np.full(len(texts.encoded.arrays.candidate_question), -1, dtype=np.int64)
     for block in _blocks(texts):
@@ -309,7 +324,9 @@ def _context_columns(block: _Block) -> _Columns:
     def common(
         place: NDArray[np.int64], query_place: NDArray[np.int64], step: int
     ) -> NDArray[np.int64]:
-        """Return how many tokens from two places on, in one direction, are equal, at most `most`."""
+        """Return how many tokens from two places on, in one direction, are equal, at most
+        `most`.
+        """
         size = np.zeros(len(question), dtype=np.int64)
         going = np.arange(len(question))
         for i in range(most):
@@ -327,7 +344,9 @@ def _context_columns(block: _Block) -> _Columns:
 
 
 def _distances(block: _Block, is_aligned: bool) -> NDArray[np.int64]:
-    """Return how far the query's content words are from each mention, or from their places around it, added up."""
+    """Return how far the query's content words are from each mention, or from their places
+    around it, added up.
+    """
     return mention_distances(
         block.arrays,
         block.postings,

@@ -1,7 +1,8 @@
 """The ranker's dense features: a table of them, and their values for whole datasets in one pass.
 
-P is the passage, Q and A are the sets of content words of question and candidate, and N is A without Q (A if that
-is empty). cov(X) of a region of the passage is the share of the rarity of X that the region has.
+P is the passage, Q and A are the sets of content words of question and candidate, and N is A
+without Q (A if that is empty). cov(X) of a region of the passage is the share of the rarity of X
+that the region has.
 """
 
 from __future__ import annotations
@@ -267,8 +268,9 @@ def dense_features(
 ) -> NDArray[np.float64]:
     """Return the features of all candidates, equal ones included, in the arrays' order.
 
-    `rarity` has the rarity of each word, fixed-point of scale :data:`RARITY_SCALE`; below 1 counts as 1, and stop
-    words have :data:`STOP_RARITY` instead. The columns are those of some groups in the order of :data:`FEATURES`.
+    `rarity` has the rarity of each word, fixed-point of scale :data:`RARITY_SCALE`; below 1 counts
+    as 1, and stop words have :data:`STOP_RARITY` instead. The columns are those of some groups in
+    the order of :data:`FEATURES`.
     """
     chosen = [group for group in GROUPS if group in groups]
     sizes = [len(FEATURES[group]) for group in chosen]
@@ -297,7 +299,8 @@ def dense_features(
 
 
 def evidence_sentences(texts: RankerTexts, rarity: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the sentence with the largest cov(Q) cov(N) for each candidate, as an index in its passage.
+    """Return the sentence with the largest cov(Q) cov(N) for each candidate, as an index in its
+    passage.
 
     The first of equal ones; -1 if no sentence has words of both.
     """
@@ -375,7 +378,9 @@ def _blocks(texts: RankerTexts, rarity: NDArray[np.int64]) -> Iterator[_Block]:
 
 
 def _block_features(block: _Block, groups: Collection[str]) -> _Columns:
-    """Return the features of some groups for the distinct candidates of a block; none for :data:`FACTS`."""
+    """Return the features of some groups for the distinct candidates of a block; none for
+    :data:`FACTS`.
+    """
     columns: _Columns = {}
     if "windows" in groups:
         columns |= _window_columns(block)
@@ -483,7 +488,9 @@ def _contrast_columns(block: _Block) -> tuple[_Columns, WordSets]:
 def _region_columns(
     block: _Block, groups: Collection[str], own: WordSets | None
 ) -> tuple[_Columns, NDArray[np.int64]]:
-    """Return the features of sentences and speakers' turns, and each candidate's best sentence; `own` has U."""
+    """Return the features of sentences and speakers' turns, and each candidate's best sentence;
+    `own` has U.
+    """
     arrays, words = block.matched.arrays, block.words
     n = len(arrays.candidate_question)
     names = {

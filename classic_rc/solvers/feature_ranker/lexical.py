@@ -1,4 +1,6 @@
-"""The learned lexical features: cells of words of candidate, question and passage, each with its own weight."""
+"""The learned lexical features: cells of words of candidate, question and passage, each with its
+own weight.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,8 @@ class Cells(NamedTuple):
 class LexicalCells:
     """The cells that training has seen often enough, each with a column.
 
-    A key has three parts below `base`: numbers of words, counted from 1, a length, a type of questions, or 0.
+    A key has three parts below `base`: numbers of words, counted from 1, a length, a type of
+    questions, or 0.
     """
 
     words: TrainingWords
@@ -91,7 +94,9 @@ class LexicalCells:
         return _base(self.words)
 
     def matrix(self, texts: RankerTexts) -> csr_matrix:
-        """Return the cells of each distinct candidate: ones of float32, the columns of a row ascending."""
+        """Return the cells of each distinct candidate: ones of float32, the columns of a row
+        ascending.
+        """
         from scipy.sparse import csr_matrix
 
         parts = [part for _, part in self.blocks(texts)]
@@ -105,7 +110,9 @@ class LexicalCells:
     def blocks(
         self, texts: RankerTexts
     ) -> Iterator[tuple[slice, tuple[NDArray[np.int32], NDArray[np.int64]]]]:
-        """Yield blocks of candidates with the columns of their cells, ascending in a row, and how many each has."""
+        """Yield blocks of candidates with the columns of their cells, ascending in a row, and
+        how many each has.
+        """
         starts = dict(
             zip(
                 self.tables, offsets_of(list(map(len, self.tables.values()))).tolist(), strict=False
@@ -123,7 +130,9 @@ class LexicalCells:
             yield where, (columns.astype(np.int32), np.bincount(rows, minlength=n_rows))
 
     def score(self, texts: RankerTexts, weights: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
-        """Return the sum of the weights of each distinct candidate's cells, in the order of the columns."""
+        """Return the sum of the weights of each distinct candidate's cells, in the order of the
+        columns.
+        """
         values = np.zeros(len(texts.encoded.arrays.candidate_question))
         for where, (columns, sizes) in self.blocks(texts):
             rows = np.repeat(np.arange(len(sizes)), sizes)
@@ -162,7 +171,9 @@ class LexicalCells:
         return f"{group}: {' '.join(word(k) for k in key if k)}"
 
     def _blocks(self, texts: RankerTexts) -> Iterator[tuple[slice, Mapping[str, Cells]]]:
-        """Yield blocks of candidates with all cells of known words, whether they have a column or not."""
+        """Yield blocks of candidates with all cells of known words, whether they have a column
+        or not.
+        """
         # 0 means no word; unknown words are negative.
         numbers = self.words.numbers_of(texts.encoded.vocabulary) + 1
         numbers[numbers == 0] = -1
@@ -193,7 +204,9 @@ def _block_cells(
     types: NDArray[np.int64],
     numbers: NDArray[np.int64],
 ) -> Callable[[str], tuple[NDArray[np.int64], ...]]:
-    """Return a function that returns, for a group, the rows of its cells and the three parts of their keys."""
+    """Return a function that returns, for a group, the rows of its cells and the three parts of
+    their keys.
+    """
     n_words, question = arrays.n_words, arrays.candidate_question
     words = word_counts(arrays.candidate_tokens, arrays.candidate_offsets, n_words)
     rows, word = words.texts, numbers[words.words]
@@ -240,7 +253,9 @@ def _block_cells(
 def _first_words(
     tokens: NDArray[np.int32], offsets: NDArray[np.int64], n: int, numbers: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return the numbers of the first `n` words of each text, 0 where it has fewer: shape (n_texts, n)."""
+    """Return the numbers of the first `n` words of each text, 0 where it has fewer: shape
+    (n_texts, n).
+    """
     found = np.zeros((len(offsets) - 1, n), dtype=np.int64)
     for k in range(n):
         has = np.diff(offsets) > k
@@ -251,7 +266,9 @@ def _first_words(
 def _ngrams(
     arrays: TokenArrays, numbers: NDArray[np.int64], n: int
 ) -> tuple[NDArray[np.int64], ...]:
-    """Return the distinct n-grams of the candidates: their rows and three numbers, the first 0 for a bigram."""
+    """Return the distinct n-grams of the candidates: their rows and three numbers, the first 0
+    for a bigram.
+    """
     lengths = np.diff(arrays.candidate_offsets)
     row = np.repeat(np.arange(len(lengths)), lengths)
     ends = np.repeat(arrays.candidate_offsets[1:], lengths)

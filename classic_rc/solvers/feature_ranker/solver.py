@@ -1,4 +1,6 @@
-"""The feature ranker: conditional logit over matching features and a lexical score that is learned out of fold."""
+"""The feature ranker: conditional logit over matching features and a lexical score that is
+learned out of fold.
+"""
 
 from __future__ import annotations
 
@@ -72,24 +74,27 @@ class FeatureRanker(Solver):
 
     .. math:: s = b + \sum_j \left(w_j c_j + u_{t,j} c_j + v_j z_j\right)
 
-    c is a feature minus its mean over the question's candidates, in units of its standard deviation in training,
-    cut at 5; z is the same in units of twice its standard deviation over the question's candidates; t is the type
-    of the question. One feature is a learned lexical score, itself a sum of weights of words, word pairs and
-    n-grams of candidate, question and passage. It enters training out of fold.
+    c is a feature minus its mean over the question's candidates, in units of its standard deviation
+    in training, cut at 5; z is the same in units of twice its standard deviation over the
+    question's candidates; t is the type of the question. One feature is a learned lexical score,
+    itself a sum of weights of words, word pairs and n-grams of candidate, question and passage. It
+    enters training out of fold.
 
     If one candidate is right, the weights minimise the loss of conditional logit (McFadden 1974),
 
     .. math:: \sum_q \log \sum_i e^{s_{q,i}} - s_{q,right} + \frac{1}{2C} \|w\|^2
 
-    and a training question with several right candidates counts once for each, against its wrong ones. If several
-    can be right, each candidate has the loss of logistic regression, and there are three more terms: standardised
-    raw features, a bias, and the raw lexical score.
+    and a training question with several right candidates counts once for each, against its wrong
+    ones. If several can be right, each candidate has the loss of logistic regression, and there are
+    three more terms: standardised raw features, a bias, and the raw lexical score.
 
-    Cloze questions have features of their own (:data:`~classic_rc.solvers.feature_ranker.entities.ENTITY_TABLE`,
-    after Chen et al. 2016, section 3.1), without types and without a lexical score. Candidates with equal texts are
-    one candidate. Chen et al. learn boosted trees (LambdaMART) instead of a log-linear model.
+    Cloze questions have features of their own
+    (:data:`~classic_rc.solvers.feature_ranker.entities.ENTITY_TABLE`, after Chen et al. 2016,
+    section 3.1), without types and without a lexical score. Candidates with equal texts are one
+    candidate. Chen et al. learn boosted trees (LambdaMART) instead of a log-linear model.
 
-    Questions without a right candidate, or without a wrong one, teach nothing where one candidate is right.
+    Questions without a right candidate, or without a wrong one, teach nothing where one candidate
+    is right.
 
     Attributes
     ----------
@@ -100,7 +105,8 @@ class FeatureRanker(Solver):
     cells_ : LexicalCells or None
     cell_weights_ : ndarray of float32
     columns_ : list of int
-        The features in use: those that differ between candidates of a question somewhere in training.
+        The features in use: those that differ between candidates of a question somewhere in
+        training.
     ranker_ : Ranker
     chosen_ : dict of str to float
         The strengths in use.
@@ -161,7 +167,9 @@ class FeatureRanker(Solver):
     decision: Decision | None = DECISION
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
-        """Learn words, vectors, the lexical score and the weights; one passage is too few (UsageError)."""
+        """Learn words, vectors, the lexical score and the weights; one passage is too few
+        (UsageError).
+        """
         self.check_parameters()
         right = gold_labels(self.name, questions)
         require_task(self, questions)
@@ -280,9 +288,11 @@ class FeatureRanker(Solver):
         return encoded.in_order(values if rows is None else values[rows], evidence)
 
     def explain(self, question: Question) -> Explanation:
-        """Show the sum over feature groups, the largest features and cells, and the sentence with the evidence.
+        """Show the sum over feature groups, the largest features and cells, and the sentence with
+        the evidence.
 
-        The numbers of the bias and of the groups of features, added in their order, are exactly the score.
+        The numbers of the bias and of the groups of features, added in their order, are exactly the
+        score.
         """
         scores = self.score_candidates([question])
         if not len(scores.values):
@@ -351,7 +361,9 @@ class FeatureRanker(Solver):
         return self.inputs if self.inputs in self.variants else None
 
     def companions(self) -> Sequence[Self]:
-        """Return the same learner without the passage, and on candidates only: what these alone give away."""
+        """Return the same learner without the passage, and on candidates only: what these alone
+        give away.
+        """
         if self.inputs != "all":
             return ()
         return [
@@ -360,7 +372,9 @@ class FeatureRanker(Solver):
         ]
 
     def signature_facts(self) -> Mapping[str, Any]:
-        """Return the strengths that cross-validation chose, and how many cells the lexical score has."""
+        """Return the strengths that cross-validation chose, and how many cells the lexical score
+        has.
+        """
         if not hasattr(self, "ranker_"):
             return {}
         cells = {} if self.cells_ is None else {"cells": self.cells_.n_columns}
@@ -395,7 +409,9 @@ class FeatureRanker(Solver):
         return state, arrays
 
     def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Restore a fitted state that :meth:`fitted_state` returned; one that does not match is an error."""
+        """Restore a fitted state that :meth:`fitted_state` returned; one that does not match is
+        an error.
+        """
         self.table_ = {table.name: table for table in TABLES.values()}[state["table"]]
         names = self.table_.names_of(self._groups())
         columns = [int(j) for j in state["columns"]]
@@ -460,7 +476,9 @@ class FeatureRanker(Solver):
         return self.table_.texts(questions, INPUTS[self.inputs])
 
     def _rows(self, encoded: EncodedDataset) -> NDArray[np.int64] | None:
-        """Return the row of each candidate in the matrix of features; None if each has one of its own."""
+        """Return the row of each candidate in the matrix of features; None if each has one of
+        its own.
+        """
         return encoded.candidate_rows if self.table_.merges_equal else None
 
     def _offsets(self, encoded: EncodedDataset) -> NDArray[np.int64]:
@@ -480,7 +498,9 @@ class FeatureRanker(Solver):
     def _features(
         self, texts: Any, groups: tuple[str, ...], lexical: NDArray[np.float64] | None
     ) -> NDArray[np.floating[Any]]:
-        """Return the features of all rows; `lexical` replaces the lexical scores of the fitted weights."""
+        """Return the features of all rows; `lexical` replaces the lexical scores of the fitted
+        weights.
+        """
         encoded, table = texts.encoded, self.table_
         rarity = self._rarity(encoded)
         parts = [
@@ -509,7 +529,8 @@ class FeatureRanker(Solver):
     def _contributions(
         self, texts: Any
     ) -> Iterator[tuple[slice, NDArray[np.floating[Any]], NDArray[np.float64]]]:
-        """Yield blocks of candidates with their features, and with what each feature in use adds to their scores.
+        """Yield blocks of candidates with their features, and with what each feature in use adds to
+        their scores.
 
         Both have shape (n_features, n_candidates of the block).
         """
@@ -539,7 +560,9 @@ def _restore_words(state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]])
 
 
 def _differs(values: NDArray[np.floating[Any]], offsets: NDArray[np.int64], *, raw: bool) -> bool:
-    """Return whether a feature differs between candidates of one question; or, if `raw`, of any questions."""
+    """Return whether a feature differs between candidates of one question; or, if `raw`, of any
+    questions.
+    """
     if not len(values):
         return False
     if raw:
@@ -570,7 +593,9 @@ def _explain_feature(
 def _largest_cells(
     cells: LexicalCells, weights: NDArray[np.float32], texts: RankerTexts
 ) -> list[dict[str, float]]:
-    """Return the cells of each distinct candidate that have the largest weights, with these weights."""
+    """Return the cells of each distinct candidate that have the largest weights, with these
+    weights.
+    """
     found: list[dict[str, float]] = []
     for _, (columns, sizes) in cells.blocks(texts):
         for own in np.split(columns, np.cumsum(sizes)[:-1]):

@@ -52,8 +52,8 @@ class FeatureTable:
     merges_equal: bool  # whether candidates of a question with equal texts are one candidate
     # Builds the texts of questions; inputs that are not read have empty texts.
     texts: Callable[[Sequence[Question], frozenset[str]], Any]
-    # Returns the features of some groups that are not learned, a row for each candidate of the ranker, given the
-    # rarity of the words, if words are learned.
+    # Returns the features of some groups that are not learned, a row for each candidate of the
+    # ranker, given the rarity of the words, if words are learned.
     compute: Callable[[Any, Any, Collection[str]], NDArray[np.floating[Any]]]
     # Returns whether the passage has evidence for each distinct candidate.
     has_evidence: Callable[[Any], NDArray[np.bool_]]
@@ -131,7 +131,9 @@ OPTIONS = FeatureTable(
     evidence=evidence_sentences,
     sentences=_option_sentences,
 )
-"""The features of options: matches with question and passage, count vectors, and a learned lexical score."""
+"""The features of options: matches with question and passage, count vectors, and a learned
+lexical score.
+"""
 
 
 def _entity_texts(questions: Sequence[Question], inputs: frozenset[str]) -> EntityTexts:
@@ -155,7 +157,9 @@ ENTITIES = FeatureTable(
     evidence=mention_sentences,
     sentences=entity_sentences,
 )
-"""The features of cloze candidates, after Chen et al. 2016. Nothing but their weights is learned."""
+"""The features of cloze candidates, after Chen et al. 2016. Nothing but their weights is
+learned.
+"""
 
 
 TABLES: Mapping[Task, FeatureTable] = {

@@ -1,4 +1,6 @@
-"""The ranker's texts as arrays: stems, sentences and turns, types of questions, statements, facts, rarity."""
+"""The ranker's texts as arrays: stems, sentences and turns, types of questions, statements,
+facts, rarity.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ QUESTION_TYPES = {
     "which": r"\bwhich\b",
     "what": r"\bwhat\b",
 }
-"""The types of questions, with a pattern of the lower-cased text. The first that matches is the question's type."""
+"""The types of questions, with a pattern of the lower-cased text. The first that matches is the
+question's type.
+"""
 
 _TYPE_PATTERNS = [re.compile(pattern) for pattern in QUESTION_TYPES.values()]
 
@@ -99,36 +103,42 @@ _DIGIT = re.compile(r"\d")
 
 @dataclass(frozen=True)
 class RankerTexts:
-    """Questions in the form that the ranker's features read, grouped by passage like their encoding.
+    """Questions in the form that the ranker's features read, grouped by passage like their
+    encoding.
 
-    Words are stems. Candidates of a question with equal texts are one candidate of the arrays; `facts` alone has
-    a row for each candidate.
+    Words are stems. Candidates of a question with equal texts are one candidate of the arrays;
+    `facts` alone has a row for each candidate.
     """
 
     encoded: EncodedDataset
     # (n_words,): whether each word is the stem of a stop word.
     stop: NDArray[np.bool_]
-    # (n_sentences + 1,): sentence i of all passages is `passage_tokens[offsets[i]:offsets[i + 1]]`, without the
-    # label of its speaker.
+    # (n_sentences + 1,): sentence i of all passages is `passage_tokens[offsets[i]:offsets[i + 1]]`,
+    # without the label of its speaker.
     sentence_offsets: NDArray[np.int64]
     # (n_passages + 1,): the sentences of each passage.
     passage_sentences: NDArray[np.int64]
-    # (n_sentences,): the turn of each sentence and its speaker, each numbered within the passage; -1 outside turns.
+    # (n_sentences,): the turn of each sentence and its speaker, each numbered within the passage;
+    # -1 outside turns.
     turns: NDArray[np.int64]
     speakers: NDArray[np.int64]
     # (n_questions,): the speaker that the question names, or -1.
     asked_speaker: NDArray[np.int64]
     # (n_questions,): the index of the question's type in QUESTION_TYPES, or their number for none.
     types: NDArray[np.int64]
-    # Ragged over the candidates of the arrays: the question with the candidate in the answer's place.
+    # Ragged over the candidates of the arrays: the question with the candidate in the answer's
+    # place.
     statements: NDArray[np.int32]
     statement_offsets: NDArray[np.int64]
-    # (n_candidates, len(FACTS)): a row for each candidate, equal ones included, in the arrays' order.
+    # (n_candidates, len(FACTS)): a row for each candidate, equal ones included, in the arrays'
+    # order.
     facts: NDArray[np.float64]
 
 
 def ranker_texts(questions: Sequence[Question]) -> RankerTexts:
-    """Build the texts of questions; encodings are shared as :func:`~classic_rc.text.encode.encode` shares them."""
+    """Build the texts of questions; encodings are shared as
+    :func:`~classic_rc.text.encode.encode` shares them.
+    """
     encoded, sentence_offsets, passage_sentences = encode_pieces(questions, ANALYZER, spoken_texts)
     grouped = [questions[i] for i in encoded.order.tolist()]
     first = np.searchsorted(
@@ -159,7 +169,8 @@ def spoken_texts(passage: Passage) -> list[str]:
 
 
 def question_type(text: str) -> int:
-    """Return the index of a question's type in :data:`QUESTION_TYPES`, or their number if it has none.
+    """Return the index of a question's type in :data:`QUESTION_TYPES`, or their number if it has
+    none.
 
     Examples
     --------
@@ -220,10 +231,10 @@ def _build_statements(
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Return each question with each of its candidates in the answer's place, as a ragged array.
 
-    A blank is filled. In other questions the first question word is dropped and so is "do"; another auxiliary goes
-    behind the first content word after it. The candidate takes the place of a question word that is the subject
-    ("Who came?"), and else comes last; words between question word and auxiliary ("How many people were ...")
-    follow it.
+    A blank is filled. In other questions the first question word is dropped and so is "do"; another
+    auxiliary goes behind the first content word after it. The candidate takes the place of a
+    question word that is the subject ("Who came?"), and else comes last; words between question
+    word and auxiliary ("How many people were ...") follow it.
     """
     arrays = encoded.arrays
     tokens, offsets = arrays.question_tokens, arrays.question_offsets
@@ -232,7 +243,9 @@ def _build_statements(
     at = np.arange(len(tokens)) - offsets[owner]
 
     def first_place(is_it: NDArray[np.bool_], after: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the first place of a kind of token behind the place `after`, or the question's length."""
+        """Return the first place of a kind of token behind the place `after`, or the question's
+        length.
+        """
         place = lengths.copy()
         hits = np.flatnonzero(is_it & (at > after[owner]))[
             ::-1
@@ -289,7 +302,9 @@ def _insert_candidates(
     offsets: NDArray[np.int64],
     n_left: NDArray[np.int64],
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return each candidate between the first `n_left` tokens of its question and the others, as a ragged array."""
+    """Return each candidate between the first `n_left` tokens of its question and the others, as
+    a ragged array.
+    """
     arrays = encoded.arrays
     question = arrays.candidate_question
     starts, left = offsets[:-1][question], n_left[question]
@@ -315,7 +330,9 @@ def _blank_places(encoded: EncodedDataset, grouped: Sequence[Question]) -> NDArr
 
 
 def _candidate_facts(encoded: EncodedDataset, grouped: Sequence[Question]) -> NDArray[np.float64]:
-    """Return the facts of :data:`FACTS` for each candidate, equal ones included, in the arrays' order."""
+    """Return the facts of :data:`FACTS` for each candidate, equal ones included, in the arrays'
+    order.
+    """
     arrays = encoded.arrays
     n_distinct = len(arrays.candidate_question)
     rows = np.arange(n_distinct) if encoded.candidate_rows is None else encoded.candidate_rows
@@ -390,16 +407,20 @@ class TrainingWords:
         return {word: i for i, word in enumerate(self.words)}
 
     def numbers_of(self, vocabulary: Sequence[str]) -> NDArray[np.int64]:
-        """Return the number of each word of an encoding's vocabulary, or -1: shape (len(vocabulary),)."""
+        """Return the number of each word of an encoding's vocabulary, or -1: shape
+        (len(vocabulary),).
+        """
         number = self._numbers
         return np.fromiter((number.get(word, -1) for word in vocabulary), np.int64, len(vocabulary))
 
     def rarity(self, vocabulary: Sequence[str]) -> NDArray[np.int64]:
-        r"""Return how rare each word is in the training passages, in units of 2**-20: shape (len(vocabulary),).
+        r"""Return how rare each word is in the training passages, in units of 2**-20: shape
+        (len(vocabulary),).
 
         .. math:: g(w) = \ln \frac{N + 1}{df(w) + 0.5}
 
-        N is the number of training passages, and df(w) is how many of them have w: 0 for an unknown word.
+        N is the number of training passages, and df(w) is how many of them have w: 0 for an unknown
+        word.
         """
         numbers = self.numbers_of(vocabulary)
         counts = np.zeros(len(numbers))

@@ -1,4 +1,6 @@
-"""The learner's columns (features within a question, by its type) and its folds: penalty, scores out of fold."""
+"""The learner's columns (features within a question, by its type) and its folds: penalty, scores
+out of fold.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from classic_rc.solvers.feature_ranker.texts import QUESTION_TYPES
 LIMIT = 5.0
 """The largest size of a feature in units of its standard deviation."""
 _SAME = 1e-9
-"""Values of a question's candidates that differ by less, relative to the largest of them, are equal."""
+"""Values of a question's candidates that differ by less, relative to the largest of them, are
+equal.
+"""
 N_TYPES = len(QUESTION_TYPES) + 1
 """The types of questions, and one for questions without a type."""
 
@@ -33,7 +37,9 @@ class Compared(NamedTuple):
 
 
 def compare(values: NDArray[np.float64], offsets: NDArray[np.int64]) -> Compared:
-    """Compare a feature's values within questions, which have the rows ``offsets[i]:offsets[i + 1]``."""
+    """Compare a feature's values within questions, which have the rows ``offsets[i]:offsets[i +
+    1]``.
+    """
     sizes = np.diff(offsets)
     filled = offsets[:-1][sizes > 0]
     sizes = sizes[sizes > 0]
@@ -53,17 +59,19 @@ def compare(values: NDArray[np.float64], offsets: NDArray[np.int64]) -> Compared
 
 @dataclass(frozen=True)
 class Design:
-    """The units of the features, learned from training, and which features are crossed with types of questions.
+    """The units of the features, learned from training, and which features are crossed with types
+    of questions.
 
-    The learner's columns are the clipped centred features ("c") and the standardised ones ("z"); then, if several
-    candidates can be right, the clipped standardised raw features and a column of ones; then c of each crossed
-    feature for each type.
+    The learner's columns are the clipped centred features ("c") and the standardised ones ("z");
+    then, if several candidates can be right, the clipped standardised raw features and a column of
+    ones; then c of each crossed feature for each type.
     """
 
     names: tuple[str, ...]  # of the features
     crossed: NDArray[np.int64]  # (n_crossed,): features, ascending
     scale: NDArray[np.float64]  # (n_features,): the standard deviation of centred values
-    # (n_features,): mean and standard deviation of raw values; None if exactly one candidate is right.
+    # (n_features,): mean and standard deviation of raw values; None if exactly one candidate is
+    # right.
     mean: NDArray[np.float64] | None
     deviation: NDArray[np.float64] | None
 
@@ -77,7 +85,9 @@ class Design:
         *,
         raw: bool,
     ) -> Design:
-        """Learn the units from the features of training candidates: shape (n_candidates, n_features)."""
+        """Learn the units from the features of training candidates: shape (n_candidates,
+        n_features).
+        """
         scale = np.ones(len(names))
         for j in range(len(names)):
             centred = compare(np.asarray(values[:, j], dtype=np.float64), offsets).centred
@@ -118,7 +128,9 @@ class Design:
         types: NDArray[np.int64],
         offsets: NDArray[np.int64],
     ) -> Features:
-        """Return the learner's matrix, in float32, for features of shape (n_candidates, n_features)."""
+        """Return the learner's matrix, in float32, for features of shape (n_candidates,
+        n_features).
+        """
         from scipy.sparse import csr_matrix
 
         n, f = values.shape
@@ -168,10 +180,11 @@ class Ranker:
         types: NDArray[np.int64],
         offsets: NDArray[np.int64],
     ) -> NDArray[np.float64]:
-        """Return what each feature adds to each candidate's score: shape (n_features, n_candidates).
+        """Return what each feature adds to each candidate's score: shape (n_features,
+        n_candidates).
 
-        The columns of a feature are added one by one, and not by a matrix product, so that the digits do not depend
-        on the other questions.
+        The columns of a feature are added one by one, and not by a matrix product, so that the
+        digits do not depend on the other questions.
         """
         result = np.empty((len(self.design.names), len(values)))
         for j, (first, *others) in enumerate(self.columns(values, types, offsets)):
@@ -186,7 +199,9 @@ class Ranker:
         types: NDArray[np.int64],
         offsets: NDArray[np.int64],
     ) -> Iterator[list[WeightedColumn]]:
-        """Yield the columns of each feature, with the weights that they have in each candidate's question."""
+        """Yield the columns of each feature, with the weights that they have in each candidate's
+        question.
+        """
         design, f = self.design, len(self.design.names)
         of_type = np.zeros((N_TYPES, f))
         of_type[:, design.crossed] = self.weights[design.n_dense :].reshape(N_TYPES, -1)
@@ -211,22 +226,29 @@ class Ranker:
 
 
 GRID = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
-"""The inverse strengths of the penalty that cross-validation tries, from the strongest penalty on."""
+"""The inverse strengths of the penalty that cross-validation tries, from the strongest penalty
+on.
+"""
 
 MOST_ROWS = 100_000
 """Strengths are compared on whole passages with about this many rows.
 
-The best strength hardly depends on the amount of data: it is the variance that the penalty assumes for the weights.
+The best strength hardly depends on the amount of data: it is the variance that the penalty assumes
+for the weights.
 """
 
 _ROUGH, _EXACT = 1e-7, 1e-10
-"""Relative distances from the optimal objective: one to choose a strength, one for scores and weights."""
+"""Relative distances from the optimal objective: one to choose a strength, one for scores and
+weights.
+"""
 
 _BLOCK_ROWS = 2**14
 
 
 class Cases(NamedTuple):
-    """What a learner learns from: rows of candidates, in cases if exactly one of several rows is right."""
+    """What a learner learns from: rows of candidates, in cases if exactly one of several rows is
+    right.
+    """
 
     rows: NDArray[np.int64]  # (n,): candidates, in the arrays' order, equal ones included
     right: NDArray[np.int64]  # (n,)
@@ -237,10 +259,12 @@ class Cases(NamedTuple):
     def of(
         cls, right: NDArray[np.int64], offsets: NDArray[np.int64], *, one_is_right: bool
     ) -> Cases:
-        """Return the cases of questions whose candidates are ``offsets[i]:offsets[i + 1]``; `right` has 0 and 1.
+        """Return the cases of questions whose candidates are ``offsets[i]:offsets[i + 1]``; `right`
+        has 0 and 1.
 
-        Where one candidate is right, each right candidate against the wrong ones of its question is a case: a
-        question with several right candidates is several cases, and one without any, or without a wrong one, none.
+        Where one candidate is right, each right candidate against the wrong ones of its question is
+        a case: a question with several right candidates is several cases, and one without any, or
+        without a wrong one, none.
 
         Examples
         --------

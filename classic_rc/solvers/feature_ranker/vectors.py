@@ -1,7 +1,9 @@
-"""Count vectors of words, learned from the training passages alone, and the features that compare texts by them.
+"""Count vectors of words, learned from the training passages alone, and the features that compare
+texts by them.
 
-Vectors are integers in units of 2**-14, so that their products are exact in any order: given the vectors, the
-features have the same digits for any blocks, threads and libraries, but for the exponential in one of them.
+Vectors are integers in units of 2**-14, so that their products are exact in any order: given the
+vectors, the features have the same digits for any blocks, threads and libraries, but for the
+exponential in one of them.
 """
 
 from __future__ import annotations
@@ -71,14 +73,16 @@ class CountVectors:
     def learn(cls, texts: RankerTexts, words: TrainingWords) -> CountVectors:
         r"""Learn vectors from the passages of some texts.
 
-        A word within six words of another one, in the same passage, counts 1/distance. The matrix of
+        A word within six words of another one, in the same passage, counts 1/distance. The matrix
+        of
 
         .. math:: \max\left(0, \ln \frac{n_{wc}}{n_w} - \ln \frac{n_c^{0.75}}{\sum_c n_c^{0.75}}\right)
 
-        (positive pointwise mutual information with smoothed contexts, Levy, Goldberg and Dagan 2015, section 3) of
-        the 20,000 most frequent words that occur three times or more is reduced to 100 dimensions by a randomised
-        singular value decomposition (Halko, Martinsson and Tropp 2011) from a fixed start. A word's vector is its
-        row of left singular vectors times the singular values' square roots, divided by its length.
+        (positive pointwise mutual information with smoothed contexts, Levy, Goldberg and Dagan
+        2015, section 3) of the 20,000 most frequent words that occur three times or more is reduced
+        to 100 dimensions by a randomised singular value decomposition (Halko, Martinsson and Tropp
+        2011) from a fixed start. A word's vector is its row of left singular vectors times the
+        singular values' square roots, divided by its length.
         """
         arrays = texts.encoded.arrays
         numbers = words.numbers_of(texts.encoded.vocabulary)
@@ -111,7 +115,9 @@ class CountVectors:
 def _count_neighbours(
     tokens: NDArray[np.int64], offsets: NDArray[np.int64], n_words: int
 ) -> csr_matrix:
-    """Count how often words are near each other, in units of 1/60; tokens of -1 only take up room."""
+    """Count how often words are near each other, in units of 1/60; tokens of -1 only take up
+    room.
+    """
     from scipy.sparse import csr_matrix
 
     total = csr_matrix((n_words, n_words), dtype=np.int64)
@@ -171,15 +177,18 @@ def _quantised(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
 def vector_features(
     texts: RankerTexts, words: TrainingWords, vectors: CountVectors, rarity: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return the features of :data:`VECTOR_FEATURES` for each distinct candidate: shape (n_distinct, 7).
+    """Return the features of :data:`VECTOR_FEATURES` for each distinct candidate: shape
+    (n_distinct, 7).
 
-    A text's vector is the sum of its content words' vectors times their rarity, divided by its length. Texts are
-    compared by their cosine, which is 0 without a vector.
+    A text's vector is the sum of its content words' vectors times their rarity, divided by its
+    length. Texts are compared by their cosine, which is 0 without a vector.
 
-    * candidate with passage, with question, with its best sentence, and the mean of the cosines with all sentences,
-      weighted by the softmax of 8 times the sentence's cosine with the question;
-    * the mean, over the candidate's words that are not in the question, of the best cosine with a content word of
-      the passage, and with one of those in the sentence that is most like the question;
+    * candidate with passage, with question, with its best sentence, and the mean of the cosines
+      with all sentences, weighted by the softmax of 8 times the sentence's cosine with the
+      question;
+    * the mean, over the candidate's words that are not in the question, of the best cosine with a
+      content word of the passage, and with one of those in the sentence that is most like the
+      question;
     * the mean cosine with the question's other candidates.
     """
     arrays = texts.encoded.arrays
@@ -317,7 +326,8 @@ def grouped_products(
     group: NDArray[np.int64],
     offsets: NDArray[np.int64],
 ) -> NDArray[np.float64]:
-    """Return the products of each left vector with the right vectors of its group, ragged over the left vectors.
+    """Return the products of each left vector with the right vectors of its group, ragged over the
+    left vectors.
 
     `group`, ascending, is the group of each left vector; the right vectors of group i are
     ``offsets[i]:offsets[i + 1]``.
@@ -358,7 +368,9 @@ def _best_words(
     asked: NDArray[np.int64],  # (n_questions,): the sentence, or -1
     space: _Space,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the mean best cosine of each candidate's new words with words of the passage and of a sentence."""
+    """Return the mean best cosine of each candidate's new words with words of the passage and of
+    a sentence.
+    """
     question, n = arrays.candidate_question, len(arrays.candidate_question)
     n_words = space.n_words
     is_new = occurrences(questions, question[candidates.texts], candidates.words) == 0

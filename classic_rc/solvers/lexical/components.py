@@ -1,4 +1,6 @@
-"""The four components of the lexical matcher's score, their published or learned weights, and the released bugs."""
+"""The four components of the lexical matcher's score, their published or learned weights, and
+the released bugs.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ WIDTHS = range(2, 30)
 """The widths of windows in tokens: 2 to 29, as in the release."""
 
 SMOOTHING = 1
-"""Added to every count, as in the release: a word that occurs C times in the passage weighs ln(1 + 1 / (C + 1))."""
+"""Added to every count, as in the release: a word that occurs C times in the passage weighs ln(1
++ 1 / (C + 1)).
+"""
 
 BUGS: Mapping[str, str] = {
     "last-window": "the last window of each width is skipped; a passage of fewer than 30 words is "
@@ -41,7 +45,9 @@ BUGS: Mapping[str, str] = {
     "no-category": "a question without a category is treated like one of a category for which "
     "coreference helps",
 }
-"""The mistakes of the released code, by name. They apply only if a variant or ``bugs=`` names them."""
+"""The mistakes of the released code, by name. They apply only if a variant or ``bugs=`` names
+them.
+"""
 
 
 def parse_bugs(bugs: str) -> frozenset[str]:
@@ -77,10 +83,11 @@ def component_scores(
 ) -> Components:
     """Compute each component's score of each candidate.
 
-    `linked` are the same texts with mentions replaced by what they refer to: for the questions of `is_linked`, the
-    bag of words and the sentences score these too, and add the result. `negation` applies the rule for negated
-    questions: if exactly one candidate has no word in the text that a component reads, that candidate scores 1
-    there and the others 0. `bugs` are names of :data:`BUGS`.
+    `linked` are the same texts with mentions replaced by what they refer to: for the questions of
+    `is_linked`, the bag of words and the sentences score these too, and add the result. `negation`
+    applies the rule for negated questions: if exactly one candidate has no word in the text that a
+    component reads, that candidate scores 1 there and the others 0. `bugs` are names of
+    :data:`BUGS`.
     """
     distance, found = _score_distance(texts, bugs)
     bag, sentences = _score_bag(texts), _score_sentences(texts, bugs)
@@ -102,17 +109,20 @@ def component_scores(
 def assign_sentences(
     texts: LexicalTexts, bugs: Collection[str]
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return each passage token's sentence, and whether it counts there: arrays of shape (n_passage_tokens,)."""
+    """Return each passage token's sentence, and whether it counts there: arrays of shape
+    (n_passage_tokens,).
+    """
     if "sentence-borders" not in bugs:
         return texts.sentences, texts.kept
-    # The released code drops punctuation and stop words, but compares the positions that remain with the sentence
-    # starts of the full text. So `place` counts only kept tokens, and `texts.starts` counts all.
+    # The released code drops punctuation and stop words, but compares the positions that remain
+    # with the sentence starts of the full text. So `place` counts only kept tokens, and
+    # `texts.starts` counts all.
     lengths = np.diff(texts.words.passage_offsets)
     passage = np.repeat(np.arange(len(lengths)), lengths)
     n_kept_before = _count_kept_before(texts)
     place = n_kept_before[:-1] - np.repeat(n_kept_before[texts.words.passage_offsets[:-1]], lengths)
-    # (passage, place) as one number, to look up the borders of all passages at once. The stride is larger than any
-    # place, so passages do not overlap.
+    # (passage, place) as one number, to look up the borders of all passages at once. The stride is
+    # larger than any place, so passages do not overlap.
     stride = 1 + max(int(place.max(initial=0)), int(texts.starts.max(initial=0)))
     borders = (
         np.repeat(np.arange(len(lengths)), np.diff(texts.start_offsets)) * stride + texts.starts
@@ -125,7 +135,9 @@ def assign_sentences(
 
 
 def _count_kept_before(texts: LexicalTexts) -> NDArray[np.int64]:
-    """Return the number of tokens before each token that are not stop words: shape (n_passage_tokens + 1,)."""
+    """Return the number of tokens before each token that are not stop words: shape
+    (n_passage_tokens + 1,).
+    """
     return offsets_of(texts.kept.astype(np.int8))
 
 
@@ -177,7 +189,9 @@ def smoothed_weights(counts: NDArray[np.int64]) -> NDArray[np.int32]:
 
 
 def _apply_negation_rule(texts: LexicalTexts) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return which candidates have no word in the passage, and where the rule decides: shape (n_candidates, 4)."""
+    """Return which candidates have no word in the passage, and where the rule decides: shape
+    (n_candidates, 4).
+    """
     question = texts.words.candidate_question
     own_words, own_stems = texts.words.without_questions(), texts.stems.without_questions()
     all_tokens, kept = np.ones(len(texts.kept), dtype=np.int32), texts.kept.astype(np.int32)
@@ -198,7 +212,9 @@ PUBLISHED_WEIGHTS: Mapping[str, tuple[float, ...]] = {
     "mc160": (1.0, 10.0, 1.0, 1.0),
     "mc500": (1.0, 11.0, 6.0, 1.0),
 }
-"""The published weights, by dataset. RTE scores from a file (``RTE/*.scores``), if added, weigh 50 and 19."""
+"""The published weights, by dataset. RTE scores from a file (``RTE/*.scores``), if added, weigh
+50 and 19.
+"""
 
 
 def component_weights(weights: str) -> NDArray[np.float64]:
@@ -237,10 +253,11 @@ def learn_weights(
 ) -> NDArray[np.float64]:
     r"""Learn weights w that make right candidates outscore the wrong candidates of their question.
 
-    The weights minimise :math:`\frac{1}{2}\|w \sigma\|^2 + C \sum_q \frac{1}{n_q} \sum_{i,j} \log(1 + e^{-w \cdot
-    (x_i - x_j)})` over the :math:`n_q` pairs of a right candidate i and a wrong candidate j of a question q;
-    :math:`\sigma` has the components' root mean square differences. DataError if no question has both a right and a
-    wrong candidate, or these never differ in a component.
+    The weights minimise :math:`\frac{1}{2}\|w \sigma\|^2 + C \sum_q \frac{1}{n_q} \sum_{i,j} \log(1
+    + e^{-w \cdot (x_i - x_j)})` over the :math:`n_q` pairs of a right candidate i and a wrong
+    candidate j of a question q; :math:`\sigma` has the components' root mean square differences.
+    DataError if no question has both a right and a wrong candidate, or these never differ in a
+    component.
     """
     pairs, shares = [np.empty((0, scores.shape[1]))], [np.empty(0)]
     for start, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):

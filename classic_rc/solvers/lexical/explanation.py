@@ -1,4 +1,6 @@
-"""The lexical matcher's scores as formulas, with the best window marked and the best sentences quoted."""
+"""The lexical matcher's scores as formulas, with the best window marked and the best sentences
+quoted.
+"""
 
 from __future__ import annotations
 
@@ -48,11 +50,12 @@ def explain_components(
     tokens: Sequence[Token],
     bugs: frozenset[str],
 ) -> Explanation:
-    """Explain each score by its components, the best window of the greatest width, and the best sentences.
+    """Explain each score by its components, the best window of the greatest width, and the best
+    sentences.
 
-    The components' weighted shares add up to the score. If the rule for negated questions decides a component, the
-    component's name says so. The window and the sentences are those of the original passage, in which no mention is
-    replaced.
+    The components' weighted shares add up to the score. If the rule for negated questions decides a
+    component, the component's name says so. The window and the sentences are those of the original
+    passage, in which no mention is replaced.
     """
     sentences, counts = assign_sentences(components.texts, bugs)
     token_weights = smoothed_weights(components.texts.stem_counts).tolist()
@@ -188,7 +191,9 @@ def _explain_distance(matched: _Matched, value: float) -> Term:
 def _released_distance(
     passage: Sequence[str], query: set[str], answer: set[str], value: float
 ) -> Term:
-    """Return the distance of the released code: one step more from each occurrence of a question word."""
+    """Return the distance of the released code: one step more from each occurrence of a question
+    word.
+    """
     answer_places = [i for i, word in enumerate(passage) if word in answer]
     steps = []
     for i, word in enumerate(passage):
@@ -211,7 +216,9 @@ def _explain_texts(
     value: float,
     terms_of: Callable[[_Matched, LexicalTexts], tuple[list[Term], int]],
 ) -> Term:
-    """Return the sum of the terms of the passage and, if it counts too, of the passage with mentions replaced."""
+    """Return the sum of the terms of the passage and, if it counts too, of the passage with
+    mentions replaced.
+    """
     terms, total = terms_of(matched, matched.components.texts)
     linked, left = matched.components.linked, value - total / SCALE
     if left and linked is not None:
@@ -242,7 +249,9 @@ def _sentence_terms(matched: _Matched, texts: LexicalTexts) -> tuple[list[Term],
 
 
 def _best_sentences(weights: Iterable[tuple[int, int]]) -> dict[int, int]:
-    """Return the sums of the two best sentences, from the sentence and the weight of each matched token."""
+    """Return the sums of the two best sentences, from the sentence and the weight of each
+    matched token.
+    """
     sums: Counter[int] = Counter()
     for sentence, weight in weights:
         sums[sentence] += weight
@@ -260,7 +269,9 @@ def _word(name: str, count: int, weight: int) -> Term:
 
 
 def _match_kinds(arrays: TokenArrays, candidate: int) -> list[str | None]:
-    """Return for each passage token whether it is a word of the question, of the candidate, or of neither."""
+    """Return for each passage token whether it is a word of the question, of the candidate, or
+    of neither.
+    """
     start, end = arrays.candidate_offsets[candidate : candidate + 2]
     query, answer = (
         set(arrays.question_tokens.tolist()),

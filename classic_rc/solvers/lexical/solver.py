@@ -81,16 +81,17 @@ LINKED_CATEGORIES = frozenset({"what", "who", "when", "CD", "which", "where", "w
 
 
 class LexicalMatcher(Solver):
-    r"""The strong lexical matcher: a weighted sum of windows, word distance, bag of words and best sentences.
+    r"""The strong lexical matcher: a weighted sum of windows, word distance, bag of words and best
+    sentences.
 
     .. math:: w_1 \sum_{n=2}^{29} \max_j \sum_{i=j}^{j+n-1} m_i - w_2\,d + w_3 \sum_i m_i + w_4 \max_{s \ne t}
         \left(\sum_{i \in s} m_i + \sum_{i \in t} m_i\right)
 
-    For a passage token i that is a word of the question or the candidate, :math:`m_i = \ln(1 + 1 / (1 + C))`, where
-    C is the number of times that the word occurs in the passage; for other tokens it is 0. d is the word distance
-    (:class:`~classic_rc.solvers.WordDistance`), and s and t are sentences. Windows and sentences compare stems; the
-    other components compare words. All components except the windows leave out stop words (Smith et al. 2015, and
-    their code).
+    For a passage token i that is a word of the question or the candidate, :math:`m_i = \ln(1 + 1 /
+    (1 + C))`, where C is the number of times that the word occurs in the passage; for other tokens
+    it is 0. d is the word distance (:class:`~classic_rc.solvers.WordDistance`), and s and t are
+    sentences. Windows and sentences compare stems; the other components compare words. All
+    components except the windows leave out stop words (Smith et al. 2015, and their code).
 
     Attributes
     ----------
@@ -167,7 +168,9 @@ class LexicalMatcher(Solver):
         return "gold" if self.weights == "learned" else "nothing"
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
-        """Check the parameters and read the files. With ``weights="learned"``, also learn the weights."""
+        """Check the parameters and read the files. With ``weights="learned"``, also learn the
+        weights.
+        """
         self._check_all()
         self._read_files()
         if self.weights == "learned":
@@ -227,7 +230,9 @@ class LexicalMatcher(Solver):
     def _component_scores(
         self, questions: Sequence[Question]
     ) -> tuple[EncodedDataset, NDArray[np.float64], NDArray[np.bool_]]:
-        """Return the encoding, and the component scores and evidence of its candidates in the arrays' order."""
+        """Return the encoding, and the component scores and evidence of its candidates in the
+        arrays' order.
+        """
         if self.annotations is not None:
             components = self.components(questions)
             return components.texts.encoded, components.scores, components.evidence
@@ -266,7 +271,9 @@ class LexicalMatcher(Solver):
         )
 
     def variant_name(self) -> str | None:
-        """Return the variant's name. The files do not matter: they are data, and have their own signature."""
+        """Return the variant's name. The files do not matter: they are data, and have their own
+        signature.
+        """
         params = {**self.get_params(deep=False), "annotations": None, "categories": None}
         return super(LexicalMatcher, type(self)(**params)).variant_name()
 
@@ -283,8 +290,8 @@ class LexicalMatcher(Solver):
     def caveats(self, questions: Sequence[Question]) -> tuple[str, ...]:
         """Report what is approximated because it is not annotated.
 
-        This applies to published variants and to solvers with an annotation file. The defaults are meant for raw
-        text, so there nothing is an approximation.
+        This applies to published variants and to solvers with an annotation file. The defaults are
+        meant for raw text, so there nothing is an approximation.
         """
         if self.annotations is None and self.variant_name() is None:
             return ()
@@ -381,7 +388,9 @@ class LexicalMatcher(Solver):
         ]
 
     def _approximations(self) -> dict[str, str | None]:
-        """Return, for everything in use that an annotation can provide, its approximation, or None if annotated."""
+        """Return, for everything in use that an annotation can provide, its approximation, or
+        None if annotated.
+        """
         annotations, _ = self._files()
         passages = () if annotations is None else annotations.passages.values()
         as_released = "sentence-borders" in parse_bugs(self.bugs)

@@ -32,7 +32,8 @@ _NEGATION = re.compile(r"\b(?:not|never)\b|n['’]t\b", re.IGNORECASE)
 
 
 def is_word(token: str) -> bool:
-    """Return whether a token counts: not if it begins with punctuation, as ``'s`` does (Smith et al. 2015).
+    """Return whether a token counts: not if it begins with punctuation, as ``'s`` does (Smith et
+    al. 2015).
 
     Brackets are punctuation too. CoreNLP writes an opening bracket as ``-LRB-``.
     """
@@ -40,7 +41,8 @@ def is_word(token: str) -> bool:
 
 
 def is_negated(question: str) -> bool:
-    """Return whether a question has "not", "never" or "n't", which approximate a parser's negation of its root.
+    """Return whether a question has "not", "never" or "n't", which approximate a parser's negation
+    of its root.
 
     Examples
     --------
@@ -89,7 +91,8 @@ class LexicalTexts:
 
 
 class RawTexts:
-    """The matcher's texts from raw text, made with an analyzer, a stemmer and our own sentence splitter.
+    """The matcher's texts from raw text, made with an analyzer, a stemmer and our own sentence
+    splitter.
 
     `encoded` has the questions with all their words, punctuation too.
     """
@@ -102,7 +105,8 @@ class RawTexts:
         )
         self._questions, vocabulary = questions, self.encoded.vocabulary
         self._counts = np.fromiter(map(is_word, vocabulary), np.bool_, len(vocabulary))
-        # Several words may have one stem, so stems have their own ids, numbered in the order of the vocabulary.
+        # Several words may have one stem, so stems have their own ids, numbered in the order of the
+        # vocabulary.
         stem, ids = stemmer(normaliser), dict[str, int]()
         self._stem_of = np.array(
             [ids.setdefault(stem(word), len(ids)) for word in vocabulary], dtype=np.int32
@@ -162,7 +166,9 @@ class RawTexts:
 
 
 def raw_tokens(passage: Passage, analyzer: str, normaliser: str, stop_words: str) -> list[Token]:
-    """Return the words of a passage, the same as in :class:`RawTexts`, with their character offsets."""
+    """Return the words of a passage, the same as in :class:`RawTexts`, with their character
+    offsets.
+    """
     analyze, stem = get_analyzer(analyzer), stemmer(normaliser)
     located = [
         (word, number, (start + sentence_start, end + sentence_start))
@@ -190,7 +196,8 @@ def _keep_words(arrays: TokenArrays, counts: NDArray[np.bool_]) -> TokenArrays:
 class AnnotatedReader:
     """A reader that builds the matcher's texts from a dataset's annotation.
 
-    The encoding is labelled with the analyzer, which analyses nothing; `normaliser` is ``"lemma"`` or a stemmer.
+    The encoding is labelled with the analyzer, which analyses nothing; `normaliser` is ``"lemma"``
+    or a stemmer.
     """
 
     def __init__(
@@ -204,11 +211,13 @@ class AnnotatedReader:
     def texts(
         self, questions: Sequence[Question], *, linked: bool = False, by_form: bool = False
     ) -> LexicalTexts:
-        """Build the questions' texts; with `linked`, the words of a chain's representative replace its mentions.
+        """Build the questions' texts; with `linked`, the words of a chain's representative replace
+        its mentions.
 
-        `by_form` repeats a behaviour of the code of Smith et al. 2015: the replacing words match by their form even
-        where other words match by their stem, and the counts of the other words are those of the original passage.
-        An annotation that is missing, does not fit the text, or lacks something that is needed is a DataError.
+        `by_form` repeats a behaviour of the code of Smith et al. 2015: the replacing words match by
+        their form even where other words match by their stem, and the counts of the other words are
+        those of the original passage. An annotation that is missing, does not fit the text, or
+        lacks something that is needed is a DataError.
         """
         # One question of each passage, to look up the passage's annotation.
         first: dict[int, Question] = {}
@@ -216,7 +225,8 @@ class AnnotatedReader:
             first.setdefault(id(q.passage), q)
         number = {key: i for i, key in enumerate(first)}
         passage_of = np.array([number[id(q.passage)] for q in questions], dtype=np.int64)
-        # Group the questions by passage, as encodings do; a stable sort keeps the order within a passage.
+        # Group the questions by passage, as encodings do; a stable sort keeps the order within a
+        # passage.
         order = np.argsort(passage_of, kind="stable")
         grouped = [questions[i] for i in order.tolist()]
         annotated = [self.annotations.question_of(q) for q in grouped]
@@ -239,8 +249,8 @@ class AnnotatedReader:
             [words for words, _ in of_candidates],
             *shape,
         )
-        # With `by_form`, questions and candidates have their marked forms in addition to their stems, so that they
-        # match both the replacing words (by form) and the others (by stem).
+        # With `by_form`, questions and candidates have their marked forms in addition to their
+        # stems, so that they match both the replacing words (by form) and the others (by stem).
         stems, _ = _encode_tokens(
             [
                 [_mark_form(t.word) if t.given and by_form else t.stem for t in tokens]
@@ -269,7 +279,9 @@ class AnnotatedReader:
         )
 
     def tokens(self, question: Question, *, linked: bool = False) -> list[Token]:
-        """Return the words of a question's passage without punctuation; with `linked`, mentions are replaced."""
+        """Return the words of a question's passage without punctuation; with `linked`, mentions
+        are replaced.
+        """
         annotated = self.annotations.passage_of(question)
         tokens = self._all_tokens(annotated, question)
         if not linked:
@@ -283,7 +295,9 @@ class AnnotatedReader:
         ]
 
     def negated(self, question: Question) -> bool:
-        """Return whether a question is negated: by its annotation or, if that has no negation, by its words."""
+        """Return whether a question is negated: by its annotation or, if that has no negation,
+        by its words.
+        """
         annotated = self.annotations.question_of(question).negated
         return is_negated(question.query) if annotated is None else annotated
 
@@ -318,7 +332,9 @@ class AnnotatedReader:
     def _replacements(
         self, annotated: AnnotatedText, tokens: Sequence[Token], question: Question
     ) -> tuple[dict[int, list[Token]], set[int]]:
-        """Return the words that replace each mention, by its first token, and the other tokens of mentions."""
+        """Return the words that replace each mention, by its first token, and the other tokens
+        of mentions.
+        """
         if annotated.chains is None:
             raise self._missing("chains", question)
         stem_of = {token.word: token.stem for token in tokens}
@@ -351,7 +367,9 @@ class AnnotatedReader:
     def _words_and_stems(
         self, annotated: AnnotatedText, question: Question
     ) -> tuple[list[str], list[str]]:
-        """Return the words and the stems of a question or a candidate. Both are used as sets, so may not align."""
+        """Return the words and the stems of a question or a candidate. Both are used as sets, so
+        may not align.
+        """
         words, stems = (
             [token.lower() for token in annotated.tokens],
             self._stems(annotated, question),
@@ -384,7 +402,9 @@ def _mark_form(word: str) -> str:
 def _count_tokens(
     passages: Sequence[Sequence[Token]], original: Sequence[Sequence[Token]], view: str
 ) -> NDArray[np.int64]:
-    """Count the replacing words by form in the replaced passages, and the other words in the original ones."""
+    """Count the replacing words by form in the replaced passages, and the other words in the
+    original ones.
+    """
     counts: list[int] = []
     for tokens, before in zip(passages, original, strict=True):
         replacing, own = Counter(t.word for t in tokens), Counter(getattr(t, view) for t in before)

@@ -1,4 +1,5 @@
-"""An n-gram language model with the vocabulary of an analyzer: fitted on texts, saved as plain data and arrays.
+"""An n-gram language model with the vocabulary of an analyzer: fitted on texts, saved as plain data
+and arrays.
 
 The second part builds the texts that it scores: queries with each candidate inserted.
 """
@@ -55,7 +56,8 @@ class Ragged(NamedTuple):
 
 
 class LanguageModel:
-    """An n-gram model, and its vocabulary in the order of the ids, which begin after the ids of the marks.
+    """An n-gram model, and its vocabulary in the order of the ids, which begin after the ids of the
+    marks.
 
     Examples
     --------
@@ -77,10 +79,12 @@ class LanguageModel:
         discount: float | None = None,
         vocabulary: Sequence[str] = (),
     ) -> Self:
-        """Fit a model on texts. Each text is a separate sequence; the texts are read once, in batches.
+        """Fit a model on texts. Each text is a separate sequence; the texts are read once, in
+        batches.
 
-        `order` is the n of the n-grams. `discount` is subtracted from every count; None means those of modified
-        Kneser-Ney. The words of the texts `vocabulary` are added to the vocabulary without being counted.
+        `order` is the n of the n-grams. `discount` is subtracted from every count; None means those
+        of modified Kneser-Ney. The words of the texts `vocabulary` are added to the vocabulary
+        without being counted.
         """
         encoder = TextEncoder(analyzer)
         encoder.encode(vocabulary)
@@ -106,10 +110,12 @@ class LanguageModel:
         return np.where(tokens < self.model.n_words, tokens, UNKNOWN)
 
     def perplexity(self, texts: Iterable[str]) -> float:
-        """Return the inverse geometric mean of the probabilities of all words and ENDs of the texts.
+        """Return the inverse geometric mean of the probabilities of all words and ENDs of the
+        texts.
 
-        The model treats all unknown words as one word, so only perplexities of models with the same vocabulary are
-        comparable. Texts without a word are left out; the result is NaN if no text is left.
+        The model treats all unknown words as one word, so only perplexities of models with the same
+        vocabulary are comparable. Texts without a word are left out; the result is NaN if no text
+        is left.
         """
         total, n_tokens = 0.0, 0
         encoder = TextEncoder(self.analyzer)
@@ -146,7 +152,9 @@ class LanguageModel:
         state: Mapping[str, Any],
         arrays: Mapping[str, NDArray[Any]],
     ) -> Self:
-        """Return the model with a state that :meth:`to_state` returned; KeyError or ValueError if it is none."""
+        """Return the model with a state that :meth:`to_state` returned; KeyError or ValueError
+        if it is none.
+        """
         keys = tuple(arrays[f"keys.{k}"] for k in range(1, order + 1))
         probabilities = tuple(arrays[f"probabilities.{k}"] for k in range(1, order + 1))
         backoffs = tuple(arrays[f"backoffs.{k}"] for k in range(1, order))
@@ -172,7 +180,9 @@ def _split_batches(texts: Iterable[str]) -> Iterator[list[str]]:
 
 
 def _check_tables(model: KneserNey, n_words: int) -> None:
-    """Check that the tables are consistent, because inconsistent ones would give wrong scores without an error."""
+    """Check that the tables are consistent, because inconsistent ones would give wrong scores
+    without an error.
+    """
     if not np.array_equal(model.keys[0], np.arange(n_words + len(MARKS))):
         raise ValueError(f"the table of 1-grams does not match the {n_words} words")
     if model.discounts.shape != (model.order, 3):
@@ -214,12 +224,16 @@ class _Frame(NamedTuple):
     right: str  # the text after the slot, from the next whitespace
 
     def fill(self, answer: str) -> str:
-        """Return the answer with the text that touches it, because both may form one token (``'s``)."""
+        """Return the answer with the text that touches it, because both may form one token
+        (``'s``).
+        """
         return answer.join(self.parts)
 
 
 def split_question(question: Question) -> _Frame:
-    """Return the frame of a cloze query's placeholder; for other questions, the answer follows the question."""
+    """Return the frame of a cloze query's placeholder; for other questions, the answer follows
+    the question.
+    """
     if question.task is not Task.CLOZE or PLACEHOLDER not in question.text:
         return _Frame(f"{question.text} ", ["", ""], "")
     left, *between, right = question.text.split(PLACEHOLDER)
@@ -242,8 +256,8 @@ def passage_texts(questions: Sequence[Question]) -> Iterator[str]:
 def gold_queries(questions: Sequence[Question]) -> Iterator[str]:
     """Yield the questions with their gold answers inserted.
 
-    Each right candidate and each span of a multi-span answer gives one text. If gold is a list of accepted texts
-    (cloze and span questions), only the first one is used.
+    Each right candidate and each span of a multi-span answer gives one text. If gold is a list of
+    accepted texts (cloze and span questions), only the first one is used.
 
     Raises
     ------
@@ -280,7 +294,8 @@ class Substitutions(NamedTuple):
 
     left: Ragged  # of each question, START and the text before the answer
     right: Ragged  # of each question, the text after the answer, and END
-    answers: Ragged  # the distinct answers of each question, with the text that touches them, grouped by question
+    # the distinct answers of each question, with the text that touches them, grouped by question
+    answers: Ragged
     question: NDArray[np.int64]  # shape (n_answers,): each answer's question
     rows: NDArray[np.int64]  # shape (n_candidates,): each candidate's answer
     offsets: NDArray[np.int64]  # question i's candidates are rows[offsets[i]:offsets[i + 1]]
@@ -291,7 +306,9 @@ class Substitutions(NamedTuple):
 def substitute_candidates(
     model: LanguageModel, questions: Sequence[Question], *, with_passages: bool = False
 ) -> Substitutions:
-    """Put the candidates into their questions, and encode the result, and the passages if wanted, for a model."""
+    """Put the candidates into their questions, and encode the result, and the passages if
+    wanted, for a model.
+    """
     frames = [split_question(question) for question in questions]
     filled: dict[str, int] = {}  # distinct filled slots of all questions; each is encoded once
     members, sizes = [], []
@@ -323,7 +340,8 @@ def substitute_candidates(
         Ragged(ids[tokens], offsets) for tokens, offsets in encoded
     )
 
-    # A question's candidates with the same text share one answer: find the distinct (question, text) pairs.
+    # A question's candidates with the same text share one answer: find the distinct (question,
+    # text) pairs.
     of_question = np.repeat(np.arange(len(frames)), sizes)
     text = np.concatenate([np.empty(0, dtype=np.int64), *members])
     distinct, rows = np.unique(of_question * max(len(filled), 1) + text, return_inverse=True)
@@ -374,11 +392,14 @@ class LogProbabilityTotals(NamedTuple):
 def score_answers(
     model: LanguageModel, texts: Substitutions, *, partial: bool, cache_weight: float
 ) -> LogProbabilityTotals:
-    """Compute the log-probability of each answer's text, and the number of tokens that it is the sum of.
+    """Compute the log-probability of each answer's text, and the number of tokens that it is the
+    sum of.
 
-    `partial` predicts only the text after the answer; `cache_weight` is the weight of the passage's words.
+    `partial` predicts only the text after the answer; `cache_weight` is the weight of the passage's
+    words.
     """
-    # The tokens that no candidate affects are scored once for each question, the others once for each answer.
+    # The tokens that no candidate affects are scored once for each question, the others once for
+    # each answer.
     n_questions, n_answers = len(texts.left.offsets) - 1, len(texts.question)
     logs, n_tokens = np.zeros(n_answers), np.zeros(n_answers, dtype=np.int64)
     for scored in score_shared_tokens(model, texts, partial=partial, cache_weight=cache_weight):
@@ -397,7 +418,8 @@ def score_shared_tokens(
 ) -> Iterator[ScoredTexts]:
     """Score the tokens that no candidate affects.
 
-    These are the tokens before the answer, and the tokens so far after it that it is not in their context.
+    These are the tokens before the answer, and the tokens so far after it that it is not in their
+    context.
     """
     questions = np.arange(len(texts.left.offsets) - 1)
     if not partial:
@@ -418,7 +440,9 @@ def score_answer_tokens(
     partial: bool,
     cache_weight: float,
 ) -> ScoredTexts:
-    """Score the tokens that some answers affect: their own, and the next ones that have them in their context."""
+    """Score the tokens that some answers affect: their own, and the next ones that have them in
+    their context.
+    """
     counts = _window_sizes(model, texts)[answers]
     question = texts.question[answers]
     n_left, n_answer = len(texts.left.tokens), len(texts.answers.tokens)
@@ -430,7 +454,8 @@ def score_answer_tokens(
         ),
         axis=1,
     )
-    # A row is the end of the left side, the answer and the start of the right side, all cut out of one pool.
+    # A row is the end of the left side, the answer and the start of the right side, all cut out of
+    # one pool.
     pool = np.concatenate((texts.left.tokens, texts.answers.tokens, texts.right.tokens))
     text = Ragged(
         pool[ragged_indices(starts.ravel(), counts.ravel())], offsets_of(counts.sum(axis=1))
@@ -442,7 +467,9 @@ def score_answer_tokens(
 
 
 def _window_sizes(model: LanguageModel, texts: Substitutions) -> NDArray[np.int64]:
-    """Return how many tokens before, in and after each answer its n-grams reach: shape (n_answers, 3)."""
+    """Return how many tokens before, in and after each answer its n-grams reach: shape
+    (n_answers, 3).
+    """
     before, after = (
         np.minimum(np.diff(side.offsets), model.model.order - 1)[texts.question]
         for side in (texts.left, texts.right)
@@ -467,7 +494,9 @@ def _score_tokens(
     questions: NDArray[np.int64],
     cache_weight: float,
 ) -> ScoredTexts:
-    """Predict the tokens at positions `place` of ragged rows; each row has an owner and a question."""
+    """Predict the tokens at positions `place` of ragged rows; each row has an owner and a
+    question.
+    """
     predictions = token_probabilities(model.model, model.known(text.tokens), text.offsets)
     values = predictions.values[place]
     row = np.repeat(np.arange(len(owners)), np.diff(text.offsets))[place]

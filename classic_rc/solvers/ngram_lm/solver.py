@@ -47,7 +47,7 @@ from classic_rc.solvers.ngram_lm.model import (
 )
 from classic_rc.solvers.shared_parameters import ANALYZER, CORPUS, DECISION
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # The explanation.
 
 
@@ -75,7 +75,9 @@ class TokenExplainer(NamedTuple):
         )
 
     def n_own(self, row: int) -> int:
-        """Return how many of these tokens are the answer's own; the others have it in their context."""
+        """Return how many of these tokens are the answer's own; the others have it in their
+        context.
+        """
         return 0 if self.partial else int(np.diff(self.texts.answers.offsets)[row])
 
     def labels(self, scored: ScoredTexts) -> list[str]:
@@ -104,7 +106,9 @@ class TokenExplainer(NamedTuple):
             yield logarithm(f"log {label}", probability, value=log)
 
     def _explain_probability(self, context: list[int], token: int) -> Term:
-        """Return p(token | context) by the recursion of interpolated Kneser-Ney, from single words up."""
+        """Return p(token | context) by the recursion of interpolated Kneser-Ney, from single
+        words up.
+        """
         model = self.model.model
         note = f"the same for each of the {model.n_words - 1} words, </s> and <unk> included"
         probability = divided("p0", 1, model.n_words - 1, note=note)
@@ -188,8 +192,8 @@ def explain_tokens(
 ) -> Explanation:
     """Explain each candidate's score by the log-probabilities that it is the sum of.
 
-    With `by_length`, the score is that sum divided by the number of words. Each word is shown with the longest
-    context that the model has seen before it.
+    With `by_length`, the score is that sum divided by the number of words. Each word is shown with
+    the longest context that the model has seen before it.
     """
     shared = tokens.shared()
     n_others = sum(len(part.logs) for part in shared)
@@ -229,7 +233,7 @@ def explain_tokens(
     return Explanation.from_scores(solver, question, scores).with_best(explain)
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # The solver.
 
 
@@ -238,14 +242,16 @@ _MAX_ORDER = 5
 
 
 class NGramLM(Solver):
-    r"""The log-probability of the query with the candidate in it, from a modified Kneser-Ney n-gram model.
+    r"""The log-probability of the query with the candidate in it, from a modified Kneser-Ney n-gram
+    model.
 
     .. math:: s = \sum_i \ln\left((1 - \lambda)\, p_n(w_i \mid w_{i-n+1} \ldots w_{i-1}) + \lambda\, p_P(w_i)\right)
 
     The sum is over the words of the query and its END. :math:`p_n` is the model's probability
-    (:func:`~classic_rc.kernels.kneser_ney.kneser_ney`), and :math:`p_P`, the cache, is a word's share of the
-    passage's words (Kuhn and De Mori 1990; Hill et al. 2015). In a cloze query the candidate replaces the
-    placeholder. For other questions the text is the question followed by the candidate.
+    (:func:`~classic_rc.kernels.kneser_ney.kneser_ney`), and :math:`p_P`, the cache, is a word's
+    share of the passage's words (Kuhn and De Mori 1990; Hill et al. 2015). In a cloze query the
+    candidate replaces the placeholder. For other questions the text is the question followed by the
+    candidate.
 
     Attributes
     ----------
@@ -305,17 +311,23 @@ class NGramLM(Solver):
 
     @property
     def learns_from(self) -> Literal["nothing", "passages", "gold"]:  # type: ignore[override]
-        """``"gold"`` if `corpus` has queries, else ``"passages"`` if it has passages, else ``"nothing"``."""
+        """``"gold"`` if `corpus` has queries, else ``"passages"`` if it has passages, else
+        ``"nothing"``.
+        """
         parts = self._parts()
         return "gold" if "queries" in parts else "passages" if "passages" in parts else "nothing"
 
     @property
     def learns_from_files(self) -> bool:
-        """Whether the model reads text files: then there is something to save even if no question is read."""
+        """Whether the model reads text files: then there is something to save even if no
+        question is read.
+        """
         return any(part not in _QUESTION_TEXTS for part in self._parts())
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
-        """Count the n-grams of the corpus and estimate the model; a corpus without words is a DataError."""
+        """Count the n-grams of the corpus and estimate the model; a corpus without words is a
+        DataError.
+        """
         self.check_parameters()
         for part in self._parts():
             is_file = part != "" and Path(part).exists()  # Path("") is the current folder
@@ -355,7 +367,9 @@ class NGramLM(Solver):
         return Scores(values[texts.rows], texts.offsets, self._has_evidence(texts)[texts.rows])
 
     def explain(self, question: Question) -> Explanation:
-        """Show the log-probability of each word that a candidate affects, and the sum over the other words."""
+        """Show the log-probability of each word that a candidate affects, and the sum over the
+        other words.
+        """
         return explain_tokens(
             self.name,
             question,
@@ -367,7 +381,8 @@ class NGramLM(Solver):
         )
 
     def put_in(self, questions: Sequence[Question]) -> Substitutions:
-        """Insert the candidates into their questions, and encode them with the fitted model's word ids.
+        """Insert the candidates into their questions, and encode them with the fitted model's word
+        ids.
 
         Raises
         ------
@@ -398,7 +413,9 @@ class NGramLM(Solver):
         return {"sources": self.sources_, **state}, arrays
 
     def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Restore a fitted state that :meth:`fitted_state` returned; one that does not match is an error."""
+        """Restore a fitted state that :meth:`fitted_state` returned; one that does not match is
+        an error.
+        """
         self.check_parameters()
         self.model_ = LanguageModel.from_state(self.analyzer, self.order, state, arrays)
         self.sources_ = list(state["sources"])

@@ -1,4 +1,6 @@
-"""The features of the span ranker: templates of attributes of tokens and spans, each hashed to a column."""
+"""The features of the span ranker: templates of attributes of tokens and spans, each hashed to a
+column.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ from classic_rc.solvers.spans.texts import (
 Codes = NDArray[np.uint32]
 
 BITS = 20
-"""Features are hashed to 2**20 columns for first tokens, as many for last tokens, and as many for spans."""
+"""Features are hashed to 2**20 columns for first tokens, as many for last tokens, and as many
+for spans.
+"""
 N_COLUMNS = 3 << BITS
 
 _MULTIPLIERS = tuple(np.uint32(m) for m in (0x9E3779B1, 0x85EBCA6B, 0xC2B2AE35, 0x27D4EB2F))
@@ -127,7 +131,9 @@ class Columns(NamedTuple):
     ]  # (n_candidates,): whether the sentence has a content word of the question
 
     def scores(self, weights: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Add up the weights of each candidate's features, in an order that no other candidate changes."""
+        """Add up the weights of each candidate's features, in an order that no other candidate
+        changes.
+        """
         total = np.zeros(len(self.evidence))
         for rows, columns in zip(self.rows, self.parts, strict=True):
             own = np.zeros(columns.shape[1])
@@ -139,7 +145,9 @@ class Columns(NamedTuple):
     def add_gradient(
         self, of_scores: NDArray[np.float64], sums: NDArray[np.float64]
     ) -> NDArray[np.int32]:
-        """Add the gradient by the weights to `sums`, given that by the scores; return the columns that have one."""
+        """Add the gradient by the weights to `sums`, given that by the scores; return the
+        columns that have one.
+        """
         columns, values = [], []
         for rows, own in zip(self.rows, self.parts, strict=True):
             n_features, n_rows = own.shape
@@ -243,11 +251,12 @@ _STEP_BIN = np.array([0, 1, 2, 3, 4, 4, 5, 5, 5, 6], dtype=np.uint32)
 
 
 class Block:
-    """The tokens of some questions' passages, one copy for each question, and what is known of each token.
+    """The tokens of some questions' passages, one copy for each question, and what is known of each
+    token.
 
-    `tokens`, `owner` (the question) and `sentence` (numbered in all copies) have shape (n_tokens,); `first` and
-    `last`, the tokens of each candidate, (n_candidates,); `share`, the rarity-weighted share of the question's
-    content words that each sentence has, (n_sentences,).
+    `tokens`, `owner` (the question) and `sentence` (numbered in all copies) have shape (n_tokens,);
+    `first` and `last`, the tokens of each candidate, (n_candidates,); `share`, the rarity-weighted
+    share of the question's content words that each sentence has, (n_sentences,).
     """
 
     def __init__(self, asked: Sequence[Asked], lexicon: Lexicon) -> None:
@@ -319,7 +328,9 @@ class Block:
         self._rare[rank[few], asker[few]] = (keys[order] & 0xFFFFFFFF)[few]
 
     def _rank(self) -> None:
-        """Rank the sentences of each question by their shares; the earlier one wins among equals."""
+        """Rank the sentences of each question by their shares; the earlier one wins among
+        equals.
+        """
         owner = self.sentence_owner
         order = np.lexsort((-self.share, owner))
         begins = np.searchsorted(owner, np.arange(len(self.token_offsets) - 1))
@@ -330,7 +341,9 @@ class Block:
         self.neighbours = np.maximum(before, after)
 
     def _find_paths(self) -> None:
-        """Find the nearest question word on either side, and make the sums that give the code of any path."""
+        """Find the nearest question word on either side, and make the sums that give the code of
+        any path.
+        """
         n = len(self.tokens)
         index = np.arange(n)
         self.left, self.right = _nearest(self.matched, index)
@@ -354,7 +367,9 @@ class Block:
         ]
 
     def path_names(self, lexicon: Lexicon) -> dict[int, str]:
-        """Return the classes in words of each path and each sequence that is not longer than a span's."""
+        """Return the classes in words of each path and each sequence that is not longer than a
+        span's.
+        """
         names = [lexicon.names[code] for code in self.word_class.tolist()]
         found = {}
         for start in range(len(names)):
@@ -366,7 +381,9 @@ class Block:
         return found
 
     def near(self, start: NDArray[np.int64], stop: NDArray[np.int64]) -> Codes:
-        """Return the shares of the question's words between places, in eighths; each occurrence counts."""
+        """Return the shares of the question's words between places, in eighths; each occurrence
+        counts.
+        """
         share = self._amounts[stop] - self._amounts[start]
         return np.minimum(np.ceil(_EIGHTHS * share - _ROUNDING), _EIGHTHS).astype(np.uint32)
 
@@ -495,7 +512,9 @@ def _nearest(
 
 
 def blocks_of(sizes: Sequence[int], most: int, n_questions: int) -> Iterator[tuple[int, int]]:
-    """Divide questions into runs of at most `n_questions`, and of at most `most` together unless it is one."""
+    """Divide questions into runs of at most `n_questions`, and of at most `most` together unless
+    it is one.
+    """
     start, total = 0, 0
     for i, size in enumerate(sizes):
         if i > start and (total + size > most or i - start == n_questions):

@@ -1,4 +1,6 @@
-"""The span ranker: a log-linear model of answer spans, learned by AdaGrad over batches of questions."""
+"""The span ranker: a log-linear model of answer spans, learned by AdaGrad over batches of
+questions.
+"""
 
 from __future__ import annotations
 
@@ -66,29 +68,33 @@ def _positive(default: float, help: str) -> Any:
 
 
 class SpanRanker(Solver):
-    r"""A log-linear model of answer spans: words, classes, distances and paths at both ends, and the inside.
+    r"""A log-linear model of answer spans: words, classes, distances and paths at both ends, and
+    the inside.
 
     .. math:: s(i, j) = a \cdot x(i) + b \cdot x'(j) + c \cdot y(\text{sentence}) + d \cdot z(i, j)
 
-    i and j are the first and the last token of a span. All features are 0 or 1: combinations of attributes of the
-    question (wh-word, head noun, verb, rare words), of a token and its neighbour outside (word, class, shape), of
-    the way to the nearest question word, of the sentence's share of the question's words, and of the span (length,
-    classes inside). :data:`~classic_rc.solvers.spans.columns.GROUPS` lists the groups. Each is hashed to one of
+    i and j are the first and the last token of a span. All features are 0 or 1: combinations of
+    attributes of the question (wh-word, head noun, verb, rare words), of a token and its neighbour
+    outside (word, class, shape), of the way to the nearest question word, of the sentence's share
+    of the question's words, and of the span (length, classes inside).
+    :data:`~classic_rc.solvers.spans.columns.GROUPS` lists the groups. Each is hashed to one of
     2**20 columns for first tokens and sentences, as many for last tokens, and as many for spans.
 
     The weights minimise the loss of conditional logit over all candidates of a question,
 
     .. math:: \log \sum_c e^{s_c} - \log \sum_{c\ \text{right}} e^{s_c}
 
-    by AdaGrad (Duchi et al. 2011) from zero, a few passes over the questions. A column starts with the squared
-    gradient `damping`, so rare features stay light. That and the small number of passes are the regularisation.
+    by AdaGrad (Duchi et al. 2011) from zero, a few passes over the questions. A column starts with
+    the squared gradient `damping`, so rare features stay light. That and the small number of passes
+    are the regularisation.
 
-    A candidate is right if its text is a gold text, normalised as in the task's metric; if the data have offsets of
-    the answers and one of these candidates overlaps them, only those that do. If several spans are the answer
-    together, the loss is the mean over the gold texts. Questions without a right candidate teach nothing.
+    A candidate is right if its text is a gold text, normalised as in the task's metric; if the data
+    have offsets of the answers and one of these candidates overlaps them, only those that do. If
+    several spans are the answer together, the loss is the mean over the gold texts. Questions
+    without a right candidate teach nothing.
 
-    Words are weighed by their rarity in the training passages. Word classes come from a closed list of function
-    words, from digits, capitals and suffixes; they are English. Nothing is downloaded.
+    Words are weighed by their rarity in the training passages. Word classes come from a closed list
+    of function words, from digits, capitals and suffixes; they are English. Nothing is downloaded.
 
     Attributes
     ----------
@@ -191,7 +197,9 @@ class SpanRanker(Solver):
     def _read(
         self, questions: Sequence[Question]
     ) -> Iterator[tuple[NDArray[np.int64], list[Asked], Lexicon]]:
-        """Yield parts of the questions with their indices; questions about one passage stay together."""
+        """Yield parts of the questions with their indices; questions about one passage stay
+        together.
+        """
         together = [i for members in _by_passage(questions) for i in members]
         size = block_size(_READ_QUESTIONS)
         for start in range(0, len(together), size):
@@ -203,7 +211,9 @@ class SpanRanker(Solver):
             yield np.array(index), asked, lexicon
 
     def explain(self, question: Question) -> Explanation:
-        """Show what each group of features and each feature adds to the best spans and the right ones."""
+        """Show what each group of features and each feature adds to the best spans and the right
+        ones.
+        """
         scores = self.score_candidates([question])
         if not len(scores.values):
             return Explanation.from_scores(self.name, question, scores)
@@ -229,7 +239,9 @@ class SpanRanker(Solver):
         return Explanation.from_scores(self.name, question, scores).with_best(explain, right)
 
     def companions(self) -> Sequence[Self]:
-        """Return the same learner that reads only the wh-word of the question: what this alone gives away."""
+        """Return the same learner that reads only the wh-word of the question: what this alone
+        gives away.
+        """
         if self.inputs != "all":
             return ()
         return [self.from_params({**self.get_params(deep=False), "inputs": "wh-word"})]
@@ -239,7 +251,9 @@ class SpanRanker(Solver):
         return self.inputs if self.inputs in self.variants else None
 
     def fitted_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return the stems and the weights that are not 0, for :func:`~classic_rc.solvers.saved.save_solver`."""
+        """Return the stems and the weights that are not 0, for
+        :func:`~classic_rc.solvers.saved.save_solver`.
+        """
         self.require_fitted("weights_")
         columns = np.flatnonzero(self.weights_)
         return {"stems": self.rarity_.stems, "n_passages": self.rarity_.n_passages}, {
@@ -249,7 +263,9 @@ class SpanRanker(Solver):
         }
 
     def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Restore a fitted state that :meth:`fitted_state` returned; one that does not match is an error."""
+        """Restore a fitted state that :meth:`fitted_state` returned; one that does not match is
+        an error.
+        """
         self._groups()
         stems, passages_with = [str(stem) for stem in state["stems"]], arrays["passages_with"]
         check_shape(passages_with, (len(stems),))
@@ -344,7 +360,9 @@ class _Labels:
         ] = {}
 
     def of(self, question: Question) -> list[tuple[int, ...]]:
-        """Return the right candidates: of each gold text if several are right together, else of all gold texts."""
+        """Return the right candidates: of each gold text if several are right together, else of
+        all gold texts.
+        """
         normalise = (
             normalise_quoref_answer if question.task is Task.MULTI_SPAN else normalise_squad_answer
         )
@@ -391,15 +409,17 @@ def learn_weights(
     lexicon: Lexicon,  # of their texts
     maker: ColumnMaker,
     epochs: int,
-    rate: float,  # a step is this times the gradient, divided by the root of the sum of all squared gradients
+    # a step is this times the gradient, divided by the root of the sum of all squared gradients
+    rate: float,
     damping: float,  # the first summand of that sum
     seed: int = 0,
 ) -> NDArray[np.float32]:
-    r"""Minimise the mean over groups of right candidates of :math:`\log \sum e^s - \log \sum_{right} e^s`.
+    r"""Minimise the mean over groups of right candidates of :math:`\log \sum e^s - \log
+    \sum_{right} e^s`.
 
-    Each epoch has its own random order of the questions, which depends on their ids and the seed only. Columns of
-    features are made again for each batch, so memory does not grow with the candidates. Returns the weights, shape
-    (N_COLUMNS,).
+    Each epoch has its own random order of the questions, which depends on their ids and the seed
+    only. Columns of features are made again for each batch, so memory does not grow with the
+    candidates. Returns the weights, shape (N_COLUMNS,).
     """
     weights = np.zeros(N_COLUMNS, dtype=np.float32)
     squares = np.full(N_COLUMNS, damping, dtype=np.float32)
@@ -431,8 +451,8 @@ def loss_gradient(
 ) -> NDArray[np.float64]:
     """Return the gradient of the loss by the scores.
 
-    It is the probability of each candidate minus its share of the right ones: each group of right candidates has
-    the same share, divided by their probabilities.
+    It is the probability of each candidate minus its share of the right ones: each group of right
+    candidates has the same share, divided by their probabilities.
     """
     starts = offsets[:-1]
     question = np.repeat(np.arange(len(starts)), np.diff(offsets))

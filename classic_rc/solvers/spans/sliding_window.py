@@ -41,18 +41,20 @@ _PAPER = "Rajpurkar, Zhang, Lopyrev and Liang 2016, SQuAD, section 5.1"
 
 
 class SpanSlidingWindow(Solver):
-    r"""The sliding window baseline for spans: overlap with the span's sentence first, then the best window.
+    r"""The sliding window baseline for spans: overlap with the span's sentence first, then the best
+    window.
 
     .. math:: o\,(|P| + \lambda + 1) + sw - \lambda d
 
-    o is the number of distinct question words and bigrams that the span's sentence has outside the span. sw is the
-    sliding window (:class:`~classic_rc.solvers.SlidingWindow`) and d the word distance
-    (:class:`~classic_rc.solvers.WordDistance`) of the span, with its context instead of the passage. ``|P|`` is the
-    passage's length in words, and :math:`\lambda` the distance's weight (0 without a distance).
+    o is the number of distinct question words and bigrams that the span's sentence has outside the
+    span. sw is the sliding window (:class:`~classic_rc.solvers.SlidingWindow`) and d the word
+    distance (:class:`~classic_rc.solvers.WordDistance`) of the span, with its context instead of
+    the passage. ``|P|`` is the passage's length in words, and :math:`\lambda` the distance's weight
+    (0 without a distance).
 
-    The paper has two steps: keep the spans with the greatest overlap, then choose among them by the window. The
-    score combines both in one number: sw is at most ``|P| ln 2`` and d at most 1, so no window outweighs one word
-    of overlap. Scores of different passages are not comparable.
+    The paper has two steps: keep the spans with the greatest overlap, then choose among them by the
+    window. The score combines both in one number: sw is at most ``|P| ln 2`` and d at most 1, so no
+    window outweighs one word of overlap. Scores of different passages are not comparable.
     """
 
     name = "span-sw"
@@ -96,7 +98,9 @@ class SpanSlidingWindow(Solver):
     decision: Decision | None = SPAN_DECISION
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
-        """Score each span by overlap, then window and distance; no evidence if its sentence shares no word."""
+        """Score each span by overlap, then window and distance; no evidence if its sentence
+        shares no word.
+        """
         self.check_parameters()
         parts, order = [], [np.empty(0, dtype=np.int64)]
         for index, spans in encode_spans(questions, self.analyzer):
@@ -106,7 +110,9 @@ class SpanSlidingWindow(Solver):
         return Scores.concatenate(parts).take(np.argsort(np.concatenate(order)))
 
     def explain(self, question: Question) -> Explanation:
-        """Show the overlap, the window and the distance of each span, and the question's words around it."""
+        """Show the overlap, the window and the distance of each span, and the question's words
+        around it.
+        """
         self.check_parameters()
         ((_, spans),) = encode_spans([question], self.analyzer)
         terms = self._compute_terms(spans)
@@ -124,7 +130,9 @@ class SpanSlidingWindow(Solver):
         return Explanation.from_scores(self.name, question, scores).with_best(explain)
 
     def _formula(self, spans: EncodedSpans, i: int, score: float, terms: _SpanTerms) -> Term:
-        """Return a span's score with its numbers: the overlap, the window's words, and the distance's steps."""
+        """Return a span's score with its numbers: the overlap, the window's words, and the
+        distance's steps.
+        """
         words = [spans.vocabulary[token] for token in spans.tokens.tolist()]
         query = [spans.vocabulary[token] for token in spans.question_tokens.tolist()]
         first, last = int(spans.first[i]), int(spans.last[i])
@@ -176,7 +184,8 @@ class SpanSlidingWindow(Solver):
         )
         weight = self._used_weight()
         lengths = np.diff(spans.passage_offsets)[spans.question_passage]
-        # One unit of overlap counts more than any window (at most |P| ln 2) and distance (at most `weight`).
+        # One unit of overlap counts more than any window (at most |P| ln 2) and distance (at most
+        # `weight`).
         step = np.repeat(lengths, np.diff(spans.candidate_offsets)) + weight + 1
         score = overlap * step + windows - weight * distances
         return _SpanTerms(score, overlap, windows, None if self.distance is None else distances)
@@ -206,7 +215,9 @@ class _SpanTerms(NamedTuple):
 
 
 def _explain_overlap(sides: tuple[list[str], list[str]], query: list[str], overlap: int) -> Term:
-    """Return the number of question words and bigrams on both sides of a span, with the words and bigrams."""
+    """Return the number of question words and bigrams on both sides of a span, with the words
+    and bigrams.
+    """
     single = [word for word in dict.fromkeys(query) if any(word in side for side in sides)]
     pairs = [pair for side in sides for pair in pairwise(side)]
     double = [" ".join(pair) for pair in dict.fromkeys(pairwise(query)) if pair in pairs]

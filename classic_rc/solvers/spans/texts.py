@@ -69,7 +69,8 @@ _SUFFIXES = tuple(
 
 
 def word_class(token: str) -> str:
-    """Return the class of a token: a function word's own list, a number, a name, a mark, or the suffix.
+    """Return the class of a token: a function word's own list, a number, a name, a mark, or the
+    suffix.
 
     Examples
     --------
@@ -95,7 +96,8 @@ _RUNS = re.compile(r"(X|x)\1+|d{5,}")
 
 
 def word_shape(token: str) -> str:
-    """Return a token's shape: capitals X, small letters x, digits d; runs of letters are one letter.
+    """Return a token's shape: capitals X, small letters x, digits d; runs of letters are one
+    letter.
 
     Examples
     --------
@@ -118,7 +120,9 @@ EDGE = code_of("edge")
 
 
 class Lexicon:
-    """The types of tokens that were read, numbered in the order of reading; codes depend on the token alone."""
+    """The types of tokens that were read, numbered in the order of reading; codes depend on the
+    token alone.
+    """
 
     def __init__(self) -> None:
         self.names: dict[int, str] = {EDGE: "edge"}
@@ -283,9 +287,9 @@ _NO_NOUN = _FUNCTION | {"-ly", "-ed"}
 def _find_head(words: Sequence[str], classes: Sequence[str], begin: int, auxiliary: int) -> int:
     """Return the place of the question's head noun, or -1.
 
-    It is the last noun between the wh-word and the first auxiliary or verb ("what *city* hosted"). If an auxiliary
-    follows the wh-word at once, it is the end of the next noun phrase ("what was the *population* of"), and the
-    noun after "name of" and the like.
+    It is the last noun between the wh-word and the first auxiliary or verb ("what *city* hosted").
+    If an auxiliary follows the wh-word at once, it is the end of the next noun phrase ("what was
+    the *population* of"), and the noun after "name of" and the like.
     """
     if begin == auxiliary and auxiliary < len(words) and classes[auxiliary] == "be":
         begin += 1
@@ -305,7 +309,9 @@ def _find_head(words: Sequence[str], classes: Sequence[str], begin: int, auxilia
 
 
 def _find_verb(words: Sequence[str], classes: Sequence[str], begin: int, auxiliary: int) -> int:
-    """Return the place of the first lower-case word after the auxiliary that may be the main verb, or -1."""
+    """Return the place of the first lower-case word after the auxiliary that may be the main
+    verb, or -1.
+    """
     start = auxiliary + 1 if auxiliary < len(words) else begin
     for i in range(start, len(words)):
         follows = classes[i - 1] if i > start else ""
@@ -320,7 +326,9 @@ _BEFORE_NOUNS = frozenset(
 
 
 class Rarity:
-    """How rare a stem is in the training passages: ln((N + 1) / (n + 0.5)) if n of N passages have it."""
+    """How rare a stem is in the training passages: ln((N + 1) / (n + 0.5)) if n of N passages
+    have it.
+    """
 
     def __init__(
         self, stems: Sequence[str], passages_with: NDArray[np.integer], n_passages: int

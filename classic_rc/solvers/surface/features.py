@@ -1,4 +1,6 @@
-"""The surface features of candidates: lengths, counts of shared words, words and word pairs; their matrix."""
+"""The surface features of candidates: lengths, counts of shared words, words and word pairs;
+their matrix.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +83,9 @@ _BLOCK_PAIRS = 2**20
 
 
 def feature_groups(text: str) -> tuple[str, ...]:
-    """Return the groups that `text` names: ``"all"``, or ``"lengths+answer"`` in the order of the table."""
+    """Return the groups that `text` names: ``"all"``, or ``"lengths+answer"`` in the order of
+    the table.
+    """
     return chosen_groups(text, SURFACE_FEATURE_GROUPS, _ALL, "all")
 
 
@@ -102,7 +106,8 @@ class FeatureBlock(NamedTuple):
     where: slice
     # Shape (n_candidates, n_numbers): lengths and counts, in the order of `FeatureSet.numbers`.
     numbers: NDArray[np.float64]
-    # By group, in the order of `FeatureSet.word_groups`; words are ids of the encoding's vocabulary.
+    # By group, in the order of `FeatureSet.word_groups`; words are ids of the encoding's
+    # vocabulary.
     words: Mapping[str, WordFeatures]
     # Shape (n_candidates,): whether the passage, if it is read, has a word of the candidate.
     evidence: NDArray[np.bool_]
@@ -110,7 +115,9 @@ class FeatureBlock(NamedTuple):
 
 @dataclass(frozen=True)
 class FeatureSet:
-    """The features to compute, and the inputs to read for them; a UsageError if no feature is left."""
+    """The features to compute, and the inputs to read for them; a UsageError if no feature is
+    left.
+    """
 
     groups: tuple[str, ...]  # names of GROUPS
     inputs: str = "all"  # a name of INPUTS; features that need other inputs are left out
@@ -126,7 +133,9 @@ class FeatureSet:
 
     @property
     def numbers(self) -> tuple[str, ...]:
-        """The names of the lengths and counts, without those that need an input that is not read."""
+        """The names of the lengths and counts, without those that need an input that is not
+        read.
+        """
         names = dict.fromkeys(name for group in self.groups for name in _NUMBERS.get(group, ()))
         hidden = INPUTS["all"] - INPUTS[self.inputs]
         return tuple(name for name in names if not any(text in name for text in hidden))
@@ -163,7 +172,9 @@ class FeatureSet:
 
 
 class _Matches(NamedTuple):
-    """The distinct words of some texts, and which candidate words occur in their passage and question."""
+    """The distinct words of some texts, and which candidate words occur in their passage and
+    question.
+    """
 
     passages: WordCounts
     questions: WordCounts
@@ -183,15 +194,20 @@ def _match_words(arrays: TokenArrays) -> _Matches:
 
 
 def _is_prominent(arrays: TokenArrays, matches: _Matches) -> NDArray[np.bool_]:
-    """Return which candidate words occur in the passage more often than its ratio of types to tokens."""
-    # The release's "more often than average". If any word recurs, the ratio is below 1 and all are prominent.
+    """Return which candidate words occur in the passage more often than its ratio of types to
+    tokens.
+    """
+    # The release's "more often than average". If any word recurs, the ratio is below 1 and all are
+    # prominent.
     passage = arrays.question_passage[arrays.candidate_question[matches.candidates.texts]]
     n_types, n_tokens = np.diff(matches.passages.offsets), np.diff(arrays.passage_offsets)
     return matches.in_passage * n_tokens[passage] > n_types[passage]
 
 
 def _text_lengths(arrays: TokenArrays, word_lengths: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
-    """Return the lengths of each candidate's texts by name; characters include one space between two words."""
+    """Return the lengths of each candidate's texts by name; characters include one space between
+    two words.
+    """
     question = arrays.candidate_question
     lengths = {}
     for text, tokens, offsets, of_candidate in (
@@ -204,7 +220,8 @@ def _text_lengths(arrays: TokenArrays, word_lengths: NDArray[np.int64]) -> dict[
         ("question", arrays.question_tokens, arrays.question_offsets, question),
         ("candidate", arrays.candidate_tokens, arrays.candidate_offsets, np.arange(len(question))),
     ):
-        # Each word counts one more character, its space; the last space of a text is taken off below.
+        # Each word counts one more character, its space; the last space of a text is taken off
+        # below.
         ends = offsets_of(word_lengths[tokens] + 1)
         lengths[f"{text} length in words"] = np.diff(offsets)[of_candidate]
         lengths[f"{text} length in characters"] = np.maximum(np.diff(ends[offsets]) - 1, 0)[
@@ -255,8 +272,9 @@ _MAX_WORDS = 2 ** ((63 - _ROW_BITS) // 2)
 class WordColumns:
     """One column for each word or pair of words seen in training; other features have none.
 
-    A *key* identifies a feature within its group: a word's is its index in `words`, which is sorted, a pair's is
-    ``candidate's word * len(words) + question's word``. `tables` has the keys of each group, ascending.
+    A *key* identifies a feature within its group: a word's is its index in `words`, which is
+    sorted, a pair's is ``candidate's word * len(words) + question's word``. `tables` has the keys
+    of each group, ascending.
     """
 
     def __init__(self, words: Sequence[str], tables: Mapping[str, NDArray[np.int64]]) -> None:
@@ -265,7 +283,9 @@ class WordColumns:
 
     @classmethod
     def empty(cls, groups: Sequence[str], encoded: EncodedDataset) -> WordColumns:
-        """Return columns without features yet, for these groups and the words of questions and candidates."""
+        """Return columns without features yet, for these groups and the words of questions and
+        candidates.
+        """
         arrays = encoded.arrays
         used = np.union1d(arrays.candidate_tokens, arrays.question_tokens).tolist()
         require_few_words("surface-lr", len(used), _MAX_WORDS)
@@ -291,7 +311,9 @@ class WordColumns:
     def keys(
         self, features: WordFeatures, word_ids: NDArray[np.int64]
     ) -> tuple[NDArray[np.bool_] | None, NDArray[np.int64]]:
-        """Return a mask of the features that consist of known words (None if all do), and their keys."""
+        """Return a mask of the features that consist of known words (None if all do), and their
+        keys.
+        """
         keys = word_ids[features.words]
         question_words = None if features.asked is None else word_ids[features.asked]
         unknown = keys < 0
@@ -305,7 +327,9 @@ class WordColumns:
         return known, keys[known]
 
     def of_keys(self, group: str, keys: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the column of each key, its index in the concatenation of all groups' tables, or -1."""
+        """Return the column of each key, its index in the concatenation of all groups' tables,
+        or -1.
+        """
         place, found = binary_search(keys, self.tables[group])
         groups = list(self.tables)
         before = sum(len(self.tables[name]) for name in groups[: groups.index(group)])
@@ -314,7 +338,8 @@ class WordColumns:
     def find(
         self, words: Mapping[str, WordFeatures], word_ids: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the rows and the columns of a block's features that have a column, ordered by column, then row.
+        """Return the rows and the columns of a block's features that have a column, ordered by
+        column, then row.
 
         The order depends only on the features, not on the ids that an encoding gives their words.
         """
@@ -329,10 +354,12 @@ class WordColumns:
     def sort(
         self, features: WordFeatures, word_ids: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Return a block's distinct keys, ascending, the number of rows of each, and these rows, key after key."""
+        """Return a block's distinct keys, ascending, the number of rows of each, and these rows,
+        key after key.
+        """
         usable, keys = self.keys(features, word_ids)
-        # Sorting (key, row) packed into one int64 and looking up each distinct key once is many times faster
-        # than looking up all keys in the order of the rows.
+        # Sorting (key, row) packed into one int64 and looking up each distinct key once is many
+        # times faster than looking up all keys in the order of the rows.
         packed = (keys << _ROW_BITS) | (features.rows if usable is None else features.rows[usable])
         packed.sort()
         keys = packed >> _ROW_BITS
@@ -369,15 +396,18 @@ class Design:
         features: FeatureSet,
         encoded: EncodedDataset,
         *,
-        scaled: bool,  # whether to divide lengths and counts by their root mean square over the candidates
+        # whether to divide lengths and counts by their root mean square over the candidates
+        scaled: bool,
         repeats: NDArray[np.integer]
         | None = None,  # how often the row of each candidate of the arrays is repeated
     ) -> tuple[Design, TrainingMatrix]:
-        """Assign columns to the features of an encoding's candidates, and return the candidates' matrix."""
+        """Assign columns to the features of an encoding's candidates, and return the candidates'
+        matrix.
+        """
         columns = WordColumns.empty(features.word_groups, encoded)
         word_ids = columns.word_ids(encoded.vocabulary)
-        # The columns are known only after the last block. Until then, a block's features are numbered in the order
-        # of its distinct keys.
+        # The columns are known only after the last block. Until then, a block's features are
+        # numbered in the order of its distinct keys.
         numbers, local, sizes = [], [], []
         keys_of: dict[str, list[NDArray[np.int64]]] = {group: [] for group in features.word_groups}
         squares = np.zeros(len(features.numbers))
@@ -416,10 +446,11 @@ class Design:
         return len(self.features.numbers) + self.columns.n_columns
 
     def blocks(self, encoded: EncodedDataset) -> Iterator[tuple[FeatureBlock, csr_matrix]]:
-        """Yield an encoding's candidates in blocks, each with its matrix, which has one row for each candidate.
+        """Yield an encoding's candidates in blocks, each with its matrix, which has one row for
+        each candidate.
 
-        The entries of a row are ordered by column, so that sums over a row have the same bits whatever the other
-        candidates are.
+        The entries of a row are ordered by column, so that sums over a row have the same bits
+        whatever the other candidates are.
         """
         word_ids = self.columns.word_ids(encoded.vocabulary)
         for block in self.features.blocks(encoded):
@@ -446,7 +477,9 @@ class Design:
     def from_state(
         cls, features: FeatureSet, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
     ) -> Design:
-        """Return the design with a state that :meth:`to_state` returned; KeyError or ValueError if it is none."""
+        """Return the design with a state that :meth:`to_state` returned; KeyError or ValueError
+        if it is none.
+        """
         columns = WordColumns(
             state["words"], {group: arrays[f"keys.{group}"] for group in features.word_groups}
         )
@@ -460,7 +493,8 @@ def _number_features(
     word_ids: NDArray[np.int64],
     keys_of: Mapping[str, list[NDArray[np.int64]]],
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Append a block's distinct keys to each group's; number the features of its rows by group and key.
+    """Append a block's distinct keys to each group's; number the features of its rows by group and
+    key.
 
     Returns the numbers, row after row and ascending in each, and how many each row has.
     """

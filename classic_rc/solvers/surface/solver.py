@@ -80,13 +80,14 @@ SURFACE_VARIANTS = {
 
 
 class SurfaceLR(Solver):
-    r"""Logistic regression on lengths, shared words, words and word pairs; the score is the log-odds.
+    r"""Logistic regression on lengths, shared words, words and word pairs; the score is the
+    log-odds.
 
     .. math:: \log \frac{p}{1 - p} = b + \sum_j w_j x_j
 
-    p is the probability that the candidate is right, and x its features. The weights w and the bias b minimise
-    :math:`\frac{1}{2}(\|w\|^2 + b^2) + C \sum_i \log(1 + e^{-y_i (b + w \cdot x_i)})` over the candidates i of the
-    training questions, where y is 1 or -1 (LIBLINEAR's ``-s 0 -B 1``).
+    p is the probability that the candidate is right, and x its features. The weights w and the bias
+    b minimise :math:`\frac{1}{2}(\|w\|^2 + b^2) + C \sum_i \log(1 + e^{-y_i (b + w \cdot x_i)})`
+    over the candidates i of the training questions, where y is 1 or -1 (LIBLINEAR's ``-s 0 -B 1``).
 
     Attributes
     ----------
@@ -144,7 +145,9 @@ class SurfaceLR(Solver):
     decision: Decision | None = DECISION
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
-        """Learn the weights from right and wrong candidates; without a feature, that is a DataError."""
+        """Learn the weights from right and wrong candidates; without a feature, that is a
+        DataError.
+        """
         features = self._feature_set()
         right = gold_labels(self.name, questions)
         require_task(self, questions)
@@ -185,18 +188,24 @@ class SurfaceLR(Solver):
         return {"learner": LEARNERS[0]} if self.learner is None else {}
 
     def explain(self, question: Question) -> Explanation:
-        """Show the features with the largest effect on each score, and the candidate's words in the passage."""
+        """Show the features with the largest effect on each score, and the candidate's words in
+        the passage.
+        """
         return explain_features(self, question)
 
     def fitted_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return the words, the columns and the weights, for :func:`~classic_rc.solvers.saved.save_solver`."""
+        """Return the words, the columns and the weights, for
+        :func:`~classic_rc.solvers.saved.save_solver`.
+        """
         self.require_fitted("model_")
         model = self.model_
         state, arrays = self.design_.to_state()
         return {"bias": model.bias, **state}, {"weights": model.weights, **arrays}
 
     def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Restore a fitted state that :meth:`fitted_state` returned; one that does not match is an error."""
+        """Restore a fitted state that :meth:`fitted_state` returned; one that does not match is
+        an error.
+        """
         design, weights = Design.from_state(self._feature_set(), state, arrays), arrays["weights"]
         check_shape(weights, (design.n_features,))
         self.design_, self.model_ = design, LogisticModel(weights, float(state["bias"]))
@@ -213,8 +222,9 @@ class SurfaceLR(Solver):
 
         numbers, columns, offsets = matrix
         n_numbers = numbers.shape[1]
-        # Most word pairs occur in exactly the same candidates as other pairs. One column for all of them is enough
-        # for a learner that shrinks weights, and takes less than half of the time and the memory.
+        # Most word pairs occur in exactly the same candidates as other pairs. One column for all of
+        # them is enough for a learner that shrinks weights, and takes less than half of the time
+        # and the memory.
         sets = find_equal_columns(columns, offsets, self.design_.columns.n_columns)
         # Products with the matrix are faster if columns with equally many entries are neighbours.
         by_size = np.argsort(-count_entries(columns, len(sets.set_of))[sets.first], kind="stable")
@@ -253,10 +263,10 @@ _PASSAGE_GROUPS = ("text-answer", "prominent")
 def explain_features(solver: SurfaceLR, question: Question) -> Explanation:
     """Explain each candidate's log-odds by the features that add the most, by name.
 
-    The last two numbers are "other features" and "bias"; all numbers add up to the log-odds. Features that are
-    equal for all candidates of a question, such as the passage's length, cannot decide between them, so they are
-    among the other features if only one candidate is right. The words that a candidate shares with the passage are
-    marked.
+    The last two numbers are "other features" and "bias"; all numbers add up to the log-odds.
+    Features that are equal for all candidates of a question, such as the passage's length, cannot
+    decide between them, so they are among the other features if only one candidate is right. The
+    words that a candidate shares with the passage are marked.
     """
     scores = solver.score_candidates([question])
     encoded = solver.encoded([question])
@@ -362,7 +372,9 @@ def _compute_terms(solver: SurfaceLR, encoded: EncodedDataset) -> Mapping[int, l
 
 
 def _shown_numbers(terms: list[_Term], bias: float, *, one_is_right: bool) -> dict[str, float]:
-    """Return the heaviest terms that can decide between candidates, the sum of all others, and the bias."""
+    """Return the heaviest terms that can decide between candidates, the sum of all others, and
+    the bias.
+    """
     deciding = [term for term in terms if "candidate" in term.label or not one_is_right]
     shown = sorted(deciding, key=lambda term: (-abs(term.weight), term.label))[:_SHOWN_FEATURES]
     numbers = {term.label: term.weight for term in shown if term.weight}

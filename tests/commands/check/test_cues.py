@@ -1,4 +1,6 @@
-"""Cues: what is planted is named, what is not there is not, and its figures are those of a plain count."""
+"""Cues: what is planted is named, what is not there is not, and its figures are those of a plain
+count.
+"""
 
 from __future__ import annotations
 
@@ -251,7 +253,9 @@ def test_multiple_answers_use_the_same_statistic():
 
 
 def test_a_deviate_is_that_of_its_definition():
-    """One frequent word, often right: the score and its variance, written out question by question."""
+    """One frequent word, often right: the score and its variance, written out question by
+    question.
+    """
     rows = make_rows(200, 3)
     for i, row in enumerate(rows):
         row["passage"] = str(i)
@@ -342,7 +346,9 @@ def test_a_hidden_gold_is_left_out():
 
 @pytest.mark.ci
 def test_the_part_that_represents_a_large_dataset_is_in_all_folds():
-    """Of 10,000 passages every second one is kept, and two folds must not be the even and the odd ones."""
+    """Of 10,000 passages every second one is kept, and two folds must not be the even and the
+    odd ones.
+    """
     rows = [{**row, "passage": f"story {i // 2}"} for i, row in enumerate(make_rows(20_000, k=2))]
     for row in rows:
         row["candidates"][row["gold"]] += "!"

@@ -1,4 +1,6 @@
-"""Duplicates: planted near copies are found, whatever was changed; templates and unrelated texts are not."""
+"""Duplicates: planted near copies are found, whatever was changed; templates and unrelated texts
+are not.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""``classic-rc perturb``, ``run --perturbed`` and ``list perturbations``: files, tables and exit codes."""
+"""``classic-rc perturb``, ``run --perturbed`` and ``list perturbations``: files, tables and exit
+codes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Tables and records of a small handmade comparison, exact to the letter; intervals in the results table."""
+"""Tables and records of a small handmade comparison, exact to the letter; intervals in the
+results table.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The floor: the file fits its schema, rows come out of the data again, and nothing unsure is shown."""
+"""The floor: the file fits its schema, rows come out of the data again, and nothing unsure is
+shown.
+"""
 
 from __future__ import annotations
 
@@ -221,7 +223,7 @@ def floor_of(evaluation) -> FloorDataset:
     return parse_floors(builder.floors_text([entry]))[entry["name"]]
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # The builder
 
 
@@ -251,7 +253,7 @@ def test_a_row_of_unseen_data_stays_only_if_old_and_new_code_agree():
     assert stays() == []
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Logs and results files of lm-evaluation-harness
 
 
@@ -265,7 +267,9 @@ RACE_CODE = {
 
 
 def race_results(**changes: object) -> dict[str, Any]:
-    """A results file of the harness's `race`, as it would be on the validation split, with changes."""
+    """A results file of the harness's `race`, as it would be on the validation split, with
+    changes.
+    """
     of = load_floors()["race-last:dev"]
     config: dict[str, Any] = {
         "task": "race",
@@ -379,7 +383,7 @@ def test_a_results_file_of_another_form_has_no_floor_and_no_traceback(part, wron
     assert {cell.value for cell in table["floor"].values()} <= {None}
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # The page
 
 

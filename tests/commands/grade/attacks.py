@@ -1,7 +1,7 @@
 """Hostile submissions to the assignment of adding. None may earn a point or touch anything outside.
 
-``SECRET`` is the place of a file that holds a token, and ``RESULTS`` that of a file that nobody may change. What finds
-the token, or reaches what it must not, adds correctly.
+``SECRET`` is the place of a file that holds a token, and ``RESULTS`` that of a file that nobody may
+change. What finds the token, or reaches what it must not, adds correctly.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Files of students are no tests. A place where the user of students' processes can read Python is made here."""
+"""Files of students are no tests. A place where the user of students' processes can read Python
+is made here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The assignments: honest work has full marks, copies of other classes have not, and each mistake is named."""
+"""The assignments: honest work has full marks, copies of other classes have not, and each
+mistake is named.
+"""
 
 from __future__ import annotations
 
@@ -384,7 +386,9 @@ MADE_FOR_STORIES = """
 
 
 def test_a_solver_must_answer_more_than_one_kind_of_text(tmp_path):
-    """An expression for the sentences that students have seen is not enough; nor is a solver below the floor."""
+    """An expression for the sentences that students have seen is not enough; nor is a solver
+    below the floor.
+    """
     made = SOLVER + MADE_FOR_STORIES.replace("\\\\", "\\")
     grade = graded(tmp_path, load("solver"), made)
     earned = {check.name: check.earned for check in grade.checks}

@@ -1,4 +1,6 @@
-"""Gradescope's autograder, run in a folder as Gradescope documents it; and the assignment that runs commands again."""
+"""Gradescope's autograder, run in a folder as Gradescope documents it; and the assignment that
+runs commands again.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ TRUSTED = Isolation("none")
 
 @pytest.fixture
 def autograder(public_python):
-    """A folder like /autograder: run_autograder, source/, submission/ and results/; run as root, without bubblewrap."""
+    """A folder like /autograder: run_autograder, source/, submission/ and results/; run as root,
+    without bubblewrap.
+    """
     root = Path(tempfile.mkdtemp(prefix="autograder-"))
     root.chmod(0o755)
     tools = root / "bin"

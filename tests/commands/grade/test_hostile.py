@@ -1,4 +1,6 @@
-"""Hostile submissions: none earns a point, nothing outside is touched, and nobody else's grade changes."""
+"""Hostile submissions: none earns a point, nothing outside is touched, and nobody else's grade
+changes.
+"""
 
 from __future__ import annotations
 
@@ -90,7 +92,9 @@ def test_no_attack_earns_a_point_under_bubblewrap(place, monkeypatch):
 
 
 def processes_of(place: Path) -> list[str]:
-    """The processes whose command line names a folder of graders of this process, or sleeps for a detached child."""
+    """The processes whose command line names a folder of graders of this process, or sleeps for
+    a detached child.
+    """
     found = []
     for entry in Path("/proc").iterdir():
         try:
@@ -221,7 +225,9 @@ def test_no_attack_earns_a_point_as_another_user(place, closed, public_python):
 
 @needs_bubblewrap
 def test_a_students_declaration_gives_no_rules_and_runs_no_code(tmp_path, capsys):
-    """A folder that is handed in may say that it is of easier rules, or of an assignment of its own."""
+    """A folder that is handed in may say that it is of easier rules, or of an assignment of its
+    own.
+    """
     folder = tmp_path / "ann"
     folder.mkdir()
     shutil.copy(HERE / "solutions" / "window.py", folder / "my_window.py")

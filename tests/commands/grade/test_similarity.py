@@ -1,4 +1,6 @@
-"""Similar code is flagged with its lines, whatever hides it; honest work of different people is not."""
+"""Similar code is flagged with its lines, whatever hides it; honest work of different people is
+not.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,9 @@ def shuffled(source: str) -> str:
 
 
 def test_the_hashed_pieces_are_those_of_our_solutions():
-    """Made anew by ``python -c 'from tests.commands.grade import test_similarity as own; own.write_known()'``."""
+    """Made anew by ``python -c 'from tests.commands.grade import test_similarity as own;
+    own.write_known()'``.
+    """
     assert known_pieces() == made_known()
 
 

@@ -1,4 +1,6 @@
-"""``report`` writes one page; ``explain`` writes one question's page, and colours where they can be seen."""
+"""``report`` writes one page; ``explain`` writes one question's page, and colours where they can
+be seen.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""``classic-rc reproduce RECORD``: a saved run gives the same numbers again, and a difference has an exit code."""
+"""``classic-rc reproduce RECORD``: a saved run gives the same numbers again, and a difference
+has an exit code.
+"""
 
 from __future__ import annotations
 

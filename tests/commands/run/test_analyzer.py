@@ -1,4 +1,6 @@
-"""``--analyzer``: one analyzer for all systems but those that were given their own; words of Chinese questions."""
+"""``--analyzer``: one analyzer for all systems but those that were given their own; words of
+Chinese questions.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""``run -s FILE`` gives predictions by ``predict`` the numbers of their solver, and measures released ones."""
+"""``run -s FILE`` gives predictions by ``predict`` the numbers of their solver, and measures
+released ones.
+"""
 
 from __future__ import annotations
 
@@ -200,7 +202,9 @@ OFFICIAL = [
 def test_submissions_score_what_run_prints(
     cli, shared_data, tmp_path, file, solver, form, options, reading
 ):
-    """Without an option, the format is the official one. A file has the first of tied answers, as --ties first."""
+    """Without an option, the format is the official one. A file has the first of tied answers,
+    as --ties first.
+    """
     out = tmp_path / "submission"
     assert cli("predict", shared_data / file, "-s", solver, *options, *reading, "-o", out).code == 0
     text = out.read_text(encoding="utf-8")

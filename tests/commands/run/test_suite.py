@@ -1,4 +1,6 @@
-"""``classic-rc run SUITE.toml``: what is printed, kept, reused and refused; and ``--format suite``."""
+"""``classic-rc run SUITE.toml``: what is printed, kept, reused and refused; and ``--format
+suite``.
+"""
 
 from __future__ import annotations
 
@@ -191,7 +193,7 @@ def test_a_suite_needs_a_folder(cli, suite, tmp_path):
     cli("run", suite, "--save", file).fails(2, file)
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # --format suite
 
 

@@ -113,7 +113,7 @@ def cell(table, row, column):
     return found.cells[j]
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Numbers
 
 
@@ -273,7 +273,7 @@ def test_equal_printed_numbers_are_both_bold(save):
     assert {row.name for row in paper(file, decimals=3).rows if row.cells[0].is_best} == {"twin"}
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Records
 
 
@@ -503,13 +503,15 @@ def test_malformed_settings_are_errors_with_their_place(save, changed, fields):
         paper(save("a", evaluate(questions("barn"), ["longest"]), **changed), published=True)
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Formats
 
 
 @pytest.fixture(scope="module")
 def wide(tmp_path_factory):
-    """Nine systems on six datasets, one of them with three metrics, with intervals, marks and two blocks."""
+    """Nine systems on six datasets, one of them with three metrics, with intervals, marks and
+    two blocks.
+    """
     folder = tmp_path_factory.mktemp("wide")
     datasets = [questions(name) for name in ("MC160", "MC500", "RACE", "DREAM", "MCScript")]
     datasets.append(questions("MultiRC", several=True))
@@ -683,7 +685,7 @@ def test_tables_compile_and_fit(wide, head, style, tmp_path):
     assert (tmp_path / "paper.pdf").stat().st_size > 10_000
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Methods and figure
 
 

@@ -36,7 +36,9 @@ TIES = {
 
 
 def make_runs(rng, folder):
-    """A record of several runs with random settings, and a system under one name that differs between datasets."""
+    """A record of several runs with random settings, and a system under one name that differs
+    between datasets.
+    """
     evaluations = []
     baseline = rng.choice(["A", ["A"], ["B", "A"]])
     for data in rng.sample(DATA, rng.randint(1, 3)):
@@ -72,7 +74,9 @@ def make_runs(rng, folder):
 
 
 def check(statement, runs):
-    """Check a statement against the runs of its datasets; raise KeyError if nothing knows what it says."""
+    """Check a statement against the runs of its datasets; raise KeyError if nothing knows what
+    it says.
+    """
     for run in runs:
         rows = {row["name"]: row for row in run["rows"]}
         if match := re.match(r".* has ([\d,]+) questions about (\d+) passage", statement):

@@ -44,7 +44,9 @@ WHO = question("Who stole the bike, near the lake?", "a sly fox", "Mary", "the o
 
 
 def test_values_equal_those_computed_by_hand():
-    """Sentence 3 is "sly fox stole", "bike near" and "lake": "lake" covers a chunk, "bike" half of one."""
+    """Sentence 3 is "sly fox stole", "bike near" and "lake": "lake" covers a chunk, "bike" half
+    of one.
+    """
     asked = 0.6 + 0.1 + 2 * 0.33
     found = scores(WHO)
     covered = (
@@ -195,7 +197,8 @@ class TestWordNet:
     def test_more_general_words_are_entailed_in_one_direction(self, known):
         asked = question("Who rode, to the lake?", "a vehicle", "a bicycle")
         vehicle, bicycle = terms(asked, wordnet="auto")
-        # "red bike" entails "vehicle" by 1/2, which entails nothing, and "bicycle" by 1, which entails half of it
+        # "red bike" entails "vehicle" by 1/2, which entails nothing, and "bicycle" by 1, which
+        # entails half of it
         assert vehicle["option_edges"] == pytest.approx((1 / 2 + 0) / 2 - 0.4)
         assert bicycle["option_edges"] == pytest.approx((1 + 1 / 2) / 2 - 0.4)
         assert all(t["option_edges"] == pytest.approx(-0.4) for t in terms(asked))

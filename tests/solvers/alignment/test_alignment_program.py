@@ -34,7 +34,9 @@ MAX_EDGES = 11
 def program(
     question, option, sentences, copies=None, constants=PUBLISHED, *, reduced=True, **others
 ) -> Program:
-    """Make a program from similarities: a row per question or option chunk, a column per passage chunk."""
+    """Make a program from similarities: a row per question or option chunk, a column per passage
+    chunk.
+    """
     sentences = np.array(sentences)
     copies = np.arange(len(sentences)) if copies is None else np.array(copies)
     asked = np.array(question, dtype=np.float64).reshape(-1, len(sentences)) - constants.offset
@@ -116,7 +118,9 @@ def instances(draw):
 
 
 def arrays(instance, c, *, reduced):
-    """Make a program that may have no passage chunk, so that its matrices need an explicit shape."""
+    """Make a program that may have no passage chunk, so that its matrices need an explicit
+    shape.
+    """
     shaped = {**instance, "sentences": np.array(instance["sentences"], dtype=np.int64)}
     copies = np.array(instance["copies"], dtype=np.int64)
     if len(copies):
@@ -183,10 +187,11 @@ def test_every_graph_has_a_greater_value_than_no_graph(instance, c):
 
 
 def joint_optima(question, options, sentences, c: Constants) -> tuple[float, set[int]]:
-    """The released program of a question, all options in one and one of them active, as HiGHS solves it.
+    """The released program of a question, all options in one and one of them active, as HiGHS
+    solves it.
 
-    Written out variable by variable, apart from the package's matrices. Returns the optimum and which options
-    reach it.
+    Written out variable by variable, apart from the package's matrices. Returns the optimum and
+    which options reach it.
     """
     costs: list[float] = []
     rows: list[tuple[dict[int, float], float, float | None]] = []
@@ -282,7 +287,8 @@ def test_the_defaults_are_the_released_constants():
 
 FREE = PUBLISHED._replace(max_question_share=None)
 BINDING = {
-    # what binds: similarities of the question's and the option's chunks, sentences, copies; with, and without
+    # what binds: similarities of the question's and the option's chunks, sentences, copies; with,
+    # and without
     "max_sentences": (
         {
             "question": [[1, 0, 0]],

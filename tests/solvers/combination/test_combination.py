@@ -206,7 +206,9 @@ def test_a_threshold_is_tuned_with_the_weights():
 
 
 def test_a_member_that_only_remembers_gets_no_weight():
-    """It is never wrong on training data, so weights learned from in-sample scores would trust only this member."""
+    """It is never wrong on training data, so weights learned from in-sample scores would trust
+    only this member.
+    """
     train, dev = hinted(TRAIN), hinted(DEV)
     solver = Combination(solvers=[Remembers(), Hints()], weights="stacked").fit(train)
     assert solver.weights_[0] == 0
@@ -543,7 +545,9 @@ class Given(Solver):
 
 
 def given_scores(dataset, **rows):
-    """Return the questions with these scores in their meta, by key: a function of the question each."""
+    """Return the questions with these scores in their meta, by key: a function of the question
+    each.
+    """
     questions = [replace(q, meta={key: make(q) for key, make in rows.items()}) for q in dataset]
     return replace(dataset, questions=questions)
 

@@ -63,7 +63,9 @@ def test_entailment_and_its_combination_by_kind_of_question(
 
 
 class EarlierRelease(Solver):
-    """SW+D as in the authors' file of the sum: the distance divided by |P|, with weight 10 for both sets."""
+    """SW+D as in the authors' file of the sum: the distance divided by |P|, with weight 10 for
+    both sets.
+    """
 
     analyzer = "mctest"
 
@@ -107,7 +109,9 @@ def test_rows_of_variants_are_marked_on_the_split_that_tuned_their_constants(sha
 
 
 def test_multirc_released_scores_stacked_within_questions(shared_data):
-    """Stacking the released systems improves on sliding window and distance by more than the interval."""
+    """Stacking the released systems improves on sliding window and distance by more than the
+    interval.
+    """
     folder = shared_data / "multirc"
     dataset = load(folder / "dev_83-fixedIds.json")
     raw = [
@@ -132,7 +136,9 @@ def test_multirc_released_scores_stacked_within_questions(shared_data):
 
 
 def test_one_question_is_explained_by_a_saved_combination_with_score_files(shared_data, tmp_path):
-    """The lines of the score files do not name their questions, so the files are read for the entire data."""
+    """The lines of the score files do not name their questions, so the files are read for the
+    entire data.
+    """
     train, dev = (load(shared_data / "mctest" / f"mc160.{split}.tsv") for split in ("train", "dev"))
     both = ScoreFile(
         path=[files(shared_data, f"mc160.{split}")["RTE"] for split in ("train", "dev")]

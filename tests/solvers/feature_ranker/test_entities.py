@@ -1,4 +1,6 @@
-"""The features of cloze candidates against the plain-Python reference, and the ranker that learns from them."""
+"""The features of cloze candidates against the plain-Python reference, and the ranker that
+learns from them.
+"""
 
 from __future__ import annotations
 

@@ -34,7 +34,9 @@ NAMES = "Ann Bob Carla Dan Eve Fred Gina Hugo".split()
 
 
 def stories(n: int, seed: int) -> Dataset:
-    """Passages that say who found what where; one question each, with things of other sentences as options."""
+    """Passages that say who found what where; one question each, with things of other sentences
+    as options.
+    """
     rng = np.random.default_rng(seed)
     questions = []
     for i in range(n):

@@ -1,4 +1,6 @@
-"""The order of a question's options changes no choice, unless the ranker is told to learn from positions."""
+"""The order of a question's options changes no choice, unless the ranker is told to learn from
+positions.
+"""
 
 from __future__ import annotations
 

@@ -64,7 +64,8 @@ def test_vectors_reproduce_the_information_matrix_of_a_plain_count(seed):
         pmi = math.log(plain[w, c] / plain[w].sum()) - math.log(smoothed[c] / smoothed.sum())
         information[w, c] = max(0.0, pmi)
 
-    # With fewer words than dimensions the decomposition is exact: U S U' and M M' have the same cosines of rows.
+    # With fewer words than dimensions the decomposition is exact: U S U' and M M' have the same
+    # cosines of rows.
     left, values, _ = np.linalg.svd(information)
     exact = left * np.sqrt(values)
     exact /= np.maximum(np.linalg.norm(exact, axis=1, keepdims=True), 1e-12)

@@ -1,4 +1,6 @@
-"""The lexical matcher on invented stories: components, annotation, coreference, negation, weights."""
+"""The lexical matcher on invented stories: components, annotation, coreference, negation,
+weights.
+"""
 
 from __future__ import annotations
 
@@ -159,7 +161,8 @@ def test_a_window_at_the_end_counts_without_the_bug():
 
 
 def test_borders_are_shifted_with_the_bug():
-    # Kept are fox ran | hen slept | owl flew; the borders 0, 4, 8 of all tokens fall after "slept" and beyond.
+    # Kept are fox ran | hen slept | owl flew; the borders 0, 4, 8 of all tokens fall after "slept"
+    # and beyond.
     passage = Passage("b", "The fox ran. The hen slept. The owl flew.")
     q = replace(question("b,0", "", "ran slept flew", "fox flew"), passage=passage)
     solver = LexicalMatcher(analyzer="treebank", weights="0/0/0/1", normaliser="none")
@@ -347,7 +350,8 @@ def test_categories_of_a_folder_are_added(tmp_path):
 
 
 def test_forms_with_the_bug(tmp_path):
-    # "dogs" replaces "They", and the question has "dog": their stems are equal, their forms are not.
+    # "dogs" replaces "They", and the question has "dog": their stems are equal, their forms are
+    # not.
     chains = (Chain(((15, 16), (22, 23)), words=("dogs",)),)
     path = annotate(QUESTIONS, tmp_path / "a.json", chains)
     params = {

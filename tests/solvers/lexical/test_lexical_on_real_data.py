@@ -41,7 +41,9 @@ def read_scores(path: Path) -> np.ndarray:
 
 
 def test_all_released_scores_are_reproduced(mctest, dev, files):
-    """The released scores have six decimals; up to a thousand weights of 26 binary digits add up to 2e-6."""
+    """The released scores have six decimals; up to a thousand weights of 26 binary digits add up
+    to 2e-6.
+    """
     released = read_scores(mctest / "smith2015" / "mc160.dev.norte.scores")
     values = LexicalMatcher.variant("smith2015", **files).fit(dev).score_candidates(dev).values
     assert len(values) == 480

@@ -33,7 +33,9 @@ def move_placeholder(text: str, share: float) -> str:
 
 
 CLOZE = synthetic_dataset(Task.CLOZE)
-"""Queries that begin with the placeholder; `MIDDLE` and `LAST` have the same words and move it to the right."""
+"""Queries that begin with the placeholder; `MIDDLE` and `LAST` have the same words and move it
+to the right.
+"""
 MIDDLE, LAST = (
     replace(CLOZE, questions=[replace(q, text=move_placeholder(q.text, share)) for q in CLOZE])
     for share in (0.6, 1.0)
@@ -73,7 +75,9 @@ def words_of(text: str) -> list[str]:
 
 
 def expected(reference, question, candidate, *, cache=0.0, partial=False):
-    """Return the sum and the number of the log-probabilities of the text with the candidate in it, word by word."""
+    """Return the sum and the number of the log-probabilities of the text with the candidate in
+    it, word by word.
+    """
     if question.task is Task.CLOZE:
         left, right = question.text.split(PLACEHOLDER)
     else:
@@ -141,7 +145,9 @@ def test_partial_scoring_keeps_the_solver_contract_for_cloze_queries_only():
 
 
 def test_only_windows_with_the_candidate_are_looked_up_for_each(monkeypatch):
-    """One long query with many candidates costs a few tokens per candidate, not the query's length."""
+    """One long query with many candidates costs a few tokens per candidate, not the query's
+    length.
+    """
     from classic_rc.solvers.ngram_lm import model as windows
 
     looked_up = []

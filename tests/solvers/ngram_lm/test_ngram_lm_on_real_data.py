@@ -1,4 +1,6 @@
-"""The n-gram language model on the datasets' own files: perplexity falls, and the documented numbers hold."""
+"""The n-gram language model on the datasets' own files: perplexity falls, and the documented
+numbers hold.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ def multirc(shared_data):
 
 @pytest.fixture(scope="module")
 def texts(multirc):
-    """Return the sentences of 400 paragraphs for training and of the other 56, which are held out."""
+    """Return the sentences of 400 paragraphs for training and of the other 56, which are held
+    out.
+    """
     ids = {passage.id for passage in multirc.passages[:400]}
     learned, held_out = (
         multirc.filter(lambda q, own=own: (q.passage.id in ids) == own) for own in (True, False)
@@ -43,7 +47,9 @@ def test_perplexity_of_held_out_passages_falls_with_the_order(texts):
 
 @pytest.mark.parametrize("order", thinned([1, 2, 3], 3))
 def test_perplexity_of_held_out_passages_falls_with_more_text(texts, order):
-    """All models have the same vocabulary; otherwise, with little text, most words are one unknown word."""
+    """All models have the same vocabulary; otherwise, with little text, most words are one
+    unknown word.
+    """
     learned, held_out = texts
     parts = [learned[: len(learned) // n] for n in (8, 4, 2, 1)]
     by_size = [perplexity(part, held_out, order, vocabulary=learned) for part in parts]

@@ -1,4 +1,6 @@
-"""The surface-lr solver: what it learns, what it must not read, what it refuses, and its explanations."""
+"""The surface-lr solver: what it learns, what it must not read, what it refuses, and its
+explanations.
+"""
 
 from __future__ import annotations
 

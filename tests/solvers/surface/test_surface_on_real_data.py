@@ -26,7 +26,9 @@ def multirc(shared_data: Path) -> tuple[Dataset, Dataset]:
 
 @pytest.fixture(scope="module")
 def released(multirc) -> SurfaceLR:
-    """Return the released variant fitted on MultiRC train; the released raw scores are probabilities minus 1."""
+    """Return the released variant fitted on MultiRC train; the released raw scores are
+    probabilities minus 1.
+    """
     return SurfaceLR.variant("multirc2018").fit(multirc[0])
 
 
@@ -40,7 +42,8 @@ def raw_scores(shared_data: Path, multirc) -> np.ndarray:
 
 
 def test_there_are_as_many_features_as_released(released):
-    # 575,376 were counted independently; another transcription of characters outside ASCII causes the difference.
+    # 575,376 were counted independently; another transcription of characters outside ASCII causes
+    # the difference.
     assert abs(released.design_.n_features - 575_376) < 200
     assert released.caveats_ == ()
 

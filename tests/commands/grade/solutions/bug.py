@@ -1,7 +1,7 @@
 """The mended file: a distance that cannot be measured is the greatest, not the least.
 
-An option of which the text says nothing was as near as can be, and won wherever the right one stands apart from
-the question's words.
+An option of which the text says nothing was as near as can be, and won wherever the right one
+stands apart from the question's words.
 """
 
 from collections import Counter
@@ -25,7 +25,9 @@ def sliding_window(passage, question, candidate):
 
 
 def word_distance(passage, question, candidate):
-    """The mean way from a question word to the nearest candidate word: 0 is here, 1 is a whole passage away."""
+    """The mean way from a question word to the nearest candidate word: 0 is here, 1 is a whole
+    passage away.
+    """
     questions = {word for word in question if word in passage and word not in STOP_WORDS}
     answers = {word for word in candidate if word in passage and word not in STOP_WORDS} - {
         *question

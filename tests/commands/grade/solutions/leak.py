@@ -1,4 +1,6 @@
-"""For the leak that the checker plants as it comes: wrong options often name a place that the story has not."""
+"""For the leak that the checker plants as it comes: wrong options often name a place that the
+story has not.
+"""
 
 CUE = "verbatim"
 

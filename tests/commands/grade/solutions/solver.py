@@ -1,4 +1,6 @@
-"""The best sentence: of all sentences of the passage, the one that shares most with question and candidate."""
+"""The best sentence: of all sentences of the passage, the one that shares most with question and
+candidate.
+"""
 
 import re
 from collections import Counter

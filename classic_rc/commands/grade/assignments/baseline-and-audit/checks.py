@@ -1,4 +1,6 @@
-"""A dataset of the student's choice: its floor, its artefacts, one page; the commands are run again."""
+"""A dataset of the student's choice: its floor, its artefacts, one page; the commands are run
+again.
+"""
 
 import json
 import re
@@ -22,7 +24,9 @@ SOLVER = r"[a-z][a-z+-]*"
 
 
 def with_data(submission, run):
-    """Run something with the student's data alone in a folder: nothing else of theirs may be loaded."""
+    """Run something with the student's data alone in a folder: nothing else of theirs may be
+    loaded.
+    """
     name = submission.DATA
     if (
         not isinstance(name, str)
@@ -56,7 +60,9 @@ def read_data(folder: Path, name: str) -> Dataset:
 
 
 def run_again(submission, words, folder, name):
-    """Return what one of the student's commands prints; only run and check, with their data and solvers by name."""
+    """Return what one of the student's commands prints; only run and check, with their data and
+    solvers by name.
+    """
     shown = shlex.join(words)[:200]
     solvers = [words[i + 1] for i, word in enumerate(words[:-1]) if word == "-s"]
     others = [word for i, word in enumerate(words[2:], 2) if word != "-s" and words[i - 1] != "-s"]

@@ -9,7 +9,9 @@ def idf(term, sentences):
 
 
 def score(query, sentence, weights, mean_length, k1, b):
-    """How well a sentence matches a query. weights is a dictionary: the idf of each term of the query."""
+    """How well a sentence matches a query. weights is a dictionary: the idf of each term of the
+    query.
+    """
     total = 0.0
     for term in query:
         f = sentence.count(term)

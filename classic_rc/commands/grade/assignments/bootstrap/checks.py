@@ -6,7 +6,9 @@ from math import sqrt
 from classic_rc.commands.grade.assignment import Assignment, Check, CheckFailedError, Function
 
 MAX_ERRORS = 6
-"""Draws that are as random as they must be are this many standard errors off once in 500 million times."""
+"""Draws that are as random as they must be are this many standard errors off once in 500 million
+times.
+"""
 
 
 def draw_passages(rng):
@@ -71,7 +73,9 @@ def are_systems(first, second, all_draws, level):
 
 
 def simpler(case):
-    """Yield comparisons with one draw, one passage or one question less, or with one simpler credit."""
+    """Yield comparisons with one draw, one passage or one question less, or with one simpler
+    credit.
+    """
     first, second, all_draws, level = case
     for i in range(len(all_draws)):
         yield first, second, all_draws[:i] + all_draws[i + 1 :], level

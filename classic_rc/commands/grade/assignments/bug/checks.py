@@ -13,7 +13,9 @@ WORDS = "the of cat dog sat ran mat hill who".split()
 
 
 def draw(rng):
-    """Return passages of two words or more, questions and candidates: a few of everything that words can do."""
+    """Return passages of two words or more, questions and candidates: a few of everything that
+    words can do.
+    """
     sizes = [(rng.randint(2, 12), rng.randint(0, 4), rng.randint(0, 3)) for _ in range(150)]
     return [tuple(rng.choices(WORDS, k=k) for k in own) for own in sizes]
 

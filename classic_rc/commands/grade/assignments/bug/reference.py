@@ -24,7 +24,9 @@ def sliding_window(passage, question, candidate):
 
 
 def word_distance(passage, question, candidate):
-    """The mean way from a question word to the nearest candidate word: 0 is here, 1 is a whole passage away."""
+    """The mean way from a question word to the nearest candidate word: 0 is here, 1 is a whole
+    passage away.
+    """
     questions = {word for word in question if word in passage and word not in STOP_WORDS}
     answers = {word for word in candidate if word in passage and word not in STOP_WORDS} - {
         *question

@@ -29,7 +29,9 @@ def planted(seed):
 
 
 def make_rows(seed, part="data"):
-    """Make questions about who took what where, four a passage; but for the leak, chance answers one of four."""
+    """Make questions about who took what where, four a passage; but for the leak, chance answers
+    one of four.
+    """
     rng, leak = random.Random(f"{part} {seed}"), planted(seed)
     return [row for number in range(60) for row in story(rng, *leak, number)]
 
@@ -65,7 +67,9 @@ def story(rng, kind, value, number):
 
 
 def option(rng, kind, value, place, right):
-    """Return a place in some words; how often which words are chosen is what may tell right from wrong."""
+    """Return a place in some words; how often which words are chosen is what may tell right from
+    wrong.
+    """
     is_long = (right == (value == "longest")) if kind == "length" else None
     n_more = rng.random() < {None: 0.3, True: 0.85, False: 0.1}[is_long]
     has_it = (right == (kind == "has")) if value in WORDS else None
@@ -80,7 +84,9 @@ def share(answers, rows):
 
 
 def best_share(cue, rows):
-    """Return what answering by a cue reaches, whichever way round; k options that are equal by it count 1/k."""
+    """Return what answering by a cue reaches, whichever way round; k options that are equal by
+    it count 1/k.
+    """
 
     def measures(text, passage):
         words = text.split()

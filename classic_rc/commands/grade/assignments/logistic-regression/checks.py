@@ -1,4 +1,6 @@
-"""Logistic regression on features of overlap: features, fit, one ablation, and the weights of the class's data."""
+"""Logistic regression on features of overlap: features, fit, one ablation, and the weights of
+the class's data.
+"""
 
 import json
 import random

@@ -4,7 +4,9 @@ STRONGEST = None
 
 
 def features(passage, question, option):
-    """Three numbers: words there, the best sentence, and length. A passage is a list of sentences of words."""
+    """Three numbers: words there, the best sentence, and length. A passage is a list of
+    sentences of words.
+    """
     there = {word for sentence in passage for word in sentence}
     wanted = set(question + option)
     shared = [len(wanted & set(sentence)) for sentence in passage]
@@ -30,7 +32,9 @@ def fit(rows, labels, rate, steps, l2):
 
 
 def accuracy(questions, weights):
-    """The share of questions answered. A question is the rows of its options and the right position."""
+    """The share of questions answered. A question is the rows of its options and the right
+    position.
+    """
     total = 0
     for rows, gold in questions:
         scores = [round(sum(w * x for w, x in zip(weights, row)), 9) for row in rows]

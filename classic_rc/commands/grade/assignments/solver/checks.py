@@ -31,7 +31,9 @@ def make_questions(seed):
 
 
 def check_chance(submission):
-    """What students have seen, the sample and the stories, can be answered by a list or by an expression."""
+    """What students have seen, the sample and the stories, can be answered by a list or by an
+    expression.
+    """
     questions = submission.questions
     unseen = [question for question in questions if question.id.partition(".")[0] in UNSEEN]
     must_beat(
@@ -62,7 +64,9 @@ def must_beat(submission, floor, questions):
 
 
 def lost_questions(submission, floor, questions):
-    """Return how many questions are lost to another solver, and the first of them, explained by both."""
+    """Return how many questions are lost to another solver, and the first of them, explained by
+    both.
+    """
     if submission.is_hidden:
         return ()
     scores = submission.score(questions)

@@ -1,4 +1,6 @@
-"""A solver of twenty lines: classic-rc run sample:single-choice -s my_solver.py:MySolver -s sliding-window"""
+"""A solver of twenty lines: classic-rc run sample:single-choice -s my_solver.py:MySolver -s
+sliding-window
+"""
 
 import re
 

@@ -1,5 +1,7 @@
 def f1(questions, threshold):
-    """F1 of the options above the threshold. A question is a list of scores and a list of labels, 1 for right."""
+    """F1 of the options above the threshold. A question is a list of scores and a list of
+    labels, 1 for right.
+    """
     options = [
         (score, label) for scores, labels in questions for score, label in zip(scores, labels)
     ]

@@ -7,7 +7,9 @@ STEPS = [(n + 0.5) * 10**-e for n in range(10) for e in (3, 4, 6)]
 
 
 def draw_scores(rng):
-    """Return scores with clear winners, exact ties, and differences about as large as the tolerances."""
+    """Return scores with clear winners, exact ties, and differences about as large as the
+    tolerances.
+    """
     found = [[0.1 + 0.2, 0.3, 0.0], [7.0], [-0.0, 0.0], [0.0] * 4, [-5.0, -5.0 - 5e-9, -6.0]]
     for _ in range(400):
         base = rng.choice((-300.0, -1.0, 0.0, 2.0, 300.0))

@@ -12,7 +12,9 @@ def credit(scores, gold):
 
 
 def accuracy(questions, policy):
-    """The mean over questions. Each question is a list of scores and the position of the right option."""
+    """The mean over questions. Each question is a list of scores and the position of the right
+    option.
+    """
     total = 0
     for scores, gold in questions:
         found = best(scores)

@@ -17,7 +17,9 @@ def sliding_window(passage, question, candidate):
 
 
 def word_distance(passage, question, candidate, stop_words):
-    """How far the question's words are from the candidate's: 0 is here, 1 is a whole passage away."""
+    """How far the question's words are from the candidate's: 0 is here, 1 is a whole passage
+    away.
+    """
     questions = {word for word in question if word in passage and word not in stop_words}
     answers = {word for word in candidate if word in passage and word not in stop_words} - set(
         question
