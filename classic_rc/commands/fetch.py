@@ -35,9 +35,6 @@ OPTIONS = (
             help="also download files that no split needs: copies of splits, released scores and "
             "labels",
         ),
-    ),
-    *under(
-        "fetching",
         option(
             "--check", action="store_true", help="download nothing: check the files in the cache"
         ),

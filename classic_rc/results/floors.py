@@ -26,14 +26,11 @@ if TYPE_CHECKING:
 SCHEMA = 1
 """The version of the format of ``floor.json``."""
 
-
 UNTRAINED, TRAINED, PUBLISHED = "learns nothing", "trained", "published"
 """The blocks of rows, as :class:`classic_rc.results.outcomes.Block` names them."""
 
-
 CHANCE = "random"
 """The system whose expectation is chance."""
-
 
 METRIC_NAMES: Mapping[str, str] = {
     **{

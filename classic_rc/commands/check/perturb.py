@@ -30,9 +30,6 @@ OPTIONS = (
             metavar="NAME",
             help="what the copy lacks (see `classic-rc list perturbations`)",
         ),
-    ),
-    *under(
-        "perturbations",
         option(
             "--function-words",
             default="nltk",

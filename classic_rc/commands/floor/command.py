@@ -53,17 +53,11 @@ OPTIONS = (
             help="run the systems that learn nothing again on this data, and compare every digit; "
             "exit with 1 if one differs",
         ),
-    ),
-    *under(
-        "floor",
         option(
             "--learned",
             action="store_true",
             help="with --verify: also the systems that learn from gold answers",
         ),
-    ),
-    *under(
-        "floor",
         option(
             "--train",
             name="--train of floors",

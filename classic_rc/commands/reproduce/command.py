@@ -44,9 +44,6 @@ OPTIONS = (
             help="a file that a system needs: rte (the RTE scores released for MCTest), "
             "annotations (from CoreNLP), categories (a folder); repeat for several",
         ),
-    ),
-    *under(
-        "other inputs",
         option(
             "--search",
             several=True,

@@ -56,18 +56,12 @@ OPTIONS = (
             help="the systems to show, in this order within their blocks; no mark changes "
             "(default: all)",
         ),
-    ),
-    *under(
-        "paper",
         option(
             "--columns",
             metavar="NAME[,NAME]",
             help="datasets in the order to show; DATASET:METRIC or DATASET:GROUP is one column "
             "(default: all)",
         ),
-    ),
-    *under(
-        "paper",
         option(
             "--rename",
             several=True,
@@ -109,9 +103,6 @@ OPTIONS = (
             "is random choice, or the best system that learns nothing: in the record, else in "
             "`classic-rc floor`",
         ),
-    ),
-    *under(
-        "paper",
         option(
             "--intervals-as",
             type=interval_style,
@@ -120,9 +111,6 @@ OPTIONS = (
             help="show intervals as a second line (lines, the default; in brackets where a cell "
             "has one line), as plus-minus the larger side (pm), or not (none)",
         ),
-    ),
-    *under(
-        "paper",
         option(
             "--decimals",
             type=parse_integer,
@@ -131,9 +119,6 @@ OPTIONS = (
             metavar="N",
             help="digits after the decimal point, 0 to 3 (default 1)",
         ),
-    ),
-    *under(
-        "paper",
         option(
             "--caption",
             rare=True,
@@ -141,9 +126,6 @@ OPTIONS = (
             help="the beginning of the caption, before the notes on intervals and marks (default: "
             "metric and datasets)",
         ),
-    ),
-    *under(
-        "paper",
         option(
             "--label",
             rare=True,
@@ -151,9 +133,6 @@ OPTIONS = (
             metavar="KEY",
             help="the \\label in LaTeX (default tab:results)",
         ),
-    ),
-    *under(
-        "paper",
         option(
             "--width",
             rare=True,
@@ -161,27 +140,18 @@ OPTIONS = (
             help="the width of the LaTeX table: a column (table) or the text (table*); default: by "
             "its columns",
         ),
-    ),
-    *under(
-        "paper",
         option(
             "--methods",
             action="store_true",
             help="instead of the table, write a paper's paragraph on data, settings and tests, and "
             "its BibTeX",
         ),
-    ),
-    *under(
-        "paper",
         option(
             "--verify",
             rare=True,
             action="store_true",
             help="first check that the data, files and code here are those that the records name",
         ),
-    ),
-    *under(
-        "paper",
         option(
             "--release",
             metavar="DIR",

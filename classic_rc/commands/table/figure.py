@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 
 _FOREST_ROW, _FOREST_TITLE, _FOREST_AXIS = 0.1, 0.16, 0.14
-
-
 _BLOCK_LOOKS: dict[Block, dict[str, Any]] = {
     Block.UNTRAINED: {"marker": "o", "markerfacecolor": "white"},
     Block.TRAINED: {"marker": "s", "markerfacecolor": "black"},
