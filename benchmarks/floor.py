@@ -172,9 +172,8 @@ def unseen(
     older = {
         (entry["fingerprint"], row["system"]): row for entry in before for row in entry["rows"]
     }
-    agreeing: set[tuple[str, str]] = (
-        set()
-    )  # the dataset, by its name without split, and the row's setup
+    # the dataset, by its name without split, and the row's setup
+    agreeing: set[tuple[str, str]] = set()
     refused: set[str] = set()
     for entry in datasets:
         for row in entry["rows"]:

@@ -41,9 +41,8 @@ class Limit(NamedTuple):
 class Machine(NamedTuple):
     """Best measured rates, per second, for each of :data:`SIZES`."""
 
-    bandwidth: tuple[
-        float, ...
-    ]  # bytes, read and written ones together: the better of a copy and a triad
+    # bytes, read and written ones together: the better of a copy and a triad
+    bandwidth: tuple[float, ...]
     adds: dict[int, tuple[float, ...]]  # additions, by size of the element in bytes
     gathers: tuple[float, ...]  # elements of `np.take`, from a table of that size at random
     sorts: tuple[float, ...]  # comparisons, n log2 n for n elements in random order

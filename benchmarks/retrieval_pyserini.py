@@ -150,9 +150,8 @@ def _same(own: list[tuple[int, float]], other: list[tuple[int, float]]) -> tuple
     if not own:
         return True, 0.0
     largest = max(abs(a - b) for (_, a), (_, b) in zip(own, other, strict=True))
-    last = (
-        min(own[-1][1], other[-1][1]) + 2 * PRECISION
-    )  # as good as the last one: any of them may be left out
+    # as good as the last one: any of them may be left out
+    last = min(own[-1][1], other[-1][1]) + 2 * PRECISION
     above = [{number for number, score in hits if score > last} for hits in (own, other)]
     everything = [{number for number, _ in hits} for hits in (own, other)]
     complete = len(own) < K  # all sentences with a term of the query

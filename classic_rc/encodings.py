@@ -363,9 +363,8 @@ def _decode_one(
 
 def _decode_index(value: Any, texts: Sequence[str], first: int) -> int:
     number = float(value) if isinstance(value, str) and _NUMBER.fullmatch(value.strip()) else value
-    if (
-        isinstance(number, float) and number.is_integer()
-    ):  # pandas stores integers with gaps as floats.
+    # pandas stores integers with gaps as floats.
+    if isinstance(number, float) and number.is_integer():
         number = int(number)
     if (
         isinstance(number, int)
@@ -447,7 +446,5 @@ def bare_text(text: str) -> str:
 
 
 def _is_flag(value: Any) -> bool:
-    return isinstance(value, int) and value in (
-        0,
-        1,
-    )  # In Python, True and False are the integers 1 and 0.
+    # In Python, True and False are the integers 1 and 0.
+    return isinstance(value, int) and value in (0, 1)

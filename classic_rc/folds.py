@@ -284,9 +284,8 @@ def merge_groups(groups: NDArray[np.int64], values: Sequence[Hashable | None]) -
 
     def root(group: int) -> int:
         while least[group] != group:
-            least[group] = least[
-                least[group]
-            ]  # path halving keeps the chains of this union-find short
+            # path halving keeps the chains of this union-find short
+            least[group] = least[least[group]]
             group = least[group]
         return group
 

@@ -202,9 +202,8 @@ class _Sources:
             parent := self._specs[package]
         ) is not None and parent.submodule_search_locations is not None:
             spec = PathFinder.find_spec(name, list(parent.submodule_search_locations))
-            if spec is None and package.startswith(
-                "classic_rc"
-            ):  # perhaps a name that is imported on first use
+            # perhaps a name that is imported on first use
+            if spec is None and package.startswith("classic_rc"):
                 home = getattr(getattr(import_module(package), last, None), "__module__", None)
                 self._ahead += [home] if isinstance(home, str) else []
         if spec is not None and spec.has_location:

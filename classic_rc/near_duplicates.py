@@ -88,13 +88,11 @@ _BLOCK_TOKENS, _BLOCK_TEXTS = 2**18, 2**12
 class SimilarTexts(NamedTuple):
     """Pairs of similar texts."""
 
-    pairs: NDArray[
-        np.int64
-    ]  # positions of the first and the second text, shape (n_pairs, 2), ascending
+    # positions of the first and the second text, shape (n_pairs, 2), ascending
+    pairs: NDArray[np.int64]
     similarity: NDArray[np.float64]  # in 0..1, shape (n_pairs,); 1 for equal texts
-    near: NDArray[
-        np.bool_
-    ]  # whether the two are near duplicates as folds define them, shape (n_pairs,)
+    # whether the two are near duplicates as folds define them, shape (n_pairs,)
+    near: NDArray[np.bool_]
 
 
 def near_duplicate_pairs(
@@ -271,9 +269,8 @@ def connect_pairs(n: int, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    first, second = pairs.T.astype(
-        np.int32
-    )  # SciPy before 1.13 finds one component for 64-bit indices
+    # SciPy before 1.13 finds one component for 64-bit indices
+    first, second = pairs.T.astype(np.int32)
     links = coo_array((np.ones(len(pairs), dtype=bool), (first, second)), shape=(n, n))
     _, first, group = np.unique(
         connected_components(links, directed=False)[1], return_index=True, return_inverse=True
@@ -339,9 +336,8 @@ class _Collection:
             counts = self.lengths[part]
             own = self.tokens[ragged_indices(self.offsets[part], counts)]
             same = own == self.tokens[ragged_indices(self.offsets[original[part]], counts)]
-            wrong = (
-                np.add.reduceat(~same, offsets_of(counts)[:-1]) > 0
-            )  # equal hashes of different texts
+            # equal hashes of different texts
+            wrong = np.add.reduceat(~same, offsets_of(counts)[:-1]) > 0
             original[part[wrong]] = part[wrong]
         return original, order
 
@@ -354,9 +350,8 @@ class _Collection:
         """
         distinct = self._distinct
         found = [(np.empty((2, 0), dtype=np.int64), np.empty(0), np.empty(0, dtype=bool))]
-        texts = distinct[
-            self.lengths[distinct] >= MIN_TOKENS
-        ]  # by length, so neighbours have similar lengths
+        # by length, so neighbours have similar lengths
+        texts = distinct[self.lengths[distinct] >= MIN_TOKENS]
         for one, two in self._candidates(texts, here, there):
             for block in runs_of(self.lengths[one] + self.lengths[two], _BLOCK_TOKENS):
                 a, b = one[slice(*block)], two[slice(*block)]

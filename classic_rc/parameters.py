@@ -260,9 +260,8 @@ def _write_constructor(cls: Any) -> None:
     ]
     functions: dict[str, Any] = {}
     module = sys.modules.get(cls.__module__)
-    exec(
-        "\n".join(lines), vars(module) if module else {}, functions
-    )  # names in annotations are the module's
+    # names in annotations are the module's
+    exec("\n".join(lines), vars(module) if module else {}, functions)
     constructor = functions["write"](declared)
     constructor.__kwdefaults__ = {name: own.default for name, own in declared.items()}
     annotations = {**getattr(base, "__annotations__", {}), **inspect.get_annotations(cls)}

@@ -43,12 +43,10 @@ class Scores:
     """
 
     values: NDArray[np.float64]  # shape (n_candidates,)
-    offsets: NDArray[
-        np.int64
-    ]  # shape (n_questions + 1,): question i has values[offsets[i]:offsets[i + 1]]
-    evidence: NDArray[
-        np.bool_
-    ]  # shape (n_candidates,): false where the text contributes nothing to the score
+    # shape (n_questions + 1,): question i has values[offsets[i]:offsets[i + 1]]
+    offsets: NDArray[np.int64]
+    # shape (n_candidates,): false where the text contributes nothing to the score
+    evidence: NDArray[np.bool_]
     # Whether the unit of the scores is unknown, as of those from a file: they tie within
     # `RELATIVE_TIE_TOLERANCE` of the question's largest absolute score, not within
     # `ABSOLUTE_TIE_TOLERANCE`.
@@ -280,9 +278,8 @@ class AnswerCounts(NamedTuple):
     answers: int  # several for one question are samples
     unparsed: int  # answers that could not be parsed
     empty: int  # null, or none at all
-    forms: Mapping[str, AnswerForm] = MappingProxyType(
-        {}
-    )  # "" has the answers that could not be parsed
+    # "" has the answers that could not be parsed
+    forms: Mapping[str, AnswerForm] = MappingProxyType({})
     models: tuple[str, ...] = ()  # that the file names
 
     @classmethod

@@ -177,9 +177,8 @@ class ReadingLog:
     repaired: tuple[
         DataError, ...
     ] = ()  # defects that reading removed: an offset moved to its text, a blank row
-    places: Mapping[str, str] = field(
-        default_factory=dict
-    )  # by id: the file and the line, or the JSON path
+    # by id: the file and the line, or the JSON path
+    places: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -444,9 +443,8 @@ class TextCandidates(SequenceView[Candidate]):
 
 def candidate_texts(candidates: Sequence[Candidate]) -> Sequence[str]:
     """Return the texts of candidates. This is faster than reading each :class:`Candidate`."""
-    if (
-        TextCandidates in type(candidates).__mro__
-    ):  # isinstance is slow for the subclasses of an abstract class
+    # isinstance is slow for the subclasses of an abstract class
+    if TextCandidates in type(candidates).__mro__:
         texts: Sequence[str] = candidates.texts  # type: ignore[attr-defined]
         return texts
     return [c.text for c in candidates]

@@ -37,9 +37,8 @@ class System:
         None  # the user's name for it: shown and recorded, and never part of a signature
     )
     format: str | None = None  # of the file; by default it is recognised from the content
-    options: Mapping[str, str] = field(
-        default_factory=dict
-    )  # of the format: {"pattern": "Answer: ([A-D])"}
+    # of the format: {"pattern": "Answer: ([A-D])"}
+    options: Mapping[str, str] = field(default_factory=dict)
     failure: SystemFailedError | None = (
         None  # why the user's own solver could not be made, on any dataset
     )

@@ -18,11 +18,8 @@ _INFO = re.compile(r"/api/datasets/(?P<repo>[^/]+/[^/]+?)(?:/revision/(?P<revisi
 _TREE = re.compile(
     r"/api/datasets/(?P<repo>[^/]+/[^/]+)/tree/(?P<revision>[^/]+)(?:/(?P<folder>.*))?"
 )
-_LAST = {
-    "id": "0" * 40,
-    "title": "files",
-    "date": "2024-01-01T00:00:00.000Z",
-}  # old clients ask for it
+# old clients ask for it
+_LAST = {"id": "0" * 40, "title": "files", "date": "2024-01-01T00:00:00.000Z"}
 _PATHS = re.compile(r"/api/datasets/(?P<repo>[^/]+/[^/]+)/paths-info/(?P<revision>[^/]+)")
 _FILE = re.compile(r"/datasets/(?P<repo>[^/]+/[^/]+)/resolve/(?P<revision>[^/]+)/(?P<path>.+)")
 

@@ -18,9 +18,8 @@ class Resource:
     ranges: bool = True  # whether it answers requests for a part
     status: int = 200
     redirect: str | None = None  # where it sends the client
-    cuts: list[int] = field(
-        default_factory=list
-    )  # after how many bytes it drops each of the next connections
+    # after how many bytes it drops each of the next connections
+    cuts: list[int] = field(default_factory=list)
     stalls: list[int] = field(default_factory=list)  # after how many bytes it waits for `go_on`
     shift: int = 0  # parts start this much later than they were asked to
     length: bool = True  # whether it announces the length

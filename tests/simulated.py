@@ -13,9 +13,8 @@ from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 
 _NEGATIONS = ("not", "never", "no")
 _WORDS = np.array([f"w{i}" for i in range(300)] + list(_NEGATIONS))
-_ODDS = np.random.default_rng(0).permutation(
-    1 / np.arange(1, len(_WORDS) + 1)
-)  # as words are: few of them often
+# as words are: few of them often
+_ODDS = np.random.default_rng(0).permutation(1 / np.arange(1, len(_WORDS) + 1))
 _ODDS /= _ODDS.sum()
 
 Leak = Callable[[np.random.Generator, list[str], frozenset[int]], Sequence[str]]

@@ -164,9 +164,8 @@ def test_a_cell_shows_the_answer_the_candidates_and_the_passage_once():
     plain = dataset[0]._repr_html_()
     assert plain.count("badge right") == 1
     assert "<input" not in plain
-    assert (
-        len(Cells(dataset._repr_html_()).rows) == 1 + 5 + 1
-    )  # a heading, five questions, and how many more
+    # a heading, five questions, and how many more
+    assert len(Cells(dataset._repr_html_()).rows) == 1 + 5 + 1
 
 
 def test_without_pandas_the_error_names_the_extra(evaluation, report, curve, monkeypatch):

@@ -253,9 +253,8 @@ def graph(imports: Iterable[Import], modules: Iterable[str]) -> dict[str, set[st
         if found.package != "classic_rc" or found.in_string:
             continue
         target = found.target.removeprefix("classic_rc").removeprefix(".")
-        while (
-            target and target not in known
-        ):  # from the name that is imported to the module that has it
+        # from the name that is imported to the module that has it
+        while target and target not in known:
             target = target.rpartition(".")[0]
         target = target or "__init__"
         if target != found.module:

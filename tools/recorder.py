@@ -268,9 +268,8 @@ def contents(output: Path, masks: Masks) -> dict[str, bytes]:
         if raw.startswith(b"PK\3\4") and zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
                 members = {member: archive.read(member) for member in archive.namelist()}
-            if (
-                "header.npy" in members and len(masks.versions) > 1
-            ):  # the header has the version, and its length
+            # the header has the version, and its length
+            if "header.npy" in members and len(masks.versions) > 1:
                 members["header.npy"] = members["header.npy"].partition(b"\n")[2]
                 members.pop("sha256.npy", None)
             found |= {

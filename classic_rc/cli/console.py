@@ -181,9 +181,8 @@ def check_writable(
         folder = os.path.dirname(folder)
     if not os.path.isdir(folder or os.curdir):
         raise refuse(f"the folder {folder} does not exist", "an existing folder")
-    if (
-        is_folder or not os.path.exists(output) or os.path.isfile(output)
-    ):  # a device is written, and not replaced
+    # a device is written, and not replaced
+    if is_folder or not os.path.exists(output) or os.path.isfile(output):
         try:
             check_folder(folder)
         except OSError as error:

@@ -94,9 +94,8 @@ def _list_solvers() -> Iterator[Entry]:
     from classic_rc.solvers.registry import SOLVER_ENTRIES, SOLVERS
 
     for name in SOLVERS:
-        line = (
-            SOLVER_ENTRIES.get(name) or SOLVERS[name]
-        )  # the package's own solvers are listed without importing them
+        # the package's own solvers are listed without importing them
+        line = SOLVER_ENTRIES.get(name) or SOLVERS[name]
         variants = f" [{', '.join(line.variants)}]" if line.variants else ""
         yield name, line.description + variants + _origin(SOLVERS.package_of(name))
 

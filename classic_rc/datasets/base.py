@@ -146,9 +146,8 @@ class Reading:
         """Return the shared object of a passage. Without an id, equal texts are one passage."""
         known = self._by_text.get(text) if id is None else self._passages.get(id)
         key: str | bytes = text
-        if (
-            known is None and id is None and self.texts.is_open
-        ):  # a copy of the text would stay in memory
+        # a copy of the text would stay in memory
+        if known is None and id is None and self.texts.is_open:
             key = sha256(text.encode("utf-8", "surrogatepass")).digest()
             known = self._by_text.get(key)
         if known is not None:
@@ -346,9 +345,8 @@ class Reader(ABC):
                 suffixes = {file.suffix for file in found}
                 for file, problem in unreadable:
                     others.append(file)
-                    if (
-                        file.suffix in suffixes
-                    ):  # It looks like a file of the dataset, so it must be readable.
+                    # It looks like a file of the dataset, so it must be readable.
+                    if file.suffix in suffixes:
                         with reading.at(""):
                             raise problem
                 reading.others = others
@@ -494,9 +492,8 @@ def gather(
                 raise _duplicate_id_error(question, source, file, reading)
             continue
         if (candidates := keep_candidates(question.candidates)) is not question.candidates:
-            object.__setattr__(
-                question, "candidates", candidates
-            )  # The reader has just made it: no copy.
+            # The reader has just made it: no copy.
+            object.__setattr__(question, "candidates", candidates)
         if earlier:
             number = len(earlier) + 1
             while f"{own_id} ({number})" in seen:

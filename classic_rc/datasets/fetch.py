@@ -31,9 +31,8 @@ HUB_PREFIX = "hf:"
 
 _LOCK = "lock"  # in the folder of a dataset
 _MAX_SHOWN_SPLITS = 12  # in messages
-_SPLIT_NAME = re.compile(
-    r"([A-Za-z][\w-]+):([\w.-]+)"
-)  # two letters at least: "c:data" is a place on a drive
+# two letters at least: "c:data" is a place on a drive
+_SPLIT_NAME = re.compile(r"([A-Za-z][\w-]+):([\w.-]+)")
 
 
 @dataclass(frozen=True)

@@ -148,9 +148,8 @@ class LabelledQuestion:
 
     id: str
     where: str  # the place in the file
-    labels: Mapping[
-        str, tuple[str, ...]
-    ]  # by name, without the names that the entry does not mention
+    # by name, without the names that the entry does not mention
+    labels: Mapping[str, tuple[str, ...]]
     # Takes the dataset's question. Returns None if it is the labelled question, else the two texts
     # that differ: the file's and the question's.
     fault: Callable[[Question], tuple[str, str] | None] = lambda question: None
@@ -160,9 +159,8 @@ class _LabelFile(NamedTuple):
     """All entries of a file of labels."""
 
     questions: Sequence[LabelledQuestion]
-    orders: Mapping[str, tuple[str, ...]] = MappingProxyType(
-        {}
-    )  # by name, the order of the labels if any
+    # by name, the order of the labels if any
+    orders: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     notes: Sequence[str] = ()  # for the user
 
 

@@ -64,9 +64,8 @@ class XmlForm:
     separator: str  # between the ids of passage and question
     clean: Callable[[str], str]  # of the passage's text
     text_of: Callable[[Element], str]  # of a question or an answer
-    facts: Callable[
-        [Element, Element], dict[str, Any]
-    ]  # passage and question to the question's meta
+    # passage and question to the question's meta
+    facts: Callable[[Element, Element], dict[str, Any]]
     is_right: Callable[[Element], bool]
 
 

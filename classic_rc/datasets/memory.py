@@ -106,9 +106,8 @@ def from_rows(
     options = Options(split=split, fields=roles, gold_as=gold_as, skip=check_skipped(skip))
     reading = Reading(options)
     if roles is None and not is_own_row(nodes[0].value):
-        from classic_rc.datasets.huggingface import (
-            schema_of,
-        )  # Deferred: it imports several other readers.
+        # Deferred: it imports several other readers.
+        from classic_rc.datasets.huggingface import schema_of
 
         schema = schema_of(nodes[0].value)
         if schema is None:

@@ -33,18 +33,12 @@ FINGERPRINTS: Mapping[str, tuple[str, str]] = {
     "650a494eacf30f663a57a6721ab8525934db888189da1b9c72d7544226048373": ("RACE", "dev"),
     "dbe74e63da4213f421bb4aa701f13e703df73c131a491980751d647edf3e3316": ("RACE", "dev"),  # middle
     "8cbcce4f9047f1b3f66075be48174aae0c5ae0e50e8aebce8edde8d6150badf1": ("RACE", "dev"),  # high
-    "1bb7c8843479c86f25286afd15e5d891ae9faf8e87d704b98175f2e64c6425e5": (
-        "MultiRC",
-        "train",
-    ),  # 456-fixedIds
-    "59ccab9c3201599dc8c41355616ace2c70cffee10d5c3e863b644fbea42ac494": (
-        "MultiRC",
-        "dev",
-    ),  # 83-fixedIds
-    "67629df77dfad8dc11e01dd6bb6b095ae07dccf71d0f290c9add7b00627e925f": (
-        "MultiRC",
-        "dev",
-    ),  # SuperGLUE's val
+    # 456-fixedIds
+    "1bb7c8843479c86f25286afd15e5d891ae9faf8e87d704b98175f2e64c6425e5": ("MultiRC", "train"),
+    # 83-fixedIds
+    "59ccab9c3201599dc8c41355616ace2c70cffee10d5c3e863b644fbea42ac494": ("MultiRC", "dev"),
+    # SuperGLUE's val
+    "67629df77dfad8dc11e01dd6bb6b095ae07dccf71d0f290c9add7b00627e925f": ("MultiRC", "dev"),
     "eddf8f6f4a0043517fa69c60b0165171392f4f75ad6b0fd9d7cd10370cd85ff1": ("Quoref", "dev"),  # v0.1
     "f644feca6f645ceff303869e461e277160b5d9612d38de4fd23cd3a5f05c992f": ("DREAM", "train"),
     "80e93ea94ca0ca63c8079faecf31f5a5571fc3cc57268e96408e0d6385154b51": ("DREAM", "dev"),

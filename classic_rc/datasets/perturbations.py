@@ -100,9 +100,8 @@ class Perturbation:
     name: str
     removes: str  # what it does to the texts, a sentence
     loses: str  # "a reader loses …"
-    apply: Callable[
-        [Dataset, Settings], Iterable[Question]
-    ]  # yields a question for each question, in order
+    # yields a question for each question, in order
+    apply: Callable[[Dataset, Settings], Iterable[Question]]
     draws: bool = False  # whether the result depends on the seed
     tasks: frozenset[Task] = frozenset(Task)  # for which the copy can still be answered
     refusal: str = ""  # why it does not apply to other tasks

@@ -305,9 +305,8 @@ def _load_from_hub(name: str, reader: str | Reader | None, options: Options) -> 
     hub = find_hub_split(name, options.subset, options.split)
     options = replace(options, split=None)
     shown = name if name.endswith(f":{hub.split}") else f"{name}:{hub.split}"
-    source = hub.open(
-        str(DataSpec(shown, subset=options.subset))
-    )  # as the commands that errors propose name it
+    # as the commands that errors propose name it
+    source = hub.open(str(DataSpec(shown, subset=options.subset)))
     chosen = get_reader(reader) if reader is not None else _detect_reader(source, options.fields)
     dataset = chosen.read(source, replace(options, subset=None))
     return replace(

@@ -587,9 +587,8 @@ def _explain_gold(
     """
     fitting, first, counts = readings, dict[tuple[Any, ...], Written](), Counter[tuple[Any, ...]]()
     for row in rows:
-        with (
-            nullcontext() if not reading.options.skip_bad else suppress(DataError)
-        ):  # decoding reports the error
+        # decoding reports the error
+        with nullcontext() if not reading.options.skip_bad else suppress(DataError):
             _check_candidates(row, task)
             # Labels can exclude letters by position, also where labels do not fit other rows.
             asked = (

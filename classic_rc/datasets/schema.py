@@ -64,9 +64,8 @@ class Schema:
     """A row schema: the keys that identify it, and the conversion of its rows to our schema."""
 
     name: str  # in error messages
-    keys: Mapping[
-        str, AbstractSet[str]
-    ]  # the keys that a row must have, with the keys of the object at each
+    # the keys that a row must have, with the keys of the object at each
+    keys: Mapping[str, AbstractSet[str]]
     convert: Convert
     # What else must hold. It is asked only of rows that have the keys.
     check: Callable[[Mapping[str, Any]], bool] = lambda row: True

@@ -149,9 +149,8 @@ def merge_settings(spec: DataSpec, given: Mapping[str, Any]) -> dict[str, Any]:
 class DatasetFiles:
     """The file, the folder or the shards of one dataset."""
 
-    paths: tuple[
-        str, ...
-    ]  # one path, or those of all shards in order, each with the settings of its DataSpec
+    # one path, or those of all shards in order, each with the settings of its DataSpec
+    paths: tuple[str, ...]
     name: str | None = None  # of the dataset that the shards make; None for one path
 
     def __str__(self) -> str:

@@ -242,9 +242,8 @@ class DatasetStatistics:
     columns: tuple[str, ...]  # the datasets and splits and, if all are of one dataset, "all"
     rows: tuple[StatisticsRow, ...]
     analyzer: str  # what made the tokens
-    lengths: dict[
-        str, dict[str, MeasuredValues]
-    ]  # by split: tokens per passage, question, candidate
+    # by split: tokens per passage, question, candidate
+    lengths: dict[str, dict[str, MeasuredValues]]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, without the lengths; shares are fractions."""

@@ -343,9 +343,8 @@ def _match(
         key = _content(question)
         found = exact.get(key)
         if found:
-            place = (
-                found.pop(0) if len(found) > 1 else found[0]
-            )  # equal questions in the order of the log
+            # equal questions in the order of the log
+            place = found.pop(0) if len(found) > 1 else found[0]
         elif len(loose.get(key[1:], ())) == 1 and wanted[key[1:]] == 1 and key[1]:
             place = loose[key[1:]][0]
             n_loose += 1

@@ -26,9 +26,8 @@ class Document:
     questions' answers.
     """
 
-    family: (
-        str | None
-    )  # by the names of the fields alone, so that a task has one; None if they are unknown
+    # by the names of the fields alone, so that a task has one; None if they are unknown
+    family: str | None
     passage: str  # empty without one, like the question
     question: str
     options: tuple[str, ...]  # in the order of the continuations that the model scored
@@ -424,9 +423,8 @@ class _Family:
     find_right: Callable[[Node, _Texts, _Texts], frozenset[int] | None] = (
         lambda doc, options, continuations: None
     )
-    count_others: Callable[[Node], int] = lambda doc: (
-        0
-    )  # the other questions, whose answers are in the prompt
+    # the other questions, whose answers are in the prompt
+    count_others: Callable[[Node], int] = lambda doc: 0
 
     @property
     def keys(self) -> frozenset[str]:
@@ -461,13 +459,13 @@ _UNKNOWN = _Family(None, read=_read_any, has_own_fields=False)
 _FAMILIES = {
     family: family.keys
     for family in (
-        _Family(
-            "multirc", "passage", "question", "option", "label", is_label=True
-        ),  # what `perturb` writes
+        # what `perturb` writes
+        _Family("multirc", "passage", "question", "option", "label", is_label=True),
         _Family("multirc", "paragraph", "question", "answer", "label", is_label=True),
+        # MC-TACO
         _Family(
             "multirc", "sentence", "question", "answer", "label", is_label=True, needs_words=True
-        ),  # MC-TACO
+        ),
         _Family(
             "race",
             others="article problems",

@@ -49,12 +49,10 @@ _LETTER = re.compile(r"\W*\w\W*")
 class Response:
     """What a model answered to a question of a log."""
 
-    values: tuple[
-        tuple[float, ...], ...
-    ]  # log-likelihoods of options; for labels of each option; empty for texts
-    continuations: tuple[
-        str, ...
-    ]  # what `values` are the log-likelihoods of; for labels, of the first option
+    # log-likelihoods of options; for labels of each option; empty for texts
+    values: tuple[tuple[float, ...], ...]
+    # what `values` are the log-likelihoods of; for labels, of the first option
+    continuations: tuple[str, ...]
     texts: tuple[Any, ...]  # generated: samples of an answer, or for labels one for each option
     node: Node  # the place in the log
     logged: Mapping[str, float]  # the accuracies that the harness logged
@@ -98,9 +96,8 @@ def is_log_row(row: Any) -> bool:
     return isinstance(row, Mapping) and row.keys() >= _KEYS and isinstance(row["doc"], Mapping)
 
 
-@lru_cache(
-    maxsize=3
-)  # the questions, the answers and their normalised form are read one after the other
+# the questions, the answers and their normalised form are read one after the other
+@lru_cache(maxsize=3)
 def read_log(
     text: str, source: str, last_filter: bool = False, gold_as: str | None = None
 ) -> HarnessLog:

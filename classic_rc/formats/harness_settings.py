@@ -22,9 +22,8 @@ class LogSettings:
     """What the file ``results_*.json`` next to a log says about its model and its task."""
 
     model: str | None
-    facts: Mapping[
-        str, Any
-    ]  # few-shot number, version, model_args and others, those that are known
+    # few-shot number, version, model_args and others, those that are known
+    facts: Mapping[str, Any]
     n_documents: int | None
 
     def __str__(self) -> str:

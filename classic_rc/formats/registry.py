@@ -278,9 +278,8 @@ def _open(
     fitting = [layout for layout in recognised if task is None or task in layout.tasks]
     row = first_row(text)
     if fitting or (recognised and not (isinstance(row, Mapping) and "\n" in text.strip())):
-        return text, (fitting or recognised)[
-            0
-        ]  # A format that does not support the task raises its own error.
+        # A format that does not support the task raises its own error.
+        return text, (fitting or recognised)[0]
     hint = "Name the format to see what it expects (-s FORMAT:FILE)"
     if isinstance(row, Mapping):
         hint = (

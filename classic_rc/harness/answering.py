@@ -201,9 +201,8 @@ def _make_solver(spec: str, path: str | None, parameters: Mapping[str, Any]) -> 
             expected="path=FILE",
         )
     if isinstance(solver, SavedSolver):
-        solver.fit(
-            []
-        )  # reads the file, so that a bad one is refused before the harness loads its data
+        # reads the file, so that a bad one is refused before the harness loads its data
+        solver.fit([])
     return solver
 
 

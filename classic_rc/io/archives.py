@@ -281,9 +281,8 @@ class InputFile:
     @property
     def is_large(self) -> bool:
         """Whether its lines are read one by one: its text need not be in memory as a whole."""
-        from classic_rc.kernels.arrays import (
-            block_size,
-        )  # it loads NumPy, which `--help` does without
+        # it loads NumPy, which `--help` does without
+        from classic_rc.kernels.arrays import block_size
 
         if self._content is not None:
             size = len(self.data)
@@ -326,9 +325,8 @@ class InputFile:
         try:
             value, end = parse_json_prefix(text, self.name, start=start)
         except DataError:
-            if (
-                self.is_large and "text" not in self.__dict__
-            ):  # one value of many lines, or a damaged line
+            # one value of many lines, or a damaged line
+            if self.is_large and "text" not in self.__dict__:
                 self.first_text = self.text
                 return self._first_value
             # The first of many lines may be damaged: a later one then shows what the file is.

@@ -76,9 +76,8 @@ def download(
         try:
             part.receive(url, hint)
         except _BrokeOffError as problem:
-            if (
-                part.size > most
-            ):  # more than ever: a server that makes us start again and again is no progress
+            # more than ever: a server that makes us start again and again is no progress
+            if part.size > most:
                 most, waits = part.size, iter(RETRY_SECONDS)
             if (seconds := next(waits, None)) is not None:
                 time.sleep(seconds)
@@ -174,9 +173,8 @@ class _PartialFile:
             self._file.write(block)
         self.size += len(block)
         self.advance(len(block))
-        if (
-            self.expected.size is not None and self.size > self.expected.size
-        ):  # the server may send anything
+        # the server may send anything
+        if self.expected.size is not None and self.size > self.expected.size:
             raise _TooLongError
 
     def flush(self) -> None:
@@ -234,9 +232,8 @@ def _writing(path: Path) -> Iterator[None]:
 
 
 def _describe(error: BaseException) -> str:
-    while (
-        inner := error.__cause__ or error.__context__
-    ):  # requests wraps the system's error several times
+    # requests wraps the system's error several times
+    while inner := error.__cause__ or error.__context__:
         error = inner
     if isinstance(error, TimeoutError):
         return f"no answer within {TIMEOUT_SECONDS:g} s"

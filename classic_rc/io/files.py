@@ -48,10 +48,8 @@ _OPENERS: dict[bytes, Callable[[Any], Any]] = {
 """The functions that unpack, by the first bytes of what they unpack."""
 
 _SUFFIXES = ("gz", "bz2", "xz")
-_ZIP_STARTS = (
-    b"PK\x03\x04",
-    b"PK\x05\x06",
-)  # the first member, or the end of an archive without members
+# the first member, or the end of an archive without members
+_ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")
 _COLUMN_STARTS = {b"PAR1": "Parquet", b"ARROW1": "Arrow", b"\xff\xff\xff\xff": "Arrow stream"}
 _READ_ERRORS = (EOFError, OSError, ValueError, OverflowError, zlib.error, lzma.LZMAError)
 _KINDS = {

@@ -349,9 +349,8 @@ class _Fault:
     the error.
     """
 
-    numbers = (
-        itertools.count()
-    )  # One step is atomic, so threads that parse at the same time do not disturb it.
+    # One step is atomic, so threads that parse at the same time do not disturb it.
+    numbers = itertools.count()
 
     def __init__(self, problem: str, found: str, expected: str) -> None:
         self.problem, self.found, self.expected = problem, found, expected

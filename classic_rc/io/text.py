@@ -181,9 +181,8 @@ def decode_text(data: bytes, source: str, damaged: dict[int, str] | None = None)
     >>> decode_text(b"\xef\xbb\xbfone\r\ntwo\r", "a.txt")
     'one\ntwo\n'
     """
-    with suppress(
-        UnicodeDecodeError
-    ):  # most files are UTF-8 without damage, and have no byte order mark
+    # most files are UTF-8 without damage, and have no byte order mark
+    with suppress(UnicodeDecodeError):
         text = data.decode()
         if not text.startswith("\ufeff") and "\0" not in text:
             return _with_line_feeds(text)
@@ -322,9 +321,8 @@ def write_atomically(path: Path, content: str | bytes | Iterable[str]) -> None:
         with open(path, "wb") as device:
             device.writelines(blocks)
         return
-    path = Path(
-        os.path.realpath(path)
-    )  # Behind a symbolic link, replace the target and keep the link.
+    # Behind a symbolic link, replace the target and keep the link.
+    path = Path(os.path.realpath(path))
     temporary = path.with_name(f".classic-rc-{os.getpid()}.tmp")
     try:
         with open(temporary, "xb") as file:

@@ -300,12 +300,10 @@ def passage_postings(arrays: TokenArrays) -> Postings:
 class Matches(NamedTuple):
     """The distinct words of texts, and the ones that occur in the texts' passages."""
 
-    n_distinct: NDArray[
-        np.int64
-    ]  # (n_texts,): how many distinct words each text has, in the passage or not
-    offsets: NDArray[
-        np.int64
-    ]  # (n_texts + 1,): the matches of text i are `runs[offsets[i]:offsets[i + 1]]`
+    # (n_texts,): how many distinct words each text has, in the passage or not
+    n_distinct: NDArray[np.int64]
+    # (n_texts + 1,): the matches of text i are `runs[offsets[i]:offsets[i + 1]]`
+    offsets: NDArray[np.int64]
     runs: NDArray[np.int64]  # runs of the postings
 
 
@@ -446,9 +444,8 @@ def _longest_runs(arrays: TokenArrays) -> NDArray[np.int64]:
     n_places = np.diff(postings.offsets)[at]
     place = postings.positions[ragged_indices(postings.offsets[:-1][at], n_places)]
     candidate, index = np.repeat(candidate, n_places), np.repeat(index, n_places)
-    width = (
-        int(lengths.max(initial=0)) + 1
-    )  # one more than the largest index: diagonals do not touch
+    # one more than the largest index: diagonals do not touch
+    width = int(lengths.max(initial=0)) + 1
     n_diagonals = width + int(place.max(initial=0)) + 1
     cells = (candidate * n_diagonals + place - index + width) * width + index
     cells.sort()

@@ -46,9 +46,8 @@ def pairs_with_equal_keys(
     """
     order = np.argsort(keys, kind="stable")
     equal = keys[order[1:]] == keys[order[:-1]]
-    kept = np.zeros(
-        len(keys), dtype=bool
-    )  # the keys of several rows: most keys have one, and memory for them is saved
+    # the keys of several rows: most keys have one, and memory for them is saved
+    kept = np.zeros(len(keys), dtype=bool)
     kept[order[1:][equal]] = kept[order[:-1][equal]] = True
     rows, keys = rows[kept], keys[kept]
     order = np.argsort(keys, kind="stable")  # among equal keys, earlier rows first
@@ -89,13 +88,11 @@ def least_shared(sizes: NDArray[np.int64], share: float) -> NDArray[np.int64]:
 def overlapping_bags(
     words: NDArray[np.integer],  # (n_words,): of all bags, bag after bag
     offsets: NDArray[np.int64],  # (n_bags + 1,)
-    least: NDArray[
-        np.int64
-    ],  # (n_bags,): how many words each bag shares at least, such as `least_shared`
+    # (n_bags,): how many words each bag shares at least, such as `least_shared`
+    least: NDArray[np.int64],
     *,
-    here: NDArray[
-        np.bool_
-    ],  # (n_bags,): one bag of a pair has this flag and the other bag the next one
+    # (n_bags,): one bag of a pair has this flag and the other bag the next one
+    here: NDArray[np.bool_],
     there: NDArray[np.bool_],
     part_share: float | None = None,
     # as in `pairs_with_equal_keys`: of more, only those next in size are compared
@@ -152,9 +149,8 @@ def overlapping_bags(
     if part_share is not None:
         for one, two in rarest.parts(part_share, neighbours):
             a, b = by_size[one], by_size[two]
-            chosen = flagged(a, b) & (
-                sizes[a] < np.maximum(least[a], least[b])
-            )  # the others are found already
+            # the others are found already
+            chosen = flagged(a, b) & (sizes[a] < np.maximum(least[a], least[b]))
             a, b = a[chosen], b[chosen]
             shared = _count_in_blocks(numbers, offsets, a, b)
             found.append(np.stack([a, b, shared])[:, shared == sizes[a]])

@@ -207,9 +207,8 @@ def counted_lengths(arrays: TokenArrays, counted: NDArray[np.bool_]) -> NDArray[
 def mention_distances(
     arrays: TokenArrays,  # of one block
     postings: Postings,  # of its passages
-    candidates: NDArray[
-        np.int64
-    ],  # (n_mentions,): this and the next are the result of `phrase_places`
+    # (n_mentions,): this and the next are the result of `phrase_places`
+    candidates: NDArray[np.int64],
     starts: NDArray[np.int64],
     placeholders: NDArray[np.int64],
     counted: NDArray[np.bool_],  # (n_words,): the words that count; the others keep their positions

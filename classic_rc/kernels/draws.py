@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import offsets_of
 
-_GOLDEN = np.uint64(
-    0x9E3779B97F4A7C15
-)  # 2**64 divided by the golden ratio: the increment of SplitMix64
+# 2**64 divided by the golden ratio: the increment of SplitMix64
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 def text_keys(texts: Iterable[str]) -> NDArray[np.uint64]:

@@ -216,9 +216,8 @@ class Probabilities(NamedTuple):
     """The probabilities that a model gives to tokens."""
 
     values: NDArray[np.float64]  # (n_tokens,): of each token after those before it in its text
-    orders: NDArray[
-        np.int64
-    ]  # (n_tokens,): the length of the model's longest n-gram that ends with the token
+    # (n_tokens,): the length of the model's longest n-gram that ends with the token
+    orders: NDArray[np.int64]
 
 
 def kneser_ney(

@@ -82,9 +82,8 @@ def occurrence_distance(arrays: TokenArrays) -> tuple[NDArray[np.float64], NDArr
     for where, block in arrays.blocks(BLOCK_TOKENS):
         postings = passage_postings(block)
         questions, _ = match_words(block, postings)
-        _, candidates = match_words(
-            block.without_questions(), postings
-        )  # all of a candidate's own words
+        # all of a candidate's own words
+        _, candidates = match_words(block.without_questions(), postings)
         question = block.candidate_question
         has_both = (np.diff(questions.offsets)[question] > 0) & (np.diff(candidates.offsets) > 0)
         found[where] = has_both

@@ -64,9 +64,8 @@ def ngram_counts(
     n_runs, n_texts, owner = len(postings.keys), len(texts.passages), texts.owner
     runs = token_runs(texts, postings, arrays.n_words)
     summed = offsets_of(weights[texts.tokens])
-    n_left = texts.offsets[1:][owner] - np.arange(
-        len(owner)
-    )  # tokens from each token to its text's end
+    # tokens from each token to its text's end
+    n_left = texts.offsets[1:][owner] - np.arange(len(owner))
 
     # Passages' n-grams are numbered by sorting pairs: the number of the first n - 1 words, and the
     # last word's.

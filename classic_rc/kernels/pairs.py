@@ -30,13 +30,11 @@ _LEAST_PAIRS = 2**4
 class WordCounts(NamedTuple):
     """The distinct words of some texts, and how often each text has them."""
 
-    keys: NDArray[
-        np.int64
-    ]  # (n_entries,): `text * n_words + word`, ascending: one per distinct word of a text
+    # (n_entries,): `text * n_words + word`, ascending: one per distinct word of a text
+    keys: NDArray[np.int64]
     counts: NDArray[np.int64]  # (n_entries,): how often the text has the word, at least once
-    offsets: NDArray[
-        np.int64
-    ]  # (n_texts + 1,): the words of text i are the entries `offsets[i]:offsets[i + 1]`
+    # (n_texts + 1,): the words of text i are the entries `offsets[i]:offsets[i + 1]`
+    offsets: NDArray[np.int64]
     n_words: int  # the size of the vocabulary
 
     @property

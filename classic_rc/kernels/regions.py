@@ -185,9 +185,8 @@ class RegionScores(NamedTuple):
     union: NDArray[np.float64]  # max cov(A u Q)
     product: NDArray[np.float64]  # max cov(Q) * cov(N)
     attention: NDArray[np.float64]  # the mean of cov(N), weighted by exp(6 cov(Q))
-    at_question: NDArray[
-        np.float64
-    ]  # cov(N) in the first region with the largest cov(Q), 0 if that is 0
+    # cov(N) in the first region with the largest cov(Q), 0 if that is 0
+    at_question: NDArray[np.float64]
     sum: NDArray[np.float64]  # max cov(Q) + cov(N)
 
 
@@ -195,14 +194,12 @@ class SentenceScores(NamedTuple):
     """Scores of single sentences, each of shape (n_rows,)."""
 
     two_products: NDArray[np.float64]  # the sum of the two largest cov(Q) * cov(N)
-    after: NDArray[
-        np.float64
-    ]  # the larger cov(N) of the sentences after the two with the largest cov(Q) > 0
+    # the larger cov(N) of the sentences after the two with the largest cov(Q) > 0
+    after: NDArray[np.float64]
     before: NDArray[np.float64]  # the same of the sentences before them
     evidence: NDArray[np.int64]  # the first sentence with the largest product, -1 if that is 0
-    best: NDArray[
-        np.int64
-    ]  # the evidence, else the first sentence with the largest cov(A u Q), -1 if that is 0
+    # the evidence, else the first sentence with the largest cov(A u Q), -1 if that is 0
+    best: NDArray[np.int64]
 
 
 class CandidateCells(NamedTuple):
@@ -301,13 +298,11 @@ def turn_coverage(
     sets: WordSets,  # over the candidates of the chunk
     cells: Cells,
     sentences: Regions,  # of single sentences
-    speakers: NDArray[
-        np.int64
-    ],  # (n_question_cells,): the speaker of each sentence, -1 outside turns
+    # (n_question_cells,): the speaker of each sentence, -1 outside turns
+    speakers: NDArray[np.int64],
     turns: NDArray[np.int64],  # (n_question_cells,): its turn; later turns have larger numbers
-    asked: NDArray[
-        np.int64
-    ],  # (n_questions of the chunk,): the speaker that each question names, or -1
+    # (n_questions of the chunk,): the speaker that each question names, or -1
+    asked: NDArray[np.int64],
 ) -> TurnCoverage:
     """Return how much of the sets of one chunk's candidates the turns of a dialogue have."""
     starts = cells.question_starts
@@ -351,15 +346,13 @@ class Proximity(NamedTuple):
     Distances in passages are shares of |P| - 1, and 1 where there is nothing to measure.
     """
 
-    mean: NDArray[
-        np.float64
-    ]  # over Q's words in P: the distance of the nearest occurrence to any word of N
+    # over Q's words in P: the distance of the nearest occurrence to any word of N
+    mean: NDArray[np.float64]
     weighted_mean: NDArray[np.float64]  # the same, weighted by rarity
     least: NDArray[np.float64]  # the least of these distances
     decay: NDArray[np.float64]  # sum over Q of g(q) exp(-d / 5) / sum over Q of g
-    best_decay: NDArray[
-        np.float64
-    ]  # sum over N of g(w) exp(-d / 6) of w's best occurrence / sum over N of g
+    # sum over N of g(w) exp(-d / 6) of w's best occurrence / sum over N of g
+    best_decay: NDArray[np.float64]
     all_decay: NDArray[np.float64]  # the same, summed over all occurrences
     close: NDArray[np.int64]  # how many occurrences of N's words are within 3 tokens of a word of Q
 
@@ -392,9 +385,8 @@ def proximity(block: MatchedBlock, questions: WordSets, candidates: WordSets) ->
         to_new, to_question = nearest_steps(q_places, n_places)
         spans = np.maximum(lengths[rows] - 1, 1).astype(np.float64)
 
-        steps = np.minimum.reduceat(
-            to_new, offsets_of(q_places.counts)[:-1]
-        )  # one number for each word
+        # one number for each word
+        steps = np.minimum.reduceat(to_new, offsets_of(q_places.counts)[:-1])
         own = q_set.take(texts)
         starts = own.offsets[:-1]
         mean[rows] = np.add.reduceat(steps, starts) / (np.diff(own.offsets) * spans)

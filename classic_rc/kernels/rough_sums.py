@@ -177,12 +177,10 @@ def _round_up(
     """Return what each list adds to its sentences, from the codes of its postings."""
     one, addends = np.float32(1), list(codes)
     short = [number for number, own in enumerate(codes) if len(own) <= len(saturation)]
-    for number in set(range(len(codes))).difference(
-        short
-    ):  # most codes occur several times: each is rounded once
-        of_code = (saturation * weights[number] + one).astype(
-            dtype
-        )  # truncated: together they round up
+    # most codes occur several times: each is rounded once
+    for number in set(range(len(codes))).difference(short):
+        # truncated: together they round up
+        of_code = (saturation * weights[number] + one).astype(dtype)
         addends[number] = of_code.take(codes[number], mode="clip")
     of_lists = [np.empty(0, dtype=np.uint8), *map(codes.__getitem__, short)]
     lengths = np.array(list(map(len, of_lists[1:])), dtype=np.int64)

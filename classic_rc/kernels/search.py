@@ -336,9 +336,8 @@ def best_per_query(
         kept = np.ones(len(queries), dtype=np.bool_)
         for start, stop in zip(bounds[many].tolist(), bounds[many + 1].tolist(), strict=True):
             own = scores[start:stop]
-            kept[start:stop] = (
-                own >= np.partition(own, len(own) - k)[len(own) - k]
-            )  # with all ties of the k-th
+            # with all ties of the k-th
+            kept[start:stop] = own >= np.partition(own, len(own) - k)[len(own) - k]
         queries, sentences, scores = queries[kept], sentences[kept], scores[kept]
     order = np.lexsort((sentences, -scores, queries))
     starts = run_starts(queries)  # the sort keeps the queries' order

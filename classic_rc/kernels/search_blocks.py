@@ -54,9 +54,8 @@ class SearchPlan(NamedTuple):
     offered: TermLists  # texts are questions
     n_asked: NDArray[np.int64]  # (n_questions,): how many asked terms each question has
     asked_weights: NDArray[np.float64]  # (n_questions,): the sums of their weights
-    question_weights: NDArray[
-        np.float32
-    ]  # (n_offered,): the weight of each offered term in the question alone
+    # (n_offered,): the weight of each offered term in the question alone
+    question_weights: NDArray[np.float32]
     # (n_entries,): the offered term of each entry, in the order of the options' terms
     entry_offered: NDArray[np.int64]
     # (n_entries,): the sum of what the option's lighter terms add to their weights in the question

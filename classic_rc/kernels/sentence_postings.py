@@ -29,9 +29,8 @@ list.
 """
 
 
-class TermScores(
-    Protocol
-):  # not a Callable, which would be a method where a class has it as an attribute
+# not a Callable, which would be a method where a class has it as an attribute
+class TermScores(Protocol):
     """A function that returns what terms add to the scores of sentences."""
 
     def __call__(
@@ -54,13 +53,11 @@ class SentencePostings(NamedTuple):
     its pair, which takes less of the cache than the pair.
     """
 
-    offsets: NDArray[
-        np.int64
-    ]  # (n_terms + 1,): the postings of term i are `offsets[i]:offsets[i + 1]`
+    # (n_terms + 1,): the postings of term i are `offsets[i]:offsets[i + 1]`
+    offsets: NDArray[np.int64]
     sentences: NDArray[np.int32]  # (n_postings,), ascending within a term
-    codes: NDArray[
-        np.unsignedinteger
-    ]  # (n_postings,): each posting's pair of count and length factor
+    # (n_postings,): each posting's pair of count and length factor
+    codes: NDArray[np.unsignedinteger]
     counts: NDArray[np.float32]  # (n_codes,): how often the sentence has the term
     factors: NDArray[np.float32]  # (n_codes,): the similarity's factor for the sentence's length
 

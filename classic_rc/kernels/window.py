@@ -303,9 +303,8 @@ class PairWindows(NamedTuple):
     """The best windows of two sets of words for each candidate; sums are fixed-point."""
 
     both: NDArray[np.int64]  # (n_candidates, n_sizes): the largest sum of the words of either set
-    product: NDArray[
-        np.int64
-    ]  # (n_candidates, n_pair_sizes): the largest product of both sums, each at most 3
+    # (n_candidates, n_pair_sizes): the largest product of both sums, each at most 3
+    product: NDArray[np.int64]
     least: NDArray[np.int64]  # (n_candidates, n_pair_sizes): the largest minimum of both sums
 
 
@@ -352,9 +351,8 @@ def pair_windows(
             both[rows, column] = _maxima_between(sums, bounds)
         for column, size in enumerate(pair_sizes):
             left = left_memory[: len(of_question) - size + 1]
-            left[:] = _window_sums(
-                of_question, size, scratch
-            )  # copied: the next sums overwrite them
+            # copied: the next sums overwrite them
+            left[:] = _window_sums(of_question, size, scratch)
             right = _window_sums(of_candidate, size, scratch)
             least[rows, column] = _maxima_between(np.minimum(left, right), bounds)
             capped = np.minimum(left, _LARGEST_SUM), np.minimum(right, _LARGEST_SUM)

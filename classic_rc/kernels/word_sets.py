@@ -25,15 +25,13 @@ from classic_rc.kernels.arrays import (
 class WordSets(NamedTuple):
     """A set of words for each of some texts. An *entry* is one word of one text."""
 
-    offsets: NDArray[
-        np.int64
-    ]  # (n_texts + 1,): the entries of text i are `offsets[i]:offsets[i + 1]`
+    # (n_texts + 1,): the entries of text i are `offsets[i]:offsets[i + 1]`
+    offsets: NDArray[np.int64]
     texts: NDArray[np.int64]  # (n_entries,): ascending
     words: NDArray[np.int64]  # (n_entries,): ascending within a text
     weights: NDArray[np.int64]  # (n_entries,): fixed-point
-    runs: NDArray[
-        np.int64
-    ]  # (n_entries,): the word's run of the postings; -1 if the passage does not have it
+    # (n_entries,): the word's run of the postings; -1 if the passage does not have it
+    runs: NDArray[np.int64]
 
     @property
     def matched(self) -> NDArray[np.bool_]:

@@ -326,9 +326,8 @@ def question_values(
     """
     question = explanations[0].question if question is None else question
     marks: dict[int, Sequence[Mark]] = {}
-    most = min(
-        SHOWN_CANDIDATES, CHOICES // max(len(explanations), 1) - 1
-    )  # one more may be the right one
+    # one more may be the right one
+    most = min(SHOWN_CANDIDATES, CHOICES // max(len(explanations), 1) - 1)
     numbers = count()
     systems: list[dict[str, Any]] = []
     for explanation in explanations:
@@ -422,9 +421,8 @@ class MarkedPiece(NamedTuple):
     """A piece of text in which no mark begins or ends."""
 
     text: str
-    marks: Sequence[
-        tuple[int, str]
-    ]  # the candidates that mark it, each with the classes of its marks
+    # the candidates that mark it, each with the classes of its marks
+    marks: Sequence[tuple[int, str]]
 
 
 def split_at_marks(text: str, marks: Mapping[int, Iterable[Mark]]) -> list[MarkedPiece]:

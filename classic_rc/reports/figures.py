@@ -201,9 +201,8 @@ def _draw_equal_f1(axes: Axes, label: str) -> None:
     # F1 = 2PR / (P + R), so on the line of a level P = level * R / (2R - level).
     levels = np.arange(1, 11) / 10
     for level in levels:
-        recall = np.linspace(
-            level / (2 - level), 1, 200
-        )  # from the recall at which the precision is 1
+        # from the recall at which the precision is 1
+        recall = np.linspace(level / (2 - level), 1, 200)
         axes.plot(
             recall, level * recall / (2 * recall - level), color="0.82", linewidth=0.6, zorder=0.5
         )

@@ -22,9 +22,8 @@ class Citable:
     kind: str  # "solver", "variant", "dataset", "metric" or "statistic"
     name: str
     citation: str  # in words: what exactly it follows
-    cites: tuple[
-        str, ...
-    ]  # keys of references; "classic_rc" for our own work, empty if a plug-in gives none
+    # keys of references; "classic_rc" for our own work, empty if a plug-in gives none
+    cites: tuple[str, ...]
 
     @property
     def comment(self) -> str:

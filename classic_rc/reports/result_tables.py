@@ -222,9 +222,8 @@ def perturbation_table(evaluation: PerturbedEvaluation) -> Table:
         rows += [
             _score_cells(score) for score in evaluation.scores if score.system == original.system
         ]
-        shown = len(
-            columns
-        )  # the cells of scores have the share of unanswerable questions, which others have not
+        # the cells of scores have the share of unanswerable questions, which others have not
+        shown = len(columns)
         block = [[*row, None][:shown] for row in rows]
         blocks.append(RowGroup(block, "; ".join([original.system, *learned])))
     return Table(f"{dataset_title(dataset)} · perturbed", columns, blocks, list(_notes(evaluation)))

@@ -44,18 +44,15 @@ class Piece(NamedTuple):
 class Verdict:
     """The answer to one question."""
 
-    outcome: (
-        str | None
-    )  # as the task's metrics count it; None if gold is hidden, or nothing is decided
+    # as the task's metrics count it; None if gold is hidden, or nothing is decided
+    outcome: str | None
     credit: float | None  # the task's primary metric on this question
-    chosen: frozenset[
-        int
-    ]  # the candidates in the answer, or in one of several that share the credit
+    # the candidates in the answer, or in one of several that share the credit
+    chosen: frozenset[int]
     right: frozenset[int]  # see `right_candidates`
     rival: int | None  # the best candidate that is not chosen
-    margin: (
-        float | None
-    )  # how far the best chosen candidate is above the rival; None if no single answer wins
+    # how far the best chosen candidate is above the rival; None if no single answer wins
+    margin: float | None
     pieces: tuple[Piece, ...]  # the sentence
 
     @property

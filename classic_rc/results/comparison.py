@@ -47,16 +47,14 @@ class SharedResults:
     dataset: str  # its name
     fingerprint: str  # of its content; see `Dataset.fingerprint`
     task: Task
-    groups: NDArray[
-        np.int64
-    ]  # of each question, shape (n_questions,): equal passages are one group
+    # of each question, shape (n_questions,): equal passages are one group
+    groups: NDArray[np.int64]
     systems: tuple[Row, ...]
     group: str | None = None  # the key of `meta` whose equal values are one group too
     # Masks of groups of questions, shape (n_questions,), by key and value.
     groupings: Mapping[str, Mapping[str, NDArray[np.bool_]]] = field(default_factory=dict)
-    missing: Mapping[str, str] = field(
-        default_factory=dict
-    )  # why other systems have no results, by name
+    # why other systems have no results, by name
+    missing: Mapping[str, str] = field(default_factory=dict)
     # From a record: `dataset`, `significance`, `resampling`, `protocol`, `published`, `version`,
     # `environment`.
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -308,9 +306,8 @@ class Comparison:
     estimates: tuple[SystemEstimate, ...]  # one per system, in the order given
     pairs: tuple[PairedDifference, ...]  # all pairs of systems, or each system and the baseline
     solved_by: Metric  # the metric that decides which questions are solved
-    regions: tuple[
-        SolvedRegion, ...
-    ]  # which systems solve how many questions; empty for fewer than two sets
+    # which systems solve how many questions; empty for fewer than two sets
+    regions: tuple[SolvedRegion, ...]
     left_out: tuple[str, ...]  # systems without a region: expectations, and all beyond the fourth
     baseline: str | None = None  # the only system that others are compared with
 

@@ -42,9 +42,8 @@ class PrecisionRecallCurve:
 
     name: str  # the system's, in figures and tables
     average: Average
-    precision: NDArray[
-        np.float64
-    ]  # in 0..1, shape (n_cuts,), from nothing selected to everything selected
+    # in 0..1, shape (n_cuts,), from nothing selected to everything selected
+    precision: NDArray[np.float64]
     recall: NDArray[np.float64]  # likewise
     # In falling order; candidates that score above one are selected. None for decided answers.
     thresholds: NDArray[np.float64] | None = None

@@ -134,9 +134,8 @@ class Evaluation:
 
     dataset: Dataset
     rows: tuple[Row, ...]
-    groups: Mapping[str, NDArray[np.bool_]] = field(
-        default_factory=dict
-    )  # of questions, by value of `group_by`
+    # of questions, by value of `group_by`
+    groups: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
     group_by: str | None = None  # the key of the breakdown
     warnings: tuple[str, ...] = ()  # for the reader of the numbers
     notes: tuple[
@@ -146,16 +145,14 @@ class Evaluation:
     systems: tuple[System, ...] = ()  # that ran or were to run, with their names
     protocol: Protocol = field(default_factory=Protocol)  # how they ran
     significance: Significance | None = None  # the settings of the tests behind the rows' p-values
-    errors: Mapping[str, ClassicRCError] = field(
-        default_factory=dict
-    )  # why other systems have no row, by name
+    # why other systems have no row, by name
+    errors: Mapping[str, ClassicRCError] = field(default_factory=dict)
     metrics: tuple[
         str, ...
     ] = ()  # the names of those to report, the primary one first; none means all of the task
     unused: tuple[str, ...] = ()  # the warnings about data and options that no system uses
-    given: Mapping[str, tuple[GivenNumber, ...]] = field(
-        default_factory=dict
-    )  # also those of samples
+    # also those of samples
+    given: Mapping[str, tuple[GivenNumber, ...]] = field(default_factory=dict)
     # Masks of the groups of other keys, which have tables of their own, by key and value.
     groupings: Mapping[str, Mapping[str, NDArray[np.bool_]]] = field(default_factory=dict)
 
@@ -475,9 +472,8 @@ def _metric_column(
     mask = None if group is None else evaluation.groups[group]
     is_small = mask is not None and int(mask.sum()) < MIN_GROUP_QUESTIONS
     values = [row.metrics(slice(None) if mask is None else mask)[metric.name] for row in rows]
-    printed = np.array(
-        [round(100 * value, 2) for value in values]
-    )  # rounded like the printed numbers
+    # rounded like the printed numbers
+    printed = np.array([round(100 * value, 2) for value in values])
     defining = set() if group is None else evaluation.defining(group)
     left_out = {*defining, *(row.name for row in rows if row.expected or row.tuned_here)}
     compared = np.array([row.name not in left_out for row in rows], dtype=np.bool_)

@@ -96,9 +96,8 @@ class FloorDataset:
     verified: str  # how it is known that today's code makes the rows
     date: str
     notes: Sequence[str]
-    harness: (
-        Mapping[str, str] | None
-    )  # the task of lm-evaluation-harness that asks exactly these questions
+    # the task of lm-evaluation-harness that asks exactly these questions
+    harness: Mapping[str, str] | None
     left_out: Sequence[str]  # the systems whose rows of earlier code today's code does not make
     rows: Sequence[FloorRow]
 

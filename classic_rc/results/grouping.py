@@ -207,9 +207,8 @@ class Grouping:
     """Groups of questions, which may overlap."""
 
     key: str  # what they are grouped by
-    masks: Mapping[
-        str, NDArray[np.bool_]
-    ]  # by group name, in the order of tables: shape (n_questions,)
+    # by group name, in the order of tables: shape (n_questions,)
+    masks: Mapping[str, NDArray[np.bool_]]
     covered: NDArray[np.bool_]  # questions with a known value or label, shape (n_questions,)
     overlapping: bool = False  # whether a question may be in several groups
     source: str | None = None  # the origin of the labels

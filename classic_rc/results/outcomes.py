@@ -50,12 +50,10 @@ class Outcomes:
     # By metric name, shape (n_questions, n_statistics); of several runs (n_questions, n_runs,
     # n_statistics).
     statistics: Mapping[str, NDArray[np.float64]]
-    n_tied: NDArray[
-        np.int64
-    ]  # candidates that share the best score, in the run with most, shape (n_questions,)
-    n_selected: NDArray[
-        np.float64
-    ]  # candidates in the answer, expected ones for a draw, shape (n_questions,)
+    # candidates that share the best score, in the run with most, shape (n_questions,)
+    n_tied: NDArray[np.int64]
+    # candidates in the answer, expected ones for a draw, shape (n_questions,)
+    n_selected: NDArray[np.float64]
     n_candidates: NDArray[np.int64]  # shape (n_questions,)
     # Whether the passage contributed to any candidate's score, shape (n_questions,); None without
     # scores.
@@ -195,16 +193,14 @@ class Row:
     # The lowest and the highest primary metric over several orders of the options; None if it
     # learned nothing, or its scores do not depend on the order.
     option_orders: tuple[float, float] | None = None
-    block: Block = (
-        Block.UNTRAINED
-    )  # whether it learned from gold, from nothing, or its scores were given
+    # whether it learned from gold, from nothing, or its scores were given
+    block: Block = Block.UNTRAINED
     caveats: tuple[
         str, ...
     ] = ()  # from fitting, for example that a learner stopped before it converged
     answers: AnswerCounts | None = None  # of a file of answers: how many of them say something
-    seconds: Mapping[str, float] = field(
-        default_factory=dict
-    )  # of "read", "encode", "fit" and "score": wall time
+    # of "read", "encode", "fit" and "score": wall time
+    seconds: Mapping[str, float] = field(default_factory=dict)
     # By group of questions, None for all: the metrics' intervals; see
     # `classic_rc.results.with_intervals`.
     group_intervals: Mapping[str | None, Mapping[str, Interval]] = field(default_factory=dict)

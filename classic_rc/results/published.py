@@ -86,9 +86,8 @@ class Reproduction:
 class Published:
     """All published figures and how to reproduce them."""
 
-    rows: tuple[
-        PublishedRow, ...
-    ]  # if two figures of one paper contradict each other, both are here
+    # if two figures of one paper contradict each other, both are here
+    rows: tuple[PublishedRow, ...]
     reproductions: Mapping[str, Reproduction]  # by key
 
 

@@ -238,6 +238,5 @@ def _plain_value(value: Any) -> Any:
         or (isinstance(value, float) and math.isfinite(value))
     ):
         return value
-    return " ".join(
-        str(value).split()
-    )  # JSON has no infinite numbers; estimators print over several lines
+    # JSON has no infinite numbers; estimators print over several lines
+    return " ".join(str(value).split())

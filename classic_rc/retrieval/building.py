@@ -207,9 +207,8 @@ class _SegmentReader:
         """
         end = min(len(block.sentences), start + self._max_sentences - len(self))
         totals = self._characters + np.cumsum([0, *map(len, block.sentences[start:end])])
-        if (
-            totals[-1] >= self._max_characters
-        ):  # up to the last sentence of the record that reaches the limit
+        # up to the last sentence of the record that reaches the limit
+        if totals[-1] >= self._max_characters:
             last = start + int(np.searchsorted(totals[1:], self._max_characters))
             end = min(end, int(np.searchsorted(block.numbers, block.numbers[last], side="right")))
         self._sentences += block.sentences[start:end]

@@ -87,12 +87,10 @@ class VerbatimPassages:
 
     questions: int  # questions that some sentence contains
     pairs: int  # of these, questions with a right answer in that sentence or the next one
-    passages: (
-        int | None
-    )  # passages whose sentences are all in the corpus; None if passages were not searched
-    sentences: frozenset[
-        int
-    ]  # numbers of the sentences that contain the questions and the passages
+    # passages whose sentences are all in the corpus; None if passages were not searched
+    passages: int | None
+    # numbers of the sentences that contain the questions and the passages
+    sentences: frozenset[int]
 
     def __bool__(self) -> bool:
         return bool(self.sentences)

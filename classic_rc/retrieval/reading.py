@@ -44,9 +44,8 @@ class TextBlock(NamedTuple):
     """The sentences of some consecutive records of an input: lines, JSON lines or passages."""
 
     sentences: list[str]  # stripped, none empty
-    numbers: NDArray[
-        np.int64
-    ]  # (n_sentences,): the number of each sentence's record, from 1, ascending
+    # (n_sentences,): the number of each sentence's record, from 1, ascending
+    numbers: NDArray[np.int64]
     labels: Mapping[int, str]  # the ids of records, by number; not every record has one
 
 

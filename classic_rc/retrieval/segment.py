@@ -52,18 +52,15 @@ class Segment(NamedTuple):
     """Sentences by term. The arrays state facts about the texts; none depends on a similarity."""
 
     term_data: NDArray[np.uint8]  # the terms in UTF-8, one after the other, sorted bytewise
-    term_offsets: NDArray[
-        np.int64
-    ]  # (n_terms + 1,): term i is `term_data[term_offsets[i]:term_offsets[i + 1]]`
+    # (n_terms + 1,): term i is `term_data[term_offsets[i]:term_offsets[i + 1]]`
+    term_offsets: NDArray[np.int64]
     term_keys: NDArray[np.uint64]  # (n_terms,): the first eight bytes of each term, as a number
     # (n_terms + 1,): the postings of term i are `posting_offsets[i]:posting_offsets[i + 1]`
     posting_offsets: NDArray[np.int64]
-    posting_sentences: NDArray[
-        np.int32
-    ]  # (n_postings,): sentences of the segment, from 0, ascending within a term
-    posting_codes: NDArray[
-        np.unsignedinteger
-    ]  # (n_postings,): each posting's pair of count and length
+    # (n_postings,): sentences of the segment, from 0, ascending within a term
+    posting_sentences: NDArray[np.int32]
+    # (n_postings,): each posting's pair of count and length
+    posting_codes: NDArray[np.unsignedinteger]
     code_counts: NDArray[np.int32]  # (n_codes,): how often the sentence has the term
     code_lengths: NDArray[np.int32]  # (n_codes,): how many tokens the sentence has
     totals: NDArray[np.int64]  # (3,): number of sentences, of sentences with a token, and of tokens

@@ -315,9 +315,8 @@ class DatasetRun:
         identity = identify(
             solver, reader, lambda kept: paths.get(kept["sha256"], ""), self.data.facts["measured"]
         )
-        if (
-            solver is not None
-        ):  # a specification has paths, and what the bytes of code mean is in the identity
+        # a specification has paths, and what the bytes of code mean is in the identity
+        if solver is not None:
             entry["solver"] = {
                 name: value for name, value in solver.items() if name not in ("spec", "code")
             }

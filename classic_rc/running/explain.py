@@ -58,9 +58,8 @@ class Explainer:
         (ready,) = plan.systems
         assert ready.solver is not None
         self.dataset, self._configured = dataset, ready.solver
-        self.notes = (
-            plan.overlap
-        )  # what the data to learn from or to tune on shares with the dataset
+        # what the data to learn from or to tune on shares with the dataset
+        self.notes = plan.overlap
         tunes = FittedSystem.needs_tuning(self._configured, dataset)
         is_hidden = not self._configured.tunes_parameters and any(
             question.gold is None for question in dataset

@@ -454,9 +454,8 @@ class FittedSystem:
         decision = self.decision
         if isinstance(decision, Argmax):
             return decision.decide(scores, questions)
-        if isinstance(
-            decision, TunedThreshold
-        ):  # a member has its own unit, so its threshold is tuned too
+        # a member has its own unit, so its threshold is tuned too
+        if isinstance(decision, TunedThreshold):
             folds = self._folds
             if int(passage_groups(questions, folds.group).max(initial=0)) > 0:
                 return cross_fit(decision, scores, questions, folds.folds(questions))[0]

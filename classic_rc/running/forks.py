@@ -89,9 +89,8 @@ def _start(function: Callable[[Any], Any], item: Any) -> tuple[int, int]:
     """Fork, and return the process and the pipe that its result comes from."""
     pipe, end = os.pipe()
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", DeprecationWarning
-        )  # Python 3.12 warns of any thread; see can_fork.
+        # Python 3.12 warns of any thread; see can_fork.
+        warnings.simplefilter("ignore", DeprecationWarning)
         process = os.fork()
     if process == 0:
         _send_result(function, item, end)

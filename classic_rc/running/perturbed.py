@@ -60,9 +60,8 @@ class PerturbedScore:
     score: float  # the mean over the seeds
     by_seed: tuple[float, ...]  # one if the perturbation draws nothing
     difference: float  # score - the system's score on the original
-    interval: (
-        Interval | None
-    )  # of the difference, over resampled passages; None with fewer than two
+    # of the difference, over resampled passages; None with fewer than two
+    interval: Interval | None
     unanswerable: (
         float  # the share of questions whose answer the copy lacks, the mean over the seeds
     )
@@ -75,9 +74,8 @@ class OriginalScore:
     system: str
     score: float
     interval: Interval | None
-    trained_on: (
-        str | None
-    )  # the data that it learned from gold or from passages; None if it learns nothing
+    # the data that it learned from gold or from passages; None if it learns nothing
+    trained_on: str | None
     tuned_on: str | None
 
 
@@ -244,9 +242,8 @@ def evaluate_perturbed(
         shared = EncodingCache()
         for ready in plan.systems:
             try:
-                if (
-                    ready.file is not None or ready.solver is None
-                ):  # a file of scores is behind a solver
+                # a file of scores is behind a solver
+                if ready.file is not None or ready.solver is None:
                     raise _file_error(ready, dataset)
                 for name, system in fit_systems(ready.name, ready.solver, plan, shared):
                     own = _measure(

@@ -146,9 +146,8 @@ class EvaluationPlan:
     dataset: Dataset  # span questions have their candidates
     given: tuple[System, ...]  # with their names; solvers are neither fitted nor configured
     systems: tuple[ReadySystem, ...]
-    errors: Mapping[
-        str, ClassicRCError
-    ]  # by name: why the other systems do not answer these questions
+    # by name: why the other systems do not answer these questions
+    errors: Mapping[str, ClassicRCError]
     protocol: Protocol  # with one training dataset, as it was given
     separated: (
         Protocol  # its data without what it shares with the dataset, if `drop_overlap` is set

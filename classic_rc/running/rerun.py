@@ -318,9 +318,8 @@ class _RunRestorer:
     def _read(self, entry: Mapping[str, Any]) -> Dataset:
         if entry.get("parts"):
             joined = join_datasets([self._read(part) for part in entry["parts"]])
-            return replace(
-                joined, name=entry["name"]
-            )  # shards have the name that their files share
+            # shards have the name that their files share
+            return replace(joined, name=entry["name"])
         read_with, sources = entry["read_with"], entry["sources"]
         if read_with is None:
             raise DataError(
@@ -336,9 +335,8 @@ class _RunRestorer:
             return self._read_folder(read_with, sources)
         paths = {source["path"]: self._finder.find(source) for source in sources}
         answers = read_with["answers"]
-        if (
-            answers is not None and answers not in paths
-        ):  # `answers` is the folder of the answer files
+        # `answers` is the folder of the answer files
+        if answers is not None and answers not in paths:
             answer_files = [
                 path for recorded, path in paths.items() if recorded != read_with["path"]
             ]
@@ -511,9 +509,8 @@ def rerun(prepared: RestoredRecord, *, jobs: int = 1, progress: bool = False) ->
 
 def _rerun_dataset(run: RestoredRun, jobs: int, progress: bool, tolerance: float) -> RunCheck:
     evaluation = _evaluate_again(run, jobs, progress)
-    (now,) = json.loads(json.dumps(run_record([evaluation])))[
-        "runs"
-    ]  # tuples become lists, as in the record
+    # tuples become lists, as in the record
+    (now,) = json.loads(json.dumps(run_record([evaluation])))["runs"]
     old, new = run.recorded["rows"], now["rows"]
     rows = [
         _compare_rows(a, b, tolerance if _is_learned(a) else 0.0)

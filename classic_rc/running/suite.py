@@ -430,9 +430,8 @@ def _system_value(system: System, folder: str) -> str | float:
         is_solver = text.partition(",")[0].partition(":")[0] in (*SOLVERS, *SHORT_NAMES)
         text = f"./{text}" if is_solver else text
         text = text if system.format is None else f"{system.format}:{text}"
-        options = sorted(
-            system.options.items(), key=lambda option: option[0] == "pattern"
-        )  # the last one
+        # the last one
+        options = sorted(system.options.items(), key=lambda option: option[0] == "pattern")
         return ",".join([text, *(f"{name}={value}" for name, value in options)])
     solver = change_paths(
         system.solver, lambda p: _relative_path(p, folder) if os.path.exists(p) else p

@@ -242,8 +242,6 @@ def _identity(question: Question) -> _Identity:
     id.
     """
     options = () if question.task.has_spans else tuple(candidate_texts(question.candidates))
-    texts = (
-        sha256_of_text(question.passage.text),
-        sha256_of_text(repr(options)),
-    )  # hashes: the texts may be many
+    # hashes: the texts may be many
+    texts = (sha256_of_text(question.passage.text), sha256_of_text(repr(options)))
     return (question.id, question.text, *texts)

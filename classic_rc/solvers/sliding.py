@@ -274,9 +274,8 @@ class SlidingWindow(_Matcher):
             values = [
                 metric(questions, decision.decide(scores, questions)) for scores in score_sets
             ]
-            self.window_ = WINDOW_SIZES[
-                int(np.argmax(values))
-            ]  # the shortest of equally good windows
+            # the shortest of equally good windows
+            self.window_ = WINDOW_SIZES[int(np.argmax(values))]
         return super().tune(questions, scorer)
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:

@@ -201,12 +201,10 @@ class Table:
     caption: str | None = (
         None  # in LaTeX, for a reader who sees only the table; by default the title
     )
-    signatures: Mapping[str, str] = field(
-        default_factory=dict
-    )  # of systems; plain text has them if asked to
-    facts: Mapping[str, Any] = field(
-        default_factory=dict
-    )  # what is the same for all rows, for CSV and frames
+    # of systems; plain text has them if asked to
+    signatures: Mapping[str, str] = field(default_factory=dict)
+    # what is the same for all rows, for CSV and frames
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def shown(self) -> Sequence[Column]:

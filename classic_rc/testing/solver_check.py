@@ -108,9 +108,8 @@ def _check_task(solver: Solver, dataset: Dataset, position_matters: bool) -> Non
         )
         same = all(np.array_equal(a[::-1], b) for a, b in zip(reversed_, scores, strict=True))
         assert same, "permuting candidates must permute their scores"
-    if _is_importable(
-        type(solver)
-    ):  # Classes defined in a notebook or a doctest cannot be pickled.
+    # Classes defined in a notebook or a doctest cannot be pickled.
+    if _is_importable(type(solver)):
         copy = pickle.loads(pickle.dumps(solver))
         assert _same(score_questions(copy, dataset), scores), (
             "a pickled solver must give the same scores"

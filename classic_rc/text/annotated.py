@@ -17,9 +17,8 @@ from classic_rc.text.analyzers import Analyzer
 class Chain(NamedTuple):
     """Mentions of one entity: a coreference chain."""
 
-    mentions: tuple[
-        tuple[int, int], ...
-    ]  # token range (start, end) of each mention, the end exclusive
+    # token range (start, end) of each mention, the end exclusive
+    mentions: tuple[tuple[int, int], ...]
     representative: int | None = None  # index of the mention that names the entity best
     # the words of the representative mention, if they are known but not its place; `representative`
     # is then None
@@ -32,9 +31,8 @@ class AnnotatedText:
     annotated.
     """
 
-    tokens: tuple[
-        str, ...
-    ]  # as the annotator made them: its case, with punctuation if the annotator kept it
+    # as the annotator made them: its case, with punctuation if the annotator kept it
+    tokens: tuple[str, ...]
     lemmas: tuple[str, ...] | None = None  # one per token
     places: tuple[tuple[int, int], ...] | None = (
         None  # character offsets of each token, the end exclusive
@@ -91,9 +89,8 @@ def locate_tokens(tokens: Sequence[str], text: str) -> tuple[tuple[int, int], ..
     >>> locate_tokens(["yes"], "Yes, said Fox.") is None
     True
     """
-    lowered = "".join(
-        c.lower() if len(c.lower()) == 1 else c for c in text
-    )  # keeps the length, so offsets hold
+    # keeps the length, so offsets hold
+    lowered = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
     skipped, next_places = _SkippedText(lowered), dict.fromkeys(map(str.lower, tokens), 0)
     places, end = [], 0
     for token in tokens:
@@ -147,9 +144,8 @@ class _SkippedText:
     def limit(self, start: int) -> int:
         """Return the largest number up to which the text from `start` may be dropped."""
         word = bisect_right(self._word_starts, start) - 1
-        if word >= 0 and start < (
-            end := self._word_ends[word]
-        ):  # in a word, whose apostrophe is before `start`
+        # in a word, whose apostrophe is before `start`
+        if word >= 0 and start < (end := self._word_ends[word]):
             if (first := self._first_letter(start)) < end:
                 return first
             start = end

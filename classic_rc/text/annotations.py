@@ -440,9 +440,8 @@ def read_annotations(path: str | Path) -> Annotations:
 class Categories:
     """The categories of questions."""
 
-    of_question: Mapping[
-        str, frozenset[str]
-    ]  # by question id; questions without a category are left out
+    # by question id; questions without a category are left out
+    of_question: Mapping[str, frozenset[str]]
     signature: str  # the folder's name and a hash of its content
 
 

@@ -312,9 +312,8 @@ def _encode(
     t_tokens, t_offsets = encoder.encode(listed.texts)
     vocabulary = encoder.vocabulary
     n_distinct = listed.distinct_sizes
-    if n_distinct.sum() > len(
-        listed.texts
-    ):  # copy the tokens of a shared list to each of its questions
+    # copy the tokens of a shared list to each of its questions
+    if n_distinct.sum() > len(listed.texts):
         candidate = ragged_indices(listed.starts, n_distinct)
         lengths = np.diff(t_offsets)[candidate]
         t_tokens, t_offsets = (

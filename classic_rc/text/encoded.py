@@ -313,9 +313,8 @@ def _renumber_words(
     parts = (arrays.passage_tokens, arrays.question_tokens, arrays.candidate_tokens)
     n_tokens = sum(map(len, parts))
     first = np.full(max(len(vocabulary), 1), n_tokens, dtype=np.int64)
-    for tokens in reversed(
-        parts
-    ):  # NumPy keeps the last of repeated assignments: reversed, the first occurrence
+    # NumPy keeps the last of repeated assignments: reversed, the first occurrence
+    for tokens in reversed(parts):
         n_tokens -= len(tokens)
         first[tokens[::-1]] = np.arange(n_tokens + len(tokens) - 1, n_tokens - 1, -1)
     used = np.flatnonzero(first < sum(map(len, parts)))

@@ -109,9 +109,8 @@ def _window_end(text: str, start: int) -> int:
     """
     units = text[start : start + _MAX_UNITS].encode("utf-16-le", "surrogatepass")[: 2 * _MAX_UNITS]
     end = start + len(units.decode("utf-16-le", "surrogatepass"))
-    return end - (
-        _utf16_length(text[start:end]) > _MAX_UNITS
-    )  # a pair that the window cuts is outside
+    # a pair that the window cuts is outside
+    return end - (_utf16_length(text[start:end]) > _MAX_UNITS)
 
 
 def _is_joiners(word: str) -> bool:

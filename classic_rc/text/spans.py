@@ -179,9 +179,8 @@ class _Tokens(NamedTuple):
     opens: NDArray[np.bool_]  # whether it is the first token of its sentence
     edge: NDArray[np.bool_]  # whether a span may begin or end with it
     capital: NDArray[np.bool_]  # whether it has a capital letter
-    follows: NDArray[
-        np.bool_
-    ]  # whether it may continue a name: no punctuation that ends a name precedes it
+    # whether it may continue a name: no punctuation that ends a name precedes it
+    follows: NDArray[np.bool_]
     possessive: NDArray[np.bool_]  # whether it ends in 's
 
 
@@ -194,9 +193,8 @@ def _tokenize_passage(passage: Passage, tokenizer: str, stops: frozenset[str]) -
 
     sentences = np.array(passage_sentences(passage), dtype=np.int64).reshape(-1, 2)
     sentence = np.searchsorted(sentences[:, 0], starts, side="right") - 1
-    inside = (
-        ends <= np.append(sentences[:, 1], -1)[sentence]
-    )  # index -1: before the first sentence, never inside
+    # index -1: before the first sentence, never inside
+    inside = ends <= np.append(sentences[:, 1], -1)[sentence]
     opens = np.diff(sentence, prepend=-2) > 0
 
     words = [token.lower() for token in surface]
@@ -286,9 +284,8 @@ class EncodedSpans(NamedTuple):
     question_passage: NDArray[np.int64]  # (n_questions,): each question's passage, ascending
     question_list: NDArray[np.int64]  # (n_questions,): each question's list of candidates
     lists: list[Sequence[Candidate]]
-    list_offsets: NDArray[
-        np.int64
-    ]  # (n_lists + 1,): the spans of list i are `list_offsets[i]:list_offsets[i + 1]`
+    # (n_lists + 1,): the spans of list i are `list_offsets[i]:list_offsets[i + 1]`
+    list_offsets: NDArray[np.int64]
     # (n_spans,): a span's tokens are `tokens[first:last]`: none if the analyzer drops all of them,
     # and whole tokens even where the span has only a part of one ("fox" in "fox's")
     first: NDArray[np.int64]
@@ -424,9 +421,8 @@ def _encode(
         sentence.append(passage_sentences[i] + np.maximum(within, 0))
     list_number = {key: i for i, key in enumerate(by_key)}
     first_token = _concatenate(first)
-    last_token = np.maximum(
-        _concatenate(last), first_token
-    )  # no token left: an empty range, not a negative one
+    # no token left: an empty range, not a negative one
+    last_token = np.maximum(_concatenate(last), first_token)
     return EncodedSpans(
         questions, analyzer, list(ids), np.array(tokens, dtype=np.int32), starts, ends,
         _concatenate([*sentence_offsets, before[-1:]]), passage_sentences,

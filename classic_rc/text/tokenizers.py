@@ -436,9 +436,8 @@ class PieceTable:
             return self._cut_strings(texts)
         joined = " ".join(["", *texts, " " * PADDING])
         buffer = joined.encode("utf-8", "surrogatepass")
-        if 2 * len(buffer) > 5 * len(
-            joined
-        ):  # a script without blanks: few pieces are short or occur twice
+        # a script without blanks: few pieces are short or occur twice
+        if 2 * len(buffer) > 5 * len(joined):
             return self._cut_strings(texts)
         starts, lengths = find_pieces(
             buffer, class_table(self._tokenizer.separators, self._tokenizer.joiners)

@@ -314,9 +314,8 @@ def explained(block: str, name: str, folder: Path) -> str:
     del name, folder
     data, question, spec = shlex.split(block)
     dataset = add_span_candidates(load(data))
-    asked = replace(
-        dataset.by_id[question], candidates=dataset.by_id[question].candidates[:]
-    )  # spans in memory
+    # spans in memory
+    asked = replace(dataset.by_id[question], candidates=dataset.by_id[question].candidates[:])
     explanation = parse_solver(spec).fit_for(dataset, dataset).explain(asked)
     return f"```{{raw}} html\n{question_cell(question_values(explanation))}\n```\n"
 
@@ -417,9 +416,8 @@ def main(arguments: list[str] | None = None) -> int:
     problems = [] if built.returncode else links.problems(staging / "new")
     for problem in problems:
         print(problem, file=sys.stderr)
-    if not (
-        built.returncode or problems
-    ):  # the site is the last complete one until the new one is complete
+    # the site is the last complete one until the new one is complete
+    if not (built.returncode or problems):
         if site.exists():
             site.rename(staging / "old")
         (staging / "new").rename(site)

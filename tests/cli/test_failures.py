@@ -216,9 +216,8 @@ def test_the_end_that_a_batch_system_asks_for_is_an_interruption(own, tmp_path):
     )
     assert process.stdout is not None
     assert process.stdout.readline() == b"slow\n"
-    assert record(tmp_path / "r")["interrupted"] == [
-        f"{SAMPLE}: Slow"
-    ]  # a run that is killed keeps its rows too
+    # a run that is killed keeps its rows too
+    assert record(tmp_path / "r")["interrupted"] == [f"{SAMPLE}: Slow"]
     process.send_signal(signal.SIGTERM)
     out, _ = process.communicate(timeout=60)
     assert process.returncode == 130

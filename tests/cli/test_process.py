@@ -37,9 +37,8 @@ def test_the_module_and_the_script_are_one_program(tmp_path, monkeypatch):
     )
     if not script.exists():
         pytest.skip("the package is not installed, so there is no script")
-    monkeypatch.chdir(
-        tmp_path
-    )  # in the checkout, the module would be its code and not the installed one
+    # in the checkout, the module would be its code and not the installed one
+    monkeypatch.chdir(tmp_path)
     module, script = call("--version"), call("--version", command=[str(script)])
     assert (module.returncode, module.stdout) == (script.returncode, script.stdout)
     name, version = script.stdout.decode().split()

@@ -81,11 +81,8 @@ def _mutated(draw, value):
     return value
 
 
-REFUSALS = (
-    DataError,
-    UsageError,
-    MissingPackageError,
-)  # the last for bytes that look like Arrow, without pyarrow
+# the last for bytes that look like Arrow, without pyarrow
+REFUSALS = (DataError, UsageError, MissingPackageError)
 
 
 def _read_or_refused(path, reader):

@@ -245,18 +245,14 @@ def test_options_have_the_order_in_which_they_were_scored(tmp_path):
 @pytest.mark.parametrize(
     ("continuations", "options"),
     [
-        (
-            [f"So: {option}!" for option in OPTIONS[::-1]],
-            OPTIONS[::-1],
-        ),  # in a sentence, and in another order
+        # in a sentence, and in another order
+        ([f"So: {option}!" for option in OPTIONS[::-1]], OPTIONS[::-1]),
         (["D", "C", "B", "A"], OPTIONS[::-1]),
         (["Option A", "Option B", "Option C", "Option D"], OPTIONS),
         (["(1)", "(2)", "(3)", "(4)"], OPTIONS),
         (["가", "나", "다", "라"], OPTIONS),
-        (
-            ["red", "green", "blue", "black"],
-            ("red", "green", "blue", "black"),
-        ),  # others than the document's
+        # others than the document's
+        (["red", "green", "blue", "black"], ("red", "green", "blue", "black")),
     ],
 )
 def test_the_options_are_those_that_the_positions_of_the_log_mean(tmp_path, continuations, options):

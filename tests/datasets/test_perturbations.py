@@ -429,15 +429,11 @@ def test_systems_lose_nothing_that_they_do_not_use(sample):
     for name in names:  # the longest option is the longest option
         assert lost["longest", name].difference == 0
         assert lost["longest", name].interval == (0, 0)
-    for name in (
-        "shuffled-question",
-        "shuffled-words",
-        "shuffled-sentences",
-    ):  # overlap of bags of words
+    # overlap of bags of words
+    for name in ("shuffled-question", "shuffled-words", "shuffled-sentences"):
         assert lost["surface-lr", name].difference == 0
-        assert lost["ir:passage", name].difference == pytest.approx(
-            0
-        )  # a sentence has the words it had
+        # a sentence has the words it had
+        assert lost["ir:passage", name].difference == pytest.approx(0)
     assert lost["ir:passage", "no-passage"].score == pytest.approx(1 / 4)  # all tie
 
 
@@ -451,10 +447,8 @@ def test_all_default_solvers_take_all_copies(task):
     measured = {(score.system, score.perturbation) for score in found.scores}
     failed = {name for name in found.errors if " on " in name}
     assert len(measured) + len(failed) == len(found.originals) * len(applying(task))
-    assert failed <= {
-        "ngram-lm on no-passage",
-        "ngram-lm on options-only",
-    }  # a model of texts without words
+    # a model of texts without words
+    assert failed <= {"ngram-lm on no-passage", "ngram-lm on options-only"}
 
 
 def test_learners_keep_what_they_learned_from_the_original(simulated, leaks):

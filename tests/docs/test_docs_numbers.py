@@ -74,9 +74,8 @@ def printed_rows(text: str) -> dict[str, list[dict[str, str]]]:
         r"^(\S+) \(.*\n(system .*)\n-+\n((?:\S.*\n)+)", text, re.MULTILINE
     ):
         names = re.split(r" {2,}", header)
-        rows = [
-            re.split(r" {2,}", line) for line in body.splitlines() if not line.startswith("[")
-        ]  # no headings
+        # no headings
+        rows = [re.split(r" {2,}", line) for line in body.splitlines() if not line.startswith("[")]
         assert all(len(row) in (len(names), len(names) - 1) for row in rows)
         found[dataset] = [dict(zip(names, row, strict=False)) for row in rows]
     return found
@@ -90,9 +89,8 @@ def results(
     specs = [arguments[i + 1] for i, argument in enumerate(arguments) if argument == "-s"]
     found = {}
     for dataset, rows in printed_rows(output(command, capsys)).items():
-        remaining = list(
-            rows
-        )  # of one solver they are in the order of -s, of two they are in the order of blocks
+        # of one solver they are in the order of -s, of two they are in the order of blocks
+        remaining = list(rows)
         for spec in specs:
             solver = re.split("[:,]", spec)[0]
             found[dataset, spec] = next(

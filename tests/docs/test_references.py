@@ -39,9 +39,8 @@ SOURCES = sorted(
     for folder in ("classic_rc", "docs", "benchmarks", "tools")
     for path in (ROOT / folder).rglob("*.py")
 )
-RECORDER = (
-    ROOT / "tools" / "recorder_commands.py"
-)  # its paths are those of the folders that it works in
+# its paths are those of the folders that it works in
+RECORDER = ROOT / "tools" / "recorder_commands.py"
 
 DOTTED = re.compile(r"(?<![\w./@-])classic_rc(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_]\w*)?")
 PATH = re.compile(rf"(?<![\w./-])(?:{'|'.join(FOLDERS)})/[\w./-]*\w")

@@ -135,9 +135,8 @@ def test_a_pattern_replaces_all_forms():
     ]
     pattern = r"vote for \(?([A-D])"
     assert read(*texts, pattern=pattern)[0] == [{1}, None, None, {2}]
-    assert (
-        read(*texts, pattern=r"v(?:)ote for \(?[A-D]")[0] == [None] * 4
-    )  # without a group the whole match counts
+    # without a group the whole match counts
+    assert read(*texts, pattern=r"v(?:)ote for \(?[A-D]")[0] == [None] * 4
     with raises(UsageError, field="pattern", found="("):
         get_format("answers").with_options({"pattern": "("})
     with raises(UsageError, field="reading", found="index", expected="index1, index0"):

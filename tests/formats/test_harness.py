@@ -189,9 +189,8 @@ def test_generated_labels_that_say_nothing_count_as_wrong(tmp_path):
     path = write_log(tmp_path, rows)
     notes: list[str] = []
     (prediction,) = read_predictions(path, load(path), notes=notes)
-    assert prediction.answers == (
-        frozenset({0, 1}),
-    )  # option 1 is wrong and selected, option 2 right and not
+    # option 1 is wrong and selected, option 2 right and not
+    assert prediction.answers == (frozenset({0, 1}),)
     assert len(notes) == 1
     assert "2 of 3 answers could not be parsed and count as wrong" in notes[0]
 

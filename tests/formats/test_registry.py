@@ -339,9 +339,8 @@ def test_decisions_have_no_scores(made, tmp_path):
 
 def test_an_empty_dataset_has_empty_files():
     nothing = Dataset([])
-    written = [
-        layout for name, layout in FORMATS.items() if not name.startswith("harness")
-    ]  # logs are only read
+    # logs are only read
+    written = [layout for name, layout in FORMATS.items() if not name.startswith("harness")]
     for layout in written:
         text = layout.write(nothing, Scores.from_lists([]), [])
         assert len(layout.read(text, nothing, source="a")) == 0

@@ -81,9 +81,8 @@ def test_the_members_are_those_that_tarfile_finds(members, form, data):
         st.lists(st.tuples(st.integers(0, 4096), st.integers(0, 255)), max_size=2)
     ):
         content[position % len(content)] = value
-    if len(content) >= 512 and data.draw(
-        st.booleans()
-    ):  # so that the change is not found by the checksum
+    # so that the change is not found by the checksum
+    if len(content) >= 512 and data.draw(st.booleans()):
         content[148:156] = b" " * 8
         content[148:156] = b"%06o\0 " % sum(content[:512])
     content = bytes(

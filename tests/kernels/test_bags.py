@@ -93,9 +93,8 @@ def test_fixed_numbers_of_shared_words():
     bags, every = random_bags(random.Random(5), 60), np.ones(120, dtype=bool)
     one, two, _ = overlapping_bags(*ragged(bags), np.full(120, 4), here=every, there=every)
     expected = {(i, j) for j in range(120) for i in range(j) if common(bags[i], bags[j]) >= 4}
-    usual = {
-        (i, j) for i, j in expected if max(len(bags[i]), len(bags[j])) <= 14
-    }  # 12 rarest words make keys
+    # 12 rarest words make keys
+    usual = {(i, j) for i, j in expected if max(len(bags[i]), len(bags[j])) <= 14}
     assert usual <= {*zip(one.tolist(), two.tolist(), strict=True)} <= expected
     assert len(usual) >= 8
 

@@ -103,9 +103,8 @@ def test_it_opens_without_a_complaint_and_fetches_nothing(chromium, fences):
 def test_answers_are_filtered_by_system_and_group(chromium, fences):
     chromium.open(fences)
     chromium.run('document.querySelector(".browse > summary").click()')
-    assert (
-        chromium.run('document.querySelector(".filters select").length') == 2
-    )  # random answers nothing in particular
+    # random answers nothing in particular
+    assert chromium.run('document.querySelector(".filters select").length') == 2
     counts = {
         value: choose(chromium, "Answers", value)
         for value in ("right", "partly right", "wrong", "chosen in a tie")

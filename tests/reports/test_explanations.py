@@ -190,9 +190,8 @@ def hard_questions(dataset: Dataset, name: str) -> Iterator[Question]:
     """
     yield dataset[9]
     yield dataset[3]
-    if (
-        dataset[9].task is Task.SINGLE_CHOICE and name != "score-file"
-    ):  # a file has no scores of other questions
+    # a file has no scores of other questions
+    if dataset[9].task is Task.SINGLE_CHOICE and name != "score-file":
         twice = dataset[9].candidates[0]
         yield replace(
             dataset[9], candidates=(twice, twice, *dataset[9].candidates[1:]), gold=frozenset({0})

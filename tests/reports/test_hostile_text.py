@@ -255,9 +255,8 @@ def test_latex_has_no_command_but_the_tables_own(made, report):
             assert set(re.findall(r"\\([a-zA-Z]+|.)", unescaped)) <= own
             assert not set(re.sub(r"\\[a-z]+", "", unescaped)) & set("%$#_^~\\|<>`")
             assert unescaped.count("{") == unescaped.count("}")
-        assert not [
-            line for line in body if re.match(r"\s*[\[*]", line)
-        ]  # nothing is a line end's option
+        # nothing is a line end's option
+        assert not [line for line in body if re.match(r"\s*[\[*]", line)]
 
 
 @pytest.mark.parametrize("report", REPORTS)

@@ -45,9 +45,8 @@ def test_an_expectation_has_the_interval_of_the_expectation(dataset, says):
     rows = [(f"passage {i}", texts, frozenset({0})) for i, texts in enumerate(options)]
     found = evaluate(dataset(Task.SINGLE_CHOICE, rows), [parse_solver("random")])
     low, high = with_intervals(found, 2000).rows[0].intervals["accuracy"]
-    assert (
-        0.25 < low < 0.375 < high < 0.5
-    )  # only which passages are there is uncertain: 1/2 or 1/4 each
+    # only which passages are there is uncertain: 1/2 or 1/4 each
+    assert 0.25 < low < 0.375 < high < 0.5
 
 
 def test_seeds_are_seeds_and_zero_is_one(evaluation):

@@ -35,9 +35,8 @@ def index(tmp_path):
 def test_no_flipped_bit_changes_an_answer(index):
     outcomes = flip_bits(index, 200, seed=1)
     assert {outcome for _, outcome in outcomes} <= {REFUSED, SAME}
-    assert (
-        sum(count for (name, outcome), count in outcomes.items() if outcome == SAME) < 5
-    )  # blanks of the manifest
+    # blanks of the manifest
+    assert sum(count for (name, outcome), count in outcomes.items() if outcome == SAME) < 5
 
 
 def _places(value, path=()):

@@ -88,9 +88,8 @@ def test_blocks_cover_every_question_once_and_keep_passages_whole():
     with small_blocks(1):
         parts = list(blocks.iter_blocks(dataset))
     assert sorted(i for index, _ in parts for i in index) == list(range(len(dataset)))
-    assert (
-        len(parts) >= len(dataset.passages) - 1
-    )  # the empty passage has no spans, so it fills no block
+    # the empty passage has no spans, so it fills no block
+    assert len(parts) >= len(dataset.passages) - 1
     for index, questions in parts:
         assert [q.id for q in questions] == [dataset[i].id for i in index]
         for passage in {id(q.passage) for q in questions}:

@@ -155,9 +155,8 @@ def test_a_tuned_threshold_is_no_training():
 def test_training_on_the_reported_data_is_warned_about():
     (warning,) = evaluate(DEV, [ConstantPosition(position="majority")], train=DEV).warnings
     assert warning == "training data dev is the data that is reported"
-    apart = TRAIN.filter(
-        lambda q: q.passage.text
-    )  # the empty passage stands in every synthetic dataset
+    # the empty passage stands in every synthetic dataset
+    apart = TRAIN.filter(lambda q: q.passage.text)
     assert evaluate(DEV, [ConstantPosition(position="majority")], train=apart).warnings == ()
 
 

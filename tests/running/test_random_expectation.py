@@ -27,12 +27,13 @@ def test_expectation_is_the_mean_of_the_draws(task):
         made = {id(p): tuple(spans(p)) for p in dataset.passages}
         dataset = Dataset([replace(q, candidates=made[id(q.passage)]) for q in dataset])
     for metric in metrics_for(task):
+        # shape (draws, questions, statistics)
         drawn = np.array(
             [
                 metric.statistics(dataset, Random(seed=seed).predict(dataset))
                 for seed in range(DRAWS)
             ]
-        )  # shape (draws, questions, statistics)
+        )
         means = drawn.mean(axis=1)
         error = means.std(axis=0, ddof=1) / np.sqrt(DRAWS)
         expected = row.outcomes.statistics[metric.name].mean(axis=0)

@@ -52,9 +52,8 @@ def test_no_threshold_is_chosen_on_scores_of_who_learned_the_answers(tune):
     assert row.tuned_on == f"{tune.name} out of fold (cv5)"
     assert "out of fold (cv5)" in row.signature
     assert "folds:" in row.signature
-    assert (
-        row.threshold <= 0
-    )  # all scores are 0 there, so nothing tells options apart: all are selected, or none
+    # all scores are 0 there, so nothing tells options apart: all are selected, or none
+    assert row.threshold <= 0
 
 
 def test_data_that_nothing_was_learned_from_is_scored_by_the_solver_itself():
@@ -97,9 +96,8 @@ def test_weights_are_tuned_on_members_that_have_not_learned_the_questions():
     solver = Combination(solvers=members, weights="tuned", normalise="none")
     (row,) = evaluate(EXAM, [solver], train=TRAIN, tune=TRAIN).rows
     (longest,) = evaluate(EXAM, [LongestCandidate()], tune=TRAIN).rows
-    assert (
-        row.outcomes.answers == longest.outcomes.answers
-    )  # who only remembers, tells nothing about the others
+    # who only remembers, tells nothing about the others
+    assert row.outcomes.answers == longest.outcomes.answers
     assert not any("weight is too high" in caveat for caveat in row.caveats)
 
 

@@ -34,9 +34,8 @@ def test_solver_keeps_its_promises(name, variant, on_all):
     """The default on all tasks; variants, which are other parameters, on all in CI."""
     solver = SOLVERS[name]() if variant is None else SOLVERS[name].variant(variant)
     tasks = solver.tasks
-    if isinstance(
-        solver.decision, Argmax
-    ):  # picks one candidate, so it does not suit several right answers
+    # picks one candidate, so it does not suit several right answers
+    if isinstance(solver.decision, Argmax):
         tasks = tasks - {Task.MULTIPLE_ANSWER}
     elif solver.decision is not None:  # a threshold suits only several right answers
         tasks = tasks & {Task.MULTIPLE_ANSWER}

@@ -110,10 +110,8 @@ def handle(args: argparse.Namespace) -> int:
 
     for name in ("output", "ids", "mend"):
         check_writable(getattr(args, name), *args.data, *args.train, option=f"--{name}")
-    args.skip = (
-        "bad",
-        *(args.skip or ()),
-    )  # A check lists all defects; the other commands stop at the first.
+    # A check lists all defects; the other commands stop at the first.
+    args.skip = ("bad", *(args.skip or ()))
     if args.analyzer is not None:
         get_analyzer(args.analyzer)  # refuses an unknown name before anything is read
     allowed = _read_names(read_text(args.allow)) if args.allow is not None else frozenset[str]()

@@ -299,9 +299,8 @@ def _cross(
         np.frombuffer(values, dtype=np.int32).astype(np.int64) for values in (asked, codes)
     )
     counts = np.bincount(code, minlength=len(known))
-    kept = np.flatnonzero(
-        (counts >= least) & (counts < len(table))
-    )  # what all questions have is no context
+    # what all questions have is no context
+    kept = np.flatnonzero((counts >= least) & (counts < len(table)))
     place = np.full(len(known), -1, dtype=np.int64)
     place[kept] = np.arange(len(kept))
     question, code = question[place[code] >= 0], place[code[place[code] >= 0]]

@@ -199,9 +199,8 @@ class FeatureMatrix:
     dense: NDArray[np.float32]  # (n_options, n_dense): scaled ranks, from -1 to 1
     families: Sequence[Family]  # of each feature, the sparse ones first
     values: Sequence[str]
-    opposites: Mapping[
-        str, str
-    ]  # what the option with the least is, by what the option with the most is
+    # what the option with the least is, by what the option with the most is
+    opposites: Mapping[str, str]
 
     def __len__(self) -> int:
         """Return the number of features."""
@@ -441,9 +440,8 @@ def _coded_entries(
     from scipy.sparse import csr_matrix
 
     n, uses = len(table.distinct_texts), np.bincount(table.text_index)
-    least_load = -(
-        -_BLOCK_CHARACTERS * n_codes // 2**62
-    )  # so that text number and code fit into 63 bits
+    # so that text number and code fit into 63 bits
+    least_load = -(-_BLOCK_CHARACTERS * n_codes // 2**62)
     loads = np.array([max(len(text), least_load) for text in table.distinct_texts], dtype=np.int64)
     blocks = list(runs_of(loads, _BLOCK_CHARACTERS))
 

@@ -184,12 +184,10 @@ def _fit(sparse: csr_matrix, dense: Floats, target: Floats, offsets: Integers) -
 
     w = np.zeros(n_sparse + dense.shape[1])
     value, gradient = objective(w)
-    kept: deque[tuple[Floats, Floats, float]] = deque(
-        maxlen=_MEMORY
-    )  # steps, changes of the gradient, 1 / product
-    for _ in range(
-        _MOST_STEPS if gradient.any() else 0
-    ):  # mirrored items may leave nothing to learn
+    # steps, changes of the gradient, 1 / product
+    kept: deque[tuple[Floats, Floats, float]] = deque(maxlen=_MEMORY)
+    # mirrored items may leave nothing to learn
+    for _ in range(_MOST_STEPS if gradient.any() else 0):
         direction, factors = -gradient, []
         for s, y, rho in reversed(kept):
             factors.append(rho * float(s @ direction))

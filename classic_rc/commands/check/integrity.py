@@ -153,9 +153,8 @@ def find_reading_defects(log: ReadingLog) -> tuple[Finding, ...]:
 
 def _with_places(finding: Finding, dataset: Dataset, log: ReadingLog) -> Finding:
     what, asked = "question", {id_: id_ for id_ in finding.examples}
-    if finding.kind.name.startswith(
-        "passage-"
-    ):  # the place of a passage is that of its first question
+    # the place of a passage is that of its first question
+    if finding.kind.name.startswith("passage-"):
         what, asked = (
             "passage",
             {q.passage.id: q.id for q in reversed(dataset) if q.passage.id in asked},

@@ -62,9 +62,8 @@ def _of_text(table: OptionTable) -> Iterator[Measurement]:
         ("marks", lambda text: len(_MARK.findall(text))),
         ("digits", lambda text: sum(map(str.isdigit, text))),
     ):
-        yield Measurement(
-            name, table.of_texts(count), is_plain=False
-        )  # what they count is named better by itself
+        # what they count is named better by itself
+        yield Measurement(name, table.of_texts(count), is_plain=False)
     numbers = table.of_texts(_first_number)
     if np.isfinite(numbers).any():
         yield Measurement(

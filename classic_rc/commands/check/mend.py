@@ -43,9 +43,8 @@ class Repairs:
     """A repaired copy, and what was done."""
 
     dataset: Dataset
-    done: tuple[
-        tuple[str, int], ...
-    ]  # each repair in words, and how many questions it changed or removed
+    # each repair in words, and how many questions it changed or removed
+    done: tuple[tuple[str, int], ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data: the provenance of the copy."""

@@ -243,9 +243,8 @@ class OptionTable:
         order = np.lexsort((values, self.question))
         ordered = values[order]
         is_new = np.ones(len(values), dtype=bool)
-        is_new[1:] = (ordered[1:] != ordered[:-1]) | (
-            np.diff(self.question) > 0
-        )  # options are in this order too
+        # options are in this order too
+        is_new[1:] = (ordered[1:] != ordered[:-1]) | (np.diff(self.question) > 0)
         starts = np.flatnonzero(is_new)
         ends = np.append(starts[1:], len(values))
         place = np.repeat((starts + ends - 1) / 2, ends - starts) - self.offsets[:-1][self.question]

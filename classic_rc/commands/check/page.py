@@ -133,9 +133,8 @@ def _pair(pair: DuplicatePair) -> dict[str, Any]:
     """Return a pair with its difference as pieces of text, each with ``del``, ``ins`` or
     nothing.
     """
-    pieces = re.split(
-        r"(\[-.*?(?:-\]|$)|\{\+.*?(?:\+\}|$))", pair.diff(_DIFF_LETTERS)
-    )  # the last may be cut off
+    # the last may be cut off
+    pieces = re.split(r"(\[-.*?(?:-\]|$)|\{\+.*?(?:\+\}|$))", pair.diff(_DIFF_LETTERS))
     marks = {"[-": ("del", "-]"), "{+": ("ins", "+}")}
     diff = []
     for i, piece in enumerate(pieces):

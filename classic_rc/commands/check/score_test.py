@@ -239,9 +239,8 @@ class ScoreTest:
         self.given = np.zeros((n, 0)) if given is None else given
         self.draws, self.seed, self._advance = draws, seed, advance
         self.steps: list[Step] = []
-        self.above: Integers = np.zeros(
-            0, dtype=np.int64
-        )  # what is above the bound before any choice
+        # what is above the bound before any choice
+        self.above: Integers = np.zeros(0, dtype=np.int64)
         self.groups = self.table.passages[1]
         self._has_groups = len(self.table.passages[0]) < len(self.table)
         self.model: Model

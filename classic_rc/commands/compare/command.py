@@ -349,9 +349,8 @@ def _evaluate_systems(
     from classic_rc.results.record import read_results
     from classic_rc.running.evaluate import evaluate
 
-    protocol = replace(
-        inputs.read_protocol(args), intervals=None
-    )  # of the differences, not of each system
+    # of the differences, not of each system
+    protocol = replace(inputs.read_protocol(args), intervals=None)
     protocol = protocol if args.data is None else inputs.protocol_for(protocol, args.data)
     for system in systems:
         record = system.record
@@ -399,9 +398,8 @@ def _shared_fingerprints(
     shared = [fingerprint for fingerprint in first if all(fingerprint in other for other in others)]
     if not shared:
         fingerprint, results = next(iter(first.items()))
-        join_results(
-            [results, *(next(iter(o.values())) for o in others if fingerprint not in o)]
-        )  # always raises: its error describes how the questions differ
+        # always raises: its error describes how the questions differ
+        join_results([results, *(next(iter(o.values())) for o in others if fingerprint not in o)])
     left_out = {
         c.fingerprint: c
         for result in by_system

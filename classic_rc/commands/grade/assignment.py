@@ -434,9 +434,8 @@ class Submission:
             try:
                 self._scores[key] = self.sandbox.score(self.solver_name, rows_of(dataset), train)
             finally:
-                if (
-                    self.is_hidden and dataset is self.questions
-                ):  # What has seen them must not quote them later.
+                # What has seen them must not quote them later.
+                if self.is_hidden and dataset is self.questions:
                     with suppress(SubmissionError):
                         self.sandbox.restart()
         return self._scores[key]

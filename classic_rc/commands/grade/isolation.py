@@ -98,12 +98,8 @@ class Isolation:
                 "-s",
                 *arguments,
             ]
-        arguments = [
-            "-P",
-            "-s",
-            "-S",
-            *arguments,
-        ]  # As -I, but with PYTHONHASHSEED: a grading can be repeated.
+        # As -I, but with PYTHONHASHSEED: a grading can be repeated.
+        arguments = ["-P", "-s", "-S", *arguments]
         places = [place for name in packages if name != "classic_rc" for place in _places(name)]
         if self.kind != "bubblewrap":
             for place in places:
@@ -179,9 +175,8 @@ def _bubblewrap(size: int) -> list[str]:
         "--unshare-uts",
     ]
     command += ["--unshare-cgroup-try", "--die-with-parent", "--new-session"]
-    if (
-        is_root()
-    ):  # The worker becomes another user itself; a mapped root would not be bound by limits.
+    # The worker becomes another user itself; a mapped root would not be bound by limits.
+    if is_root():
         command += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     else:
         command += ["--unshare-user", "--cap-drop", "ALL"]

@@ -271,9 +271,8 @@ class Sandbox:
             raise self._final
         started = time.monotonic()
         self._deadline = started + min(self._seconds_left, self._check_seconds_left)
-        number = secrets.token_hex(
-            8
-        )  # An answer that the student's code has written beforehand has another one.
+        # An answer that the student's code has written beforehand has another one.
+        number = secrets.token_hex(8)
         message = json.dumps({**request, "number": number}).encode("ascii")
         try:
             answer = json.loads(
@@ -336,9 +335,8 @@ class Sandbox:
         return self._final
 
     def _end(self) -> None:
-        if (
-            self._process.stdout is None or self._process.stdout.closed
-        ):  # Its number may be another's by now.
+        # Its number may be another's by now.
+        if self._process.stdout is None or self._process.stdout.closed:
             return
         if self._running.kind == "container" and self._process.poll() is None:
             self._process.terminate()  # which the command passes on

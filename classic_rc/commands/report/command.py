@@ -367,9 +367,8 @@ def _count_groups(args: argparse.Namespace, dataset: Dataset) -> GroupTables:
     if not groups.groupings:
         return GroupTables((), groups.crosses)
     counted = inputs.count_questions(args, dataset)
-    groupings = [
-        of for of in groups.groupings if "," not in of.key
-    ]  # pairs of groups are the cross tables
+    # pairs of groups are the cross tables
+    groupings = [of for of in groups.groupings if "," not in of.key]
     return GroupTables([break_down(counted, grouping) for grouping in groupings], groups.crosses)
 
 

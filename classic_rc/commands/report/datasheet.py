@@ -61,9 +61,8 @@ class Datasheet:
     # The floors: what simple systems reach, with intervals if it has them. None if gold is hidden.
     evaluation: Evaluation | None = None
     scores_without: Sequence[ScoreWithout] = ()  # the floors without the questions that are copies
-    facts: Mapping[str, str] = field(
-        default_factory=dict
-    )  # that the package cannot know: licence, language
+    # that the package cannot know: licence, language
+    facts: Mapping[str, str] = field(default_factory=dict)
     command: str = ""  # that makes the page again
     title: str | None = None  # by default the dataset's name
     published: bool = False  # whether the floors have published figures of the same data
@@ -97,9 +96,8 @@ def datasheet_facts(sheet: Datasheet) -> list[tuple[str, str]]:
     """Return the names and values above the tables."""
     dataset = sheet.dataset
     source = _source(dataset)
-    files = [
-        re.split(r"[\\/]", s.path)[-1] for s in dataset.sources
-    ]  # the path of a folder is private
+    # the path of a folder is private
+    files = [re.split(r"[\\/]", s.path)[-1] for s in dataset.sources]
     hashes = [
         f"{name} (sha256 {s.sha256[:12]})" for name, s in zip(files, dataset.sources, strict=True)
     ]

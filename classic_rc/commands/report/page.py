@@ -63,9 +63,8 @@ class PageContent:
     title: str | None = None  # by default the dataset's name
     scores_without: Sequence[ScoreWithout] = ()  # the systems without the questions that are copies
     perturbed: PerturbedEvaluation | None = None  # the systems on perturbed copies
-    facts: Mapping[str, str] = field(
-        default_factory=dict
-    )  # that the package cannot know: licence, language
+    # that the package cannot know: licence, language
+    facts: Mapping[str, str] = field(default_factory=dict)
 
 
 def page_html(content: PageContent) -> str:

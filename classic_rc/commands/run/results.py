@@ -197,13 +197,10 @@ class RunResults:
         self.evaluations: list[Evaluation] = []
         self._groups: list[GroupTables] = []  # of the evaluations
         self._rows: Evaluation | None = None  # what is finished of the first dataset that is left
-        self._writing = (
-            -math.inf,
-            0.0,
-        )  # when the record was written last, and for how many seconds
-        self._output = (
-            None if args.figure is not None else args.output
-        )  # a figure leaves stdout to the results
+        # when the record was written last, and for how many seconds
+        self._writing = (-math.inf, 0.0)
+        # a figure leaves stdout to the results
+        self._output = None if args.figure is not None else args.output
         # JSON, CSV and a file hold the results of all datasets; a table is printed when its dataset
         # is finished.
         self._prints_at_once = self._output is None and args.format not in ("csv", "json")

@@ -86,9 +86,8 @@ def methods_text(
 
 
 def _sentence(table: PaperTable, labels: Sequence[str], statement: str) -> str:
-    if statement.startswith(
-        (labels[0], *(row.name for row in table.rows))
-    ):  # a name stays as it is
+    # a name stays as it is
+    if statement.startswith((labels[0], *(row.name for row in table.rows))):
         return (
             f"{statement}."
             if len(labels) == len(table.shown_datasets)

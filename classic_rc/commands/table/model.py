@@ -29,9 +29,8 @@ class PaperColumn:
     group_label: str | None = None
     questions: int = 0
     is_tested: bool = False  # whether its systems were tested against the baseline
-    names: frozenset[str] = (
-        frozenset()
-    )  # that choose the column: of its dataset, or of dataset and metric or group
+    # that choose the column: of its dataset, or of dataset and metric or group
+    names: frozenset[str] = frozenset()
     above: str | None = None  # "chance" or "floor" if its values are measured from there
 
     @property

@@ -43,9 +43,8 @@ class RankerQuestion(NamedTuple):
     asked: int  # the speaker that the question names, or -1
     question: Sequence[Hashable]
     candidates: Sequence[Sequence[Hashable]]
-    statements: Sequence[
-        Sequence[Hashable]
-    ]  # the question with each candidate in the answer's place
+    # the question with each candidate in the answer's place
+    statements: Sequence[Sequence[Hashable]]
 
 
 def ranker_features(

@@ -54,9 +54,8 @@ def sliding_window(
     size = len(words) if window == "set" else len(passage) if window == "passage" else window
     count_of = counts or Counter(passage).__getitem__
     best = 0
-    for start in range(
-        max(len(passage) - size, 0) + 1
-    ):  # at least one window, even in a short passage
+    # at least one window, even in a short passage
+    for start in range(max(len(passage) - size, 0) + 1):
         inside = passage[start : start + size]
         best = max(
             best, sum(inverse_count_weight(count_of(token)) for token in inside if token in words)

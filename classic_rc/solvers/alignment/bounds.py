@@ -36,16 +36,13 @@ class SentenceBounds(NamedTuple):
 
     program: Program
     constants: Constants
-    values: NDArray[
-        np.float64
-    ]  # shape (n_sentences,): the best graph's value; -inf if there is no graph
+    # shape (n_sentences,): the best graph's value; -inf if there is no graph
+    values: NDArray[np.float64]
     exact: NDArray[np.bool_]  # shape (n_sentences,): whether that graph breaks no limit
-    several: NDArray[
-        np.float64
-    ]  # shape (n_sentences,): a bound for graphs that use the sentence and others
-    chosen: NDArray[
-        np.bool_
-    ]  # shape (n_sentences, n_question_chunks): the best graph's question chunks
+    # shape (n_sentences,): a bound for graphs that use the sentence and others
+    several: NDArray[np.float64]
+    # shape (n_sentences, n_question_chunks): the best graph's question chunks
+    chosen: NDArray[np.bool_]
 
     def best_single(self) -> int | None:
         """Return the sentence with the best graph that breaks no limit, or None if all graphs

@@ -99,9 +99,8 @@ class Program(NamedTuple):
     question: Edges  # the possible alignments of the question's chunks
     option: Edges  # the possible alignments of the option's chunks
     sentences: NDArray[np.int64]  # shape (n_passage_chunks,): each passage chunk's sentence
-    copies: NDArray[
-        np.int64
-    ]  # shape (n_passage_chunks,): chunks with the same words have the same number
+    # shape (n_passage_chunks,): chunks with the same words have the same number
+    copies: NDArray[np.int64]
     n_question_chunks: int  # includes chunks without edges
     required: tuple[int, ...] = ()  # question chunks that must be active: the one after "without"
     bonus: float = 0.0  # a constant part of the objective
@@ -194,9 +193,8 @@ def option_edges(
     chunks = np.concatenate(
         [one_per_sentence, np.flatnonzero(limited & (best > floors[sentences]))]
     )
-    chunks = np.sort(
-        chunks[best[chunks] <= _NOISE]
-    )  # the edges of positive weight are there already
+    # the edges of positive weight are there already
+    chunks = np.sort(chunks[best[chunks] <= _NOISE])
     return Edges(
         np.concatenate([positive.ends, ends[chunks]]),
         np.concatenate([positive.chunks, chunks]),
@@ -222,21 +220,16 @@ class Variables(NamedTuple):
     question_nodes: NDArray[np.int64]
     sentence_nodes: NDArray[np.int64]
     chunk_nodes: NDArray[np.int64]  # of passage chunks with too many copies
-    questions: NDArray[
-        np.int64
-    ]  # (n_question_edges,): each edge's question chunk, as an index of `question_nodes`
-    sentences: NDArray[
-        np.int64
-    ]  # (n_edges,): each edge's sentence, as an index of `sentence_nodes`
-    chunks: NDArray[
-        np.int64
-    ]  # (n_edges,): each edge's passage chunk, as an index of `chunk_nodes`, or -1
-    copies: NDArray[
-        np.int64
-    ]  # (n_chunk_nodes,): the number of each chunk's words, as in Program.copies
-    required: NDArray[
-        np.int64
-    ]  # the nodes that must be active; -1 for a required chunk without an edge
+    # (n_question_edges,): each edge's question chunk, as an index of `question_nodes`
+    questions: NDArray[np.int64]
+    # (n_edges,): each edge's sentence, as an index of `sentence_nodes`
+    sentences: NDArray[np.int64]
+    # (n_edges,): each edge's passage chunk, as an index of `chunk_nodes`, or -1
+    chunks: NDArray[np.int64]
+    # (n_chunk_nodes,): the number of each chunk's words, as in Program.copies
+    copies: NDArray[np.int64]
+    # the nodes that must be active; -1 for a required chunk without an edge
+    required: NDArray[np.int64]
     n_question_chunks: int
 
     @classmethod
@@ -352,9 +345,8 @@ limits.
 class SolvedProgram(NamedTuple):
     """The result of solving a program."""
 
-    graph: (
-        Graph | None
-    )  # the best support graph; None if no graph meets the constraints or none was found
+    # the best support graph; None if no graph meets the constraints or none was found
+    graph: Graph | None
     complete: bool = (
         True  # False if the search stopped at its node limit, so that a better graph may exist
     )

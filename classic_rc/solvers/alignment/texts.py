@@ -53,9 +53,8 @@ class Keywords(NamedTuple):
     """The distinct keywords of chunks: chunk i has ``words[offsets[i]:offsets[i + 1]]``."""
 
     words: list[str]  # in lower case
-    stems: NDArray[
-        np.int64
-    ]  # shape (n_words,): numbers that an Entailment gives to the words' stems
+    # shape (n_words,): numbers that an Entailment gives to the words' stems
+    stems: NDArray[np.int64]
     offsets: NDArray[np.int64]  # shape (n_chunks + 1,)
     # The words that each synonym set contains or is above in WordNet, as (word, support); empty
     # without WordNet.

@@ -237,14 +237,12 @@ class _Block(NamedTuple):
     arrays: TokenArrays
     postings: Postings
     candidates: NDArray[np.int64]  # (n_mentions,): ascending
-    starts: NDArray[
-        np.int64
-    ]  # (n_mentions,): the position of each mention's first token, ascending
+    # (n_mentions,): the position of each mention's first token, ascending
+    starts: NDArray[np.int64]
     stops: NDArray[np.int64]  # (n_mentions,): the position after its last token
     question: NDArray[np.int64]  # (n_mentions,)
-    sentences: NDArray[
-        np.int64
-    ]  # (n_mentions,): the sentence of its first token, among the block's
+    # (n_mentions,): the sentence of its first token, among the block's
+    sentences: NDArray[np.int64]
     in_query: NDArray[np.bool_]  # (n_candidates,)
     placeholders: NDArray[np.int64]  # (n_questions,)
     counted: NDArray[np.bool_]  # (n_words,): no stop words

@@ -327,15 +327,13 @@ class _Block(NamedTuple):
     rarity: NDArray[np.int64]
     negations: NDArray[np.bool_]  # (n_words,)
     questions: slice  # the block's questions among all
-    sentence_offsets: NDArray[
-        np.int64
-    ]  # (n_sentences + 1,): of the block's passages, numbered from 0
+    # (n_sentences + 1,): of the block's passages, numbered from 0
+    sentence_offsets: NDArray[np.int64]
     n_sentences: NDArray[np.int64]  # (n_passages,)
     first_sentence: int  # the block's first sentence among all
     passage_sentences: NDArray[np.int64]  # (n_passages + 1,)
-    token_sentences: NDArray[
-        np.int64
-    ]  # (n_passage_tokens,): the index of each token's sentence in its passage
+    # (n_passage_tokens,): the index of each token's sentence in its passage
+    token_sentences: NDArray[np.int64]
 
 
 _Columns = dict[str, NDArray[Any]]

@@ -46,9 +46,8 @@ class FeatureTable:
     groups: Mapping[str, tuple[str, ...]]  # the names of each group's features, in order
     crossed: frozenset[str]  # the features that are crossed with the types of questions
     default: frozenset[str]  # the groups that are in use if nothing else is said
-    learned: frozenset[
-        str
-    ]  # the groups that are learned from training words; the others are computed
+    # the groups that are learned from training words; the others are computed
+    learned: frozenset[str]
     merges_equal: bool  # whether candidates of a question with equal texts are one candidate
     # Builds the texts of questions; inputs that are not read have empty texts.
     texts: Callable[[Sequence[Question], frozenset[str]], Any]

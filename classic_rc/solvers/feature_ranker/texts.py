@@ -247,9 +247,8 @@ def _build_statements(
         length.
         """
         place = lengths.copy()
-        hits = np.flatnonzero(is_it & (at > after[owner]))[
-            ::-1
-        ]  # reversed, so that the first one is kept
+        # reversed, so that the first one is kept
+        hits = np.flatnonzero(is_it & (at > after[owner]))[::-1]
         place[owner[hits]] = at[hits]
         return place
 

@@ -28,12 +28,10 @@ N_TYPES = len(QUESTION_TYPES) + 1
 class Compared(NamedTuple):
     """A feature of all candidates, compared within each question."""
 
-    centred: NDArray[
-        np.float64
-    ]  # (n,): the value minus the question's mean; exactly 0 where all are equal
-    standard: NDArray[
-        np.float64
-    ]  # (n,): the same, divided by twice the question's standard deviation
+    # (n,): the value minus the question's mean; exactly 0 where all are equal
+    centred: NDArray[np.float64]
+    # (n,): the same, divided by twice the question's standard deviation
+    standard: NDArray[np.float64]
 
 
 def compare(values: NDArray[np.float64], offsets: NDArray[np.int64]) -> Compared:

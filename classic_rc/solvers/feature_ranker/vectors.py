@@ -314,9 +314,8 @@ class _Products:
         largest = reduce_max(self.values, self.offsets)
         hits = np.flatnonzero(self.values == largest[self.rows])[::-1]
         place = np.full(len(self.offsets) - 1, -1)
-        place[self.rows[hits]] = (
-            hits - self.offsets[self.rows[hits]]
-        )  # the first of several is assigned last
+        # the first of several is assigned last
+        place[self.rows[hits]] = hits - self.offsets[self.rows[hits]]
         return place
 
 

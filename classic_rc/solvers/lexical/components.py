@@ -68,9 +68,8 @@ class Components(NamedTuple):
     linked: LexicalTexts | None  # those with mentions replaced, if there are any
     scores: NDArray[np.float64]  # shape (n_candidates, 4), columns as in COMPONENTS
     evidence: NDArray[np.bool_]  # shape (n_candidates,): whether a component found anything
-    ruled: NDArray[
-        np.bool_
-    ]  # shape (n_candidates, 4): where the rule for negated questions decides
+    # shape (n_candidates, 4): where the rule for negated questions decides
+    ruled: NDArray[np.bool_]
 
 
 def component_scores(

@@ -218,9 +218,8 @@ class _Frame(NamedTuple):
     """A question's text around the slot of its answer."""
 
     left: str  # the text before the slot, up to the last whitespace
-    parts: list[
-        str
-    ]  # the text that touches the slot: before it, between slots if there are several, and after it
+    # the text that touches the slot: before it, between slots if there are several, and after it
+    parts: list[str]
     right: str  # the text after the slot, from the next whitespace
 
     def fill(self, answer: str) -> str:
@@ -371,15 +370,13 @@ _LEFT, _ANSWER, _RIGHT = range(3)
 class ScoredTexts(NamedTuple):
     """Predicted tokens, in order. All arrays have the shape (n_tokens,)."""
 
-    owner: NDArray[
-        np.int64
-    ]  # the question (of shared tokens) or the answer that each token belongs to
+    # the question (of shared tokens) or the answer that each token belongs to
+    owner: NDArray[np.int64]
     place: NDArray[np.int64]  # each token's position in `text`
     text: Ragged  # the predicted tokens and their contexts
     logs: NDArray[np.float64]  # natural logarithms of the probabilities
-    orders: NDArray[
-        np.int64
-    ]  # the length of the longest n-gram of the model that ends in each token
+    # the length of the longest n-gram of the model that ends in each token
+    orders: NDArray[np.int64]
 
 
 class LogProbabilityTotals(NamedTuple):

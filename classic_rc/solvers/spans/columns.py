@@ -126,9 +126,8 @@ class Columns(NamedTuple):
     # The row of each candidate in each part, and the columns of each row: (n_features, n_rows).
     rows: Sequence[NDArray[np.int64] | None]
     parts: Sequence[NDArray[np.int32]]
-    evidence: NDArray[
-        np.bool_
-    ]  # (n_candidates,): whether the sentence has a content word of the question
+    # (n_candidates,): whether the sentence has a content word of the question
+    evidence: NDArray[np.bool_]
 
     def scores(self, weights: NDArray[np.float32]) -> NDArray[np.float64]:
         """Add up the weights of each candidate's features, in an order that no other candidate

@@ -445,9 +445,8 @@ def learn_weights(
 def loss_gradient(
     scores: NDArray[np.float64],  # (n_candidates,)
     offsets: NDArray[np.int64],  # (n_questions + 1,); no question is without candidates
-    right: Sequence[
-        Sequence[Sequence[int]]
-    ],  # of each question, its groups of right candidates, from 0
+    # of each question, its groups of right candidates, from 0
+    right: Sequence[Sequence[Sequence[int]]],
 ) -> NDArray[np.float64]:
     """Return the gradient of the loss by the scores.
 

@@ -508,7 +508,6 @@ def _number_features(
         rows.append(of_keys)
         n_distinct += len(keys)
     all_rows = np.concatenate(rows)
-    by_row = np.argsort(
-        all_rows.astype(np.uint16), kind="stable"
-    )  # NumPy sorts 16-bit numbers by radix
+    # NumPy sorts 16-bit numbers by radix
+    by_row = np.argsort(all_rows.astype(np.uint16), kind="stable")
     return np.concatenate(numbers)[by_row], np.bincount(all_rows, minlength=len(block.numbers))

@@ -281,9 +281,8 @@ def test_mending_removes_what_it_can():
     repairs = mend_dataset(report, seed=3)
     mended = repairs.dataset
     assert len(mended) == 160
-    assert not {
-        key for q in mended for key in q.meta
-    }  # what says the same as the first cue leaks too
+    # what says the same as the first cue leaks too
+    assert not {key for q in mended for key in q.meta}
     texts = {text for q in mended for text in (c.text for c in q.candidates)}
     assert not any("\u200b" in text or text != text.strip() or "“" in text for text in texts)
     right = {q.id: {re.sub(r"\W", "", text) for text in q.gold_texts} for q in report.dataset}
@@ -329,9 +328,8 @@ def test_the_published_cue_of_arct_leads():
     first = check(rows).cues[0]
     assert (first.name, first.direction) == ('the word "not" or "n\'t"', "right")
     plain = first.to_dict()
-    assert plain["applicability"] == pytest.approx(
-        applicable, abs=2
-    )  # a stray apostrophe is another word
+    # a stray apostrophe is another word
+    assert plain["applicability"] == pytest.approx(applicable, abs=2)
     assert first.coverage == pytest.approx(applicable / len(rows), abs=0.002)
     assert first.precision == pytest.approx(productive / applicable, abs=0.002)
 

@@ -153,10 +153,8 @@ def test_each_rule_makes_a_difference(name):
             assert source != load(name).source()
             grade = judged(load(name), source)
             assert grade.earned < 10, rule
-            if (name, key) in (
-                ("bug", "weight"),
-                ("bootstrap", "size"),
-            ):  # of what no function is compared with
+            # of what no function is compared with
+            if (name, key) in (("bug", "weight"), ("bootstrap", "size")):
                 continue
             assert f"{rule}; in your class, {page}" in "".join(
                 check.details for check in grade.checks

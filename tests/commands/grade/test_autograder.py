@@ -269,6 +269,5 @@ def test_the_page_of_an_audit_mentions_what_was_found(audit):
         f"open({str(audit.folder / 'ran')!r}, 'w')", encoding="utf-8"
     )
     audit()
-    assert not os.path.exists(
-        audit.folder / "ran"
-    )  # nothing of theirs is imported by what is run again
+    # nothing of theirs is imported by what is run again
+    assert not os.path.exists(audit.folder / "ran")

@@ -227,9 +227,8 @@ def test_a_student_may_have_a_folder_with_a_main_file(group):
         == "the folder has several files, and not one that is add.py: a.py, b.py"
     )
     assert grades["joe"].problem == "the folder has no .py file and no notebook; it has notes.txt"
-    assert (
-        problems(grades["_kim"])[0] == "define add(a, b)"
-    )  # a name that is imported is not defined
+    # a name that is imported is not defined
+    assert problems(grades["_kim"])[0] == "define add(a, b)"
 
 
 def test_a_folder_of_folders_has_a_row(group):
@@ -516,9 +515,8 @@ def test_names_of_files_may_be_anything(tmp_path, capsys):
     for name in names:
         (folder / f"{name}.py").write_text(GOOD, encoding="utf-8")
     output, pages = tmp_path / "grades.csv", tmp_path / "pages"
-    assert (
-        run(folder, "-o", output, "--html", pages, "--quiet") == 2
-    )  # one name is too long for a page
+    # one name is too long for a page
+    assert run(folder, "-o", output, "--html", pages, "--quiet") == 2
     assert "File name too long" in capsys.readouterr().err
     rows = list(csv.DictReader(output.open(encoding="utf-8")))
     assert [row["points"] for row in rows] == ["10"] * len(names)
@@ -657,9 +655,8 @@ def test_the_command_never_guesses(group, tmp_path, capsys):
     assert main(["grade", "--assignment", "window", "--hand-out", str(tmp_path / "out")]) == 2
     own = load_assignment("window").drawn(5).source()
     (tmp_path / "out" / "my_window.py").write_text(own, encoding="utf-8")
-    assert (
-        main(["grade", str(tmp_path / "out" / "my_window.py")]) == 0
-    )  # by the rules that its folder says
+    # by the rules that its folder says
+    assert main(["grade", str(tmp_path / "out" / "my_window.py")]) == 0
     assert (
         main(["grade", "--assignment", "leak", "--hand-out", str(tmp_path / "leak"), "--seed", "5"])
         == 0

@@ -182,12 +182,8 @@ def closed(place):
 @pytest.mark.ci
 def test_no_attack_earns_a_point_as_another_user(place, closed, public_python):
     folder = fill(place, 1)
-    for name in (
-        "becomes_root",
-        "network",
-        "alters_rights",
-        "deep_folders",
-    ):  # /tmp may change its date
+    # /tmp may change its date
+    for name in ("becomes_root", "network", "alters_rights", "deep_folders"):
         assert (folder / f"{name}.py").is_file()
     (place / "grades").mkdir(mode=0o700)
     before = untouched(place)

@@ -249,9 +249,8 @@ def test_each_question_has_its_card_with_every_explanation():
         assert re.findall("<h2>(.*?)</h2>", card)[:2] == ["sw+d", "longest"]
         assert card.count('type="radio"') == 2 * len(question.candidates)
         assert card.count(" checked>") == 1
-        assert (
-            re.sub("<.*?>", "", card).count(escape_html(question.passage.text)) == 1
-        )  # the passage is there once
+        # the passage is there once
+        assert re.sub("<.*?>", "", card).count(escape_html(question.passage.text)) == 1
 
 
 def test_a_solver_that_fails_later_keeps_what_it_has_explained():

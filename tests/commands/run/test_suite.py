@@ -70,9 +70,8 @@ def test_a_suite_prints_a_table_for_each_dataset_and_a_line_for_each_cell(cli, s
     finished = lines(done)
     assert finished[0].startswith("one: Random: Acc. 25.00 (1 of 8 cells)")
     assert finished[-1].startswith("several: Spans: F1a ")
-    assert finished[-1].endswith(
-        " (9 of 9 cells)"
-    )  # all-positive is shown with questions of several right answers
+    # all-positive is shown with questions of several right answers
+    assert finished[-1].endswith(" (9 of 9 cells)")
     assert len(finished) == 9
     (reason,) = [line for line in finished if "no result" in line]
     assert reason.startswith("one: Spans: ")

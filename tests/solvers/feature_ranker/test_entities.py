@@ -245,10 +245,8 @@ def test_another_candidate_of_the_query_in_the_sentence():
         0,
     )
     whole, part = features_of(ask("Bob Ray left.", "@placeholder, or Bob, left.", "Bob Ray", "Bob"))
-    assert (whole["entity in sentence"], part["entity in sentence"]) == (
-        0,
-        0,
-    )  # they are one mention
+    # they are one mention
+    assert (whole["entity in sentence"], part["entity in sentence"]) == (0, 0)
 
 
 @pytest.mark.parametrize(

@@ -154,14 +154,8 @@ def test_features_are_those_of_plain_loops(seed):
     features = vector_features(texts, words, vectors, rarity)
     expected = plain_features(texts, vectors, vectors.rows_of(words, texts), rarity)
     assert np.allclose(features, expected, rtol=0, atol=1e-14)
-    exact = [
-        0,
-        1,
-        2,
-        4,
-        5,
-        6,
-    ]  # all but the softmax, whose exponential may differ in its last digit
+    # all but the softmax, whose exponential may differ in its last digit
+    exact = [0, 1, 2, 4, 5, 6]
     assert np.array_equal(features[:, exact], expected[:, exact])
 
 

@@ -118,9 +118,8 @@ def test_distances_and_paths_lead_to_the_nearest_question_word_of_the_sentence()
     bob, bank, it = (np.array([i]) for i in (6, 9, 13))
     at = made.token_attributes(bob, -1)
     assert at["right distance"]()[0] == 0
-    assert (
-        at["left distance"]()[0] == made.token_attributes(it, -1)["left distance"]()[0]
-    )  # none in the sentence
+    # none in the sentence
+    assert at["left distance"]()[0] == made.token_attributes(it, -1)["left distance"]()[0]
     assert made.token_attributes(bank, -1)["left distance"]()[0] == 1
     names = made.path_names(_lexicon_of(made))
     kent = made.token_attributes(np.array([11]), -1)

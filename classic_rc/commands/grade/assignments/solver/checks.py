@@ -118,9 +118,8 @@ def check_contract(submission):
 
 
 def must_be_same(first, second, question, when):
-    if not np.allclose(
-        first, second, rtol=1e-5
-    ):  # Sums in another order are rounded in another way.
+    # Sums in another order are rounded in another way.
+    if not np.allclose(first, second, rtol=1e-5):
         problem = f"the scores change {when}: {first} and {second}"
         raise CheckFailedError(problem, "", (explain_scores(question, before=first, after=second),))
 
