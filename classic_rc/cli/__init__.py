@@ -1,1 +1,1 @@
-"""The command line: one file per sub-command, with nothing heavy imported before one runs."""
+"""The shell: options that commands share, their values, the console, and the registry of commands."""
