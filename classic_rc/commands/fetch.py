@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from classic_rc.cli import inputs
 from classic_rc.cli.console import Failures, write_output
 from classic_rc.cli.option import (
+    Choice,
     option,
     under,
 )
@@ -18,7 +19,7 @@ from classic_rc.errors import DataError
 if TYPE_CHECKING:
     from classic_rc.datasets.fetch import Fetched, RemoteFile
 
-OPTIONS = (
+OPTIONS: Choice = (
     option(
         "names",
         name="datasets",

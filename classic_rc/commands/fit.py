@@ -6,11 +6,12 @@ import argparse
 
 from classic_rc.cli import inputs
 from classic_rc.cli.console import check_writable, print_message
+from classic_rc.cli.option import Choice
 from classic_rc.cli.options import vary_option
 from classic_rc.io.progress import progress_bar
 from classic_rc.protocol import Protocol
 
-OPTIONS = (
+OPTIONS: Choice = (
     "data",
     "reading",
     "--analyzer of systems",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from classic_rc.cli import inputs
 from classic_rc.cli.console import check_writable, print_message, write_output
 from classic_rc.cli.option import (
+    Choice,
     option,
     under,
 )
@@ -27,7 +28,7 @@ _DATASET_SUFFIXES = (".csv", ".json", ".tar", ".tgz", ".tsv", ".xml")
 """Suffixes of files that may be a dataset, and are not lines of text."""
 
 _TEXT_READER = "text"
-OPTIONS = (
+OPTIONS: Choice = (
     option(
         "corpus",
         nargs="+",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from classic_rc.cli.console import check_writable, write_output
 from classic_rc.cli.option import (
+    Choice,
     option,
     under,
 )
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 Entry = tuple[str, str]
 
 
-OPTIONS = (
+OPTIONS: Choice = (
     option(
         "what",
         nargs="?",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from classic_rc.cli import inputs
 from classic_rc.cli.console import check_writable, print_message, write_output
 from classic_rc.cli.option import (
+    Choice,
     option,
     under,
 )
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from classic_rc.questions import Dataset, Question
     from classic_rc.systems import System
 
-OPTIONS = (
+OPTIONS: Choice = (
     "data",
     "reading",
     vary_option(

@@ -12,6 +12,7 @@ from classic_rc.cli import inputs
 from classic_rc.cli.console import Failures, check_writable, print_message, write_file, write_output
 from classic_rc.cli.option import (
     Bare,
+    Choice,
     names_among,
     option,
     under,
@@ -39,7 +40,7 @@ def failure_kinds(text: str) -> frozenset[str]:
     return names_among(text, FAILURES)
 
 
-OPTIONS = (
+OPTIONS: Choice = (
     "data...",
     "reading",
     "--pool",

@@ -11,13 +11,14 @@ from pathlib import Path
 from classic_rc.cli import inputs
 from classic_rc.cli.console import check_writable, print_message, write_file
 from classic_rc.cli.option import (
+    Choice,
     option,
     under,
 )
 from classic_rc.cli.options import vary_option
 from classic_rc.errors import UsageError
 
-OPTIONS = (
+OPTIONS: Choice = (
     "data",
     "reading",
     *under(

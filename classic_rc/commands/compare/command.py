@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from classic_rc.cli import inputs
 from classic_rc.cli.console import Failures, check_writable, write_output
 from classic_rc.cli.option import (
+    Choice,
     option,
     under,
 )
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from classic_rc.systems import System
 
 
-OPTIONS = (
+OPTIONS: Choice = (
     option(
         "systems",
         nargs="+",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from classic_rc.cli import inputs
 from classic_rc.cli.console import Failures, check_writable, use_colour, write_output
 from classic_rc.cli.option import (
+    Choice,
     option,
     parse_integer,
     under,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 DEFAULT_EXPLAINED = "sw+d"
 
-OPTIONS = (
+OPTIONS: Choice = (
     "data",
     option("question", metavar="QUESTION_ID", help="the id of the question in DATA"),
     "reading",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from classic_rc.cli import inputs
 from classic_rc.cli.console import check_writable, print_message, write_output
 from classic_rc.cli.option import (
+    Choice,
     option,
     under,
 )
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 _DIFFERS = 1
 _HUB = "hf:"  # as in classic_rc.datasets.fetch, which loads NumPy
 
-OPTIONS = (
+OPTIONS: Choice = (
     option(
         "floors",
         nargs="*",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from classic_rc.cli import inputs
 from classic_rc.cli.console import Failures, check_writable, print_message, write_file, write_output
 from classic_rc.cli.option import (
+    Choice,
     option,
     parse_finite_number,
     under,
@@ -25,7 +26,7 @@ from classic_rc.io.text import printable
 if TYPE_CHECKING:
     from classic_rc.commands.grade import Assignment, Grade, Grading
 
-OPTIONS = (
+OPTIONS: Choice = (
     *under(
         "grading",
         option(

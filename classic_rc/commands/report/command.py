@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from classic_rc.cli import inputs
 from classic_rc.cli.console import Failures, check_writable, write_output
 from classic_rc.cli.option import (
+    Choice,
     names_among,
     option,
     under,
@@ -49,7 +50,7 @@ def left_out_sections(text: str) -> frozenset[str]:
     return names_among(text, SECTIONS)
 
 
-OPTIONS = (
+OPTIONS: Choice = (
     vary_option("data...", help=DATA),
     "reading",
     "--pool",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from classic_rc.cli import inputs
 from classic_rc.cli.console import check_writable, print_message, write_output
 from classic_rc.cli.option import (
+    Choice,
     option,
     under,
 )
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 _DIFFERS = 1
 _DATA_CHANGED = 3
-OPTIONS = (
+OPTIONS: Choice = (
     vary_option(
         "data...",
         metavar="DATA|RECORD",

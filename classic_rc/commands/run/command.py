@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from classic_rc.cli import inputs
 from classic_rc.cli.console import Failures, check_writable, write_file, write_output
 from classic_rc.cli.option import (
+    Choice,
     option,
     under,
 )
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from classic_rc.systems import System
 
 
-OPTIONS = (
+OPTIONS: Choice = (
     vary_option(
         "data...",
         metavar="DATA|SUITE.toml",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from classic_rc.cli import inputs
 from classic_rc.cli.console import check_writable, print_message, write_file, write_output
 from classic_rc.cli.option import (
+    Choice,
     option,
     parse_integer,
     under,
@@ -41,7 +42,7 @@ def interval_style(text: str) -> str:
     return text
 
 
-OPTIONS = (
+OPTIONS: Choice = (
     option(
         "records",
         nargs="+",
