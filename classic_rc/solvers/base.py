@@ -151,6 +151,8 @@ class Solver(Estimator, ABC):
     learns_from: Literal["nothing", "passages", "gold"] = "nothing"
     tasks: ClassVar[frozenset[Task]] = frozenset(Task)
     variants: ClassVar[Mapping[str, Variant]] = {}
+    # Parameters that are gone, each with the value that records and saved solvers may still have.
+    former_params: ClassVar[Mapping[str, Any]] = {}
     takes_encoding: ClassVar[bool] = True
     needs_only_arrays: ClassVar[bool] = False
     needs_passages: ClassVar[bool] = False
@@ -501,6 +503,16 @@ class Solver(Estimator, ABC):
             raise UsageError(
                 f"solver {cls.name!r} cannot be created: {error}", field=cls.name
             ) from error
+
+    @classmethod
+    def from_recorded(cls, params: Mapping[str, Any]) -> Self:
+        """Return a solver with the parameters of a record or a saved solver.
+
+        A parameter that is gone is left out if it has the value in `former_params`.
+        """
+        former = cls.former_params
+        is_former = {name: name in former and former[name] == params[name] for name in params}
+        return cls.from_params({name: params[name] for name in params if not is_former[name]})
 
     @classmethod
     def parameter(cls, name: str) -> Parameter:

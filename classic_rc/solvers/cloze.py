@@ -105,6 +105,12 @@ class ClozeDistance(Solver):
     """
 
     name = "cloze-distance"
+    former_params = {
+        "alignment": "ends",
+        "own_words": "match",
+        "stop_words": "none",
+        "punctuation": True,
+    }
     needs_passages = True
     citation = (
         "Hermann et al. 2015, Teaching Machines to Read and Comprehend, section 3.1, word distance "
@@ -174,6 +180,7 @@ class ClozeWindow(Solver):
     """
 
     name = "cloze-window"
+    former_params = {"anchored": False}
     needs_passages = True
     citation = (
         "Hill, Bordes, Chopra and Weston 2015, The Goldilocks Principle, sliding window baseline"

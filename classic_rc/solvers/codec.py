@@ -174,7 +174,7 @@ def _solver_from_plain(plain: Mapping[str, Any], find: FindFile | None) -> Solve
         cls = SOLVERS[plain["solver"]]
     else:
         raise unknown_name("solver", plain["solver"], SOLVERS)
-    return cls.from_params(_params_from_plain(plain["params"], find))
+    return cls.from_recorded(_params_from_plain(plain["params"], find))
 
 
 def solver_to_record(solver: Solver, keep: StoreFile) -> dict[str, Any]:

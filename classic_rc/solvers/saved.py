@@ -200,7 +200,7 @@ def solver_from_plain(described: Mapping[str, Any], arrays: Mapping[str, NDArray
         The solver is unknown, or its state does not match it.
     """
     params = {name: value_from_plain(value) for name, value in described["params"].items()}
-    solver: Any = SOLVERS[described["solver"]].from_params(params)
+    solver: Any = SOLVERS[described["solver"]].from_recorded(params)
     solver.restore(described["state"], arrays)
     if described["decision"] is not None:
         solver.decision_ = value_from_plain(described["decision"])

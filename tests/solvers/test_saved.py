@@ -22,6 +22,7 @@ from classic_rc.questions import Task
 from classic_rc.running.evaluate import predict
 from classic_rc.running.plan import add_span_candidates
 from classic_rc.solvers import (
+    SOLVERS,
     ConstantPosition,
     SavedSolver,
     Solver,
@@ -610,3 +611,15 @@ def test_crafted_content_is_one_error(path, change):
     rewrite_with_checksum(path, change)
     with raises(DataError, source=str(path), exit_code=3):
         load_solver(path)
+
+
+@pytest.mark.parametrize("name", [name for name, solver in SOLVERS.items() if solver.former_params])
+def test_a_parameter_that_is_gone_is_read_with_its_former_value_only(name):
+    solver = SOLVERS[name]
+    gone = solver.former_params
+    assert not gone.keys() & solver.parameters.keys()
+    params = {**solver().get_params(deep=False), **gone}
+    assert solver.from_recorded(params).get_params() == solver().get_params()
+    for parameter in gone:
+        with raises(UsageError, field=f"parameter of {name}", found=parameter):
+            solver.from_recorded({**params, parameter: "another value"})

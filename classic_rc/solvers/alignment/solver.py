@@ -59,6 +59,7 @@ class AlignmentILP(Solver):
     """
 
     name = "alignment-ilp"
+    former_params = {"annotations": None}
     citation = (
         "after Khashabi, Khot, Sabharwal and Roth 2018, Question Answering as Global Reasoning "
         "over Semantic Abstractions, AAAI"
