@@ -105,7 +105,7 @@ class ClozeDistance(Solver):
     """
 
     name = "cloze-distance"
-    former_params = {
+    former_params: ClassVar = {
         "alignment": "ends",
         "own_words": "match",
         "stop_words": "none",
@@ -180,7 +180,7 @@ class ClozeWindow(Solver):
     """
 
     name = "cloze-window"
-    former_params = {"anchored": False}
+    former_params: ClassVar = {"anchored": False}
     needs_passages = True
     citation = (
         "Hill, Bordes, Chopra and Weston 2015, The Goldilocks Principle, sliding window baseline"

@@ -160,7 +160,7 @@ class VerbatimOverlap(_Cue):
     """
 
     name = "verbatim-overlap"
-    former_params = {"unit": "words"}
+    former_params: ClassVar = {"unit": "words"}
     needs_passages = True
     citation = (
         "a partial-input check: passage and options without the question (after Kaushik and Lipton "

@@ -59,7 +59,7 @@ class AlignmentILP(Solver):
     """
 
     name = "alignment-ilp"
-    former_params = {"annotations": None}
+    former_params: ClassVar = {"annotations": None}
     citation = (
         "after Khashabi, Khot, Sabharwal and Roth 2018, Question Answering as Global Reasoning "
         "over Semantic Abstractions, AAAI"

@@ -100,7 +100,7 @@ class SurfaceLR(Solver):
     """
 
     name = "surface-lr"
-    former_params = {"output": "log-odds"}
+    former_params: ClassVar = {"output": "log-odds"}
     citation = (
         "Merkhofer et al. 2018, MITRE at SemEval-2018 Task 11; Khashabi et al. 2018, SurfaceLR"
     )
