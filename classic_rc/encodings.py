@@ -121,7 +121,10 @@ def decode(
 
     Examples
     --------
-    >>> [sorted(decode(gold, ["red", "blue", "green"], "letter")) for gold in (["A", "C"], "AC", "A, C")]
+    >>> [
+    ...     sorted(decode(gold, ["red", "blue", "green"], "letter"))
+    ...     for gold in (["A", "C"], "AC", "A, C")
+    ... ]
     [[0, 2], [0, 2], [0, 2]]
     >>> sorted(decode("A", ["(B) red", "(A) blue"], "label"))
     [1]

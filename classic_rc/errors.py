@@ -174,7 +174,11 @@ class DataError(ClassicRCError):
 
     Examples
     --------
-    >>> print(DataError("bad gold", source="a.tsv", where="line 3", found="'E'", expected="A, B, C or D"))
+    >>> print(
+    ...     DataError(
+    ...         "bad gold", source="a.tsv", where="line 3", found="'E'", expected="A, B, C or D"
+    ...     )
+    ... )
     a.tsv, line 3: bad gold: found 'E', expected A, B, C or D
     """
 

@@ -130,7 +130,9 @@ def similar_texts(texts: Sequence[str], others: Sequence[str] | None = None) -> 
 
     Examples
     --------
-    >>> found = similar_texts(["Nora planted beans in the old garden.", "Nora planted beans in our old garden"])
+    >>> found = similar_texts(
+    ...     ["Nora planted beans in the old garden.", "Nora planted beans in our old garden"]
+    ... )
     >>> found.pairs.tolist(), found.similarity.round(2).tolist(), found.near.tolist()
     ([[0, 1]], [0.86], [False])
     """

@@ -177,7 +177,9 @@ def parameter(default: Any = _NO_DEFAULT, help: str = "", **facts: Any) -> Any:
     --------
     >>> from classic_rc.parameters import Estimator
     >>> class Scaled(Estimator):
-    ...     scale: float = parameter(1.0, "what each score is multiplied by", also="a number", fits=is_number)
+    ...     scale: float = parameter(
+    ...         1.0, "what each score is multiplied by", also="a number", fits=is_number
+    ...     )
     >>> Scaled(scale=2).scale, Scaled.scale
     (2, 1.0)
     """

@@ -571,7 +571,11 @@ def find_split_name(name: str) -> str | None:
 
     Examples
     --------
-    >>> find_split_name("dev_83-fixedIds"), find_split_name("val"), find_split_name("RACE-train-dev")
+    >>> (
+    ...     find_split_name("dev_83-fixedIds"),
+    ...     find_split_name("val"),
+    ...     find_split_name("RACE-train-dev"),
+    ... )
     ('dev', 'val', None)
     """
     found = {word for word in re.split(r"[^a-z]+", name.lower()) if word in SPLIT_NAMES}

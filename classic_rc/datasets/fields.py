@@ -244,7 +244,11 @@ def list_options(value: Any) -> Any:
 
     Examples
     --------
-    >>> list_options("A) red\nB) blue"), list_options("red|blue"), list_options({"A": "red", "B": "blue"})
+    >>> (
+    ...     list_options("A) red\nB) blue"),
+    ...     list_options("red|blue"),
+    ...     list_options({"A": "red", "B": "blue"}),
+    ... )
     (['red', 'blue'], ['red', 'blue'], ['red', 'blue'])
     """
     if isinstance(value, Mapping):
@@ -313,7 +317,12 @@ def name_columns(rows: Sequence[Node]) -> dict[str, str]:
 
     Examples
     --------
-    >>> row = {"context": "It rained.", "q": {"text": "Did it?"}, "choices": ["no", "yes"], "label": 1}
+    >>> row = {
+    ...     "context": "It rained.",
+    ...     "q": {"text": "Did it?"},
+    ...     "choices": ["no", "yes"],
+    ...     "label": 1,
+    ... }
     >>> name_columns([Node(row, "rows")])
     {'passage': 'context', 'question': 'q.text', 'candidates': 'choices', 'gold': 'label'}
     >>> name_columns([Node({**row, "text": "It snowed."}, "rows")])

@@ -85,7 +85,12 @@ def from_rows(
 
     Examples
     --------
-    >>> row = {"passage": "It rained.", "question": "Did it?", "candidates": ["no", "yes"], "gold": 1}
+    >>> row = {
+    ...     "passage": "It rained.",
+    ...     "question": "Did it?",
+    ...     "candidates": ["no", "yes"],
+    ...     "gold": 1,
+    ... }
     >>> from_rows([row])[0].gold
     frozenset({1})
     """

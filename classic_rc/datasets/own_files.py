@@ -113,7 +113,13 @@ def to_jsonl(dataset: Dataset) -> str:
     Examples
     --------
     >>> from classic_rc import from_rows
-    >>> row = {"id": "q1", "passage": "It rained.", "question": "Did it?", "candidates": ["no", "yes"], "gold": 1}
+    >>> row = {
+    ...     "id": "q1",
+    ...     "passage": "It rained.",
+    ...     "question": "Did it?",
+    ...     "candidates": ["no", "yes"],
+    ...     "gold": 1,
+    ... }
     >>> print(to_jsonl(from_rows([row])), end="")  # doctest: +ELLIPSIS
     {"id": "q1", "passage_id": "passage-1", "passage": "It rained.", "question": "Did it?", "task": ...
     """

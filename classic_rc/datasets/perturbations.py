@@ -142,7 +142,12 @@ def perturb_dataset(
     Examples
     --------
     >>> from classic_rc import from_rows
-    >>> row = {"id": "q", "passage": "The fox ran. It was cold.", "question": "Who ran?", "candidates": ["a", "b"]}
+    >>> row = {
+    ...     "id": "q",
+    ...     "passage": "The fox ran. It was cold.",
+    ...     "question": "Who ran?",
+    ...     "candidates": ["a", "b"],
+    ... }
     >>> dataset = from_rows([{**row, "gold": 0}])
     >>> perturb_dataset(dataset, "no-function-words")[0].passage.text
     'fox ran. cold.'

@@ -65,7 +65,10 @@ def default_format(dataset: Dataset, content: Content = "decisions") -> Format:
     Examples
     --------
     >>> from classic_rc import load
-    >>> default_format(load("sample:cloze")).name, default_format(load("sample:cloze"), "scores").name
+    >>> (
+    ...     default_format(load("sample:cloze")).name,
+    ...     default_format(load("sample:cloze"), "scores").name,
+    ... )
     ('answers', 'jsonl')
     """
     official = (

@@ -112,7 +112,10 @@ def overlapping_bags(
 
     Examples
     --------
-    >>> bags, offsets = np.array([0, 1, 2, 3, 4, 9, 3, 2, 1, 0, 5, 6, 7, 8]), np.array([0, 5, 10, 14])
+    >>> bags, offsets = (
+    ...     np.array([0, 1, 2, 3, 4, 9, 3, 2, 1, 0, 5, 6, 7, 8]),
+    ...     np.array([0, 5, 10, 14]),
+    ... )
     >>> least, every = least_shared(np.diff(offsets), 0.75), np.ones(3, dtype=bool)
     >>> [a.tolist() for a in overlapping_bags(bags, offsets, least, here=every, there=every)]
     [[0], [1], [4]]
@@ -323,7 +326,9 @@ def shared_words(
 
     Examples
     --------
-    >>> shared_words(np.array([1, 1, 2, 1, 3, 1]), np.array([0, 3, 6]), np.array([0]), np.array([1]))
+    >>> shared_words(
+    ...     np.array([1, 1, 2, 1, 3, 1]), np.array([0, 3, 6]), np.array([0]), np.array([1])
+    ... )
     array([2])
     """
     words, offsets, one, two = _only_used(words, offsets, one, two)
@@ -342,7 +347,9 @@ def shared_weight(
     Examples
     --------
     >>> weights = np.array([0, 0.5, 1, 1])
-    >>> shared_weight(np.array([1, 1, 2, 1, 3, 1]), np.array([0, 3, 6]), np.array([0]), np.array([1]), weights)
+    >>> shared_weight(
+    ...     np.array([1, 1, 2, 1, 3, 1]), np.array([0, 3, 6]), np.array([0]), np.array([1]), weights
+    ... )
     array([0.5])
     """
     words, offsets, one, two = _only_used(words, offsets, one, two)

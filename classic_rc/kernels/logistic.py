@@ -131,10 +131,14 @@ def fit_logistic(
 
     Examples
     --------
-    >>> fit = fit_logistic(np.array([[1.0, 2.0], [1.0, -1.0]]), np.array([1, 0]), C=1.0, tolerance=1e-12)
+    >>> fit = fit_logistic(
+    ...     np.array([[1.0, 2.0], [1.0, -1.0]]), np.array([1, 0]), C=1.0, tolerance=1e-12
+    ... )
     >>> fit.weights.round(4), round(fit.objective, 4), fit.converged
     (array([-0.0988,  0.7203]), 0.8617, True)
-    >>> fit = fit_logistic(np.array([[2.0], [-1.0]]), np.array([1, 0]), C=1.0, offsets=np.array([0, 2]))
+    >>> fit = fit_logistic(
+    ...     np.array([[2.0], [-1.0]]), np.array([1, 0]), C=1.0, offsets=np.array([0, 2])
+    ... )
     >>> fit.weights.round(4)
     array([0.5204])
     """

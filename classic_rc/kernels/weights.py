@@ -34,7 +34,10 @@ def inverse_count_weight(count: int, total: int = 1) -> int:
 
     Examples
     --------
-    >>> inverse_count_weight(4), inverse_count_weight(8) + inverse_count_weight(9)  # ln 5/4 = ln 9/8 + ln 10/9
+    >>> (
+    ...     inverse_count_weight(4),
+    ...     inverse_count_weight(8) + inverse_count_weight(9),
+    ... )  # ln 5/4 = ln 9/8 + ln 10/9
     (14974910, 14974911)
     """
     if count < 1:

@@ -97,7 +97,9 @@ def load_published() -> Published:
 
     Examples
     --------
-    >>> row = next(row for row in load_published().rows if row.system == "SW" and row.dataset == "RACE")
+    >>> row = next(
+    ...     row for row in load_published().rows if row.system == "SW" and row.dataset == "RACE"
+    ... )
     >>> row.subset, row.value, row.ties
     ('middle', Decimal('37.3'), None)
     """

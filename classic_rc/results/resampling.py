@@ -225,7 +225,9 @@ def interval_of_runs(
 
     Examples
     --------
-    >>> low, high = interval_of_runs(0.5, np.array([0.49, 0.5, 0.51]), [np.array([0.48, 0.52])], 100)
+    >>> low, high = interval_of_runs(
+    ...     0.5, np.array([0.49, 0.5, 0.51]), [np.array([0.48, 0.52])], 100
+    ... )
     >>> round(low, 2), round(high, 2)
     (0.35, 0.65)
     """

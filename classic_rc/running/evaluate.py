@@ -134,7 +134,9 @@ def evaluate(
     --------
     >>> import classic_rc
     >>> dataset = classic_rc.load("sample:single-choice")
-    >>> evaluation = classic_rc.evaluate(dataset, {"SW": "sliding-window", "SW+D": "sw+d"}, ties="first")
+    >>> evaluation = classic_rc.evaluate(
+    ...     dataset, {"SW": "sliding-window", "SW+D": "sw+d"}, ties="first"
+    ... )
     >>> [row.name for row in evaluation.rows]
     ['SW', 'SW+D']
     """

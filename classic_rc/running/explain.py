@@ -43,7 +43,9 @@ class Explainer:
     Examples
     --------
     >>> import classic_rc
-    >>> explainer = Explainer(classic_rc.parse_solver("sw+d"), classic_rc.load("sample:single-choice"))
+    >>> explainer = Explainer(
+    ...     classic_rc.parse_solver("sw+d"), classic_rc.load("sample:single-choice")
+    ... )
     >>> next(iter(explainer)).candidates[0].numbers["distance_weight"]
     11.0
     """

@@ -42,7 +42,10 @@ class CliticTokenizer(WordTokenizer):
     Examples
     --------
     >>> tokenizer = CliticTokenizer()
-    >>> [tokenizer.normalize(token, True) for token in tokenizer.tokenize("He's seven and can't swim.")]
+    >>> [
+    ...     tokenizer.normalize(token, True)
+    ...     for token in tokenizer.tokenize("He's seven and can't swim.")
+    ... ]
     ['he', '7', 'and', 'can', 'not', 'swim']
     """
 

@@ -388,7 +388,9 @@ def tokens_before_placeholder(
     --------
     >>> from classic_rc.questions import Passage, Task
     >>> from classic_rc.text.analyzers import get_analyzer
-    >>> query = Question("q", Passage("p", ""), "It was @placeholder who sang.", (), None, Task.CLOZE)
+    >>> query = Question(
+    ...     "q", Passage("p", ""), "It was @placeholder who sang.", (), None, Task.CLOZE
+    ... )
     >>> tokens_before_placeholder([query], get_analyzer("word")).tolist()
     [2]
     """

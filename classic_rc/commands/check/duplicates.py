@@ -160,12 +160,22 @@ def find_duplicates(
     Examples
     --------
     >>> import classic_rc
-    >>> row = {"id": "q1", "passage": "Nora planted beans in spring.", "gold": 0,
-    ...        "question": "What did Nora plant in spring?", "candidates": ["beans", "a tree", "corn"]}
+    >>> row = {
+    ...     "id": "q1",
+    ...     "passage": "Nora planted beans in spring.",
+    ...     "gold": 0,
+    ...     "question": "What did Nora plant in spring?",
+    ...     "candidates": ["beans", "a tree", "corn"],
+    ... }
     >>> copy = {**row, "id": "t1", "question": "What did Nora plant in the spring?"}
     >>> dev, train = classic_rc.from_rows([row]), classic_rc.from_rows([copy])
     >>> for finding in find_duplicates(dev, train):
-    ...     print(finding.kind.name, finding.pairs[0].id, finding.pairs[0].other, finding.pairs[0].diff())
+    ...     print(
+    ...         finding.kind.name,
+    ...         finding.pairs[0].id,
+    ...         finding.pairs[0].other,
+    ...         finding.pairs[0].diff(),
+    ...     )
     question-nearly-in-train q1 t1 in [-the-] spring? …
     passage-in-train passage-1 passage-1 equal
     """

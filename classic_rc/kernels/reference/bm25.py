@@ -118,7 +118,9 @@ def best_constrained(
 
     Examples
     --------
-    >>> best_constrained(["fox", "eat"], ["grape"], [["fox", "sleep"], ["fox", "eat", "grape"], ["grape"]])[0]
+    >>> best_constrained(
+    ...     ["fox", "eat"], ["grape"], [["fox", "sleep"], ["fox", "eat", "grape"], ["grape"]]
+    ... )[0]
     1
     """
     query = [*question, *option]

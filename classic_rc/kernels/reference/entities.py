@@ -143,7 +143,9 @@ def context_sizes(question: ClozeQuestion, passage: Tokens, mention: Mention) ->
 
     Examples
     --------
-    >>> question = ClozeQuestion(["I saw Ann in the park".split()], "you saw in the garden".split(), 2, [["Ann"]])
+    >>> question = ClozeQuestion(
+    ...     ["I saw Ann in the park".split()], "you saw in the garden".split(), 2, [["Ann"]]
+    ... )
     >>> context_sizes(question, question.sentences[0], Mention(2, 3, 0))
     (1, 2)
     """

@@ -23,7 +23,10 @@ def content_set(tokens: Sequence[Hashable], stop_words: Collection[Hashable]) ->
 
     Examples
     --------
-    >>> sorted(content_set("the cat and the dog".split(), {"the", "and"})), content_set(["and"], {"and"})
+    >>> (
+    ...     sorted(content_set("the cat and the dog".split(), {"the", "and"})),
+    ...     content_set(["and"], {"and"}),
+    ... )
     (['cat', 'dog'], {'and'})
     """
     return {w for w in tokens if w not in stop_words} or set(tokens)

@@ -57,7 +57,9 @@ def bag_of_words(
 
     Examples
     --------
-    >>> bag_of_words("the cat sat on the mat".split(), ["who", "sat"], ["the"], [1, 2, 4, 8, 16, 32])
+    >>> bag_of_words(
+    ...     "the cat sat on the mat".split(), ["who", "sat"], ["the"], [1, 2, 4, 8, 16, 32]
+    ... )
     21
     """
     return sum(_matched_weights(passage, question, candidate, weights))
@@ -104,7 +106,9 @@ def occurrence_distance(
 
     Examples
     --------
-    >>> occurrence_distance("cat sat mat cat".split(), ["cat"], ["mat"])  # 2 + 1 steps and 1 + 1, of 3
+    >>> occurrence_distance(
+    ...     "cat sat mat cat".split(), ["cat"], ["mat"]
+    ... )  # 2 + 1 steps and 1 + 1, of 3
     0.8333333333333334
     """
     question_places = [i for i, token in enumerate(passage) if token in question]

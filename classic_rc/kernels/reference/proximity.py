@@ -57,7 +57,12 @@ def proximity(
 
     Examples
     --------
-    >>> proximity("the cat sat on the mat".split(), {"sat", "who"}, {"mat"}, {"sat": 1, "mat": 1, "who": 1}.get)[:3]
+    >>> proximity(
+    ...     "the cat sat on the mat".split(),
+    ...     {"sat", "who"},
+    ...     {"mat"},
+    ...     {"sat": 1, "mat": 1, "who": 1}.get,
+    ... )[:3]
     (0.6, 0.6, 0.6)
     """
     q_places = [i for i, token in enumerate(passage) if token in question]

@@ -29,7 +29,9 @@ def surface_features(
 
     Examples
     --------
-    >>> features = surface_features("the cat sat on the mat".split(), ["who", "sat"], ["the", "cat"])
+    >>> features = surface_features(
+    ...     "the cat sat on the mat".split(), ["who", "sat"], ["the", "cat"]
+    ... )
     >>> features["candidate words in passage"], features["prominent", "the"]
     (2, 1)
     """

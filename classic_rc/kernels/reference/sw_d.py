@@ -48,7 +48,9 @@ def sliding_window_distance(
     --------
     >>> passage = "the cat sat on the mat and the dog ran up the hill".split()
     >>> for candidate in ("the mat", "the hill"):
-    ...     score = sliding_window_distance(passage, ["the", "cat", "sat"], candidate.split(), stop_words={"the"})
+    ...     score = sliding_window_distance(
+    ...         passage, ["the", "cat", "sat"], candidate.split(), stop_words={"the"}
+    ...     )
     ...     print(candidate, round(score, 4))
     the mat -1.5989
     the hill -8.0156

@@ -37,7 +37,10 @@ def window_sweep(
 
     Examples
     --------
-    >>> [weight / 2**26 for weight in window_sweep("a b a c b".split(), ["a"], ["b"], sizes=(1, 2, 5))]
+    >>> [
+    ...     weight / 2**26
+    ...     for weight in window_sweep("a b a c b".split(), ["a"], ["b"], sizes=(1, 2, 5))
+    ... ]
     [0.40546511113643646, 0.8109302222728729, 1.6218604445457458]
     """
     words = {*question, *candidate}

@@ -201,8 +201,15 @@ def error_reason(answer: Mapping[str, Any]) -> str:
 
     Examples
     --------
-    >>> error_reason({"error": {"type": "search_phase", "reason": "all shards failed",
-    ...                   "root_cause": [{"type": "too_many_clauses", "reason": "more than 1024"}]}})
+    >>> error_reason(
+    ...     {
+    ...         "error": {
+    ...             "type": "search_phase",
+    ...             "reason": "all shards failed",
+    ...             "root_cause": [{"type": "too_many_clauses", "reason": "more than 1024"}],
+    ...         }
+    ...     }
+    ... )
     'too_many_clauses: more than 1024'
     """
     error = answer.get("error", answer)

@@ -37,7 +37,9 @@ class RankBM25(Engine):
 
     Examples
     --------
-    >>> engine = RankBM25().index(["The fox sleeps.", "A fox ate grapes.", "Hens run.", "It rains."])
+    >>> engine = RankBM25().index(
+    ...     ["The fox sleeps.", "A fox ate grapes.", "Hens run.", "It rains."]
+    ... )
     >>> engine.top(["a fox with grapes"], k=1).sentences
     array([1])
     >>> engine.top(["a fox"]).scores

@@ -174,7 +174,9 @@ def entity_sentences(passage: Passage) -> list[tuple[int, int]]:
 
     Examples
     --------
-    >>> entity_sentences(Passage("p", "Ann left. Bob too.\\n@highlight\\nAnn was ill\\n@highlight\\nBob"))
+    >>> entity_sentences(
+    ...     Passage("p", "Ann left. Bob too.\\n@highlight\\nAnn was ill\\n@highlight\\nBob")
+    ... )
     [(0, 9), (10, 18), (30, 41), (53, 56)]
     """
     pieces = []

@@ -174,7 +174,10 @@ def question_type(text: str) -> int:
 
     Examples
     --------
-    >>> [list(QUESTION_TYPES)[question_type(text)] for text in ("How many are there?", "They left because _ .")]
+    >>> [
+    ...     list(QUESTION_TYPES)[question_type(text)]
+    ...     for text in ("How many are there?", "They left because _ .")
+    ... ]
     ['how many', 'cloze']
     """
     low = text.lower()
