@@ -23,7 +23,10 @@ from classic_rc.retrieval.building import build_index
 from classic_rc.retrieval.reading import PassageInput, TextFile
 from classic_rc.retrieval.registry import open_corpus
 
-WORDS = "the fox ate sour grapes a crow held old cheese foxes praise crows vine of Zoë's café 東京 running".split()
+WORDS = (
+    "the fox ate sour grapes a crow held old cheese foxes praise crows vine of Zoë's café 東京 "
+    "running"
+).split()
 QUERIES = [
     "What did the fox eat?",
     "Who held the cheese?",

@@ -39,7 +39,8 @@ main(["run", *sys.argv[2:], "--format", "json", "--quiet", "-o", sys.argv[1]])
 seconds = time.perf_counter() - start
 try:
     import resource
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 except ImportError:  # Windows
     peak = None
 print(json.dumps([seconds, sum(os.times()[:4]), peak]))

@@ -44,7 +44,8 @@ else:
     fit, tables = seconds(of_ids)
 try:
     import resource
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 except ImportError:  # Windows
     peak = None
 rate = None

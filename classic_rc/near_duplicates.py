@@ -108,7 +108,8 @@ def near_duplicate_pairs(
 
     Examples
     --------
-    >>> fox = "Once a fox ran over the hill and met a hen that sat under the old tree and sang to the rain"
+    >>> fox = "Once a fox ran over the hill and met a hen that sat under the old tree "
+    >>> fox += "and sang to the rain"
     >>> near_duplicate_pairs([fox, "A fox ran.", fox.replace("hen", "cat"), "a fox ran"]).tolist()
     [[0, 2], [1, 3]]
     >>> near_duplicate_pairs([fox], ["A fox ran.", fox.upper()]).tolist()
@@ -257,7 +258,8 @@ def near_duplicate_groups(texts: Sequence[str]) -> NDArray[np.int64]:
 
     Examples
     --------
-    >>> fox = "Once a fox ran over the hill and met a hen that sat under the old tree and sang to the rain"
+    >>> fox = "Once a fox ran over the hill and met a hen that sat under the old tree "
+    >>> fox += "and sang to the rain"
     >>> near_duplicate_groups(["A fox ran.", fox, fox.replace("hen", "cat"), "a fox ran"]).tolist()
     [0, 1, 1, 0]
     """

@@ -29,14 +29,15 @@ FILES = ROOT / "docs" / "packages.md"
 
 HEAD = """# API reference
 
-Every package with the names that it exports and what each is for. Other names are internal and may change.
-`help(classic_rc.evaluate)` shows the rest; `python docs/make_api.py FOLDER` writes a page with all signatures and
-docstrings for each of these packages. This page is made by `python docs/make_api.py`.
+Every package with the names that it exports and what each is for. Other names are internal and may
+change. `help(classic_rc.evaluate)` shows the rest; `python docs/make_api.py FOLDER` writes a page
+with all signatures and docstrings for each of these packages. This page is made by
+`python docs/make_api.py`.
 """
 FILES_HEAD = """# The files of each package
 
-One idea a file, one screen a package. [architecture.md](architecture.md) says how the packages fit together, and
-which files an addition touches. This page is made by `python docs/make_api.py`.
+One idea a file, one screen a package. [architecture.md](architecture.md) says how the packages fit
+together, and which files an addition touches. This page is made by `python docs/make_api.py`.
 """
 VERSION = "The version of the package, as in `classic-rc --version`."
 

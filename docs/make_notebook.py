@@ -114,7 +114,8 @@ def main() -> int:
     if check:
         found = differences(made, json.loads(NOTEBOOK.read_text(encoding="utf-8")))
         print(
-            f"{NOTEBOOK.name}: {len(made['cells'])} cells run, {len(found)} differ {', '.join(found)}".rstrip()
+            f"{NOTEBOOK.name}: {len(made['cells'])} cells run, "
+            f"{len(found)} differ {', '.join(found)}".rstrip()
         )
         return 1 if found else 0
     text = json.dumps(made, ensure_ascii=False, indent=1, sort_keys=True) + "\n"

@@ -25,11 +25,11 @@ SUITE_KEYS = re.compile(r"(<!-- keys: .*? -->\n).*?(<!-- end of keys -->\n)", re
 
 HEAD = """# Parameters of the solvers
 
-Every parameter is a keyword in Python, and is set as `-s SOLVER,key=value` on the command line. There the
-parameters of a decision take the place of `decision`: `ties`, `tie_tolerance`; `value` (a fixed threshold);
-`metric`, `cuts` (a tuned one); `margin`, `max_spans` (several spans).
-`help(classic_rc.solvers.SlidingWindow)` shows the same for one class.
-`classic-rc list variants` has the published settings. This page is made by `python docs/make_parameters.py`.
+Every parameter is a keyword in Python, and is set as `-s SOLVER,key=value` on the command line.
+There the parameters of a decision take the place of `decision`: `ties`, `tie_tolerance`; `value` (a
+fixed threshold); `metric`, `cuts` (a tuned one); `margin`, `max_spans` (several spans).
+`help(classic_rc.solvers.SlidingWindow)` shows the same for one class. `classic-rc list variants`
+has the published settings. This page is made by `python docs/make_parameters.py`.
 """
 
 

@@ -298,6 +298,7 @@ def data(write) -> Callable[[str], object]:
                 ]
             ],
         }[name]
-        return f"{write(f'{name}.jsonl', ''.join(json.dumps(row) + chr(10) for row in rows))}{comma}{settings}"
+        text = "".join(json.dumps(row) + "\n" for row in rows)
+        return f"{write(f'{name}.jsonl', text)}{comma}{settings}"
 
     return named

@@ -16,7 +16,8 @@ import contextlib, io, json, sys
 from classic_rc.cli.main import main
 done = []
 for command in json.loads(sys.argv[1]):
-    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = main(command)
     done.append([code, out.getvalue(), err.getvalue()])
 print(json.dumps(done))

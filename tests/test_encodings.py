@@ -101,7 +101,7 @@ def test_letters_in_own_columns_name_their_option(tmp_path):
     assert load(path, gold_as="letter")[0].gold == {1}
 
 
-def test_one_stray_number_among_letters_is_refused_and_the_declared_reading_counts_it_as_no_answer():
+def test_one_stray_number_among_letters_is_refused_or_as_declared_no_answer():
     passage = Passage("p", "P")
     ask = [
         Question(f"q{i}", passage, "Q", TextCandidates("wxyz"), frozenset({0}), Task.SINGLE_CHOICE)

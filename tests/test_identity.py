@@ -50,7 +50,10 @@ class Own(classic_rc.Solver):
 
         sign = float(Path(self.lexicon).read_text()) if self.lexicon else 1.0
         return Scores.from_lists(
-            [[sign * rc_helper.value(c.text) * deep.FACTOR for c in q.candidates] for q in questions]
+            [
+                [sign * rc_helper.value(c.text) * deep.FACTOR for c in q.candidates]
+                for q in questions
+            ]
         )
 '''
 FILES = {
@@ -238,8 +241,10 @@ def test_what_is_in_memory_is_not_identified_and_not_kept(tmp_path, monkeypatch)
     for expected in (False, True):
         run = DatasetRun(suite, read_data(entry), CellFolder(tmp_path / "cells"))
         assert {cell.system.name: cell.is_kept for cell in run.iter_cells()} == {
-            "Made": False, "Object": False, "SW": expected,
-        }  # fmt: skip
+            "Made": False,
+            "Object": False,
+            "SW": expected,
+        }
         assert [note.split()[0] for note in run.notes] == ["Made", "Object"]
     assert "|code:in memory|" in run.evaluation().rows[0].signature
 

@@ -27,7 +27,8 @@ class LastWord(classic_rc.Solver):
 
     def score_candidates(self, questions):
         return classic_rc.Scores.from_lists(
-            [float(q.passage.text.rstrip(".").endswith(c.text)) for c in q.candidates] for q in questions
+            [float(q.passage.text.rstrip(".").endswith(c.text)) for c in q.candidates]
+            for q in questions
         )
 """
 
@@ -80,7 +81,9 @@ class ReciprocalRank(ScoreMetric):
 
 upper = Perturbation(
     "capitals", "The question is in capitals.", "case",
-    lambda dataset, settings: (replace(question, text=question.text.upper()) for question in dataset),
+    lambda dataset, settings: (
+        replace(question, text=question.text.upper()) for question in dataset
+    ),
 )
 """
 
@@ -183,7 +186,8 @@ from classic_rc.cli.console import write_output
 from classic_rc.cli.option import option, under
 
 HELP = "print the longest question of a dataset."
-OPTIONS = ("data", *under("output", option("--upper", action="store_true", help="in capital letters")), "--quiet")
+UPPER = option("--upper", action="store_true", help="in capital letters")
+OPTIONS = ("data", *under("output", UPPER), "--quiet")
 LISTS = {"moods": lambda: [("loud", "with --upper")]}
 
 

@@ -1,1 +1,1 @@
-"""The shell: options that commands share, their values, the console, and the registry of commands."""
+"""The shell: options that commands share, the console, and the registry of commands."""

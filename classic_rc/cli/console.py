@@ -22,8 +22,17 @@ from classic_rc.io.text import printable, write_file
 from classic_rc.plugins import PluginWarning
 
 _ASCII = {
-    "–": "-", "—": "-", "·": "|", "…": "...", "×": "x", "→": "->", "‘": "'", "’": "'", "“": '"', "”": '"',
-}  # fmt: skip
+    "–": "-",
+    "—": "-",
+    "·": "|",
+    "…": "...",
+    "×": "x",
+    "→": "->",
+    "‘": "'",
+    "’": "'",
+    "“": '"',
+    "”": '"',
+}
 _ASCII_FALLBACK = "classic-rc-ascii"
 
 

@@ -121,7 +121,7 @@ def to_jsonl(dataset: Dataset) -> str:
     ...     "gold": 1,
     ... }
     >>> print(to_jsonl(from_rows([row])), end="")  # doctest: +ELLIPSIS
-    {"id": "q1", "passage_id": "passage-1", "passage": "It rained.", "question": "Did it?", "task": ...
+    {"id": "q1", "passage_id": "passage-1", "passage": "It rained.", "question": "Did it?", ...
     """
     return "".join(
         json.dumps(_question_row(question, dataset.split)) + "\n" for question in dataset

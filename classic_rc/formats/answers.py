@@ -75,7 +75,7 @@ class AnswersFormat(Format):
     are ignored. A file with predictions next to ``answer`` has gold there, so the predictions are
     read.
 
-    ================ ===========================================================================================
+    ================ ===============================================================================
     single choice    a letter (``B``, ``(B)``, ``B.``, ``B. text``), the text of an option, equal up
     to blanks,
                      case, quotes and a last period, or its index; or a text with the answer in a
@@ -86,7 +86,7 @@ class AnswersFormat(Format):
                      or false for each option; ``none`` or an empty list; or a text with these in a
                      final form
     cloze and spans  the text; for several spans a JSON list, or one text
-    ================ ===========================================================================================
+    ================ ===============================================================================
 
     ``FILE,sample=N`` says that the file answers N of the questions, a sample: its numbers are shown
     next to the systems, and are not compared. What a model wrote before ``</think>`` is not part of
@@ -204,7 +204,8 @@ class AnswersFormat(Format):
                 found=f"none for {missing[0]!r}",
                 expected="a row for each question, with null if there is no answer",
                 hint=(layout and layout.hint)
-                or f"Is it a file for another split? For a sample: -s NAME={source},sample={n_asked}",
+                or "Is it a file for another split? "
+                f"For a sample: -s NAME={source},sample={n_asked}",
             )
         option = Option(f"-s answers:{shlex.quote(source)},reading={{}}")
         return _decide(asked, self.reading, column, option, source, notes)

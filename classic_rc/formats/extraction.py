@@ -31,17 +31,21 @@ _MARKUP = re.compile(
 )
 _BULLET = re.compile(r"^\s*(?:#{1,6}|>|[-*•+])\s+")
 
-_ADVERB = r"(?:(?:definitely|clearly|certainly|indeed|therefore|thus|hence|simply|most\s+likely|probably)\s+)*"
+_ADVERB = (
+    r"(?:(?:definitely|clearly|certainly|indeed|therefore|thus|hence|simply"
+    r"|most\s+likely|probably)\s+)*"
+)
 _NOUN = r"(?:(?:the\s+)?(?:option|choice|letter|number|answer)\b\s*:?\s*)?"
 _IS = r"(?:is|are|must\s+be|should\s+be|would\s+be|has\s+to\s+be)\b"
 _OPEN = {
-    "the answer is …": rf"\b(?:answers?|(?:correct|right|best)\s+(?:option|choice|response|one)s?|(?:my|final)\s+"
+    "the answer is …": r"\b(?:answers?|(?:correct|right|best)\s+(?:option|choice|response|one)s?"
+    r"|(?:my|final)\s+"
     r"(?:choice|selection))(?:\s+(?:choice|option|key|letter))?(?:\s+(?:to|for|of)\s+[^\n.,:;]{1,80}?)??"
     rf"\s*(?:\s{_IS}\s*:?|[:=]|\s[-–—]\s)\s*{_ADVERB}{_NOUN}",
     "I choose …": r"\bI(?:['’](?:d|ll)|\s+(?:would|will|must|have\s+to))?\s+"
     rf"(?:choose|chose|select|selected|pick|picked|go\s+with|opt\s+for|answer)\s+{_NOUN}",
-    "therefore …": r"(?:^|[.;,!]\s+|\n\s*)(?:so|thus|hence|therefore)\b[,:]?\s+(?:it(?:['’]s|\s+is)\s+)?"
-    + _NOUN,
+    "therefore …": r"(?:^|[.;,!]\s+|\n\s*)(?:so|thus|hence|therefore)\b[,:]?\s+"
+    r"(?:it(?:['’]s|\s+is)\s+)?" + _NOUN,
 }
 _CLOSED = {
     "<answer>…</answer>": r"<(answer|final_answer)>\s*(?P<said>.*?)\s*</\1>",

@@ -461,10 +461,11 @@ def _describe_questions(documents: Sequence[Document], questions: Sequence[Quest
             if any(document.passage for document in documents)
             else "empty"
         )
+        share = f" ({n_scored:,} of {len(documents):,} documents)"
+        scored = f"scored{share if n_scored < len(documents) else ''}"
         notes.append(
             "the fields of this task's documents are unknown: options are the continuations that "
-            "the model "
-            f"scored{f' ({n_scored:,} of {len(documents):,} documents)' if n_scored < len(documents) else ''}, and passages are {passages}"
+            f"the model {scored}, and passages are {passages}"
         )
         if all(_LETTER.fullmatch(option) for document in documents for option in document.options):
             notes.append(

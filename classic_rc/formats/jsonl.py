@@ -27,14 +27,14 @@ from classic_rc.questions import Question, Task, candidate_texts
 class JSONLinesFormat(Format):
     """JSON Lines with one row for each candidate of each question, in any order.
 
-    =============== ============================================================================================
+    =============== ================================================================================
     ``question_id`` the question's id
     ``candidate``   the candidate's index, from 0
     ``text``        the candidate's text (optional when read; checked if it is there)
     ``score``       a finite number; in every row or in none
     ``evidence``    false where the text contributed nothing to the score (default true)
     ``selected``    whether the candidate is (part of) the answer; in every row or in none
-    =============== ============================================================================================
+    =============== ================================================================================
 
     Of candidates with equal texts, the first is the one selected. Decisions on span questions
     without scores need no candidates: their rows are the answer's texts (without ``candidate``), or

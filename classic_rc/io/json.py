@@ -39,10 +39,10 @@ class Node:
     Examples
     --------
     >>> node = Node({"qas": [{"id": 7}]}, "a.json")
-    >>> [qa.text("id") for qa in node.items("qas")]
+    >>> [qa.text("id") for qa in node.items("qas")]  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    classic_rc.errors.DataError: a.json, $.qas[0], field 'id': wrong type: found the number 7, expected a string
+    classic_rc.errors.DataError: a.json, $.qas[0], field 'id': wrong type: ...
     """
 
     __slots__ = ("_key", "_line", "_parent", "source", "value")

@@ -145,7 +145,8 @@ def cloze_distance(
     Let q_i be the word of the query at i places from the placeholder (negative before it), and M
     the candidate's mentions: the occurrences of its token sequence. Then::
 
-        d = min over mentions m in M of sum over i of min(max_distance, min over j with P_j = q_i of |j - (m + i)|)
+        d = min over mentions m in M of sum over i of
+            min(max_distance, min over j with P_j = q_i of |j - (m + i)|)
 
     Here m is the mention's first token for words before the placeholder and its last token for
     words after it. Without a mention, each word costs `max_distance`. This is

@@ -50,8 +50,8 @@ def word_distance(
         mean   d = sum over q in S_Q of m(q) / (|S_Q| (|P| - 1))
         min    d = min over q in S_Q of m(q) / (|P| - 1)
         min+1  d = (min over q in S_Q of m(q) + 1) / (|P| - 1)
-        first  d = the distance of the last word of S_Q and the last word of S_A, at the first position by
-               which both have been seen, / (|P| - 1)
+        first  d = the distance of the last word of S_Q and the last word of S_A, at the first
+               position by which both have been seen, / (|P| - 1)
 
     and d = 1 if S_Q or S_A is empty. This is
     :func:`classic_rc.kernels.reference.word_distance` for all candidates at once, equal to the bit.

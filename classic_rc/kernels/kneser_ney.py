@@ -230,7 +230,8 @@ def kneser_ney(
 
     .. math::
 
-        p_k(w \mid h) = \frac{c(hw) - D_k(c(hw))}{\sum_v c(hv)} + \gamma_k(h)\, p_{k-1}(w \mid h'), \qquad
+        p_k(w \mid h) = \frac{c(hw) - D_k(c(hw))}{\sum_v c(hv)}
+        + \gamma_k(h)\, p_{k-1}(w \mid h'), \qquad
         \gamma_k(h) = \frac{\sum_v D_k(c(hv))}{\sum_v c(hv)}
 
     Here c are the adjusted counts of :func:`adjusted_counts`, h' is the context h without its first

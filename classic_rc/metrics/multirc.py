@@ -193,7 +193,9 @@ class SuperGLUEF1Macro(SelectionMetric):
 
     With fn = right - tp and tn = options - right - fp,
 
-    .. math:: F1_{right} = \frac{2 tp}{2 tp + fp + fn}, \quad F1_{wrong} = \frac{2 tn}{2 tn + fp + fn}
+    .. math::
+
+        F1_{right} = \frac{2 tp}{2 tp + fp + fn}, \quad F1_{wrong} = \frac{2 tn}{2 tn + fp + fn}
 
     and a question scores the mean of the two. If a label is neither among the gold labels nor among
     the predicted ones, the question scores only the other F1. Macro-averaging uses the labels that

@@ -46,7 +46,8 @@ _WH_WORDS = {
 _AUXILIARIES = frozenset(
     "am is are was were be do does did has have had can could will would shall should may might "
     "must "
-    "isn't aren't wasn't weren't don't doesn't didn't hasn't haven't hadn't can't couldn't won't wouldn't".split()
+    "isn't aren't wasn't weren't don't doesn't didn't hasn't haven't hadn't can't couldn't won't "
+    "wouldn't".split()
 )
 _BLANK = re.compile(r"_")
 _LENGTHS = (5, 10, 15, 20)

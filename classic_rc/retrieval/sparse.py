@@ -130,12 +130,12 @@ class Sparse(Engine):
         its options.
         """
         manifest, n_kept = build_index(inputs, place, advance=advance, **options)
+        n_replaced, n_nul = manifest.counts.with_replacement, manifest.counts.with_nul
+        replaced = "sentences have invalid UTF-8 bytes, or U+FFFD in their place"
         notes = {
             f"{n_kept:,} of {len(manifest.segments):,} segments already existed": n_kept,
-            f"{manifest.counts.with_replacement:,} sentences have invalid UTF-8 bytes, or U+FFFD in their place": (
-                manifest.counts.with_replacement
-            ),
-            f"{manifest.counts.with_nul:,} sentences have a NUL character": manifest.counts.with_nul,
+            f"{n_replaced:,} {replaced}": n_replaced,
+            f"{n_nul:,} sentences have a NUL character": n_nul,
         }
         return BuildReport(
             manifest.summary(place), [note for note, count in notes.items() if count]

@@ -183,7 +183,10 @@ class VerbatimOverlap(_Cue):
 class PositionPrior(Solver):
     r"""The share of right candidates at the candidate's position in training.
 
-    .. math:: s_c = \frac{\#\{\text{right at position } c\}}{\#\{\text{training candidates at position } c\}}
+    .. math::
+
+        s_c = \frac{\#\{\text{right at position } c\}}{\#\{\text{training candidates at position }
+        c\}}
 
     This is for tasks where several candidates may be right. Its counterpart for single choice is
     :class:`~classic_rc.solvers.trivial.ConstantPosition` with the majority position.

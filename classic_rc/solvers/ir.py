@@ -106,7 +106,8 @@ class IRSolver(Solver):
     candidate.
 
     .. math:: s = \max_{x \in X} \sum_{t \in q \cup c}
-        \ln\left(1 + \frac{N - n_t + 0.5}{n_t + 0.5}\right) \frac{f_t}{f_t + k_1 (1 - b + b\,|x| / L)}
+        \ln\left(1 + \frac{N - n_t + 0.5}{n_t + 0.5}\right)
+        \frac{f_t}{f_t + k_1 (1 - b + b\,|x| / L)}
 
     x is a qualifying sentence. It has :math:`|x|` terms, among them :math:`f_t` times the term t. L
     is the mean length of the N sentences, of which :math:`n_t` have t. This is BM25; `similarity`

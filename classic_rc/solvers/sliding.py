@@ -216,7 +216,9 @@ class SlidingWindow(_Matcher):
     r"""The sliding window baseline: the passage window with the most weight of question and
     candidate words.
 
-    .. math:: sw = \max_j \sum_{i=0}^{n-1} [P_{j+i} \in S]\, \ln\left(1 + \frac{1}{C(P_{j+i})}\right)
+    .. math::
+
+        sw = \max_j \sum_{i=0}^{n-1} [P_{j+i} \in S]\, \ln\left(1 + \frac{1}{C(P_{j+i})}\right)
 
     P is the passage, S the set of question and candidate words, n the window's length in tokens,
     and C(w) the number of times that w occurs (Richardson et al. 2013, Algorithm 1).

@@ -174,10 +174,8 @@ def html_lines(table: Table, look: Callable[..., str]) -> Iterator[str]:
             f"<td{of(column, *['grey'] * cell.faint)}>{shown(column, cell)}</td>"
             for column, cell in pairs
         )
-        name = (
-            "<th "
-            f'scope="row"{look("left", *["grey"] * first.faint)}>{shown(table.shown[0], first)}</th>'
-        )
+        faint = look("left", *["grey"] * first.faint)
+        name = f'<th scope="row"{faint}>{shown(table.shown[0], first)}</th>'
         yield f"<tr>{name}{own}</tr>"
 
 

@@ -68,7 +68,8 @@ _OPENERS = "\"'“‘«([{¿¡—–-•*"
 _STOP = re.compile(
     # A run of marks, spaced or not, is one stop. Without the lookbehind, a long run that is no stop
     # would be searched again from each of its marks, in quadratic time.
-    rf"(?<![{_MARKS}])(?P<mark>[{_MARKS}](?:[ ]?[{_MARKS}](?!\w))*)(?P<closers>[{_CLOSERS}]*(?:[ ]'')?)(?=\s)"
+    rf"(?<![{_MARKS}])(?P<mark>[{_MARKS}](?:[ ]?[{_MARKS}](?!\w))*)"
+    rf"(?P<closers>[{_CLOSERS}]*(?:[ ]'')?)(?=\s)"
     rf"|[{_FULL_WIDTH}]+[{_CLOSERS}]*"
 )
 _AFTER = re.compile(rf"[\s{re.escape(_OPENERS)}]*([^\W\d_][.]|[^\s.,;:!?\"”)\]—]*)")

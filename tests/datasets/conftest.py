@@ -278,8 +278,10 @@ She stayed at home.
 </data>
 """
 COSMOS_QA = """id,context,question,answer0,answer1,answer2,answer3,label
-a##b##q1_a1,"The bus was late , I walked .",Why ?,Joy .,"No bus , no choice .",None of the above choices .,Cold .,1
-a##b##q2_a1,"The bus was late , I walked .",How ?,Annoyed .,Rich .,Old .,None of the above choices .,0
+a##b##q1_a1,"The bus was late , I walked .",Why ?,Joy .,"No bus , no choice .",\
+None of the above choices .,Cold .,1
+a##b##q2_a1,"The bus was late , I walked .",How ?,Annoyed .,Rich .,Old .,\
+None of the above choices .,0
 """
 LOGIQA = """
 

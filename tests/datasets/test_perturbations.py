@@ -361,9 +361,33 @@ def test_unspaced_scripts_are_shuffled_by_characters():
 
 
 PIECES = [
-    "the", "Fox", "he's", "don't", "’s", "3.5", "é", "e\u0301", "猫が", "who", "Mr.", "@word3", "@placeholder", "_",
-    ".", "!", " . ", '"', "-", " ", "\n", "\n\n", "\t", "\u200d", "W: ", "\nM: ",
-]  # fmt: skip
+    "the",
+    "Fox",
+    "he's",
+    "don't",
+    "’s",
+    "3.5",
+    "é",
+    "e\u0301",
+    "猫が",
+    "who",
+    "Mr.",
+    "@word3",
+    "@placeholder",
+    "_",
+    ".",
+    "!",
+    " . ",
+    '"',
+    "-",
+    " ",
+    "\n",
+    "\n\n",
+    "\t",
+    "\u200d",
+    "W: ",
+    "\nM: ",
+]
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=20).map("".join)
 
 

@@ -188,7 +188,10 @@ def test_each_column_has_up_to_three_values(tmp_path):
         for i in range(9)
     ]
     error, _ = _propose(_write(tmp_path / "rows.jsonl", *rows))
-    columns = r"id \(0, 1, 2\), ctx \('(C ){10,30}…\), q\.say \('Q0\?', 'Q1\?', 'Q2\?'\), opts \(\['a', 'b'\]\)"
+    columns = (
+        r"id \(0, 1, 2\), ctx \('(C ){10,30}…\), q\.say \('Q0\?', 'Q1\?', 'Q2\?'\), "
+        r"opts \(\['a', 'b'\]\)"
+    )
     assert re.fullmatch(rf"rows with {columns}, no \(nothing\)", error.found)
 
 

@@ -42,11 +42,10 @@ SOURCES = sorted(
 # its paths are those of the folders that it works in
 RECORDER = ROOT / "tools" / "recorder_commands.py"
 
+FOLDERS_OF_CODE = sorted(path.parent.name for path in PACKAGE.glob("*/__init__.py"))
 DOTTED = re.compile(r"(?<![\w./@-])classic_rc(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_]\w*)?")
 PATH = re.compile(rf"(?<![\w./-])(?:{'|'.join(FOLDERS)})/[\w./-]*\w")
-MODULE_PATH = re.compile(
-    rf"(?<![\w./-])(?:{'|'.join(sorted(path.parent.name for path in PACKAGE.glob('*/__init__.py')))})/[\w/]+\.py\b"
-)
+MODULE_PATH = re.compile(rf"(?<![\w./-])(?:{'|'.join(FOLDERS_OF_CODE)})/[\w/]+\.py\b")
 SCRIPT = re.compile(r"python -m\s+((?:benchmarks|tools)(?:\.[a-z]\w*)*)\b(?!\.)(?: ([a-z][-\w]*))?")
 LINK = re.compile(r"\]\((?!https?://|mailto:)([^)\s]+)\)")
 ROLE = re.compile(r":(?:mod|class|func|meth|attr|data|exc|obj):`~?([^`<>]+)`")

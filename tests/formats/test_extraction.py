@@ -36,45 +36,130 @@ def read(*texts, options=FOUR, task=Task.SINGLE_CHOICE, pattern=None):
 
 @pytest.mark.parametrize(
     "text",
-    ["The answer is (B) because the sky is blue.", "I think the answer is B, since it says so", "So we get \\boxed{B}.",  # noqa: E501
-     "$\\boxed{\\text{B}}$", "\\boxed{(B)}", "\\( \\boxed{\\textbf{B}} \\)", "<answer>B</answer>",
-     "Hm. <answer> B </answer>",
-     "<think>The answer is A.</think>\nB", "<think>A</think> The answer is B.", "B is correct",
-     "B is correct because",
-     "Option B is the correct answer.", "### B", "**B**", "*B*", "`B`", "> B", "- B", "[B]", "B:", "Answer: B",
-     "Answer:\n\nB", "Answer (B)", "Answer - B", "**Answer:** B", "**Answer: B**", "Final Answer: B", "ANSWER: B",
-     "The final answer is $B$.", "The best answer is B.", "The answer is: **(B) Wren**", "The answer is B (Wren).",
-     "The correct answer is B: Wren", "The answer is \"B\".", "The answer is Option B.", "The answer is choice B",
-     "The answer is b.", "answer: b", "The answer is B, not A.", "The answer is B!", "The answer is \uff22\u3002",
-     "\uff08\uff22\uff09", "B) because the text says so", "(B) The text says so", "B. The text says so.",
-     "B - so it says",
-     "It isn't A, so the answer is B.", "There is no doubt that the answer is B.", "Tam owns it. Therefore, (B).",
-     "The answer to question 3 is B.", "I would choose option B.", "I choose B over A", "A is wrong. B is right.",
-     "A. Old Tam\nB. Wren\nC. the dog\nD. no one\n\nAnswer: B", "B\n\nExplanation: A is wrong since it barks",
-     'Here:\n```json\n{"answer": "B", "why": "it barks"}\n```', '{"reasoning": "A?", "answer": "B"}',
-     "Wren", "The answer is Wren because he is a dog.", "The answer is 'Wren'.", "Wren, because he barks"],
-)  # fmt: skip
+    [
+        "The answer is (B) because the sky is blue.",
+        "I think the answer is B, since it says so",
+        "So we get \\boxed{B}.",
+        "$\\boxed{\\text{B}}$",
+        "\\boxed{(B)}",
+        "\\( \\boxed{\\textbf{B}} \\)",
+        "<answer>B</answer>",
+        "Hm. <answer> B </answer>",
+        "<think>The answer is A.</think>\nB",
+        "<think>A</think> The answer is B.",
+        "B is correct",
+        "B is correct because",
+        "Option B is the correct answer.",
+        "### B",
+        "**B**",
+        "*B*",
+        "`B`",
+        "> B",
+        "- B",
+        "[B]",
+        "B:",
+        "Answer: B",
+        "Answer:\n\nB",
+        "Answer (B)",
+        "Answer - B",
+        "**Answer:** B",
+        "**Answer: B**",
+        "Final Answer: B",
+        "ANSWER: B",
+        "The final answer is $B$.",
+        "The best answer is B.",
+        "The answer is: **(B) Wren**",
+        "The answer is B (Wren).",
+        "The correct answer is B: Wren",
+        'The answer is "B".',
+        "The answer is Option B.",
+        "The answer is choice B",
+        "The answer is b.",
+        "answer: b",
+        "The answer is B, not A.",
+        "The answer is B!",
+        "The answer is \uff22\u3002",
+        "\uff08\uff22\uff09",
+        "B) because the text says so",
+        "(B) The text says so",
+        "B. The text says so.",
+        "B - so it says",
+        "It isn't A, so the answer is B.",
+        "There is no doubt that the answer is B.",
+        "Tam owns it. Therefore, (B).",
+        "The answer to question 3 is B.",
+        "I would choose option B.",
+        "I choose B over A",
+        "A is wrong. B is right.",
+        "A. Old Tam\nB. Wren\nC. the dog\nD. no one\n\nAnswer: B",
+        "B\n\nExplanation: A is wrong since it barks",
+        'Here:\n```json\n{"answer": "B", "why": "it barks"}\n```',
+        '{"reasoning": "A?", "answer": "B"}',
+        "Wren",
+        "The answer is Wren because he is a dog.",
+        "The answer is 'Wren'.",
+        "Wren, because he barks",
+    ],
+)
 def test_final_forms_state_an_answer(text):
     assert read(text)[0] == [{1}]
 
 
 @pytest.mark.parametrize(
     "text",
-    ["The answer is not B.", "The answer isn't B", "I don't think the answer is B.", "Not B", "I doubt that the answer is B",  # noqa: E501
-     "It can't be that B is correct.", "B is not correct.", "B is incorrect.", "Neither A nor B is correct.",
-     "If the answer is B, he owns it", "The answer may be B.", "Is the answer B?", "The answer is B?",
-     "Which of A and B is correct?", "Saying the answer is B is wrong.", "The answer is B, which is wrong.",
-     "The wrong answer is B", "Wrong answer: B", "A and B", "A, B", "The answer is A or B.", "The answer: A/B",
-     "The answer is A and B.", "The answer is A. The answer is B.", "Answer: A\nAnswer: B", "A\nB",
-     "\\boxed{A}, \\boxed{B}",
-     "<answer>A</answer><answer>B</answer>", "The answer is B. the dog", "The answer is Wren, the dog",
-     "The answer is the dog or Wren", "<think>The answer is B", "A dog barked.", "The answer is A dog.",
-     "The answer is a dog.", "I think so", "A is the first letter", "Vitamin B is good.", "Plan B is what they did",
-     "C. elegans is a worm", "D. Trump won", "The answer is E.", "The answer is E. The answer is B.",
-     "The answer is unclear.",
-     "Wren barked at Tam.", "Wren is right that it rains", "The answer is 2.5 million", "The answer is 2", "",
-     "None"],
-)  # fmt: skip
+    [
+        "The answer is not B.",
+        "The answer isn't B",
+        "I don't think the answer is B.",
+        "Not B",
+        "I doubt that the answer is B",
+        "It can't be that B is correct.",
+        "B is not correct.",
+        "B is incorrect.",
+        "Neither A nor B is correct.",
+        "If the answer is B, he owns it",
+        "The answer may be B.",
+        "Is the answer B?",
+        "The answer is B?",
+        "Which of A and B is correct?",
+        "Saying the answer is B is wrong.",
+        "The answer is B, which is wrong.",
+        "The wrong answer is B",
+        "Wrong answer: B",
+        "A and B",
+        "A, B",
+        "The answer is A or B.",
+        "The answer: A/B",
+        "The answer is A and B.",
+        "The answer is A. The answer is B.",
+        "Answer: A\nAnswer: B",
+        "A\nB",
+        "\\boxed{A}, \\boxed{B}",
+        "<answer>A</answer><answer>B</answer>",
+        "The answer is B. the dog",
+        "The answer is Wren, the dog",
+        "The answer is the dog or Wren",
+        "<think>The answer is B",
+        "A dog barked.",
+        "The answer is A dog.",
+        "The answer is a dog.",
+        "I think so",
+        "A is the first letter",
+        "Vitamin B is good.",
+        "Plan B is what they did",
+        "C. elegans is a worm",
+        "D. Trump won",
+        "The answer is E.",
+        "The answer is E. The answer is B.",
+        "The answer is unclear.",
+        "Wren barked at Tam.",
+        "Wren is right that it rains",
+        "The answer is 2.5 million",
+        "The answer is 2",
+        "",
+        "None",
+    ],
+)
 def test_what_is_uncertain_states_none(text):
     assert read(text)[0] == [None]
 
@@ -121,8 +206,14 @@ def test_numbers_in_texts_are_options_only_if_all_answers_are_numbers():
 
 
 def test_several_right_options_in_a_final_form():
-    texts = ["The answers are A and C because they bark", "\\boxed{A, C}", "So: <answer>A; C</answer>", "A, C",
-             "Answer: AC", "The answer is A. The answer is C."]  # fmt: skip
+    texts = [
+        "The answers are A and C because they bark",
+        "\\boxed{A, C}",
+        "So: <answer>A; C</answer>",
+        "A, C",
+        "Answer: AC",
+        "The answer is A. The answer is C.",
+    ]
     assert read(*texts, task=Task.MULTIPLE_ANSWER)[0] == [{0, 2}] * 5 + [None]
 
 
@@ -174,8 +265,11 @@ def test_the_report_counts_each_way_and_shows_three_examples():
     first, *ways = counts.report
     assert first == "9 of 10 texts state an answer (90.0%)"
     assert {form: n for form, (n, _) in counts.forms.items()} == {
-        "the whole text": 3, "the answer is …": 5, "\\boxed{…}": 1, "": 1
-    }  # fmt: skip
+        "the whole text": 3,
+        "the answer is …": 5,
+        "\\boxed{…}": 1,
+        "": 1,
+    }
     assert counts.forms["the answer is …"].examples == ("'answer is (B), yes' -> B",) * 3
     assert ways[-1] == "1 none: 'Hm. I cannot tell.'"
     assert AnswerCounts.of(read("A", "B")[1]).report == []

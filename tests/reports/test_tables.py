@@ -87,10 +87,21 @@ def test_the_kind_of_a_column_writes_its_values():
 def test_csv_has_bounds_and_marks_in_columns_of_their_own():
     first, second = csv.DictReader(io.StringIO(render(EVERY, "csv")))
     assert first == {
-        "dataset": "d", "block": "A", "name": "a", "%": "0.5", "%_low": "0.25", "%_high": "0.75", "%_mark": "*",
-        "G points": "-0.1", "G points_low": "-0.2", "G points_high": "0.0", "G n": "1234", "x": "2.25",
-        "p": "1e-05", "hidden": "7",
-    }  # fmt: skip
+        "dataset": "d",
+        "block": "A",
+        "name": "a",
+        "%": "0.5",
+        "%_low": "0.25",
+        "%_high": "0.75",
+        "%_mark": "*",
+        "G points": "-0.1",
+        "G points_low": "-0.2",
+        "G points_high": "0.0",
+        "G n": "1234",
+        "x": "2.25",
+        "p": "1e-05",
+        "hidden": "7",
+    }
     assert (second["%"], second["G points"], second["x"]) == ("0.579", "", "?")
 
 
@@ -362,10 +373,30 @@ def test_remarks_name_what_a_document_needs():
 @pytest.mark.parametrize(
     "text",
     [
-        "=HYPERLINK(1)", "+1+1", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1", "\u00a0=1", "-", "--1", "+-1",
-        "-1 ", "=", "\uff1d1", "\uff0bcmd", "\uff0d1", "\uff20x", "-inf", "-1\n", "+1-1", "-\u0663",
+        "=HYPERLINK(1)",
+        "+1+1",
+        "-2+3",
+        "@SUM(A1)",
+        "\t=1",
+        "\r=1",
+        "\n=1",
+        " =1",
+        "\u00a0=1",
+        "-",
+        "--1",
+        "+-1",
+        "-1 ",
+        "=",
+        "\uff1d1",
+        "\uff0bcmd",
+        "\uff0d1",
+        "\uff20x",
+        "-inf",
+        "-1\n",
+        "+1-1",
+        "-\u0663",
     ],
-)  # fmt: skip
+)
 def test_no_text_of_a_csv_cell_is_run(text):
     """Names and values of groups come from the data of others."""
     rows = list(csv.reader(io.StringIO(records_csv([{"name": text, text: 1}]))))

@@ -115,7 +115,8 @@ from classic_rc.retrieval.engines.lucene import Lucene
 engine = Lucene().index(["A fox."])
 
 def work(queue):
-    for use in (lambda: engine.top(["fox"]), lambda: engine.sentence(0), lambda: engine.index(["x"]), engine.close):
+    uses = (lambda: engine.top(["fox"]), lambda: engine.sentence(0), lambda: engine.index(["x"]))
+    for use in (*uses, engine.close):
         try:
             use()
         except UsageError as error:

@@ -30,7 +30,8 @@ original = fitted_system.map_in_forks
 fitted_system.map_in_forks = lambda *args: forked.append(len(args[1])) or original(*args)
 dataset = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=60)
 for spec in ("sw+d", "sliding-window,inverse_counts=corpus", "word-distance"):
-    rows = [evaluate(dataset, [classic_rc.parse_solver(spec)], jobs=jobs).rows[0] for jobs in (1, 2, 3)]
+    solver = classic_rc.parse_solver(spec)
+    rows = [evaluate(dataset, [solver], jobs=jobs).rows[0] for jobs in (1, 2, 3)]
     assert len({row.signature for row in rows}) == 1
     assert all(row.outcomes.answers == rows[0].outcomes.answers for row in rows)
     assert all((row.outcomes.n_tied == rows[0].outcomes.n_tied).all() for row in rows)

@@ -19,7 +19,9 @@ from classic_rc.text.encode import encode
 class Where(classic_rc.Solver):
     analyzer = "word"
     def score_candidates(self, questions):
-        return classic_rc.Scores.from_lists([float(os.getpid())] * len(q.candidates) for q in questions)
+        return classic_rc.Scores.from_lists(
+            [float(os.getpid())] * len(q.candidates) for q in questions
+        )
 
 scoring.MIN_SHARD_PASSAGES = 2
 data = encode(classic_rc.load("sample:single-choice"), "word")

@@ -394,7 +394,9 @@ class Shouting(Solver):
         self.mark = mark
 
     def score_candidates(self, questions):
-        return Scores.from_lists([[float(len(c.text + self.mark)) for c in q.candidates] for q in questions])
+        return Scores.from_lists(
+            [[float(len(c.text + self.mark)) for c in q.candidates] for q in questions]
+        )
 """
 
 
@@ -420,7 +422,9 @@ class Confusing(Solver):
         self.params, self.path, self.solver = params, path, solver
 
     def score_candidates(self, questions):
-        return Scores.from_lists([[float(len(c.text + self.kind)) for c in q.candidates] for q in questions])
+        return Scores.from_lists(
+            [[float(len(c.text + self.kind)) for c in q.candidates] for q in questions]
+        )
 """
 
 

@@ -133,20 +133,35 @@ MINIMAL = '[datasets.a]\npath = "sample:cloze"\n[systems]\nSW = "sw"\n'
 @pytest.mark.parametrize(
     ("text", "field", "found", "expected"),
     [
-        ('sed = 1\n' + MINIMAL, "sed", "sed", "seed"),
+        ("sed = 1\n" + MINIMAL, "sed", "sed", "seed"),
         (MINIMAL.replace("path", "group_by"), "datasets.a.group_by", "group_by", "datasets.a.by"),
         (MINIMAL.replace("path", "pth"), "datasets.a.pth", "pth", "datasets.a.path"),
         ("ties = 'last'\n" + MINIMAL, "ties", "last", re.compile("partial.*first.*random.*strict")),
         ("seed = 1.5\n" + MINIMAL, "seed", "the number 1.5", "a whole number"),
-        ("intervals = 'many'\n" + MINIMAL, "intervals", "many", re.compile("true, false or a number of resamples")),
-        (MINIMAL.replace("path", "cv = 1\npath"), "datasets.a.cv", "the number 1", re.compile("at least 2")),
+        (
+            "intervals = 'many'\n" + MINIMAL,
+            "intervals",
+            "many",
+            re.compile("true, false or a number of resamples"),
+        ),
+        (
+            MINIMAL.replace("path", "cv = 1\npath"),
+            "datasets.a.cv",
+            "the number 1",
+            re.compile("at least 2"),
+        ),
         ("baseline = 'sw'\n" + MINIMAL, "baseline", "sw", "SW"),
-        (MINIMAL.replace('"sw"', '"slidingwindow"'), "systems.SW", "slidingwindow", "sliding-window"),
+        (
+            MINIMAL.replace('"sw"', '"slidingwindow"'),
+            "systems.SW",
+            "slidingwindow",
+            "sliding-window",
+        ),
         (MINIMAL.replace('"sw"', "true"), "systems.SW", "true", re.compile("a solver, a file")),
         (MINIMAL.replace('"sw"', '{b = "sw"}'), "systems.SW.b", "b", "a, default"),
         ("[datasets.a]\npath = 'x'\n", "systems", "nothing", re.compile(r"a table \[systems\]")),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_key_is_named_with_what_belongs_there(write, text, field, found, expected):
     path = write(text)
     with raises(DataError, source=path, field=field, found=found, expected=expected):

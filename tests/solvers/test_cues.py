@@ -36,9 +36,15 @@ def test_negations_are_words_of_their_own():
 
 
 def test_verbatim_overlap_counts_the_longest_run_of_words():
-    assert cue(VerbatimOverlap(), "an old red fox", "fox red old", "slept, in the garden!", "a cat", "") == [
-        3, 1, 4, 0, 0,
-    ]  # fmt: skip
+    assert cue(
+        VerbatimOverlap(), "an old red fox", "fox red old", "slept, in the garden!", "a cat", ""
+    ) == [
+        3,
+        1,
+        4,
+        0,
+        0,
+    ]
 
 
 def test_evidence_is_the_passage():

@@ -73,7 +73,8 @@ def test_jieba_is_imported_on_use_without_a_word_or_a_file(tmp_path):
     pytest.importorskip("jieba", reason=REASON)
     code = (
         "import sys, classic_rc; from classic_rc.text import get_analyzer; analyzer = "
-        "get_analyzer('jieba');assert 'jieba' not in sys.modules; print(analyzer.analyze('我去北京大学'))"
+        "get_analyzer('jieba');assert 'jieba' not in sys.modules; "
+        "print(analyzer.analyze('我去北京大学'))"
     )
     environment = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONIOENCODING": "utf-8"}
     done = subprocess.run(

@@ -164,9 +164,10 @@ def test_stop_flags_follow_case_and_stem():
     assert not flags["foxes"]
 
 
-WORDS = "The|a|fox|foxes,|(fox)|don't|U.S.|3.5|_|!|e\u0301t\u00e9|猫と犬|half past three|\n|\u00a0x|two  blanks".split(
-    "|"
-)
+WORDS = (
+    "The|a|fox|foxes,|(fox)|don't|U.S.|3.5|_|!|e\u0301t\u00e9|猫と犬|half past three|\n|\u00a0x|"
+    "two  blanks"
+).split("|")
 TEXT = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join) | st.text(max_size=12)
 
 

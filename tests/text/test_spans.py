@@ -15,7 +15,10 @@ from classic_rc.text.spans import SpanCandidates, SpanGenerator
 from classic_rc.text.tokenizers import WordTokenizer
 from tests.errors import raises
 
-WORDS = "the|of|The|He|Fox|Hen|Fox's|fox|ran|it's|don't|$3.50|8%|3|e\u0301te\u0301's|.|,|\"|\n\n|and|U.S.|May"
+WORDS = (
+    "the|of|The|He|Fox|Hen|Fox's|fox|ran|it's|don't|$3.50|8%|3|e\u0301te\u0301's|"
+    '.|,|"|\n\n|and|U.S.|May'
+)
 PROSE = st.lists(st.sampled_from(WORDS.split("|"))).map(" ".join)
 
 

@@ -38,7 +38,9 @@ SUFFIXES = (
 BEGINNINGS = [
     "".join(letters) for n in range(5) for letters in itertools.product("aybtx", repeat=n)
 ]
-IRREGULAR = "sky skies dying lying tying news inning innings outings cannings howe proceed exceed succeed".split()
+IRREGULAR = (
+    "sky skies dying lying tying news inning innings outings cannings howe proceed exceed succeed"
+).split()
 
 
 def test_porter_is_that_of_nltk():

@@ -298,7 +298,8 @@ def mark_cue(text: str, family: Family, value: str) -> str:
     if found is None:
         return text[:_SHOWN_TEXT]
     start = max(found.start() - _SHOWN_TEXT // 2, 0)
-    marked = f"{text[start : found.start()]}[[{found[0]}]]{text[found.end() : found.end() + _SHOWN_TEXT // 2]}"
+    after = text[found.end() : found.end() + _SHOWN_TEXT // 2]
+    marked = f"{text[start : found.start()]}[[{found[0]}]]{after}"
     return f"…{marked}" if start else marked
 
 

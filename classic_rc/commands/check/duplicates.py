@@ -43,18 +43,44 @@ from classic_rc.text.squad import normalise_squad_answer
 _E, _W, _N = Severity.ERROR, Severity.WARNING, Severity.NOTE
 
 DUPLICATE_KINDS = (
-    Kind("question-in-train", _E, "questions that are in the training data", "their answers can be looked up"),
+    Kind(
+        "question-in-train",
+        _E,
+        "questions that are in the training data",
+        "their answers can be looked up",
+    ),
     Kind("question-repeated", _W, "questions repeated about a passage", "counted more than once"),
     Kind("question-reused", _W, "questions reused with the same options", "answers may carry over"),
-    Kind("question-nearly-repeated", _W, "near copies of another question", "answers may carry over"),
-    Kind("question-nearly-in-train", _W, "near copies of training questions", "their answers may be looked up"),
-    Kind("passage-repeated", _W, "passages with the text of another one", "folds and splits may separate them"),
-    Kind("passage-nearly-repeated", _W, "near copies of another passage", "splits may separate them"),
-    Kind("passage-in-train", _W, "passages that are in the training data", "seen in training, then tested on"),
-    Kind("passage-nearly-in-train", _W, "near copies of training passages", "nearly seen in training"),
+    Kind(
+        "question-nearly-repeated", _W, "near copies of another question", "answers may carry over"
+    ),
+    Kind(
+        "question-nearly-in-train",
+        _W,
+        "near copies of training questions",
+        "their answers may be looked up",
+    ),
+    Kind(
+        "passage-repeated",
+        _W,
+        "passages with the text of another one",
+        "folds and splits may separate them",
+    ),
+    Kind(
+        "passage-nearly-repeated", _W, "near copies of another passage", "splits may separate them"
+    ),
+    Kind(
+        "passage-in-train",
+        _W,
+        "passages that are in the training data",
+        "seen in training, then tested on",
+    ),
+    Kind(
+        "passage-nearly-in-train", _W, "near copies of training passages", "nearly seen in training"
+    ),
     Kind("options-repeated", _N, "options of another question", "they may suggest the answer"),
     Kind("options-in-train", _N, "options of a training question", "they may suggest the answer"),
-)  # fmt: skip
+)
 """The kinds of duplicates, the most severe first. Repetitions are counted from the second time
 on. Texts are equal if they differ only in case, white space and punctuation; options, if they
 differ only in case, white space and the punctuation at their end. Near copies are not equal.

@@ -38,26 +38,70 @@ _E, _W, _N = Severity.ERROR, Severity.WARNING, Severity.NOTE
 
 _OWN_KINDS = (
     Kind("no-right-option", _E, "single choice without a right option", "no answer can score"),
-    Kind("gold-differs", _E, "questions repeated with different gold", "one of the two must be wrong"),
-    Kind("option-both", _E, "questions with an option both right and wrong", "gold contradicts itself"),
-    Kind("one-answer", _E, "questions that one answer, everywhere the same, solves", "no reading is needed"),
-    Kind("shifted-cells", _E, "questions whose last option looks like gold", "cells are in the wrong columns"),
-    Kind("gold-not-candidate", _W, "questions whose gold is not a candidate", "no candidate can score"),
-    Kind("gold-not-in-passage", _W, "questions whose gold is not in the passage", "no span gets full credit"),
-    Kind("mojibake", _W, "questions with wrongly decoded text (é as Ã©)", "damaged words match nothing"),
-    Kind("lost-character", _W, "questions with lost characters (U+FFFD)", "damaged words match nothing"),
+    Kind(
+        "gold-differs", _E, "questions repeated with different gold", "one of the two must be wrong"
+    ),
+    Kind(
+        "option-both",
+        _E,
+        "questions with an option both right and wrong",
+        "gold contradicts itself",
+    ),
+    Kind(
+        "one-answer",
+        _E,
+        "questions that one answer, everywhere the same, solves",
+        "no reading is needed",
+    ),
+    Kind(
+        "shifted-cells",
+        _E,
+        "questions whose last option looks like gold",
+        "cells are in the wrong columns",
+    ),
+    Kind(
+        "gold-not-candidate",
+        _W,
+        "questions whose gold is not a candidate",
+        "no candidate can score",
+    ),
+    Kind(
+        "gold-not-in-passage",
+        _W,
+        "questions whose gold is not in the passage",
+        "no span gets full credit",
+    ),
+    Kind(
+        "mojibake",
+        _W,
+        "questions with wrongly decoded text (é as Ã©)",
+        "damaged words match nothing",
+    ),
+    Kind(
+        "lost-character",
+        _W,
+        "questions with lost characters (U+FFFD)",
+        "damaged words match nothing",
+    ),
     Kind("control-character", _W, "questions with control characters", "they split or join words"),
-    Kind("html-entity", _W, "questions with HTML entities (such as amp)", "they become words of their own"),
+    Kind(
+        "html-entity",
+        _W,
+        "questions with HTML entities (such as amp)",
+        "they become words of their own",
+    ),
     Kind("empty-passage", _W, "questions about an empty passage", "nothing to comprehend"),
     Kind("empty-question", _W, "empty questions", "nothing to answer"),
     Kind("empty-option", _W, "questions with an empty option", "recognisable without reading"),
-    Kind("equal-options", _W, "questions with equal options", "fewer choices than there seem to be"),
+    Kind(
+        "equal-options", _W, "questions with equal options", "fewer choices than there seem to be"
+    ),
     Kind("one-option", _W, "questions with fewer than two options", "nothing to choose between"),
     Kind("gold-hidden", _N, "questions whose gold is hidden", "left out of checks that need gold"),
     Kind("none-right", _N, "multiple answers, none of them right", "recall is 1 by convention"),
     Kind("all-right", _N, "questions whose options are all right", "no wrong choice to make"),
     Kind("several-right", _N, "single choice, several right options", "chance is above 1/k"),
-)  # fmt: skip
+)
 
 KINDS: Mapping[str, Kind] = {
     kind.name: kind

@@ -22,7 +22,8 @@ set -euo pipefail
 apt-get update
 apt-get install -y --no-install-recommends python3 python3-venv bubblewrap
 python=python3
-if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then  # Ubuntu 22.04 offers 3.11 too
+if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then  \
+# Ubuntu 22.04 offers 3.11 too
     apt-get install -y --no-install-recommends python3.11 python3.11-venv
     python=python3.11
 fi
@@ -30,7 +31,8 @@ fi
 /opt/grader/bin/python -m pip install REQUIRED
 """
 _RUN = """#!/usr/bin/env bash
-# Gradescope runs this for each submission, as root. results/results.json is written whatever was submitted.
+# Gradescope runs this for each submission, as root. results/results.json is \
+written whatever was submitted.
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 [ -d "$root/private" ] && root=$(dirname "$root")
 own=$root/source/private
@@ -40,12 +42,15 @@ mkdir -p "$root/results"
 chmod -R go-rwx "$root/source" "$root/submission" "$root/results" "${BASH_SOURCE[0]}"
 chmod -R go-rwx "$root/submission_metadata.json" 2> /dev/null
 rm -f "$root/results/results.json"
-cd "$own" && PYTHONPATH=$own PYTHONDONTWRITEBYTECODE=1 "$python" -m classic_rc grade "$root/submission" --one \\
-    --unsafe --quiet --assignment "$own/assignment.json" --timeout SECONDS --gradescope "$root/results" OPTIONS \\
+cd "$own" && PYTHONPATH=$own PYTHONDONTWRITEBYTECODE=1 "$python" \
+-m classic_rc grade "$root/submission" --one \\
+    --unsafe --quiet --assignment "$own/assignment.json" --timeout SECONDS \
+--gradescope "$root/results" OPTIONS \\
     2> "$own/errors.txt"
 if [ ! -s "$root/results/results.json" ]; then
     cat "$own/errors.txt"
-    echo '{"score": 0, "output": "This submission could not be graded.", "stdout_visibility": "hidden"}' \\
+    echo '{"score": 0, "output": "This submission could not be graded.", \
+"stdout_visibility": "hidden"}' \\
         > "$root/results/results.json"
 fi
 exit 0

@@ -37,7 +37,8 @@ _FIND_OPEN = """
 import json, os, sys
 needed, closed = json.load(sys.stdin)
 reached = [place for place in closed if os.access(place, os.R_OK) or os.access(place, os.W_OK)]
-folders = {os.path.dirname(place) for place in closed if place not in reached}  # It could put its own there.
+# It could put its own there.
+folders = {os.path.dirname(place) for place in closed if place not in reached}
 reached += sorted(folder for folder in folders if os.access(folder, os.W_OK))
 json.dump([[place for place in needed if not os.access(place, os.R_OK)], reached], sys.stdout)
 """

@@ -57,7 +57,8 @@ def make_dataset(rows):
         passage = passages.setdefault(row["passage_id"], Passage(row["passage_id"], row["passage"]))
         candidates = tuple(Candidate(text) for text in row["candidates"])
         gold = None if row.get("gold") is None else frozenset(row["gold"])
-        questions.append(Question(row["id"], passage, row["question"], candidates, gold, Task(row["task"])))
+        task = Task(row["task"])
+        questions.append(Question(row["id"], passage, row["question"], candidates, gold, task))
     return Dataset(questions, "questions")
 """
 _BASE = '''

@@ -7,10 +7,17 @@ from typing import Any
 
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 
-_NAMES = "Ada Ben Cleo Dan Esra Finn Gita Hugo Iris Juan Kofi Lena Mia Noor Otto Pia Quinn Rosa Sami Tess".split()
-_THINGS = "lamp drum kite ladder mirror basket globe clock violin tent scarf teapot puzzle wagon map".split()
+_NAMES = (
+    "Ada Ben Cleo Dan Esra Finn Gita Hugo Iris Juan Kofi Lena Mia Noor Otto Pia Quinn Rosa Sami "
+    "Tess"
+).split()
+_THINGS = (
+    "lamp drum kite ladder mirror basket globe clock violin tent scarf teapot puzzle wagon map"
+).split()
 _KINDS = "old red broken tiny heavy green wooden striped silver borrowed".split()
-_PLACES = "river market tower garden station bakery harbour library theatre museum stable orchard bridge".split()
+_PLACES = (
+    "river market tower garden station bakery harbour library theatre museum stable orchard bridge"
+).split()
 _TIMES = (
     "before noon",
     "at night",

@@ -243,10 +243,12 @@ def _readme(line: str, versions: Sequence[str]) -> str:
 {line}
 ```
 
-Run it in this folder. `sha256sum -c {SUMS}` then says whether the table, and everything it is made of, is the same.
+Run it in this folder. `sha256sum -c {SUMS}` then says whether the table, and everything it is \
+made of, is the same.
 
 * `{SUITE}`: the data, the systems and the settings.
-* `predictions/`: the answer of every system to every question, the first of several best ones; null where a system
+* `predictions/`: the answer of every system to every question, the first of several best ones; \
+null where a system
   has no single answer, as an expectation over random draws has none.
 * `systems/` and `data/`: the files that the suite reads, if there are any.
 

@@ -29,12 +29,16 @@ QUESTION_TYPES = {
     "negated": r"\b(?:not|never|false|untrue|incorrect|wrong|except|least)\b|n['’]t\b",
     "title": r"\b(?:title|headline)\b",
     "main idea": (
-        r"\b(?:main(?:ly)?|mostly) (?:idea|about|purpose|point|topic|subject|tells?|talks?|discuss\w*)"
-        r"|\bpurpose\b|\bmainly\b|\bmain\b|\btopic\b|\b(?:passage|text|story|article) (?:is )?about\b"
+        r"\b(?:main(?:ly)?|mostly) (?:idea|about|purpose|point|topic|subject"
+        r"|tells?|talks?|discuss\w*)"
+        r"|\bpurpose\b|\bmainly\b|\bmain\b|\btopic\b"
+        r"|\b(?:passage|text|story|article) (?:is )?about\b"
     ),
     "which is true": r"\b(?:true|correct|right|following)\b",
     "cloze": r"_|[^?？\"”' ] *$",
-    "inference": r"\b(?:infer\w*|impl(?:y|ies|ied)|conclu\w+|suggest\w*|probably|likely|learn|know from)\b",
+    "inference": (
+        r"\b(?:infer\w*|impl(?:y|ies|ied)|conclu\w+|suggest\w*|probably|likely|learn|know from)\b"
+    ),
     "who": r"\bwho(?:m|se)?\b",
     "when": r"\bwhen\b|\bwhat (?:time|day|year|date)\b",
     "where": r"\bwhere\b|\b(?:what|which) (?:place|city|country)\b",
@@ -95,7 +99,8 @@ FACTS = (*SURFACE, *POSITION)
 
 _ABOVE = re.compile(r"\b(?:of the above|both|none of|all of the|neither)\b", re.IGNORECASE)
 _NOT_MENTIONED = re.compile(
-    r"\bnot (?:mentioned|given|known|stated|enough|sure)\b|\bunknown\b|\bdo(?:es)?n['’]t (?:know|say)\b",
+    r"\bnot (?:mentioned|given|known|stated|enough|sure)\b|\bunknown\b"
+    r"|\bdo(?:es)?n['’]t (?:know|say)\b",
     re.IGNORECASE,
 )
 _DIGIT = re.compile(r"\d")

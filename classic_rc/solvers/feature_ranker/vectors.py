@@ -76,7 +76,9 @@ class CountVectors:
         A word within six words of another one, in the same passage, counts 1/distance. The matrix
         of
 
-        .. math:: \max\left(0, \ln \frac{n_{wc}}{n_w} - \ln \frac{n_c^{0.75}}{\sum_c n_c^{0.75}}\right)
+        .. math::
+
+            \max\left(0, \ln \frac{n_{wc}}{n_w} - \ln \frac{n_c^{0.75}}{\sum_c n_c^{0.75}}\right)
 
         (positive pointwise mutual information with smoothed contexts, Levy, Goldberg and Dagan
         2015, section 3) of the 20,000 most frequent words that occur three times or more is reduced

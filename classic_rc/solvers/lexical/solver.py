@@ -84,7 +84,10 @@ class LexicalMatcher(Solver):
     r"""The strong lexical matcher: a weighted sum of windows, word distance, bag of words and best
     sentences.
 
-    .. math:: w_1 \sum_{n=2}^{29} \max_j \sum_{i=j}^{j+n-1} m_i - w_2\,d + w_3 \sum_i m_i + w_4 \max_{s \ne t}
+    .. math::
+
+        w_1 \sum_{n=2}^{29} \max_j \sum_{i=j}^{j+n-1} m_i - w_2\,d + w_3 \sum_i m_i + w_4 \max_{s
+        \ne t}
         \left(\sum_{i \in s} m_i + \sum_{i \in t} m_i\right)
 
     For a passage token i that is a word of the question or the candidate, :math:`m_i = \ln(1 + 1 /

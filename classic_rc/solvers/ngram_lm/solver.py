@@ -245,7 +245,10 @@ class NGramLM(Solver):
     r"""The log-probability of the query with the candidate in it, from a modified Kneser-Ney n-gram
     model.
 
-    .. math:: s = \sum_i \ln\left((1 - \lambda)\, p_n(w_i \mid w_{i-n+1} \ldots w_{i-1}) + \lambda\, p_P(w_i)\right)
+    .. math::
+
+        s = \sum_i \ln\left((1 - \lambda)\, p_n(w_i \mid w_{i-n+1} \ldots w_{i-1}) + \lambda\,
+        p_P(w_i)\right)
 
     The sum is over the words of the query and its END. :math:`p_n` is the model's probability
     (:func:`~classic_rc.kernels.kneser_ney.kneser_ney`), and :math:`p_P`, the cache, is a word's

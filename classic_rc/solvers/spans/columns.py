@@ -44,16 +44,26 @@ _RARE = tuple(f"question word {k + 1}" for k in range(N_RARE))
 
 TOKEN_TEMPLATES: Mapping[str, Sequence[tuple[str, ...]]] = {
     "classes": (
-        ("wh", "class"), ("wh", "outside class"), ("outside class", "class"), ("wh", "outside class", "class"),
-        ("wh", "shape"), ("auxiliary", "wh", "class"), ("farther class", "outside class"),
+        ("wh", "class"),
+        ("wh", "outside class"),
+        ("outside class", "class"),
+        ("wh", "outside class", "class"),
+        ("wh", "shape"),
+        ("auxiliary", "wh", "class"),
+        ("farther class", "outside class"),
     ),
     "question-words": (
-        ("wh", "is question word"), ("is question word", "outside is question word"),
+        ("wh", "is question word"),
+        ("is question word", "outside is question word"),
         ("wh", "outside is question word"),
     ),
     "head": (
-        ("head", "class"), ("head", "shape"), ("head", "outside class"), ("outside is head", "class"),
-        ("outside is head", "wh"), ("is head", "wh"),
+        ("head", "class"),
+        ("head", "shape"),
+        ("head", "outside class"),
+        ("outside is head", "class"),
+        ("outside is head", "wh"),
+        ("is head", "wh"),
     ),
     "words": (("word",), ("outside word",), ("wh", "word"), ("wh", "outside word")),
     "head-words": (("head", "word"), ("head", "outside word")),
@@ -64,39 +74,57 @@ TOKEN_TEMPLATES: Mapping[str, Sequence[tuple[str, ...]]] = {
         for others in ((), ("wh",), (f"{side} step",), (f"{side} step", "wh"))
     ),
     "near": (
-        ("near share",), ("near share", "wh"), ("near share", "class"), ("near share", "outside class"),
+        ("near share",),
+        ("near share", "wh"),
+        ("near share", "class"),
+        ("near share", "outside class"),
     ),
     "paths": tuple(
         (f"{side} path", *others)
         for side in ("left", "right")
         for others in ((f"{side} step",), ("wh",), ("head",))
     ),
-    "verb": (("verb side",), ("verb side", "wh"), ("verb side", "auxiliary", "wh"), ("verb side", "is best", "wh")),
-}  # fmt: skip
+    "verb": (
+        ("verb side",),
+        ("verb side", "wh"),
+        ("verb side", "auxiliary", "wh"),
+        ("verb side", "is best", "wh"),
+    ),
+}
 """The features of a first or last token, by group: the attributes that are combined."""
 
 SENTENCE_TEMPLATES: Mapping[str, Sequence[tuple[str, ...]]] = {
     "sentence": (
-        ("share",), ("rank",), ("share", "rank"), ("rank", "neighbours' share"), ("rank", "wh"),
+        ("share",),
+        ("rank",),
+        ("share", "rank"),
+        ("rank", "neighbours' share"),
+        ("rank", "wh"),
     ),
-}  # fmt: skip
+}
 """The features of a sentence; a span counts as in the sentence of its first token."""
 
 SPAN_TEMPLATES: Mapping[str, Sequence[tuple[str, ...]]] = {
     "length": (("length",), ("length", "wh"), ("length", "head")),
     "sequence": (("sequence",), ("sequence", "wh"), ("sequence", "head")),
     "borders": (
-        ("left class", "first class", "last class", "right class"), ("left class", "right class", "wh"),
-        ("name goes on",), ("name goes on", "wh"),
+        ("left class", "first class", "last class", "right class"),
+        ("left class", "right class", "wh"),
+        ("name goes on",),
+        ("name goes on", "wh"),
     ),
     "shapes": (("first shape", "last shape", "wh"),),
     "inside": (("inside",), ("inside", "length"), ("inside", "rank"), ("inside", "wh")),
     "around": (
-        ("around",), ("around", "wh"), ("around", "length"), ("around", "inside"), ("outside",),
+        ("around",),
+        ("around", "wh"),
+        ("around", "length"),
+        ("around", "inside"),
+        ("outside",),
         ("outside", "rank"),
     ),
     "distances": (("first's left distance", "last's right distance"),),
-}  # fmt: skip
+}
 """The features of a span, by group."""
 
 GROUPS = (*TOKEN_TEMPLATES, *SENTENCE_TEMPLATES, *SPAN_TEMPLATES)
@@ -219,8 +247,9 @@ class ColumnMaker:
     def parts(self, block: Block) -> Iterator[Part]:
         """Yield the parts of :class:`Columns`."""
         for name, offset, places, first_column in (
-            ("first token", -1, block.first, 0), ("last token", 1, block.last, 1 << BITS),
-        ):  # fmt: skip
+            ("first token", -1, block.first, 0),
+            ("last token", 1, block.last, 1 << BITS),
+        ):
             own, row_of = _distinct(places, len(block.tokens))
             yield Part(
                 name,

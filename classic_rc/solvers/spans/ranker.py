@@ -457,8 +457,11 @@ def loss_gradient(
     question = np.repeat(np.arange(len(starts)), np.diff(offsets))
     powers = np.exp(scores - np.maximum.reduceat(scores, starts)[question])
     gradient = powers / np.add.reduceat(powers, starts)[question]
-    groups = [(start, own, len(of_question)) for start, of_question in zip(starts.tolist(), right, strict=True)
-              for own in of_question]  # fmt: skip
+    groups = [
+        (start, own, len(of_question))
+        for start, of_question in zip(starts.tolist(), right, strict=True)
+        for own in of_question
+    ]
     places = np.concatenate([start + np.array(own) for start, own, _ in groups])
     lengths = np.array([len(own) for _, own, _ in groups])
     shares = np.repeat([1 / n for _, _, n in groups], lengths)

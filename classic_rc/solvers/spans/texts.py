@@ -62,10 +62,16 @@ _MARKS = {
 _SUFFIXES = tuple(
     (tuple(endings.split()), name)
     for endings, name in (
-        ("ly", "-ly"), ("ing", "-ing"), ("ed", "-ed"), ("tion sion ment ness ity ance ence ism ship", "-tion"),
-        ("er or ist ian", "-er"), ("al ous ive ic ful able ible less ary", "-al"), ("est", "-est"), ("s", "-s"),
+        ("ly", "-ly"),
+        ("ing", "-ing"),
+        ("ed", "-ed"),
+        ("tion sion ment ness ity ance ence ism ship", "-tion"),
+        ("er or ist ian", "-er"),
+        ("al ous ive ic ful able ible less ary", "-al"),
+        ("est", "-est"),
+        ("s", "-s"),
     )
-)  # fmt: skip
+)
 
 
 def word_class(token: str) -> str:
@@ -276,8 +282,10 @@ class ReadQuestion(NamedTuple):
             lexicon.code(classes[auxiliary]) if auxiliary < len(words) else 0,
             0 if verb < 0 else code_of(porter_stem(words[verb])),
             max(place, 0),
-            codes, places, weights,
-        )  # fmt: skip
+            codes,
+            places,
+            weights,
+        )
 
 
 _AUXILIARIES = frozenset({"be", "have", "do", "modal"})

@@ -14,9 +14,13 @@ PASSAGE = (
     "around it."
 )
 ROW = {
-    "id": "q1", "passage_id": "p1", "passage": PASSAGE, "gold": 0,
-    "question": "What did Nora plant behind the mill?", "candidates": ["beans", "apples", "a fence"],
-}  # fmt: skip
+    "id": "q1",
+    "passage_id": "p1",
+    "passage": PASSAGE,
+    "gold": 0,
+    "question": "What did Nora plant behind the mill?",
+    "candidates": ["beans", "apples", "a fence"],
+}
 COPY = {
     **ROW,
     "id": "t1",

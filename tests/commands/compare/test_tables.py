@@ -67,15 +67,19 @@ def test_values():
         ["a|b_%", "50.00 [45.0, 55.0]", "–", "–"],
     ]
     assert systems.notes == [
-        MADE.resampling.note, "chance: random scores 25.00, in expectation; relative gain: gain / chance",
-    ]  # fmt: skip
+        MADE.resampling.note,
+        "chance: random scores 25.00, in expectation; relative gain: gain / chance",
+    ]
     assert systems.signatures == {"sw+d": "sw+d|n:4", "a|b_%": "x|n:4"}
     assert texts(pairs) == [
         ["sw+d", "a|b_%", "+10.00 [-1.0, +20.0]", "0.0321", "0.0642", "1,234", "5", "6"]
     ]
     assert texts(regions) == [
-        ["yes", "yes", "2", "50.0"], ["yes", "–", "1", "25.0"], ["–", "yes", "0", "0.0"], ["–", "–", "1", "25.0"],
-    ]  # fmt: skip
+        ["yes", "yes", "2", "50.0"],
+        ["yes", "–", "1", "25.0"],
+        ["–", "yes", "0", "0.0"],
+        ["–", "–", "1", "25.0"],
+    ]
     assert regions.notes == ["left out: random"]
 
 

@@ -53,7 +53,10 @@ from classic_rc.solvers import Solver
 
 class Plain(Solver):
     def score_candidates(self, questions):
-        return [[float(sum(w in q.passage.text for w in c.text.split())) for c in q.candidates] for q in questions]
+        return [
+            [float(sum(w in q.passage.text for w in c.text.split())) for c in q.candidates]
+            for q in questions
+        ]
 
 
 class Wrong(Plain):

@@ -300,7 +300,9 @@ import classic_rc
 
 class Mine(classic_rc.Solver):
     def score_candidates(self, questions):
-        return classic_rc.Scores.from_lists([self.score_one(q, c) for c in q.candidates] for q in questions)
+        return classic_rc.Scores.from_lists(
+            [self.score_one(q, c) for c in q.candidates] for q in questions
+        )
     def score_one(self, question, candidate):
         return {}
 """

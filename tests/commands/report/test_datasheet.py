@@ -149,7 +149,8 @@ def test_latex_is_one_page_by_itself(sheet, tmp_path):
 @pytest.mark.ci
 def test_latex_is_part_of_another_document(sheet, tmp_path):
     packages = r"\usepackage{booktabs,adjustbox,tabularx,multicol}"
-    outer = rf"\documentclass{{article}}{packages}\begin{{document}}Before.\input{{sheet}}After.\end{{document}}"
+    body = r"\begin{document}Before.\input{sheet}After.\end{document}"
+    outer = rf"\documentclass{{article}}{packages}{body}"
     compile_latex(tmp_path, render_datasheet(sheet, "latex"), outer=outer)
 
 

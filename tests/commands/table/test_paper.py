@@ -35,7 +35,9 @@ from classic_rc.results.record import run_record
 from classic_rc.tables import render
 from tests.errors import raises
 
-WORDS = "owl mouse barn river lamp stone cello train fence bean garden night rabbit hole bag uncle".split()
+WORDS = (
+    "owl mouse barn river lamp stone cello train fence bean garden night rabbit hole bag uncle"
+).split()
 SYSTEMS = [
     "random",
     "longest",

@@ -128,8 +128,24 @@ def test_distances_and_paths_lead_to_the_nearest_question_word_of_the_sentence()
 
 def _lexicon_of(made: Block) -> Lexicon:
     lexicon = Lexicon()
-    for text in ("name", "of", "determiner", "in", "year", ",", "'s", "-er", "-ed", "stop", "pronoun", "have",
-                 "number", "word", "dash", "-s"):  # fmt: skip
+    for text in (
+        "name",
+        "of",
+        "determiner",
+        "in",
+        "year",
+        ",",
+        "'s",
+        "-er",
+        "-ed",
+        "stop",
+        "pronoun",
+        "have",
+        "number",
+        "word",
+        "dash",
+        "-s",
+    ):
         lexicon.code(text)
     return lexicon
 

@@ -159,11 +159,9 @@ def check_artefacts(submission):
         raise CheckFailedError("ARTEFACTS must be a list, and an empty one if nothing was found")
     if {*map(str, claimed)} != found:
         wrong, missing = sorted({*map(str, claimed)} - found), len(found - {*map(str, claimed)})
-        raise CheckFailedError(
-            f"ARTEFACTS: {wrong or 'nothing'} is not found by check; {missing} that it finds are missing"[
-                :300
-            ]
-        )
+        found_by = f"{wrong or 'nothing'} is not found by check"
+        problem = f"ARTEFACTS: {found_by}; {missing} that it finds are missing"
+        raise CheckFailedError(problem[:300])
 
 
 def check_page(submission):
@@ -179,12 +177,14 @@ def check_page(submission):
         raise CheckFailedError(f"page.md does not mention {json.dumps(missing[:5])}"[:300])
 
 
-TEMPLATE = '''"""The floor and the artefacts of a dataset. The data and page.md are next to this file."""
+TEMPLATE = '''"""The floor and the artefacts of a dataset. The data and page.md are next to \
+this file."""
 
 DATA = "data.jsonl"
 
 COMMANDS = []
-"""How to get what follows, such as classic-rc run data.jsonl -s random -s longest -s sliding-window"""
+"""How to get what follows, such as classic-rc run data.jsonl -s random -s longest \
+-s sliding-window"""
 
 FLOOR = {}
 """Accuracies in percent by the names of solvers"""

@@ -145,7 +145,8 @@ def check_answers(submission):
 TEMPLATE = '''"""What leaks from leak.jsonl?"""
 
 CUE = "?"
-"""length, position, verbatim (whether the passage has the option's words), or the word that tells"""
+"""length, position, verbatim (whether the passage has the option's words), or the word \
+that tells"""
 
 
 def answer(passage, options):
