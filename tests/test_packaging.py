@@ -27,9 +27,12 @@ def installed() -> dict[str, set[Path]]:
         name: value.replace(",", " ").split()
         for name, value in SETUP["options.package_data"].items()
     }
-    folders = {name: ROOT.joinpath(*name.split(".")) for name in data}
+    every = [path.parent for path in PACKAGE.rglob("__init__.py")]
+    folders = {name: every if name == "*" else [ROOT.joinpath(*name.split("."))] for name in data}
     return {
-        f"{name}: {pattern}": {path for path in folders[name].glob(pattern) if path.is_file()}
+        f"{name}: {pattern}": {
+            path for folder in folders[name] for path in folder.glob(pattern) if path.is_file()
+        }
         for name, patterns in data.items()
         for pattern in patterns
     }

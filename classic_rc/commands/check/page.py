@@ -10,49 +10,20 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from classic_rc._version import __version__
 from classic_rc.commands.check.audit import CheckReport
 from classic_rc.commands.check.cues import Cue, Kind, phrase
 from classic_rc.commands.check.duplicates import DuplicateFinding, DuplicatePair
-from classic_rc.commands.check.integrity import Finding, Severity
+from classic_rc.commands.check.integrity import Finding
 from classic_rc.commands.check.tables import cue_table, header_table, scores_without_table
-from classic_rc.commands.check.without_copies import ScoreWithout, copied_questions
+from classic_rc.commands.check.without_copies import ScoreWithout
 from classic_rc.reports.html import escape_html, fill_template, safe_markup
 from classic_rc.results.evaluation import dataset_title
 
 _SHOWN_PAIRS = 5
 _DIFF_LETTERS = 240
-
-
-class Tile(NamedTuple):
-    """A number at the top of the page, with a link to its section."""
-
-    section: str
-    number: str
-    name: str
-    is_bad: bool
-
-
-def audit_tiles(check: CheckReport) -> list[Tile]:
-    """Return the numbers of findings that open the page."""
-    n_copies = int(copied_questions(check.dataset, check.findings).sum())
-    n_errors = sum(f.count for f in _defects(check) if f.kind.severity is Severity.ERROR)
-    counts = [(name, sum(cue.kind is kind for cue in check.cues)) for kind, name in _COUNTED]
-    return [
-        *(Tile("leaks", f"{n:,}", name, n > 0) for name, n in counts if check.n_features),
-        Tile(
-            "duplicates" if n_copies else "defects",
-            f"{n_copies:,}",
-            "copied questions",
-            n_copies > 0,
-        ),
-        Tile("defects", f"{n_errors:,}", "errors in the data", n_errors > 0),
-    ]
-
-
-_COUNTED = ((Kind.ARTIFACT, "artifacts"), (Kind.SHORTCUT, "shortcuts"))
 
 
 def findings_section(check: CheckReport, places: Mapping[str, str]) -> dict[str, Any]:
@@ -153,11 +124,12 @@ def defects_section(check: CheckReport) -> list[dict[str, Any]]:
     return [
         finding.to_dict()
         | {"places": [*map(_without_folder, finding.places)] or list(finding.examples)}
-        for finding in _defects(check)
+        for finding in other_defects(check)
     ]
 
 
-def _defects(check: CheckReport) -> list[Any]:
+def other_defects(check: CheckReport) -> list[Any]:
+    """Return the findings that are no duplicates."""
     return [finding for finding in check.findings if not isinstance(finding, DuplicateFinding)]
 
 

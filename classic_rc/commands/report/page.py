@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 
 from classic_rc._version import __version__
 from classic_rc.commands.check.audit import CheckReport
-from classic_rc.commands.check.page import audit_tiles, check_part
-from classic_rc.commands.check.without_copies import ScoreWithout
+from classic_rc.commands.check.cues import Kind
+from classic_rc.commands.check.integrity import Severity
+from classic_rc.commands.check.page import check_part, other_defects
+from classic_rc.commands.check.without_copies import ScoreWithout, copied_questions
 from classic_rc.commands.report.datasheet import (
     Datasheet,
     count_tables,
@@ -335,3 +337,32 @@ def overview_drawing(evaluation: Evaluation) -> dict[str, Any]:
         rows.append((row.name, round(_WIDTH * value, 2), bounds, format_percent(value, 1)))
     has_intervals = any(bounds is not None for _, _, bounds, _ in rows)
     return {"metric": metric.label, "rows": rows, "chance": chance, "has_intervals": has_intervals}
+
+
+_COUNTED = ((Kind.ARTIFACT, "artifacts"), (Kind.SHORTCUT, "shortcuts"))
+
+
+class Tile(NamedTuple):
+    """A number at the top of the page, with a link to its section."""
+
+    section: str
+    number: str
+    name: str
+    is_bad: bool
+
+
+def audit_tiles(check: CheckReport) -> list[Tile]:
+    """Return the numbers of findings that open the page."""
+    n_copies = int(copied_questions(check.dataset, check.findings).sum())
+    n_errors = sum(f.count for f in other_defects(check) if f.kind.severity is Severity.ERROR)
+    counts = [(name, sum(cue.kind is kind for cue in check.cues)) for kind, name in _COUNTED]
+    return [
+        *(Tile("leaks", f"{n:,}", name, n > 0) for name, n in counts if check.n_features),
+        Tile(
+            "duplicates" if n_copies else "defects",
+            f"{n_copies:,}",
+            "copied questions",
+            n_copies > 0,
+        ),
+        Tile("defects", f"{n_errors:,}", "errors in the data", n_errors > 0),
+    ]

@@ -13,14 +13,10 @@ import classic_rc
 from classic_rc import evaluate
 from classic_rc.commands.check import check_dataset
 from classic_rc.commands.check.audit import CheckReport
-from classic_rc.commands.check.page import (
-    audit_tiles,
-    defects_section,
-    duplicates_section,
-    findings_section,
-)
+from classic_rc.commands.check.page import defects_section, duplicates_section, findings_section
 from classic_rc.commands.report.page import (
     PageContent,
+    audit_tiles,
     default_breakdown_keys,
     overview_drawing,
     page_html,
