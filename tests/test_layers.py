@@ -404,6 +404,12 @@ PLANTED = [
     ("running.bad", "from classic_rc.cli.main import main"),
     ("cli.bad", "from classic_rc.solvers.base import _helper"),
     ("helpers", "from classic_rc.errors import UsageError"),
+    ("commands.table.bad", "from classic_rc.commands.floor import floor_page"),
+    ("commands.table.bad", "def f():\n    from ..check.audit import check_dataset"),
+    ("commands.fit", "PAGES = {'one': 'classic_rc.commands.report.page:page_html'}"),
+    ("results.bad", "from classic_rc.commands.check import check_dataset"),
+    ("cli.options", "from classic_rc.commands.run import command"),
+    ("commands.list", "from classic_rc.cli.main import main"),
 ]
 
 
@@ -420,6 +426,10 @@ ALLOWED = [
     ("formats.good", "'classic_rc.solvers. The words of a docstring are not an import'"),
     ("formats.good", "from classic_rc._version import __version__"),
     ("__main__", "from classic_rc.cli.main import main"),
+    ("commands.report.good", "from classic_rc.commands.check import check_dataset"),
+    ("commands.table.good", "from classic_rc.commands.table.paper import make_paper_table"),
+    ("commands.list", "from classic_rc.cli.registry import COMMANDS"),
+    ("cli.registry", "COMMANDS = {'run': 'classic_rc.commands.run.command'}"),
 ]
 
 
