@@ -20,7 +20,8 @@ needs_fork = pytest.mark.skipif(sys.platform != "linux", reason="only Linux fork
 RUN = """
 import os
 import classic_rc
-from classic_rc.running import evaluate, fitted_system
+from classic_rc import evaluate
+from classic_rc.running import fitted_system
 from classic_rc.questions import Task
 from classic_rc.testing import synthetic_dataset
 

@@ -190,7 +190,11 @@ OFFICIAL = [
     ("record/record_explorer_123.json", "sw+d", "record", ["--ties", "first"], []),
     ("record/superglue_format_example.jsonl", "sw+d", "superglue", ["--ties", "first"], []),
     pytest.param(
-        *("race/RACE-train-dev.tar.gz", "longest", "race", ["--ties", "first"], ["--split", "dev"]),
+        "race/RACE-train-dev.tar.gz",
+        "longest",
+        "answers",
+        ["--ties", "first"],
+        ["--split", "dev"],
         marks=pytest.mark.ci,
     ),
     ("dream/dev.json", "sliding-window", "answers", ["--ties", "first"], []),

@@ -153,7 +153,7 @@ def check_floor(submission):
 def check_artefacts(submission):
     words = ["classic-rc", "check", submission.DATA]
     checked = json.loads(with_data(submission, partial(run_again, submission, words)))
-    found = {cue["name"] for cue in checked["checks"][0]["cues"]}
+    found = {cue["name"] for cue in checked["checks"][0]["findings"]}
     claimed = submission.ARTEFACTS
     if not isinstance(claimed, list):
         raise CheckFailedError("ARTEFACTS must be a list, and an empty one if nothing was found")

@@ -21,9 +21,8 @@ def word_distance(passage, question, candidate, stop_words):
     away.
     """
     questions = {word for word in question if word in passage and word not in stop_words}
-    answers = {word for word in candidate if word in passage and word not in stop_words} - set(
-        question
-    )
+    answers = {word for word in candidate if word in passage and word not in stop_words}
+    answers = answers - set(question)
     if not questions or not answers:
         return 1.0
     places = [i for i, word in enumerate(passage) if word in answers]
