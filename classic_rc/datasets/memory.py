@@ -4,7 +4,6 @@ joined datasets.
 
 from __future__ import annotations
 
-import math
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,6 +26,7 @@ from classic_rc.datasets.proposal import unknown_rows_error
 from classic_rc.datasets.rows import is_own_row, parse_task, read_questions
 from classic_rc.errors import DataError, MissingPackageError, UsageError
 from classic_rc.io.json import Node, describe_value
+from classic_rc.io.values import plain_value, read_columns
 from classic_rc.questions import Dataset, Passage, Question, ReadingLog, Task
 
 _BATCH = 1000  # rows that are Python objects at a time
@@ -105,7 +105,9 @@ def from_rows(
     name = name or table.name or "rows"
     roles = None if fields is None else parse_fields(fields)
     task_override = None if task is None else parse_task(task)
-    nodes = [_row_node(row, name, number) for number, row in enumerate(table.rows)]
+    nodes = list(
+        read_columns(_row_node(row, name, number) for number, row in enumerate(table.rows))
+    )
     if not nodes:
         raise DataError("no rows", source=name, expected="at least one row")
     options = Options(split=split, fields=roles, gold_as=gold_as, skip=check_skipped(skip))
@@ -239,8 +241,7 @@ def _rows_of_frame(frame: Any) -> list[dict[str, Any]]:
     if any(name is not None for name in frame.index.names):
         frame = frame.reset_index()
     _check_names(map(str, frame.columns))
-    present = frame.notna()
-    return list(frame.astype(object).where(present, None).to_dict("records"))
+    return list(frame.astype(object).to_dict("records"))
 
 
 def _check_names(names: Iterable[str]) -> None:
@@ -258,32 +259,19 @@ def _check_names(names: Iterable[str]) -> None:
 
 
 def _row_node(row: Any, source: str, number: int) -> Node:
-    if isinstance(row, Mapping):
-        return Node(
-            {str(key): _plain(value) for key, value in row.items()}, source, f"row {number}"
-        )
-    raise DataError(
-        "not a row",
-        source=source,
-        where=f"row {number}",
-        found=describe_value(row),
-        expected="a mapping",
-    )
-
-
-def _plain(value: Any) -> Any:
-    """Return a value with NumPy types as plain Python types, NaN (missing in pandas) as None,
-    dates as texts.
-    """
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if isinstance(value, float) and math.isnan(value):
-        return None
-    if isinstance(value, Mapping):
-        return {str(key): _plain(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(inner) for inner in value]
-    return str(value) if hasattr(value, "isoformat") else value
+    node = Node(row, source, f"row {number}")
+    if not isinstance(row, Mapping):
+        raise node.error("not a row", found=describe_value(row), expected="a mapping")
+    values = {}
+    for key, value in row.items():
+        try:
+            values[str(key)] = plain_value(value)
+        except TypeError as error:
+            expected = "texts, numbers, dates, true and false, or lists and objects of them"
+            raise node.error(
+                "unknown type of a value", field=str(key), found=str(error), expected=expected
+            ) from None
+    return node.with_value(values)
 
 
 # --------------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from classic_rc.errors import DataError
 from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node, describe_value, parse_json, table_rows
 from classic_rc.io.text import table_records
+from classic_rc.io.values import read_columns, read_nested
 from classic_rc.questions import Candidate, Dataset, Question
 
 # --------------------------------------------------------------------------------------------------
@@ -73,7 +74,7 @@ class JsonLinesReader(RowReader):
         """Return the records of the file; those of an object by id, or of one with other facts,
         are its rows.
         """
-        records = file.records(reading.guard)
+        records = read_columns(file.records(reading.guard))
         if not file.is_one_value or not isinstance(file.head, dict) or is_own_row(file.head):
             return records
         first = next(records, None)
@@ -161,7 +162,6 @@ def _candidate_value(candidate: Candidate) -> str | dict[str, Any]:
 # Tables.
 
 
-_JSON_LIST = re.compile(r"\[.*\]", re.DOTALL)
 _JSON_GOLD = re.compile(r'null|\[.*\]|".*"', re.DOTALL)
 _CANDIDATE_COLUMN = re.compile(r"candidate_([0-9]{1,6})")
 
@@ -229,7 +229,8 @@ def read_table(file: InputFile, reading: Reading) -> Iterator[Node]:
         else:
             file.blank_lines += 1
 
-    return table_rows(file.lines(), file.name, reading.guard, reading.at, count)
+    rows = table_rows(file.lines(), file.name, reading.guard, reading.at, count)
+    return read_columns(rows, are_cells=True)
 
 
 def _find_candidate_columns(columns: list[str], file: InputFile) -> list[str]:
@@ -263,13 +264,11 @@ def _parse_cells(node: Node, candidate_columns: list[str], fields: Mapping[str, 
         cell = row[column]
         if not cell.strip():
             row[column] = None
-        elif role == "candidates" and not own:
-            if _JSON_LIST.fullmatch(cell):
-                with suppress(DataError):  # Python's list, or options that labels or bars separate
-                    row[column] = _parse_json_cell(node, column)
+        elif not own and role in ("candidates", "gold"):
+            row[column] = read_nested(cell)
         elif role in ("candidates", "sentences", "meta"):
             row[column] = _parse_json_cell(node, column)
-        elif role == "gold" and (_JSON_GOLD if own else _JSON_LIST).fullmatch(cell):
+        elif role == "gold" and _JSON_GOLD.fullmatch(cell):
             with suppress(DataError):  # Text that only looks like JSON is the gold text.
                 row[column] = _parse_json_cell(node, column)
     if candidate_columns:

@@ -45,6 +45,7 @@ from classic_rc.encodings import (
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node, describe_value
+from classic_rc.io.values import find_lost_form, option_texts
 from classic_rc.questions import (
     PLACEHOLDER,
     Candidate,
@@ -262,10 +263,7 @@ def _read_row(
     gold_path, labels = fields.get("gold", ""), None
     if not is_own and (options := found.get(fields.get("candidates", ""))) is not None:
         columns = [column.strip() for column in fields["candidates"].split("+")]
-        options = list_options(options)
-        labels = (
-            find_labels(node, fields["candidates"], options) if isinstance(options, list) else None
-        )
+        options, labels = _read_options(node, fields["candidates"], options)
         if (
             gold_path in columns
             and len(columns) > 1
@@ -281,10 +279,7 @@ def _read_row(
     elif (
         is_own and isinstance(options := found.get("candidates"), list) and not _are_texts(options)
     ):
-        labels, found["candidates"] = (
-            find_labels(node, "candidates", options),
-            list_options(options),
-        )
+        found["candidates"], labels = _read_options(node, "candidates", options)
     lines = found.get(fields["passage"])
     if not is_own and isinstance(lines, list) and all(isinstance(line, str) for line in lines):
         found[fields["passage"]] = "\n".join(lines)  # a dialogue, sentences, or several columns
@@ -313,16 +308,14 @@ def _read_row(
     has_empty_gold = not is_own and bool(candidates) and gold == ""
     if isinstance(gold, list) and labels == list(map(str, gold)):
         labels = None  # they say which options are right
+    id = values.name(fields["id"]) if has("id") else None
+    _check_form(node, fields.get("id", ""), id)
     facts = _collect_meta(node, values, fields, used)
     if labels is not None and _name_other_places(labels):
         facts[OPTION_LABELS] = tuple(labels)
     return _Row(
         node.with_value(None) if is_own and reading.texts.is_open else node,
-        values.name(fields["id"])
-        if has("id")
-        else f"line-{node.line}"
-        if node.line
-        else f"row-{number}",
+        id or (f"line-{node.line}" if node.line else f"row-{number}"),
         passage,
         values.text(fields["question"]),
         candidates,
@@ -347,6 +340,27 @@ def _name_other_places(labels: Sequence[str]) -> bool:
         all(len(label) < 3 for label in labels)
         and [label.upper() for label in labels] not in in_order
     )
+
+
+def _read_options(node: Node, path: str, value: Any) -> tuple[Any, Sequence[str] | None]:
+    """Return the options in a value, without absent ones at the end, and their labels."""
+    options = list_options(value)
+    if not isinstance(options, list):
+        _check_form(node, path, options, is_list=True)
+        return options, None
+    texts, labels = option_texts(options), find_labels(node, path, options)
+    for text in texts:
+        _check_form(node, path, text)
+    return texts, labels and labels[: len(texts)]
+
+
+def _check_form(node: Node, path: str, value: Any, *, is_list: bool = False) -> None:
+    """Refuse what a program wrote in a form that lost the value."""
+    if isinstance(value, str) and (lost := find_lost_form(value, is_list=is_list)):
+        found, expected = describe_value(value), "a list in JSON" if is_list else "text"
+        raise node.error(
+            f"the value is {lost[0]}", field=path, found=found, expected=expected, hint=lost[1]
+        )
 
 
 def _read_candidates(values: Node, passage: str) -> Sequence[Candidate]:

@@ -19,6 +19,7 @@ from classic_rc.encodings import MismatchError, decode
 from classic_rc.errors import DataError
 from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node, describe_value
+from classic_rc.io.values import read_columns
 from classic_rc.questions import Question, Task
 
 HAN = re.compile("[\u4e00-\u9fff]")
@@ -113,7 +114,7 @@ class SchemaReader(Reader):
             )
         is_json = file.head is not None
         rows = file.records(reading.guard) if is_json else read_table(file, reading)
-        return read_questions(schema.convert(rows, reading), reading)
+        return read_questions(schema.convert(read_columns(rows), reading), reading)
 
     def _schema_of(self, file: InputFile) -> Schema | None:
         row = first_row(file, self.takes_tables)

@@ -5,10 +5,9 @@ whole.
 from __future__ import annotations
 
 import json
-import math
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,6 +15,7 @@ from typing import Any
 
 from classic_rc.errors import DataError, MissingPackageError
 from classic_rc.io.files import column_format, sha256_of, sha256_of_bytes, sha256_of_listing
+from classic_rc.io.values import Convert, column_converter
 
 SUFFIXES = (".parquet", ".arrow", ".feather", ".ipc", ".arrows")
 """The usual extensions. What a file is, its first bytes say."""
@@ -23,10 +23,7 @@ SUFFIXES = (".parquet", ".arrow", ".feather", ".ipc", ".arrows")
 _SUFFIX = "|".join(map(re.escape, SUFFIXES))
 _SHARD = re.compile(rf"(.+)-(\d+)-of-(\d+)({_SUFFIX})")
 _ALL_SHARDS = re.compile(rf"(.+)-\*-of-(\d+)({_SUFFIX})")
-_COUNTED = re.compile(r"(.*?[^0-9])([0-9]+|[a-z])")  # a stem, and a number or a letter
 _BATCH = 1000  # rows that are Python objects at a time
-
-Converter = Callable[[Any], Any]
 
 
 @dataclass(frozen=True)
@@ -215,99 +212,27 @@ def _has_bytes(kind: Any) -> bool:
     return any(_has_bytes(kind.field(i).type) for i in range(kind.num_fields))
 
 
-def _row_converters(schema: Any) -> dict[str, Converter]:
+def _row_converters(schema: Any) -> dict[str, Convert]:
     """Return the columns whose values are not plain yet, with the functions that make them so."""
-    features = _read_features(schema.metadata)
-    converters = {field.name: _converter(field.type, features.get(field.name)) for field in schema}
-    return {name: convert for name, convert in converters.items() if convert is not None}
-
-
-def _read_features(metadata: Mapping[bytes, bytes] | None) -> Mapping[str, Any]:
-    """Return the features that ``datasets`` notes in the schema."""
     try:
-        features = json.loads((metadata or {})[b"huggingface"])["info"]["features"]
+        features = json.loads((schema.metadata or {})[b"huggingface"])["info"]["features"]
     except (KeyError, ValueError, TypeError):
-        return {}
-    return features if isinstance(features, dict) else {}
-
-
-def _converter(kind: Any, feature: Any) -> Converter | None:
-    """Return the function that makes the values of an Arrow type plain; None if they are."""
-    from pyarrow import types
-
-    if isinstance(feature, dict) and feature.get("_type") == "ClassLabel":
-        return _label_converter(feature.get("names"))
-    if types.is_dictionary(kind):
-        return _converter(kind.value_type, feature)
-    if types.is_floating(kind):
-        return lambda value: None if math.isnan(value) else value
-    if types.is_temporal(kind) or types.is_decimal(kind):
-        return str
-    if types.is_map(kind):
-        inner = _converter(kind.item_type, None) or (lambda value: value)
-        return lambda pairs: {
-            str(key): None if value is None else inner(value) for key, value in pairs
-        }
-    if types.is_struct(kind):
-        members = {
-            kind.field(i).name: convert
-            for i in range(kind.num_fields)
-            if (
-                convert := _converter(
-                    kind.field(i).type, _feature_of_member(feature, kind.field(i).name)
-                )
-            )
-        }
-        if not members:
-            return None
-        return lambda row: row | {n: f(row[n]) for n, f in members.items() if row[n] is not None}
-    if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
-        element = _converter(kind.value_type, _feature_of_element(feature))
-        return element and (
-            lambda values: [None if value is None else element(value) for value in values]
-        )
-    return None
-
-
-def _feature_of_member(feature: Any, name: str) -> Any:
-    """Return the feature of a member; a sequence of objects is stored as an object of lists."""
-    if (
-        isinstance(feature, dict)
-        and "_type" in feature
-        and isinstance(feature.get("feature"), dict)
-    ):
-        inner = feature["feature"].get(name)
-        return None if inner is None else {"_type": "List", "feature": inner}
-    return feature.get(name) if isinstance(feature, dict) else None
-
-
-def _feature_of_element(feature: Any) -> Any:
-    if isinstance(feature, list) and feature:
-        return feature[0]
-    return feature.get("feature") if isinstance(feature, dict) else None
-
-
-def _label_converter(names: Any) -> Converter | None:
-    """Return the function from the number of a class to its name; None if the names say no more
-    than the number.
-
-    -1 means that the label is hidden.
-    """
-    if not isinstance(names, list) or not names or _only_count(names):
-        return None
-
-    return lambda label: names[label] if 0 <= label < len(names) else None
-
-
-def _only_count(names: Sequence[str]) -> bool:
-    """Return whether names are numbers from 0, no and yes as numbers, or a stem with a running
-    number or letter.
-    """
-    lower = [str(name).lower() for name in names]
-    if lower == ["false", "true"] or lower == [str(i) for i in range(len(names))]:
-        return True
-    parts = [match.groups() for name in lower if (match := _COUNTED.fullmatch(name))]
-    if len(parts) < len(names) or len({stem for stem, _ in parts}) > 1 or len(names) == 1:
-        return False
-    counts = [[str(i + first) for i in range(len(names))] for first in (0, 1)]
-    return [end for _, end in parts] in [*counts, [chr(ord("a") + i) for i in range(len(names))]]
+        features = None
+    features = features if isinstance(features, dict) else {}  # what `datasets` notes
+    converters: dict[str, Convert] = {}
+    for column in schema:
+        if _has_bytes(column.type):
+            continue
+        try:
+            convert = column_converter(column.type, features.get(column.name))
+        except TypeError as error:
+            raise DataError(
+                "unknown type of a column",
+                field=column.name,
+                found=str(error),
+                expected="texts, numbers, dates, true and false, or lists and objects of them",
+                hint="Convert the column to text, or leave it out",
+            ) from None
+        if convert is not None:
+            converters[column.name] = convert
+    return converters
