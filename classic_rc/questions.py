@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
+from itertools import takewhile, zip_longest
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 from classic_rc.errors import DataError, MissingPackageError
@@ -573,6 +574,58 @@ def _fingerprint(questions: Iterable[Question]) -> str:
             pieces, n_characters = [], 0
     digest.update("".join(pieces).encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
+
+
+def describe_difference(first: Sequence[Question], other: Sequence[Question]) -> str | None:
+    """Return what differs in the content of two datasets, with the first example; None if nothing.
+
+    Examples
+    --------
+    >>> passage = Passage("p", "It opened in 1992.")
+    >>> years = [
+    ...     [Question("q", passage, "When?", TextCandidates([year]), None)]
+    ...     for year in ("1992.0", "1992")
+    ... ]
+    >>> describe_difference(*years)
+    '1 option differs: 1992.0 / 1992'
+    """
+    if len(first) != len(other):
+        return f"{len(first):,} / {len(other):,} questions"
+    for name, read in _CONTENT.items():
+        pairs = [
+            pair
+            for questions in zip(first, other, strict=True)
+            for pair in zip_longest(*map(read, questions), fillvalue="nothing")
+            if pair[0] != pair[1]
+        ]
+        if pairs:
+            counted = f"{len(pairs):,} {name}s differ" if len(pairs) > 1 else f"1 {name} differs"
+            return f"{counted}: {' / '.join(_show_difference(*map(str, pairs[0])))}"
+    return None
+
+
+_CONTENT: Mapping[str, Callable[[Question], Iterable[Any]]] = {
+    "option": lambda q: () if q.task.has_spans else candidate_texts(q.candidates),
+    "question id": lambda q: [q.id],
+    "question": lambda q: [q.text],
+    "passage": lambda q: [q.passage.text],
+    "passage id": lambda q: [q.passage.id],
+    "task": lambda q: [q.task],
+    "right answer": lambda q: [sorted(q.gold) if isinstance(q.gold, frozenset) else q.gold],
+    "offset": lambda q: [(c.start, c.end) for c in q.candidates] if q.task is Task.CLOZE else (),
+}
+"""The content of a question, part by part, in the order in which differences are named."""
+
+_SHOWN_BEFORE, _SHOWN_AFTER = 20, 40  # characters around a difference
+
+
+def _show_difference(text: str, other: str) -> Iterator[str]:
+    """Yield two different texts, cut around the first character that differs."""
+    pairs = zip(text, other, strict=False)
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    start, end = max(same - _SHOWN_BEFORE, 0), same + _SHOWN_AFTER
+    for value in (text, other):
+        yield "…" * (start > 0) + value[start:end] + "…" * (end < len(value))
 
 
 def _gold_part(gold: Sequence[int] | Sequence[str]) -> str:

@@ -5,15 +5,16 @@ or a run record.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.errors import UsageError, unknown_name
+from classic_rc.errors import ClassicRCError, UsageError, unknown_name
 from classic_rc.folds import merge_groups, passage_groups
 from classic_rc.metrics.base import (
     FULL_CREDIT,
@@ -23,7 +24,7 @@ from classic_rc.metrics.base import (
     metric_of_task,
     metrics_for,
 )
-from classic_rc.questions import SHORT_FINGERPRINT, Task
+from classic_rc.questions import SHORT_FINGERPRINT, Dataset, Task, describe_difference
 from classic_rc.results.evaluation import Evaluation, Significance
 from classic_rc.results.grouping import find_defining
 from classic_rc.results.outcomes import UNTESTED, Row, Tested, to_plain
@@ -58,6 +59,8 @@ class SharedResults:
     # From a record: `dataset`, `significance`, `resampling`, `protocol`, `published`, `version`,
     # `environment`.
     facts: Mapping[str, Any] = field(default_factory=dict)
+    # Reads the questions, which results do not have; None if that is impossible.
+    read: Callable[[], Dataset] | None = None
 
     @classmethod
     def of(cls, evaluation: Evaluation, *, group: str | None = None) -> SharedResults:
@@ -78,6 +81,7 @@ class SharedResults:
             group,
             groupings,
             missing,
+            read=lambda: dataset,
         )
 
     @property
@@ -167,7 +171,8 @@ def join_results(all_results: Sequence[SharedResults]) -> SharedResults:
         if (other.fingerprint, len(other.groups)) != (first.fingerprint, len(first.groups)):
             raise UsageError(
                 f"systems can only be compared on the same questions: {_list_names(first)} "
-                f"answered {first.label}, but {_list_names(other)} answered {other.label}",
+                f"answered {first.label}, but {_list_names(other)} answered {other.label}"
+                f"{_name_difference(first, other)}",
                 field="dataset",
                 found=other.label,
                 expected=first.label,
@@ -175,6 +180,17 @@ def join_results(all_results: Sequence[SharedResults]) -> SharedResults:
     groups, group = join_groups(all_results)
     systems = tuple(c for results in all_results for c in results.systems)
     return replace(first, systems=systems, groups=groups, group=group)
+
+
+def _name_difference(first: SharedResults, other: SharedResults) -> str:
+    """Return the first difference of the questions; nothing if they are no longer there."""
+    if first.read is None or other.read is None:
+        return ""
+    with suppress(ClassicRCError, TypeError):  # an older version had other options
+        questions, others = first.read(), other.read()
+        if (questions.fingerprint, others.fingerprint) == (first.fingerprint, other.fingerprint):
+            return f": {describe_difference(questions, others)}"
+    return ""
 
 
 def join_groups(all_results: Sequence[SharedResults]) -> tuple[NDArray[np.int64], str | None]:

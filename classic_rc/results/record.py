@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from classic_rc._version import __version__
 from classic_rc.datasets.fetch import cached_path, is_hub_name, named_files
-from classic_rc.datasets.registry import SAMPLES, as_dataset
+from classic_rc.datasets.registry import SAMPLES, as_dataset, load
 from classic_rc.errors import DataError
 from classic_rc.folds import passage_groups
 from classic_rc.identity import UnidentifiedCodeError, identify
@@ -274,10 +274,10 @@ def read_results(path: str | Path) -> list[SharedResults]:
     root = Node(parse_json(read_text(path), source), source)
     facts = ("version", "environment", "interrupted")
     software = {name: root.value.get(name) for name in facts} if root.has("runs") else {}
-    return [_read_contest(run, software) for run in root.items("runs")]
+    return [_read_contest(run, software, Path(path).parent) for run in root.items("runs")]
 
 
-def _read_contest(run: Node, software: Mapping[str, Any]) -> SharedResults:
+def _read_contest(run: Node, software: Mapping[str, Any], folder: Path) -> SharedResults:
     dataset = run.child("dataset")
     task = _read_task(dataset)
     n_questions = dataset.integer("questions")
@@ -304,6 +304,19 @@ def _read_contest(run: Node, software: Mapping[str, Any]) -> SharedResults:
         groupings=groupings,
         missing={entry.text("name"): entry.text("reason") for entry in missing},
         facts={**{name: run.value.get(name) for name in _RUN_FACTS}, **software},
+        read=_reader_of(dataset.value.get("read_with"), folder),
+    )
+
+
+def _reader_of(options: Any, folder: Path) -> Callable[[], Dataset] | None:
+    """Return the function that reads the data of a record in a folder again."""
+    path = options.get("path") if isinstance(options, dict) else None
+    if not isinstance(path, str) or is_hub_name(path):
+        return None
+    answers = options.get("answers") and folder / options["answers"]
+    place = folder / path
+    return partial(
+        load, **{**options, "path": place if place.exists() else path, "answers": answers}
     )
 
 

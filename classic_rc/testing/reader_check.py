@@ -11,6 +11,7 @@ from pathlib import Path
 from classic_rc.datasets.base import Reader
 from classic_rc.datasets.registry import READERS, load
 from classic_rc.errors import DataError, UsageError
+from classic_rc.questions import describe_difference
 
 _CUTS = 12
 
@@ -43,9 +44,8 @@ def check_reader(reader: Reader, path: str | os.PathLike[str]) -> None:
             f"{path.name} is read by {detected}, which comes before {reader.name}"
         )
     assert len(dataset), f"{reader.name} reads no question from {path.name}"
-    assert dataset.fingerprint == load(path, reader).fingerprint, (
-        f"{reader.name} reads a file in two ways"
-    )
+    difference = describe_difference(dataset, load(path, reader))
+    assert difference is None, f"{reader.name} reads a file in two ways: {difference}"
     with tempfile.TemporaryDirectory() as folder:
         for kind, content in _damage(path.read_bytes()):
             copy = Path(folder, path.name)
