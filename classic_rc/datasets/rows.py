@@ -45,7 +45,7 @@ from classic_rc.encodings import (
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node, describe_value
-from classic_rc.io.values import find_lost_form, option_texts
+from classic_rc.io.values import are_mixed_json, find_lost_form, option_texts
 from classic_rc.questions import (
     PLACEHOLDER,
     Candidate,
@@ -124,6 +124,7 @@ def read_questions(
             read_rows.append(_read_row(node, number, reading, roles, used))
     if fields:
         _check_paths(read_rows, fields)
+        _check_json_texts(read_rows)
     own = fields is None and gold_as is None
     is_inferred = task is None and not any(row.task for row in read_rows)
     if task is None:
@@ -456,6 +457,23 @@ def _check_paths(rows: Sequence[_Row], fields: Mapping[str, str]) -> None:
             if rows and not literal and all(find_value(row.node, part) is None for row in rows):
                 found = describe_value(rows[0].node.value)
                 raise rows[0].error("no row has this key", part, found, f"the {role}")
+
+
+def _check_json_texts(rows: Sequence[_Row]) -> None:
+    """Refuse texts of JSON, which `datasets` writes for columns of texts and numbers."""
+    quoted = next((row for row in rows if any(text[:1] == '"' for text in row.texts)), None)
+    if quoted is None:
+        return
+    for position, text in enumerate(quoted.texts):
+        texts = (row.texts[position] for row in rows if len(row.candidates) > position)
+        if text[:1] == '"' and are_mixed_json(texts):
+            raise quoted.error(
+                "the options are JSON texts",
+                "candidates",
+                describe_value(text),
+                "the texts themselves",
+                "Write them as JSON lines, or decode them: frame[name].map(json.loads)",
+            )
 
 
 def _check_columns_of_family(nodes: Sequence[Node], fields: Mapping[str, str]) -> None:

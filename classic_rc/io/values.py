@@ -202,6 +202,8 @@ class _Column:
         if value is None or (is_cell and not value.strip()):
             self.n_absent += 1
             return False
+        if type(value) is int:
+            return False
         form: type = object
         if (type(value) is float and value.is_integer() and abs(value) < _MOST_EXACT) or (
             is_cell and _WHOLE_CELL.fullmatch(value)
@@ -294,6 +296,23 @@ def option_texts(values: Sequence[Any]) -> list[Any]:
     while present and present[-1] is None:
         present.pop()
     return [str(value) if type(value) in (int, float) else value for value in present]
+
+
+def are_mixed_json(texts: Iterable[str]) -> bool:
+    """Return whether texts are values of JSON: some are texts, others are not.
+
+    Examples
+    --------
+    >>> are_mixed_json(['"Ann"', "3"]), are_mixed_json(['"Ann"', '"Bob"'])
+    (True, False)
+    """
+    kinds = set()
+    for text in texts:
+        try:
+            kinds.add(isinstance(parse_json(text, ""), str))
+        except DataError:
+            return False
+    return len(kinds) == 2
 
 
 def find_lost_form(text: str, *, is_list: bool = False) -> tuple[str, str] | None:
