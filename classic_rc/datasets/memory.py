@@ -26,7 +26,7 @@ from classic_rc.datasets.proposal import unknown_rows_error
 from classic_rc.datasets.rows import is_own_row, parse_task, read_questions
 from classic_rc.errors import DataError, MissingPackageError, UsageError
 from classic_rc.io.json import Node, describe_value
-from classic_rc.io.values import plain_value, read_columns
+from classic_rc.io.values import PLAIN_VALUES, plain_value, read_columns
 from classic_rc.questions import Dataset, Passage, Question, ReadingLog, Task
 
 _BATCH = 1000  # rows that are Python objects at a time
@@ -267,10 +267,8 @@ def _row_node(row: Any, source: str, number: int) -> Node:
         try:
             values[str(key)] = plain_value(value)
         except TypeError as error:
-            expected = "texts, numbers, dates, true and false, or lists and objects of them"
-            raise node.error(
-                "unknown type of a value", field=str(key), found=str(error), expected=expected
-            ) from None
+            problem, found = "unknown type of a value", str(error)
+            raise node.error(problem, field=str(key), found=found, expected=PLAIN_VALUES) from None
     return node.with_value(values)
 
 

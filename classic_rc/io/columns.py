@@ -15,7 +15,7 @@ from typing import Any
 
 from classic_rc.errors import DataError, MissingPackageError
 from classic_rc.io.files import column_format, sha256_of, sha256_of_bytes, sha256_of_listing
-from classic_rc.io.values import Convert, column_converter
+from classic_rc.io.values import PLAIN_VALUES, BytesError, Convert, column_converter
 
 SUFFIXES = (".parquet", ".arrow", ".feather", ".ipc", ".arrows")
 """The usual extensions. What a file is, its first bytes say."""
@@ -116,14 +116,14 @@ class Columns:
     def left_out(self) -> tuple[str, ...]:
         """The names of the columns that are not read, because they have bytes."""
         with self._opened(self.files[0]) as (schema, _):
-            return tuple(field.name for field in schema if _has_bytes(field.type))
+            converters = _row_converters(schema)
+            return tuple(name for name in schema.names if name not in converters)
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield the rows of all files."""
         for file in self.files:
             with self._opened(file) as (schema, batches):
-                names = [field.name for field in schema if not _has_bytes(field.type)]
-                yield from plain_rows(schema, batches(names))
+                yield from plain_rows(schema, batches(list(_row_converters(schema))))
 
     @contextmanager
     def _opened(
@@ -159,15 +159,9 @@ def plain_rows(schema: Any, batches: Iterable[Any]) -> Iterator[dict[str, Any]]:
     columns of bytes.
     """
     converters = _row_converters(schema)
-    left_out = [field.name for field in schema if _has_bytes(field.type)]
     for batch in batches:
         for row in batch.to_pylist():
-            for name in left_out:
-                row.pop(name, None)
-            for name, convert in converters.items():
-                if (value := row.get(name)) is not None:
-                    row[name] = convert(value)
-            yield row
+            yield {name: convert(row[name]) for name, convert in converters.items()}
 
 
 def _open_parquet(
@@ -201,19 +195,8 @@ def _open_arrow(
     return reader.schema, batches
 
 
-def _has_bytes(kind: Any) -> bool:
-    """Return whether a column has bytes, at any depth."""
-    from pyarrow import types
-
-    if types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind):
-        return True
-    if types.is_dictionary(kind):
-        return _has_bytes(kind.value_type)
-    return any(_has_bytes(kind.field(i).type) for i in range(kind.num_fields))
-
-
 def _row_converters(schema: Any) -> dict[str, Convert]:
-    """Return the columns whose values are not plain yet, with the functions that make them so."""
+    """Return the functions that make the values of columns plain, without columns of bytes."""
     try:
         features = json.loads((schema.metadata or {})[b"huggingface"])["info"]["features"]
     except (KeyError, ValueError, TypeError):
@@ -221,18 +204,17 @@ def _row_converters(schema: Any) -> dict[str, Convert]:
     features = features if isinstance(features, dict) else {}  # what `datasets` notes
     converters: dict[str, Convert] = {}
     for column in schema:
-        if _has_bytes(column.type):
-            continue
         try:
             convert = column_converter(column.type, features.get(column.name))
+            converters[column.name] = convert
+        except BytesError:
+            continue
         except TypeError as error:
             raise DataError(
                 "unknown type of a column",
                 field=column.name,
                 found=str(error),
-                expected="texts, numbers, dates, true and false, or lists and objects of them",
+                expected=PLAIN_VALUES,
                 hint="Convert the column to text, or leave it out",
             ) from None
-        if convert is not None:
-            converters[column.name] = convert
     return converters

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, time, timedelta
 from decimal import Decimal
+from itertools import repeat
+from string import ascii_lowercase
 from typing import Any
 from uuid import UUID
 
@@ -17,12 +20,13 @@ from classic_rc.io.json import Node, parse_json, read_literal
 
 Convert = Callable[[Any], Any]
 
+PLAIN_VALUES = "texts, numbers, dates, true and false, or lists and objects of them"
+
 _PLAIN = (str, int, bool, type(None))
 _WRITTEN_OUT = (date, time, timedelta, Decimal, UUID)
 _ABSENT = ("NAType", "NaTType")  # of pandas
 _WHOLE_CELL = re.compile(r"-?[0-9]{1,15}\.0")
 _MOST_EXACT = 2**53  # A larger float may stand for another whole number.
-_COUNTED = re.compile(r"(.*?[^0-9])([0-9]+|[a-z])")  # a stem, and a number or a letter
 _JOINED = re.compile(r"""['"]\s+['"]""")
 _PRINTED = re.compile(r"""\[.*['"\d.]\s+['"\d-].*\]|[\[{].*\barray\(.*""", re.DOTALL)
 _DAY = 24 * 60 * 60 * 1000  # milliseconds
@@ -80,89 +84,78 @@ def plain_value(value: Any) -> Any:
 # Types of Arrow.
 
 
-def column_converter(kind: Any, feature: Any = None) -> Convert | None:
-    """Return the function that makes values of a type of Arrow plain; None if they are.
+class BytesError(TypeError):
+    """A column has bytes, as of images and sound."""
+
+
+def column_converter(kind: Any, feature: Any = None) -> Convert:
+    """Return the function that makes values of a type of Arrow plain.
 
     `feature` is what ``datasets`` notes about the column. TypeError names an extension type that
-    is unknown.
+    is unknown; of bytes it is :class:`BytesError`.
     """
     from pyarrow import types
 
     noted = feature.get("_type") if isinstance(feature, dict) else None
     extension = getattr(kind, "extension_name", None)
+    convert: Convert = plain_value
     if extension == "arrow.json" or noted == "Json":
-        return lambda text: plain_value(parse_json(text, "")) if isinstance(text, str) else text
-    if extension is not None:
+        convert = _parse_value
+    elif extension is not None:
         if extension not in _EXTENSIONS and not extension.startswith("datasets."):
             raise TypeError(f"the extension type {extension}")
-        return plain_value
-    if noted == "ClassLabel":
-        return _label_converter(feature.get("names"))
-    if types.is_dictionary(kind):
-        return column_converter(kind.value_type, feature)
-    if types.is_map(kind):
-        inner = column_converter(kind.item_type) or plain_value
-        return lambda pairs: {str(key): _convert(inner, value) for key, value in pairs}
-    if types.is_struct(kind):
-        members = {}
-        for i in range(kind.num_fields):
-            field = kind.field(i)
-            if convert := column_converter(field.type, _feature_of_member(feature, field.name)):
-                members[field.name] = convert
-        if not members:
-            return None
-        return lambda row: row | {name: _convert(f, row[name]) for name, f in members.items()}
-    if hasattr(kind, "value_type"):  # the kinds of lists
-        element = column_converter(kind.value_type, _feature_of_element(feature))
-        return element and (lambda values: [_convert(element, value) for value in values])
-    is_plain = types.is_integer(kind) or types.is_boolean(kind)
-    return None if is_plain or "string" in str(kind) else plain_value
+    elif noted == "ClassLabel":
+        names = feature.get("names") or ()
+        if not _only_count(names):  # -1 is a hidden label
+            convert = lambda label: names[label] if 0 <= label < len(names) else None  # noqa: E731
+    elif types.is_dictionary(kind):
+        convert = column_converter(kind.value_type, feature)
+    elif types.is_map(kind):
+        inner = column_converter(kind.item_type)
+        convert = lambda pairs: {str(key): inner(value) for key, value in pairs}  # noqa: E731
+    elif types.is_struct(kind):
+        members = {
+            member.name: column_converter(member.type, _inner_feature(feature, member.name))
+            for member in map(kind.field, range(kind.num_fields))
+        }
+        convert = lambda row: {name: f(row[name]) for name, f in members.items()}  # noqa: E731
+    elif hasattr(kind, "value_type"):  # the kinds of lists
+        element = column_converter(kind.value_type, _inner_feature(feature))
+        convert = lambda values: [element(value) for value in values]  # noqa: E731
+    elif "binary" in str(kind):
+        raise BytesError("bytes")
+    return lambda value: None if value is None else convert(value)
 
 
-def _convert(convert: Convert, value: Any) -> Any:
-    return None if value is None else convert(value)
+def _parse_value(text: Any) -> Any:
+    return plain_value(parse_json(text, "") if isinstance(text, str) else text)
 
 
-def _feature_of_member(feature: Any, name: str) -> Any:
-    """Return the feature of a member; a sequence of objects is stored as an object of lists."""
-    if not isinstance(feature, dict):
-        return None
-    if "_type" in feature and isinstance(feature.get("feature"), dict):
-        inner = feature["feature"].get(name)
-        return None if inner is None else {"_type": "List", "feature": inner}
-    return feature.get(name)
+def _inner_feature(feature: Any, name: str | None = None) -> Any:
+    """Return the feature of a member, or of the elements of a list without a name.
 
-
-def _feature_of_element(feature: Any) -> Any:
-    if isinstance(feature, list) and feature:
-        return feature[0]
-    return feature.get("feature") if isinstance(feature, dict) else None
-
-
-def _label_converter(names: Any) -> Convert | None:
-    """Return the function from the number of a class to its name; None if the names say no more
-    than the number.
-
-    -1 means that the label is hidden.
+    A sequence of objects is stored as an object of lists.
     """
-    if not isinstance(names, list) or not names or _only_count(names):
-        return None
-
-    return lambda label: names[label] if 0 <= label < len(names) else None
+    if isinstance(feature, list):
+        return feature[0] if feature else None
+    if not isinstance(feature, dict) or "_type" not in feature:
+        return feature.get(name) if isinstance(feature, dict) else None
+    inner = feature.get("feature")
+    if name is None or not isinstance(inner, dict):
+        return inner
+    return {"_type": "List", "feature": inner.get(name)}
 
 
 def _only_count(names: Sequence[str]) -> bool:
     """Return whether names are numbers from 0, no and yes as numbers, or a stem with a running
-    number or letter.
+    number or letter: then they say no more than the number of the class.
     """
     lower = [str(name).lower() for name in names]
-    if lower == ["false", "true"] or lower == [str(i) for i in range(len(names))]:
-        return True
-    parts = [match.groups() for name in lower if (match := _COUNTED.fullmatch(name))]
-    if len(parts) < len(names) or len({stem for stem, _ in parts}) > 1 or len(names) == 1:
-        return False
-    counts = [[str(i + first) for i in range(len(names))] for first in (0, 1)]
-    return [end for _, end in parts] in [*counts, [chr(ord("a") + i) for i in range(len(names))]]
+    stem = os.path.commonprefix(lower).rstrip("0123456789")  # noqa: RUF071
+    counts = [[str(i) for i in range(len(names))]]
+    if stem and len(names) > 1:
+        counts += [[str(i + 1) for i in range(len(names))], list(ascii_lowercase[: len(names)])]
+    return lower == ["false", "true"] or [name.removeprefix(stem) for name in lower] in counts
 
 
 # --------------------------------------------------------------------------------------------------
@@ -172,45 +165,32 @@ def _only_count(names: Sequence[str]) -> bool:
 class _Column:
     """What the values of a column have in common, and the columns in its objects and lists.
 
-    `form` is ``float`` if all values are whole numbers written with a fraction, :class:`Midnight`
-    if they are such times, ``object`` if they are neither: then nothing changes.
+    `form` is ``float`` if all values are whole numbers, some of them written with a fraction;
+    :class:`Midnight` if they are such times; ``object`` if they are neither: then nothing changes.
     """
 
     def __init__(self) -> None:
         self.form: type | None = None
-        self.n_values = self.n_absent = 0
+        self.has_absent = False
         self.members: dict[str | None, _Column] = defaultdict(_Column)  # None: of lists
-        self.closed: set[str] = set()  # the members that do not change
 
     def note(self, value: Any, is_cell: bool) -> bool:
         """Add a value; return whether it may still change."""
-        self.n_values += 1
-        may_change = False
-        if isinstance(value, dict):
-            for key in value.keys() - self.closed:
+        if isinstance(value, (dict, list)):
+            may_change = False
+            for key, inner in (
+                value.items() if isinstance(value, dict) else zip(repeat(None), value)
+            ):
                 member = self.members[key]
-                may_change |= member.note(value[key], is_cell)
-                if member.form is object:
-                    self.closed.add(key)
-            return may_change
-        if isinstance(value, list):
-            elements = self.members[None]
-            for element in value:
-                may_change |= elements.note(element, is_cell)
-            self.form = elements.form if elements.form is object else self.form
+                if member.form is not object:
+                    may_change |= member.note(inner, is_cell)
             return may_change
         if value is None or (is_cell and not value.strip()):
-            self.n_absent += 1
+            self.has_absent = True
             return False
         if type(value) is int:
             return False
-        form: type = object
-        if (type(value) is float and value.is_integer() and abs(value) < _MOST_EXACT) or (
-            is_cell and _WHOLE_CELL.fullmatch(value)
-        ):
-            form = float
-        elif type(value) is Midnight:
-            form = Midnight
+        form = _form_of(value, is_cell)
         self.form = form if self.form in (None, form) else object
         return self.form is not object
 
@@ -218,25 +198,26 @@ class _Column:
         """Return whether a value that came may still change."""
         return self.form in (float, Midnight) or any(m.may_change() for m in self.members.values())
 
-    def close(self) -> None:
-        """Keep the form of columns of numbers without an absent value."""
-        for key, member in self.members.items():
-            is_everywhere = key is None or member.n_values == self.n_values - self.n_absent
-            if member.form is float and not member.n_absent and is_everywhere:
-                member.form = object
-            member.close()
-
     def mend(self, value: Any) -> Any:
         """Return a value in the form of its column."""
-        if self.form is object or value is None:
-            return value
         if isinstance(value, dict):
             return {key: self.members[key].mend(inner) for key, inner in value.items()}
         if isinstance(value, list):
             return [self.members[None].mend(inner) for inner in value]
-        if isinstance(value, Midnight):
+        if self.form is Midnight and value is not None:
             return value.removesuffix(" 00:00:00")
+        if self.form is not float or not self.has_absent or value is None:
+            return value
         return value.strip().removesuffix(".0") if isinstance(value, str) else int(value)
+
+
+def _form_of(value: Any, is_cell: bool) -> type:
+    if type(value) is Midnight:
+        return Midnight
+    if is_cell:
+        return float if _WHOLE_CELL.fullmatch(value) else object
+    is_whole = type(value) is float and value.is_integer() and abs(value) < _MOST_EXACT
+    return float if is_whole else object
 
 
 def read_columns(rows: Iterable[Node], *, are_cells: bool = False) -> Iterator[Node]:
@@ -257,7 +238,6 @@ def read_columns(rows: Iterable[Node], *, are_cells: bool = False) -> Iterator[N
         if not columns.may_change():
             yield from waiting
             waiting.clear()
-    columns.close()
     for row in waiting:
         yield row.with_value(columns.mend(row.value))
 
