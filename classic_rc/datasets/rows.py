@@ -310,7 +310,8 @@ def _read_row(
     if isinstance(gold, list) and labels == list(map(str, gold)):
         labels = None  # they say which options are right
     id = values.name(fields["id"]) if has("id") else None
-    _check_form(node, fields.get("id", ""), id)
+    if id is not None and id.isdecimal():
+        _check_form(node, fields["id"], id)
     facts = _collect_meta(node, values, fields, used)
     if labels is not None and _name_other_places(labels):
         facts[OPTION_LABELS] = tuple(labels)
@@ -349,9 +350,11 @@ def _read_options(node: Node, path: str, value: Any) -> tuple[Any, Sequence[str]
     if not isinstance(options, list):
         _check_form(node, path, options, is_list=True)
         return options, None
-    texts, labels = option_texts(options), find_labels(node, path, options)
+    labels = find_labels(node, path, options)
+    texts = options if _are_texts(options) else option_texts(options)
     for text in texts:
-        _check_form(node, path, text)
+        if isinstance(text, str) and text.isdecimal():
+            _check_form(node, path, text)
     return texts, labels and labels[: len(texts)]
 
 
@@ -461,16 +464,13 @@ def _check_paths(rows: Sequence[_Row], fields: Mapping[str, str]) -> None:
 
 def _check_json_texts(rows: Sequence[_Row]) -> None:
     """Refuse texts of JSON, which `datasets` writes for columns of texts and numbers."""
-    quoted = next((row for row in rows if any(text[:1] == '"' for text in row.texts)), None)
-    if quoted is None:
-        return
-    for position, text in enumerate(quoted.texts):
+    for position in range(len(rows[0].candidates) if rows else 0):
         texts = (row.texts[position] for row in rows if len(row.candidates) > position)
-        if text[:1] == '"' and are_mixed_json(texts):
-            raise quoted.error(
+        if are_mixed_json(texts):
+            raise rows[0].error(
                 "the options are JSON texts",
                 "candidates",
-                describe_value(text),
+                describe_value(rows[0].texts[position]),
                 "the texts themselves",
                 "Write them as JSON lines, or decode them: frame[name].map(json.loads)",
             )

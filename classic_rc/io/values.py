@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, time, timedelta
 from decimal import Decimal
-from itertools import repeat
 from string import ascii_lowercase
 from typing import Any
 from uuid import UUID
@@ -172,23 +171,28 @@ class _Column:
     def __init__(self) -> None:
         self.form: type | None = None
         self.has_absent = False
+        self.closed: set[str] = set()  # the members that do not change
         self.members: dict[str | None, _Column] = defaultdict(_Column)  # None: of lists
 
     def note(self, value: Any, is_cell: bool) -> bool:
         """Add a value; return whether it may still change."""
-        if isinstance(value, (dict, list)):
-            may_change = False
-            for key, inner in (
-                value.items() if isinstance(value, dict) else zip(repeat(None), value)
-            ):
+        may_change = False
+        if isinstance(value, dict):
+            for key in value.keys() - self.closed:
                 member = self.members[key]
-                if member.form is not object:
-                    may_change |= member.note(inner, is_cell)
+                may_change |= member.note(value[key], is_cell)
+                if member.form is object:
+                    self.closed.add(key)
+            return may_change
+        if isinstance(value, list):
+            elements = self.members[None]
+            for element in value:
+                if type(element) is not int and elements.form is not object:
+                    may_change |= elements.note(element, is_cell)
+            self.form = elements.form if elements.form is object else self.form
             return may_change
         if value is None or (is_cell and not value.strip()):
             self.has_absent = True
-            return False
-        if type(value) is int:
             return False
         form = _form_of(value, is_cell)
         self.form = form if self.form in (None, form) else object
