@@ -28,21 +28,10 @@ _OFFLINE_VARIABLES = ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE")
 _MAX_SHOWN = 20
 _ONLY_SUBSET = "default"  # as `datasets` names it, if a dataset has one without a name
 
-_NO_ANSWER = {
-    "ConnectionError",
-    "ConnectError",
-    "Timeout",
-    "TimeoutError",
-    "TimeoutException",
-    "ConnectTimeout",
-}
-_NO_ANSWER |= {
-    "OfflineModeIsEnabled",
-    "NetworkError",
-    "TransportError",
-    "ProxyError",
-    "LocalEntryNotFoundError",
-}
+_NO_ANSWER = frozenset(
+    "ConnectionError ConnectError Timeout TimeoutError TimeoutException ConnectTimeout "
+    "OfflineModeIsEnabled NetworkError TransportError ProxyError LocalEntryNotFoundError".split()
+)
 """Names of errors of datasets, huggingface_hub and the HTTP clients that their versions use."""
 
 

@@ -16,7 +16,7 @@ from classic_rc.datasets.fields import OWN_FIELDS
 from classic_rc.datasets.rows import RowReader, check_columns, is_own_row
 from classic_rc.errors import DataError
 from classic_rc.io.archives import InputFile
-from classic_rc.io.json import Node, describe_value, parse_json, table_rows
+from classic_rc.io.json import Node, parse_json, table_rows
 from classic_rc.io.text import table_records
 from classic_rc.io.values import read_columns, read_nested
 from classic_rc.questions import Candidate, Dataset, Question
@@ -264,13 +264,11 @@ def _parse_cells(node: Node, candidate_columns: list[str], fields: Mapping[str, 
         cell = row[column]
         if not cell.strip():
             row[column] = None
-        elif not own and role in ("candidates", "gold"):
-            row[column] = read_nested(cell)
-        elif role in ("candidates", "sentences", "meta"):
-            row[column] = _parse_json_cell(node, column)
-        elif role == "gold" and _JSON_GOLD.fullmatch(cell):
+        elif own and role == "gold" and _JSON_GOLD.fullmatch(cell):
             with suppress(DataError):  # Text that only looks like JSON is the gold text.
-                row[column] = _parse_json_cell(node, column)
+                row[column] = parse_json(cell, node.source)
+        elif role in ("candidates", "sentences", "meta", "gold"):
+            row[column] = read_nested(cell)
     if candidate_columns:
         texts = [node.text(column) for column in candidate_columns]
         while texts and not texts[-1]:
@@ -280,13 +278,3 @@ def _parse_cells(node: Node, candidate_columns: list[str], fields: Mapping[str, 
             del row[column]
         row["candidates"] = texts
     return node.with_value(row)
-
-
-def _parse_json_cell(node: Node, column: str) -> Any:
-    try:
-        return parse_json(node.value[column], node.source)
-    except DataError as error:
-        found = describe_value(node.value[column])
-        raise node.error(
-            error.problem, field=column, found=found, expected='JSON, such as [0, 2] or ["a", "b"]'
-        ) from None

@@ -175,13 +175,9 @@ def _is_boolq(row: Mapping[str, Any]) -> bool:
         return isinstance(row["answer"], bool) and not {"options", "choices", "choice"} & row.keys()
     if "label" in row:
         return (
-            row.keys() == _SUPERGLUE_KEYS and _is_number(row["idx"]) and row["label"] in (-1, 0, 1)
+            row.keys() == _SUPERGLUE_KEYS and type(row["idx"]) is int and row["label"] in (-1, 0, 1)
         )
-    return row.keys() in _HIDDEN_KEYS and ("title" in row or _is_number(row["idx"]))
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+    return row.keys() in _HIDDEN_KEYS and ("title" in row or type(row["idx"]) is int)
 
 
 def _read_id(row: Node, number: int, split: str | None) -> str | None:
@@ -191,21 +187,11 @@ def _read_id(row: Node, number: int, split: str | None) -> str | None:
     return None if row.line is None or split is None else f"{split}-{row.line}"
 
 
-def _read_gold(node: Node) -> int | None:
-    key = "answer" if node.has("answer") else "label"
-    if not node.has(key):
-        return None
-    value = node.value[key]
-    if isinstance(value, bool) or value in (0, 1):
-        return int(value)
-    if value == -1:
-        return None
-    raise node.error(
-        "gold is not true or false",
-        field=key,
-        found=describe_value(value),
-        expected="true or false",
-    )
+def _read_gold(row: Node) -> frozenset[int] | None:
+    key = "answer" if row.has("answer") else "label"
+    flag = row.value.get(key)
+    number = int(flag) if isinstance(flag, bool) else flag
+    return read_gold(row.with_value({key: number}), key, ANSWERS, "index0")
 
 
 BOOLQ = Schema(

@@ -142,9 +142,7 @@ class Columns:
                 if isinstance(file, bytes)
                 else pyarrow.memory_map(file) as content
             ):
-                kind = column_format(content.read(8))
-                content.seek(0)
-                yield (_open_parquet if kind == "Parquet" else _open_arrow)(content, kind)
+                yield _open(content)
         except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
             raise DataError(
                 "the file is damaged or incomplete",
@@ -164,33 +162,24 @@ def plain_rows(schema: Any, batches: Iterable[Any]) -> Iterator[dict[str, Any]]:
             yield {name: convert(row[name]) for name, convert in converters.items()}
 
 
-def _open_parquet(
-    content: Any, kind: str | None
-) -> tuple[Any, Callable[[Sequence[str]], Iterator[Any]]]:
-    from pyarrow import parquet
+def _open(content: Any) -> tuple[Any, Callable[[Sequence[str]], Iterator[Any]]]:
+    """Return the schema, and the function that yields batches of the named columns."""
+    from pyarrow import ipc, parquet
 
-    file = parquet.ParquetFile(content, pre_buffer=False)
-    return file.schema_arrow, lambda names: file.iter_batches(
-        _BATCH, columns=list(names), use_threads=False
-    )
-
-
-def _open_arrow(
-    content: Any, kind: str | None
-) -> tuple[Any, Callable[[Sequence[str]], Iterator[Any]]]:
-    from pyarrow import ipc
-
-    reader = ipc.open_file(content) if kind == "Arrow" else ipc.open_stream(content)
-
-    def batches(names: Sequence[str]) -> Iterator[Any]:
-        stored = (
-            reader
-            if kind != "Arrow"
-            else (reader.get_batch(i) for i in range(reader.num_record_batches))
+    kind = column_format(content.read(8))
+    content.seek(0)
+    if kind == "Parquet":
+        file = parquet.ParquetFile(content, pre_buffer=False)
+        return file.schema_arrow, lambda columns: file.iter_batches(
+            _BATCH, columns=columns, use_threads=False
         )
+    reader = ipc.open_file(content) if kind == "Arrow" else ipc.open_stream(content)
+    stored = map(reader.get_batch, range(reader.num_record_batches)) if kind == "Arrow" else reader
+
+    def batches(columns: Sequence[str]) -> Iterator[Any]:
         for batch in stored:
             for start in range(0, batch.num_rows, _BATCH):
-                yield batch.slice(start, _BATCH).select(names)
+                yield batch.slice(start, _BATCH).select(columns)
 
     return reader.schema, batches
 

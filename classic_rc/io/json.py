@@ -206,13 +206,15 @@ class Node:
         values = self.get(key, "a list")
         if type(values) is list and _STRING.issuperset(map(type, values)):
             return values
-        node = Node(self.sequence(key), self.source, None, self, key)
-        return [node.text(i) for i in range(len(node.value))]
+        return self._typed_elements(key, Node.text)
 
     def integers(self, key: int | str) -> Sequence[int]:
         """Return the list of whole numbers at a key."""
-        node = Node(self.sequence(key), self.source, None, self, key)
-        return [node.integer(i) for i in range(len(node.value))]
+        return self._typed_elements(key, Node.integer)
+
+    def _typed_elements(self, key: int | str, read: Callable[[Node, int], _Value]) -> list[_Value]:
+        values = Node(self.sequence(key), self.source, None, self, key)
+        return [read(values, i) for i in range(len(values.value))]
 
     def _type_error(self, key: int | str, expected: str) -> DataError:
         field = key if isinstance(key, str) else f"[{key}]"
