@@ -583,7 +583,7 @@ def describe_difference(first: Sequence[Question], other: Sequence[Question]) ->
     --------
     >>> passage = Passage("p", "It opened in 1992.")
     >>> years = [
-    ...     [Question("q", passage, "When?", TextCandidates([year]), None)]
+    ...     [Question("q", passage, "When?", TextCandidates([year]), None, Task.SINGLE_CHOICE)]
     ...     for year in ("1992.0", "1992")
     ... ]
     >>> describe_difference(*years)

@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from classic_rc.cli.main import main
 from classic_rc.datasets import from_rows, load
 from classic_rc.errors import DataError
 from classic_rc.io.json import Node
@@ -461,6 +462,24 @@ def test_lost_forms():
     assert find_lost_form("1577836800000")
     for text in ("1992", "0", "1577836800001", "[sic]", "١٩٩٢", "86400000"):
         assert find_lost_form(text, is_list=True) is None
+
+
+def test_compare_names_the_first_difference(tmp_path, capsys):
+    text = (
+        "id,passage,question,candidate_0,candidate_1,gold\n1,It opened in 1992.,When?,1991,{},1\n"
+    )
+    for name, year in (("one", "1992"), ("other", "1992.5")):
+        (tmp_path / f"{name}.csv").write_text(text.format(year))
+        folder = str(tmp_path / name)
+        assert main(["run", f"{folder}.csv", "-s", "lexical", "--save", folder, "-q"]) == 0
+    records = [str(tmp_path / "one"), str(tmp_path / "other")]
+    difference = "1 option differs: 1992 / 1992.5"
+    capsys.readouterr()
+    assert main(["compare", *records]) == 2
+    assert difference in capsys.readouterr().err
+    (tmp_path / "other.csv").unlink()  # then only one of them can be read
+    assert main(["compare", *records]) == 2
+    assert difference not in capsys.readouterr().err
 
 
 if __name__ == "__main__":
