@@ -25,6 +25,7 @@ from classic_rc.datasets.fields import PROPOSAL_ROWS, parse_fields
 from classic_rc.datasets.proposal import unknown_rows_error
 from classic_rc.datasets.rows import is_own_row, parse_task, read_questions
 from classic_rc.errors import DataError, MissingPackageError, UsageError
+from classic_rc.io.columns import plain_rows
 from classic_rc.io.json import Node, describe_value
 from classic_rc.io.values import PLAIN_VALUES, plain_value, read_columns
 from classic_rc.questions import Dataset, Passage, Question, ReadingLog, Task
@@ -213,16 +214,12 @@ def _is_hugging(value: Any) -> bool:
 
 
 def _rows_of_hugging(dataset: Any) -> Iterator[dict[str, Any]]:
-    from classic_rc.io.columns import plain_rows
-
     schema = None if dataset.features is None else dataset.features.arrow_schema
     for table in dataset.with_format("arrow").iter(_BATCH):
         yield from plain_rows(schema or table.schema, table.to_batches())
 
 
 def _rows_of_arrow(table: Any) -> Iterator[dict[str, Any]]:
-    from classic_rc.io.columns import plain_rows
-
     try:
         import pyarrow
     except ImportError as error:

@@ -306,6 +306,8 @@ def _read_row(
     )
     candidates = reading.texts.keep_candidates(candidates)
     gold = found.get(gold_path)
+    if not is_own:
+        _check_form(node, gold_path, gold, is_list=True)
     # An empty text is no candidate's name, but it is an answer to a span question: that there is
     # none.
     has_empty_gold = not is_own and bool(candidates) and gold == ""

@@ -29,7 +29,7 @@ def damaged(tmp_path):
         '{"id": "b", "passage": ',
         _ROW | {"id": "c", "gold": 2},
         {"id": "d", "question": "Who?", "candidates": ["Ann", "Eve"], "gold": 0},
-        _ROW | {"id": "e", "candidates": ["Ann", 3]},
+        _ROW | {"id": "e", "candidates": ["Ann", True]},
         _ROW | {"id": "f", "gold": 1},
         _ROW | {"id": "a"},
         _ROW | {"id": "g", "gold": "A"},

@@ -460,6 +460,9 @@ def test_lost_forms():
         assert read_nested(text) == text
         assert find_lost_form(text, is_list=True), text
     assert find_lost_form("1577836800000")
+    row = {"p": "Ann met Eve.", "q": "Who met?", "a": str(numpy.array(["Ann", "Eve"]))}
+    with raises(DataError, field="a", expected="a list in JSON"):
+        from_rows([row], fields="passage=p,question=q,gold=a,task=multi-span")
     for text in ("1992", "0", "1577836800001", "[sic]", "١٩٩٢", "86400000"):
         assert find_lost_form(text, is_list=True) is None
 
