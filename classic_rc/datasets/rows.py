@@ -281,7 +281,7 @@ def _read_row(
         is_own and isinstance(options := found.get("candidates"), list) and not _are_texts(options)
     ):
         found["candidates"], labels = _read_options(node, "candidates", options)
-    elif is_own:
+    elif is_own and isinstance(found.get("candidates"), str):
         _check_form(node, "candidates", found.get("candidates"), is_list=True)
     lines = found.get(fields["passage"])
     if not is_own and isinstance(lines, list) and all(isinstance(line, str) for line in lines):

@@ -15,7 +15,7 @@ from typing import Any
 
 from classic_rc.errors import DataError, MissingPackageError
 from classic_rc.io.files import column_format, sha256_of, sha256_of_bytes, sha256_of_listing
-from classic_rc.io.values import PLAIN_VALUES, BytesError, Convert, column_converter
+from classic_rc.io.values import PLAIN_VALUES, BytesError, Convert, column_converter, keep_value
 
 SUFFIXES = (".parquet", ".arrow", ".feather", ".ipc", ".arrows")
 """The usual extensions. What a file is, its first bytes say."""
@@ -157,9 +157,12 @@ def plain_rows(schema: Any, batches: Iterable[Any]) -> Iterator[dict[str, Any]]:
     columns of bytes.
     """
     converters = _row_converters(schema)
+    changing = {name: f for name, f in converters.items() if f is not keep_value}
     for batch in batches:
-        for row in batch.to_pylist():
-            yield {name: convert(row[name]) for name, convert in converters.items()}
+        for row in batch.select(list(converters)).to_pylist():
+            for name, convert in changing.items():
+                row[name] = convert(row[name])
+            yield row
 
 
 def _open(content: Any) -> tuple[Any, Callable[[Sequence[str]], Iterator[Any]]]:

@@ -87,6 +87,11 @@ class BytesError(TypeError):
     """A column has bytes, as of images and sound."""
 
 
+def keep_value(value: Any) -> Any:
+    """Return a value that is plain."""
+    return value
+
+
 def column_converter(kind: Any, feature: Any = None) -> Convert:
     """Return the function that makes values of a type of Arrow plain.
 
@@ -108,7 +113,7 @@ def column_converter(kind: Any, feature: Any = None) -> Convert:
         if not _only_count(names):  # -1 is a hidden label
             convert = lambda label: names[label] if 0 <= label < len(names) else None  # noqa: E731
     elif types.is_dictionary(kind):
-        convert = column_converter(kind.value_type, feature)
+        return column_converter(kind.value_type, feature)
     elif types.is_map(kind):
         inner = column_converter(kind.item_type)
         convert = lambda pairs: {str(key): inner(value) for key, value in pairs}  # noqa: E731
@@ -117,12 +122,18 @@ def column_converter(kind: Any, feature: Any = None) -> Convert:
             member.name: column_converter(member.type, _inner_feature(feature, member.name))
             for member in map(kind.field, range(kind.num_fields))
         }
+        if set(members.values()) == {keep_value}:
+            return keep_value
         convert = lambda row: {name: f(row[name]) for name, f in members.items()}  # noqa: E731
     elif hasattr(kind, "value_type"):  # the kinds of lists
         element = column_converter(kind.value_type, _inner_feature(feature))
+        if element is keep_value:
+            return keep_value
         convert = lambda values: [element(value) for value in values]  # noqa: E731
     elif "binary" in str(kind):
         raise BytesError("bytes")
+    elif types.is_integer(kind) or "string" in str(kind):
+        return keep_value
     return lambda value: None if value is None else convert(value)
 
 
