@@ -74,7 +74,10 @@ class JsonLinesReader(RowReader):
         """Return the records of the file; those of an object by id, or of one with other facts,
         are its rows.
         """
-        records = read_columns(file.records(reading.guard))
+        records = file.records(reading.guard)
+        if reading.options.fields is None and is_own_row(file.head):
+            return records  # their candidates are one list, and no column
+        records = read_columns(records)
         if not file.is_one_value or not isinstance(file.head, dict) or is_own_row(file.head):
             return records
         first = next(records, None)
