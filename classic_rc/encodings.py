@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
-from functools import lru_cache
+from contextlib import suppress
 from typing import Any, NamedTuple
 
+from classic_rc.equality import TextLadder
 from classic_rc.errors import DataError, unknown_name
 from classic_rc.io.json import Node, describe_value
-from classic_rc.questions import normalised_text
+from classic_rc.option_labels import LETTERS, bare_label, bare_labels, split_label
 
 READINGS = {
     "index0": "an index counted from 0",
@@ -24,21 +24,7 @@ READINGS = {
 }
 """The ways in which gold or an answer may name an option, each with what a value then is."""
 
-OPTION_LABELS = "option_labels"
-"""The key of a question's meta for the labels of its options, unless they are A, B, C, … or
-numbers in order.
-"""
-
 _NUMBER = re.compile(r"[0-9]{1,9}(?:\.0{1,9})?", re.ASCII)
-_LABEL = re.compile(r"(?:(\w{1,3})|\((\w{1,3})\)|\[(\w{1,3})\])[.):!;]?")
-_LABEL_AND_TEXT = re.compile(
-    r"(?:(\w{1,3})[.):]|\((\w{1,3})\)[.:]?|\[(\w{1,3})\][.:]?)[*_]*\s*(.+)", re.DOTALL
-)
-"""A label alone: ``A``, ``(A)``, ``A.``; and one before the text of its own option: ``A. red``."""
-
-_INLINE_LABEL = re.compile(r"\s*[(\[]?([A-Za-z]|[0-9]{1,2})[).:\]]\s+\S")
-"""A label at the start of an option's text: ``(B) red``."""
-
 _PART = re.compile(r"\b[A-Za-z]\b|[0-9]+")
 _BETWEEN = r"(?:\s*(?:[,;/|&+ ]|,?\s+and\s)\s*)"
 _JOINED_LETTERS = re.compile(rf"(?:[A-Za-z](?:{_BETWEEN}[A-Za-z])+)|([A-Z]{{2,26}}|[a-z]{{2,26}})")
@@ -52,7 +38,6 @@ _JOINED = {
 """Several letters or indices in one text; the group is the letters if nothing separates them."""
 
 _SAME_WORDS = {"true": "yes", "yes": "true", "false": "no", "no": "false"}
-_QUOTES = " \t\n*_`\"'“”‘’"
 
 
 class MismatchError(Exception):
@@ -115,9 +100,9 @@ def decode(
     this reading.
 
     A value is one index, letter, label or text, or a list of them. Letters, labels and indices may
-    be joined in one text: ``"A, C"``, ``"AC"``, ``"0;2"``. Texts may differ from the option in case
-    and blanks. Of ``"flags"`` it is a list of true and false (or 1 and 0). Without `labels`, they
-    are looked for at the start of the texts.
+    be joined in one text: ``"A, C"``, ``"AC"``, ``"0;2"``. A letter is a label where the options
+    have letters as `labels`. A text may differ from the option as
+    :mod:`classic_rc.equality` says. Of ``"flags"`` it is a list of true and false (or 1 and 0).
 
     Examples
     --------
@@ -126,7 +111,7 @@ def decode(
     ...     for gold in (["A", "C"], "AC", "A, C")
     ... ]
     [[0, 2], [0, 2], [0, 2]]
-    >>> sorted(decode("A", ["(B) red", "(A) blue"], "label"))
+    >>> sorted(decode("A", ["red", "blue"], "letter", labels=["B", "A"]))
     [1]
     """
     if reading == "flags":
@@ -138,14 +123,14 @@ def decode(
             expected = f"a list of {len(texts)} values, each true or false (or 1 or 0)"
             raise MismatchError(value, expected)
         return frozenset(i for i, flag in enumerate(value) if flag)
-    if reading == "label" and labels is None:
-        labels = find_inline_labels(texts)
+    if reading == "letter" and labels and {*map(str.upper, labels)} <= {*LETTERS[: len(texts)]}:
+        reading = "label"
     if isinstance(value, str):
         for pattern in _JOINED.get(reading, ()):
             is_label = (
                 reading == "label"
                 and labels is not None
-                and _bare_label(value) in map(_bare_label, labels)
+                and bare_label(value) in bare_labels(tuple(labels))
             )
             if not is_label and (match := pattern.fullmatch(value.strip())):
                 value = _PART.findall(match[0]) if match[1] is None else list(match[1])
@@ -166,15 +151,10 @@ def explain(
 ) -> dict[str, frozenset[int]]:
     """Return the readings in which a value is valid, with the options that it then names.
 
-    Where options have labels, a letter is a label, and a letter by position only if both mean the
-    same.
-
     Examples
     --------
     >>> explain("B", ["B", "A"])
     {'letter': frozenset({1}), 'text': frozenset({0})}
-    >>> explain("B", ["(B) red", "(A) blue"])
-    {'label': frozenset({0})}
     """
     meanings = {}
     for reading in readings:
@@ -182,21 +162,7 @@ def explain(
             meanings[reading] = decode(value, texts, reading, labels)
         except MismatchError:
             continue
-    if "label" in meanings and meanings.get("letter") != meanings["label"]:
-        meanings.pop("letter", None)
     return meanings
-
-
-def find_inline_labels(texts: Sequence[Any]) -> list[str] | None:
-    """Return the labels at the start of all texts, such as ``(B) red``; None if not every text
-    has its own.
-    """
-    labels = []
-    for text in texts:
-        if not isinstance(text, str) or (match := _INLINE_LABEL.match(text)) is None:
-            return None
-        labels.append(match[1])
-    return labels if len(set(labels)) == len(texts) > 1 else None
 
 
 def fitting_readings(rows: Iterable[Written]) -> list[str]:
@@ -344,17 +310,20 @@ def _decode_one(
     value: Any, texts: Sequence[str], reading: str, labels: Sequence[str] | None
 ) -> int:
     if reading == "text":
-        matching = match_text(value, texts)
+        matching = match_text(value, TextLadder(texts))
         if len(matching) == 1:
             return matching[0]
+        if labels is not None and not matching:
+            with suppress(MismatchError):  # the text with the label that was cut
+                return _match_label(value, labels, texts, "", is_text=True)
         raise MismatchError(
             value, "the text of exactly one candidate", f", the text of {len(matching)} candidates"
         )
     if reading == "letter":
-        letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: len(texts)]
+        expected = f"a letter from A to {LETTERS[: len(texts)][-1:]}"
         if not isinstance(value, str):
-            raise MismatchError(value, f"a letter from A to {letters[-1:]}")
-        return _match_label(value, letters, texts, f"a letter from A to {letters[-1:]}")
+            raise MismatchError(value, expected)
+        return _match_label(value, LETTERS[: len(texts)], texts, expected)
     if reading == "label":
         if labels is None:
             raise MismatchError(value, "a label, which these options do not have")
@@ -378,74 +347,39 @@ def _decode_index(value: Any, texts: Sequence[str], first: int) -> int:
     raise MismatchError(value, f"an index from {first} to {first + len(texts) - 1}")
 
 
-def _match_label(value: Any, labels: Sequence[str], texts: Sequence[str], expected: str) -> int:
+def _match_label(
+    value: Any, labels: Sequence[str], texts: Sequence[str], expected: str, *, is_text: bool = False
+) -> int:
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     said = f"{value:g}" if is_number else value
     if isinstance(said, str):
-        own = _bare_labels(tuple(map(str, labels)))
-        if (label := _bare_label(said)) in own:
-            return own.index(label)
-        if (match := _LABEL_AND_TEXT.fullmatch(said.strip())) and (
-            label := _bare_label(match[1] or match[2] or match[3])
-        ) in own:
-            position = own.index(label)
-            if bare_text(match[4]) == bare_text(texts[position]):
+        bare = bare_labels(tuple(map(str, labels)))
+        if not is_text and (label := bare_label(said)) in bare:
+            return bare.index(label)
+        if (parts := split_label(said)) and parts[0] in bare:
+            position = bare.index(parts[0])
+            if position in TextLadder(texts).find(parts[1]):
                 return position
     raise MismatchError(value, expected)
 
 
-@lru_cache(maxsize=64)
-def _bare_labels(labels: tuple[str, ...]) -> list[str]:
-    return [_bare_label(label) for label in labels]
-
-
-def _bare_label(text: str) -> str:
-    """Return a label without brackets, punctuation and case."""
-    match = _LABEL.fullmatch(text.strip())
-    return (match[1] or match[2] or match[3] if match else text.strip()).casefold()
-
-
-def match_text(value: Any, texts: Sequence[str]) -> list[int]:
-    """Return the positions of the texts that a value is: equal ones, else those equal up to case
-    and blanks.
+def match_text(value: Any, options: TextLadder) -> list[int]:
+    """Return the positions of the options that are the text of a value.
 
     Numbers are written out. True and false also mean the options yes and no.
     """
     if isinstance(value, bool):
         written = ["true" if value else "false"]
     elif isinstance(value, (int, float)):
-        written = [str(value), f"{value:g}"]
+        written = list(dict.fromkeys((str(value), f"{value:g}")))
     elif isinstance(value, str):
         written = [value]
     else:
         return []
-    matching = [i for i, text in enumerate(texts) if text in written]
-    if matching:
-        return matching
-    said = {normalised_text(text) for text in written}
-    matching = _equal_up_to_case(said, texts)
-    if not matching and said & _SAME_WORDS.keys():
-        matching = _equal_up_to_case({_SAME_WORDS.get(word, word) for word in said}, texts)
-    return matching
-
-
-def _equal_up_to_case(said: AbstractSet[str], texts: Sequence[str]) -> list[int]:
-    """Return the positions of texts whose normalised form is in `said`; most differ in their
-    first character.
-    """
-    starts = {text[:1] for text in said}
-    return [
-        i
-        for i, text in enumerate(texts)
-        if text.lstrip()[:1].casefold()[:1] in starts and normalised_text(text) in said
-    ]
-
-
-def bare_text(text: str) -> str:
-    """Return a text for comparisons, without what a sentence adds to it: quotes and a last
-    period.
-    """
-    return normalised_text(text.strip(_QUOTES).rstrip(".").strip(_QUOTES))
+    found = {position for text in written for position in options.find(text)}
+    if not found and (word := _SAME_WORDS.get(written[0].strip().casefold())):
+        found = set(options.find(word))
+    return sorted(found)
 
 
 def _is_flag(value: Any) -> bool:

@@ -13,10 +13,11 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from classic_rc.equality import normalised_text
 from classic_rc.errors import UsageError, unknown_name
 from classic_rc.kernels.draws import text_keys
 from classic_rc.near_duplicates import VERSION, near_duplicate_groups, near_duplicate_pairs
-from classic_rc.questions import Dataset, Passage, Question, candidate_texts, normalised_text
+from classic_rc.questions import Dataset, Passage, Question, candidate_texts
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encode import SharedQuestions
 from classic_rc.text.encoded import EncodedDataset

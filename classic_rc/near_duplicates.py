@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from classic_rc.equality import normalised_text
 from classic_rc.kernels.arrays import offsets_of, ragged_indices, run_starts, runs_of
 from classic_rc.kernels.bags import (
     count_shared,
@@ -35,7 +36,6 @@ from classic_rc.kernels.bags import (
     shared_weight,
 )
 from classic_rc.kernels.draws import mix, text_keys
-from classic_rc.questions import normalised_text
 from classic_rc.text.analyzers import stop_words
 from classic_rc.text.encode import TextEncoder
 

@@ -16,6 +16,7 @@ from functools import cached_property
 from itertools import takewhile, zip_longest
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
+from classic_rc.equality import normalised_text
 from classic_rc.errors import DataError, MissingPackageError
 from classic_rc.plugins import Viewed
 
@@ -463,14 +464,6 @@ def has_constant_candidates(questions: Iterable[Question]) -> bool:
             return False
         first, n_questions = texts, n_questions + 1
     return n_questions > 1 and len(first or ()) > 1
-
-
-def normalised_text(text: str) -> str:
-    """Return the text case-folded, with runs of white space as one blank.
-
-    Two texts count as the same text when this form is equal.
-    """
-    return " ".join(text.casefold().split())
 
 
 def _check_questions(questions: Sequence[Question], name: str) -> None:

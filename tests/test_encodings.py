@@ -54,7 +54,7 @@ def test_any_value_is_gold_or_a_mismatch(value, texts):
     ("value", "texts", "labels", "right"),
     [
         ("A", ["w", "x", "y"], ["B", "C", "A"], {2}),
-        ("(a)", ["(B) w", "(C) x", "(A) y"], None, {2}),
+        ("(a)", ["w", "x", "y"], ["B", "C", "A"], {2}),
         ("A, B", ["w", "x", "y"], ["B", "C", "A"], {0, 2}),
         (3, ["w", "x", "y"], ["2", "3", "1"], {1}),
         ("option_b", ["w", "x"], ["option_a", "option_b"], {1}),

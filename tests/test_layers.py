@@ -21,7 +21,7 @@ ASSIGNMENTS = PACKAGE / "commands" / "grade" / "assignments"
 # Lowest first. A module imports from its own level or from those below it.
 LEVELS = (
     {"errors", "_version"},
-    {"plugins", "parameters"},
+    {"plugins", "parameters", "equality", "option_labels"},
     {"kernels"},
     {"questions", "predictions"},
     {"io"},

@@ -32,7 +32,8 @@ from classic_rc.datasets.statistics import (
     Measure,
     MeasuredValues,
 )
-from classic_rc.questions import Dataset, Question, normalised_text
+from classic_rc.equality import normalised_text
+from classic_rc.questions import Dataset, Question
 from classic_rc.tables import Column, RowGroup, Table, render
 from classic_rc.text.encode import TextEncoder
 

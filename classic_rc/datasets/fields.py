@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from classic_rc.encodings import find_inline_labels
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.io.json import Node, parse_json, read_literal
 
@@ -280,7 +279,6 @@ def find_labels(row: Node, path: str, texts: Sequence[Any]) -> list[str] | None:
         labels: Any = [column.strip().rpartition(".")[2] for column in path.split("+")][
             : len(texts)
         ]
-        labels = find_inline_labels(texts) or labels
     else:
         labels = None
         for place in (path, path.rpartition(".")[0]):

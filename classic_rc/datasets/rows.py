@@ -30,7 +30,6 @@ from classic_rc.datasets.fields import (
 from classic_rc.datasets.specification import quote_argument
 from classic_rc.encodings import (
     GOLD_AS,
-    OPTION_LABELS,
     READINGS,
     MismatchError,
     Written,
@@ -46,6 +45,7 @@ from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node, describe_value
 from classic_rc.io.values import are_mixed_json, find_lost_form, option_texts
+from classic_rc.option_labels import OPTION_LABELS, cut_labels, name_other_places
 from classic_rc.questions import (
     PLACEHOLDER,
     Candidate,
@@ -262,9 +262,11 @@ def _read_row(
                 expected=f"the {role}",
             )
     gold_path, labels = fields.get("gold", ""), None
-    if not is_own and (options := found.get(fields.get("candidates", ""))) is not None:
-        columns = [column.strip() for column in fields["candidates"].split("+")]
-        options, labels = _read_options(node, fields["candidates"], options)
+    options_path = fields.get("candidates", "")
+    options = found.get(options_path)
+    if not is_own and options is not None:
+        columns = [column.strip() for column in options_path.split("+")]
+        options, labels = _read_options(node, options_path, options)
         if (
             gold_path in columns
             and len(columns) > 1
@@ -276,13 +278,12 @@ def _read_row(
         if found.get(gold_path) in (-1, "-1") and found[gold_path] not in options:
             found[gold_path] = None
             reading.count("gold -1, read as hidden")
-        found[fields["candidates"]] = options
-    elif (
-        is_own and isinstance(options := found.get("candidates"), list) and not _are_texts(options)
-    ):
-        found["candidates"], labels = _read_options(node, "candidates", options)
-    elif is_own and isinstance(found.get("candidates"), str):
-        _check_form(node, "candidates", found.get("candidates"), is_list=True)
+    elif isinstance(options, list) and not _are_texts(options):
+        options, labels = _read_options(node, options_path, options)
+    elif isinstance(options, str):
+        _check_form(node, options_path, options, is_list=True)
+    if options is not None:
+        found[options_path], labels = _cut_labels(options, labels, reading)
     lines = found.get(fields["passage"])
     if not is_own and isinstance(lines, list) and all(isinstance(line, str) for line in lines):
         found[fields["passage"]] = "\n".join(lines)  # a dialogue, sentences, or several columns
@@ -317,7 +318,7 @@ def _read_row(
     if id is not None and id.isdecimal():
         _check_form(node, fields["id"], id)
     facts = _collect_meta(node, values, fields, used)
-    if labels is not None and _name_other_places(labels):
+    if labels is not None and name_other_places(labels):
         facts[OPTION_LABELS] = tuple(labels)
     return _Row(
         node.with_value(None) if is_own and reading.texts.is_open else node,
@@ -329,22 +330,6 @@ def _read_row(
         None if has_empty_gold else gold,
         _read_task(values, fields["task"]) if has("task") else _TASKS.get(fields.get("task", "")),
         reading.meta(**facts),
-    )
-
-
-def _name_other_places(labels: Sequence[str]) -> bool:
-    """Return whether labels are letters or numbers that do not just count the options in their
-    order.
-    """
-    counted = (
-        range(len(labels)),
-        range(1, len(labels) + 1),
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: len(labels)],
-    )
-    in_order = [list(map(str, names)) for names in counted]
-    return (
-        all(len(label) < 3 for label in labels)
-        and [label.upper() for label in labels] not in in_order
     )
 
 
@@ -360,6 +345,19 @@ def _read_options(node: Node, path: str, value: Any) -> tuple[Any, Sequence[str]
         if isinstance(text, str) and text.isdecimal():
             _check_form(node, path, text)
     return texts, labels and labels[: len(texts)]
+
+
+def _cut_labels(
+    options: Any, labels: Sequence[str] | None, reading: Reading
+) -> tuple[Any, Sequence[str] | None]:
+    """Return options without the labels in their texts, and their labels."""
+    cut = cut_labels(options) if _are_texts(options) and isinstance(options, list) else None
+    if cut == "some":
+        reading.count("questions with a label in some of their options, where no label is cut")
+    elif cut is not None:
+        reading.count("questions whose options begin with labels, which are cut")
+        return cut.texts, cut.labels
+    return options, labels
 
 
 def _check_form(node: Node, path: str, value: Any, *, is_list: bool = False) -> None:
@@ -626,12 +624,7 @@ def _explain_gold(
         # decoding reports the error
         with nullcontext() if not reading.options.skip_bad else suppress(DataError):
             _check_candidates(row, task)
-            # Labels can exclude letters by position, also where labels do not fit other rows.
-            asked = (
-                (*fitting, "label") if "letter" in fitting and "label" not in fitting else fitting
-            )
-            found = explain(row.gold, texts := row.texts, row.labels, asked)
-            meanings = {name: found[name] for name in fitting if name in found}
+            meanings = explain(row.gold, texts := row.texts, row.labels, fitting)
             if narrow and not meanings:
                 return _explain_gold(rows, task, readings, reading, narrow=False)
             fitting = tuple(meanings) if narrow else readings

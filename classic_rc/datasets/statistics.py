@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.datasets.official import OfficialPart, match_official_parts
-from classic_rc.questions import Dataset, Task, normalised_text
+from classic_rc.equality import normalised_text
+from classic_rc.questions import Dataset, Task
 from classic_rc.text import sentences
 from classic_rc.text.encode import TextEncoder
 

@@ -16,16 +16,14 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 from classic_rc.encodings import (
     GOLD_AS,
-    OPTION_LABELS,
     READINGS,
     Option,
     Written,
-    bare_text,
     decide_mixed_reading,
     explain,
-    find_inline_labels,
     match_text,
 )
+from classic_rc.equality import TextLadder, normalised_text
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.formats.base import Content, Format, first_answer, format_option
 from classic_rc.formats.extraction import (
@@ -38,8 +36,9 @@ from classic_rc.formats.extraction import (
 )
 from classic_rc.formats.layouts import Layout, Row, find_layout, has_answers, read_rows
 from classic_rc.io.json import Node, describe_value, parse_json, read_literal
+from classic_rc.option_labels import OPTION_LABELS, CutOptions, cut_labels
 from classic_rc.predictions import WHOLE_TEXT, Answer, Prediction, ReadAnswer, Scores
-from classic_rc.questions import Question, Task, normalised_text
+from classic_rc.questions import Question, Task, candidate_texts
 
 _PREFIX = re.compile(
     r"(?:(?:sure|so|thus|hence|therefore)[,!.:]? )?(?:the |my )?(?:(?:correct|right|best|final) )?"
@@ -239,23 +238,26 @@ class _Sample(NamedTuple):
 class _Asked:
     """A question with the answers to it, and what its options are called."""
 
-    __slots__ = ("bare", "labels", "longest", "options", "order", "question", "samples", "texts")
+    __slots__ = ("labels", "longest", "options", "order", "question", "samples")
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: Question, shown: Sequence[str] | None = None) -> None:
         self.question = question
         self.samples: list[_Sample] = []
         self.order: Sequence[int] = range(len(question.candidates))
-        self._name_options(
-            [candidate.text for candidate in question.candidates] if self.has_choices else []
-        )
-        self.labels: Sequence[str] | None
-        self.labels = question.meta.get(OPTION_LABELS) or find_inline_labels(self.texts)
+        texts = candidate_texts(question.candidates) if shown is None else shown
+        cut = cut_labels(texts) if self.has_choices else None
+        self.labels: Sequence[str] | None = None
+        if isinstance(cut, CutOptions):
+            self.labels, texts = cut
+        elif shown is None:
+            self.labels = question.meta.get(OPTION_LABELS)
+        self.options = TextLadder(texts if self.has_choices else ())
+        self.longest = max(map(len, self.texts), default=0) + _LONGEST_PREFIX
 
-    def _name_options(self, texts: Sequence[str]) -> None:
-        self.texts = list(texts)
-        self.options = [normalised_text(text) for text in texts]
-        self.bare = [bare_text(text) for text in texts]
-        self.longest = max(map(len, self.options), default=0) + _LONGEST_PREFIX
+    @property
+    def texts(self) -> Sequence[str]:
+        """The options' texts."""
+        return self.options.texts
 
     @property
     def has_choices(self) -> bool:
@@ -272,10 +274,9 @@ class _Asked:
 
     def _in_order(self, row: Row) -> _Asked:
         """Return the question with its options in the order in which a row has them."""
-        shown = list(map(normalised_text, row.options or ()))
-        if sorted(shown) != sorted(self.options) or len(set(shown)) < len(shown):
-            if shown == self.options:
-                return self
+        other = _Asked(self.question, row.options)
+        order = self.options.order(other.texts)
+        if order is None:
             raise row.node.error(
                 "the row's options differ from the question's",
                 field="options",
@@ -283,12 +284,9 @@ class _Asked:
                 expected=f"the options of {self.question.id!r}, in any order",
                 hint="Is it a file for other data?",
             )
-        if shown == self.options:
+        if other.labels is None and order == [*range(len(order))]:
             return self
-        other = _Asked(self.question)
-        other._name_options(row.options or ())
-        other.labels = find_inline_labels(other.texts)
-        other.order = [self.options.index(text) for text in shown]
+        other.order = order
         return other
 
 
@@ -572,17 +570,9 @@ def _say(value: Any, one: _Asked) -> dict[str, int]:
         name: next(iter(found))
         for name, found in explain([said], one.texts, one.labels, labelled).items()
     }
-    texts = [
-        i
-        for i, option in enumerate(one.options)
-        if option in (normalised_text(whole), normalised_text(said))
-    ]
-    if not texts and (bare := bare_text(said)):
-        texts = [i for i, option in enumerate(one.bare) if option == bare] or match_text(
-            said, one.texts
-        )
-    if texts:
-        meanings["text"] = texts[0]
+    texts = one.options.find(whole) or match_text(said, one.options)
+    if len(texts) == 1:
+        (meanings["text"],) = texts
     return {name: one.order[option] for name, option in meanings.items()}
 
 

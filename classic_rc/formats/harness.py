@@ -10,6 +10,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from classic_rc.equality import TextLadder, normalised_text, option_forms
 from classic_rc.errors import DataError, UsageError
 from classic_rc.formats.answers import decide_answers
 from classic_rc.formats.base import Content, Format, first_row
@@ -17,7 +18,7 @@ from classic_rc.formats.harness_docs import RIGHT_WORDS, WRONG_WORDS
 from classic_rc.formats.harness_log import HarnessLog, Response, is_log_row, is_set, read_log
 from classic_rc.io.json import describe_value
 from classic_rc.predictions import Prediction, Scores
-from classic_rc.questions import Dataset, Question, Task, normalised_text
+from classic_rc.questions import Dataset, Question, Task, candidate_texts
 
 
 class HarnessFormat(Format):
@@ -351,7 +352,12 @@ def _match(
         else:
             missing.append(question)
             continue
-        matches.append((place, _option_order(log.questions[place], question)))
+        options = TextLadder(candidate_texts(log.questions[place].candidates))
+        order = options.order(candidate_texts(question.candidates))
+        if order is None:
+            missing.append(question)
+            continue
+        matches.append((place, np.array(order, dtype=np.int64)))
     if missing:
         raise DataError(
             f"{len(missing):,} of {len(questions):,} questions are not among the log's "
@@ -370,13 +376,5 @@ def _match(
 
 
 def _content(question: Question) -> tuple[str, str, tuple[str, ...]]:
-    options = tuple(sorted(normalised_text(candidate.text) for candidate in question.candidates))
+    options = tuple(sorted(option_forms(candidate_texts(question.candidates))))
     return normalised_text(question.passage.text), normalised_text(question.text), options
-
-
-def _option_order(own: Question, question: Question) -> NDArray[np.int64]:
-    places: dict[str, list[int]] = defaultdict(list)
-    for i, candidate in enumerate(own.candidates):
-        places[normalised_text(candidate.text)].append(i)
-    order = [places[normalised_text(candidate.text)].pop(0) for candidate in question.candidates]
-    return np.array(order, dtype=np.int64)

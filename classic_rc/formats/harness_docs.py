@@ -11,8 +11,15 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from classic_rc.datasets.fields import find_families
+from classic_rc.equality import normalised_text
 from classic_rc.io.json import Node, describe_value, read_literal
-from classic_rc.questions import Passage, Question, Task, TextCandidates, normalised_text
+from classic_rc.option_labels import (
+    OPTION_LABELS,
+    CutOptions,
+    cut_labels,
+    name_other_places,
+)
+from classic_rc.questions import Passage, Question, Task, TextCandidates
 
 RIGHT_WORDS = frozenset({"yes", "true", "correct", "1"})
 WRONG_WORDS = frozenset({"no", "false", "incorrect", "0"})
@@ -206,7 +213,11 @@ def join_documents(
             first.passage, Passage(f"passage-{len(passages) + 1}", first.passage)
         )
         task = Task.MULTIPLE_ANSWER if first.is_label else Task.SINGLE_CHOICE
-        question = Question(name, passage, first.question, TextCandidates(options), gold, task)
+        cut = cut_labels(options)
+        names, options = cut if isinstance(cut, CutOptions) else ((), options)
+        meta = {OPTION_LABELS: names} if name_other_places(names) else {}
+        candidates = TextCandidates(options)
+        question = Question(name, passage, first.question, candidates, gold, task, meta)
         joined.append((question, members))
     return joined
 

@@ -22,6 +22,7 @@ from classic_rc.encodings import (
     find_difference,
     fitting_readings,
 )
+from classic_rc.equality import normalised_text
 from classic_rc.errors import DataError
 from classic_rc.formats.answers import decide_answers, decide_samples
 from classic_rc.formats.harness_docs import (
@@ -34,7 +35,7 @@ from classic_rc.formats.harness_docs import (
 from classic_rc.formats.harness_settings import read_settings
 from classic_rc.io.json import Node, describe_value, json_lines, read_literal
 from classic_rc.predictions import Answer
-from classic_rc.questions import Question, Task, normalised_text
+from classic_rc.questions import Question, Task
 
 Kind: TypeAlias = Literal["choices", "labels", "texts"]
 """What a model answered with: a log-likelihood of each option, of each label of each option, or

@@ -12,8 +12,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from classic_rc.equality import normalised_text
 from classic_rc.kernels.arrays import offsets_of
-from classic_rc.questions import Passage, Question, normalised_text
+from classic_rc.questions import Passage, Question
 from classic_rc.retrieval.base import Engine
 from classic_rc.retrieval.texts import fingerprint
 from classic_rc.text.sentences import passage_sentences

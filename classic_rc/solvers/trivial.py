@@ -9,12 +9,13 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from classic_rc.decisions import Abstain, Argmax, Decision, Threshold
+from classic_rc.equality import normalised_text
 from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.kernels.draws import text_keys, uniform_draws
 from classic_rc.parameters import whole_number
 from classic_rc.predictions import Prediction, Scores
-from classic_rc.questions import Question, Task, candidate_texts, normalised_text
+from classic_rc.questions import Question, Task, candidate_texts
 from classic_rc.solvers.base import Solver, Variant, candidate_counts, scores_without_evidence
 from classic_rc.solvers.shared_parameters import DECISION, SEED, UNIT
 

@@ -8,7 +8,7 @@ import difflib
 import re
 from collections.abc import Sequence
 
-from classic_rc.questions import normalised_text
+from classic_rc.equality import normalised_text
 from classic_rc.tables.text import column_width
 from classic_rc.text.tokenizers import UNSPACED, unspaced_share
 

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from classic_rc.commands.check.measurements import Measurement
-from classic_rc.commands.check.option_arrays import Floats, Integers, OptionTable, bare_text
+from classic_rc.commands.check.option_arrays import Floats, Integers, OptionTable
+from classic_rc.equality import folded_text
 from classic_rc.kernels.arrays import ragged_indices
 
 _TOKEN = re.compile(r"[^\W_]+")
@@ -148,7 +149,7 @@ def _add_entries(
     equal = [
         i
         for i, (text, own) in enumerate(pairs)
-        if text is not None and bare_text(text) == bare_text(own)
+        if text is not None and folded_text(text) == folded_text(own)
     ]
     found.flags.append((f'is its own entry in the field "{name}"', _as_places(equal)))
     for other, scalars in [*found.scalars.items()][:_MOST_COMPARED]:
@@ -190,10 +191,10 @@ def _option_in_field(
         tokens = set(_TOKEN.findall(text))
         numbers = {int(t) for t in tokens if t.isdecimal() and len(t) < 6}
         has_letters = table.sizes[i] <= 26 and (len(text) <= _SHORT or len(tokens) < 4)
-        bare, folded = bare_text(text), text.lower()
+        bare, folded = folded_text(text), text.lower()
         parts = [part.lower() for part in _DIGEST.findall(text)] if digests else []
         for j, option in enumerate(table.options_of(i)):
-            known, raw = bare_text(option), option.encode("utf-8", "surrogatepass")
+            known, raw = folded_text(option), option.encode("utf-8", "surrogatepass")
             letters = {chr(65 + j), chr(97 + j)} if has_letters else set()
             is_long = len(known) > 2
             for what, says in (

@@ -21,8 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.commands.check.kinds import EXAMPLES, Finding, Kind, Severity
-from classic_rc.commands.check.option_arrays import PassageTexts, bare_text
+from classic_rc.commands.check.option_arrays import PassageTexts
 from classic_rc.datasets.registry import TrainingData, as_dataset
+from classic_rc.equality import folded_text, option_forms
 from classic_rc.kernels.arrays import distinct, offsets_of, ragged_indices, runs_of
 from classic_rc.kernels.bags import least_shared, overlapping_bags, shared_weight, shared_words
 from classic_rc.kernels.draws import mix
@@ -82,8 +83,8 @@ DUPLICATE_KINDS = (
     Kind("options-in-train", _N, "options of a training question", "they may suggest the answer"),
 )
 """The kinds of duplicates, the most severe first. Repetitions are counted from the second time
-on. Texts are equal if they differ only in case, white space and punctuation; options, if they
-differ only in case, white space and the punctuation at their end. Near copies are not equal.
+on. Texts are equal if they differ only in case, white space and punctuation; options, as
+:mod:`classic_rc.equality` says. Near copies are not equal.
 """
 
 COPIES = frozenset(
@@ -470,7 +471,7 @@ class _SimilarQuestions:
     def _option_key(self, i: int) -> tuple[str, ...]:
         if not self.has_options[i]:
             return ()
-        return tuple(sorted(map(bare_text, candidate_texts(self.questions[i].candidates))))
+        return option_keys(self.questions[i])
 
     def _agree(self, one: int, two: int) -> bool:
         """Return whether equal questions share half of their options or words; else they are
@@ -720,26 +721,32 @@ def contradict(question: Question, other: Question) -> bool:
     """
     if question.gold is None or other.gold is None:
         return False
-    gold, other_gold = gold_keys(question), gold_keys(other)
     if not question.task.has_choices:
-        return not gold & other_gold
-    return bool((gold ^ other_gold) & option_keys(question) & option_keys(other))
+        return not gold_keys(question) & gold_keys(other)
+    n_own = len(question.candidates)
+    forms = option_forms(
+        [*candidate_texts(question.candidates), *candidate_texts(other.candidates)]
+    )
+    options, others = forms[:n_own], forms[n_own:]
+    right = {options[i] for i in question.gold if isinstance(i, int)}
+    other_right = {others[i] for i in other.gold if isinstance(i, int)}
+    return bool((right ^ other_right) & {*options} & {*others})
 
 
 def gold_keys(question: Question) -> set[str]:
-    """Return the right options, or the accepted texts, as they are compared."""
-    return set(
-        map(bare_text if question.task.has_choices else normalise_squad_answer, question.gold_texts)
-    )
+    """Return the accepted texts as they are compared."""
+    return set(map(normalise_squad_answer, question.gold_texts))
 
 
-def option_keys(question: Question) -> set[str]:
-    """Return the options as they are compared."""
-    return set(map(bare_text, candidate_texts(question.candidates)))
+def option_keys(question: Question) -> tuple[str, ...]:
+    """Return the options as they are compared, sorted."""
+    return tuple(sorted(option_forms(candidate_texts(question.candidates))))
 
 
 def _item_text(question: Question) -> str:
     """Return a question and its options, which are sorted, because their order does not matter."""
     if not question.task.has_choices:
         return question.text
-    return " | ".join((question.text, *sorted(candidate_texts(question.candidates), key=bare_text)))
+    return " | ".join(
+        (question.text, *sorted(candidate_texts(question.candidates), key=folded_text))
+    )

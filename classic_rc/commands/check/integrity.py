@@ -17,12 +17,11 @@ from classic_rc.commands.check.duplicates import (
     DuplicateFinding,
     contradict,
     find_duplicates,
-    gold_keys,
     option_keys,
 )
 from classic_rc.commands.check.kinds import EXAMPLES, Finding, Kind, Severity
-from classic_rc.commands.check.option_arrays import bare_text
 from classic_rc.datasets.registry import TrainingData, as_dataset
+from classic_rc.equality import folded_text, normalised_text, option_forms
 from classic_rc.errors import DataError
 from classic_rc.questions import (
     Dataset,
@@ -30,7 +29,6 @@ from classic_rc.questions import (
     ReadingLog,
     Task,
     candidate_texts,
-    normalised_text,
 )
 from classic_rc.text.squad import normalise_squad_answer
 
@@ -222,7 +220,7 @@ def _find_one_answer(dataset: Dataset) -> _Defects:
     """
     asked = [q for q in dataset if q.gold and len(q.candidates) > 1 and not q.task.has_spans]
     kinds: tuple[Callable[[Question], Hashable], ...] = (
-        lambda q: tuple(sorted(map(bare_text, q.gold_texts))),
+        lambda q: tuple(sorted(map(folded_text, q.gold_texts))),
         lambda q: q.gold if q.task.has_choices and len(q.gold or ()) < len(q.candidates) else q.id,
     )
     for key in kinds:
@@ -296,9 +294,9 @@ def _find_in_options(question: Question, n_right: int) -> Iterator[str]:
         yield "all-right"
     elif n_right > 1 and is_single:
         yield "several-right"
-    options = [bare_text(c.text) for c in question.candidates]
+    options = option_forms(candidate_texts(question.candidates))
     if len(set(options)) < len(options):
-        right = gold_keys(question)
+        right = {text for i, text in enumerate(options) if i in (question.gold or ())}
         wrong = {text for i, text in enumerate(options) if i not in (question.gold or ())}
         yield "equal-options" if right.isdisjoint(wrong) else "option-both"
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from classic_rc.commands.check.audit import CheckReport
 from classic_rc.commands.check.cues import FIELD_NAME
-from classic_rc.commands.check.option_arrays import bare_text
+from classic_rc.equality import normalised_text, option_forms
 from classic_rc.folds import find_overlap
 from classic_rc.kernels.draws import text_keys, uniform_draws
 from classic_rc.questions import (
@@ -22,7 +22,6 @@ from classic_rc.questions import (
     Task,
     TextCandidates,
     candidate_texts,
-    normalised_text,
 )
 
 PROVENANCE = ".repairs.json"
@@ -142,13 +141,16 @@ def _without_copies(questions: Sequence[Question]) -> list[Question]:
     known: set[tuple[Any, ...]] = set()
     result = []
     for q in questions:
-        options = (
-            tuple(sorted(map(bare_text, candidate_texts(q.candidates))))
-            if not q.task.has_spans
-            else ()
+        forms = option_forms(candidate_texts(q.candidates) if q.task.has_choices else q.gold_texts)
+        gold = [
+            text for i, text in enumerate(forms) if not q.task.has_choices or i in (q.gold or ())
+        ]
+        key = (
+            normalised_text(q.passage.text),
+            normalised_text(q.text),
+            tuple(sorted(forms)),
+            tuple(sorted(gold)),
         )
-        gold = tuple(sorted(map(bare_text, q.gold_texts)))
-        key = normalised_text(q.passage.text), normalised_text(q.text), options, gold
         if key not in known or q.gold is None:
             result.append(q)
         known.add(key)

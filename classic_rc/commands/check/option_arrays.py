@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from classic_rc.equality import folded_text, normalised_text
 from classic_rc.kernels.arrays import distinct_words, is_in, offsets_of, ragged_indices, runs_of
 from classic_rc.kernels.pairs import word_counts
 from classic_rc.metrics.squad import normalise_squad_answer
-from classic_rc.questions import Dataset, Passage, Question, Task, candidate_texts, normalised_text
+from classic_rc.questions import Dataset, Passage, Question, Task, candidate_texts
 from classic_rc.text.encode import TextEncoder
 
 Floats = NDArray[np.float64]
@@ -151,13 +152,13 @@ class OptionTable:
 
     @cached_property
     def normalised(self) -> tuple[Integers, Callable[[int], str]]:
-        """The number of each option's text without case, blanks and marks at the end, and the
+        """The number of each option's folded text (:mod:`classic_rc.equality`), and the
         text of a number.
         """
         number: dict[str, int] = {}
-        own = [number.setdefault(bare_text(text), len(number)) for text in self.distinct_texts]
+        own = [number.setdefault(folded_text(text), len(number)) for text in self.distinct_texts]
         first = np.unique(own, return_index=True)[1]
-        return np.array(own, dtype=np.int64)[self.text_index], lambda i: bare_text(
+        return np.array(own, dtype=np.int64)[self.text_index], lambda i: folded_text(
             self.distinct_texts[first[i]]
         )
 
@@ -251,11 +252,6 @@ class OptionTable:
         ranks = np.empty(len(values))
         ranks[order] = place
         return 2 * ranks / np.maximum(self.sizes - 1, 1)[self.question] - 1
-
-
-def bare_text(text: str) -> str:
-    """Return a text in lower case, with single blanks and no marks at its end."""
-    return normalised_text(text).rstrip(" .,;:!?。！？、")
 
 
 def _options_of(question: Question) -> tuple[Sequence[str], list[bool]]:
