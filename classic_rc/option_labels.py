@@ -22,15 +22,15 @@ numbers in order.
 _OPEN, _CLOSE, _STOP = r"[(\[（［【]", r"[)\]）］】]", r"[.:．：、]"
 _MARK = r"([A-Za-zＡ-Ｚａ-ｚ]|[0-9０-９]{1,2})"
 _LABELLED = re.compile(
-    rf"\s*(?:{_OPEN}\s*{_MARK}\s*{_CLOSE}{_STOP}?|{_MARK}(?:{_CLOSE}{_STOP}?|{_STOP}(?![0-9])))"
-    r"\s*(\S.*)",
+    rf"\s*(?:{_OPEN}\s*{_MARK}\s*{_CLOSE}{_STOP}?"
+    rf"|{_MARK}\s*(?:{_CLOSE}{_STOP}?|{_STOP}(?!(?<=[0-9][.:])[0-9])))\s*(\S.*)",
     re.DOTALL,
 )
 """A label and the text of its option. A full stop or a colon between digits is part of a number."""
 
 _ALONE = re.compile(rf"(?:(\w{{1,3}}){_CLOSE}?|{_OPEN}(\w{{1,3}}){_CLOSE})[.:．：、!;]?")
 _BEFORE_TEXT = re.compile(
-    rf"(?:(\w{{1,3}})(?:{_CLOSE}{_STOP}?|{_STOP})|{_OPEN}(\w{{1,3}}){_CLOSE}{_STOP}?)[*_]*\s*(.+)",
+    rf"(?:(\w{{1,3}})\s?(?:{_CLOSE}{_STOP}?|{_STOP})|{_OPEN}(\w{{1,3}}){_CLOSE}{_STOP}?)[*_]*\s*(.+)",
     re.DOTALL,
 )
 
