@@ -315,7 +315,7 @@ def _read_row(
     if isinstance(gold, list) and labels == list(map(str, gold)):
         labels = None  # they say which options are right
     id = values.name(fields["id"]) if has("id") else None
-    if id is not None and id.isdecimal():
+    if id is not None and len(id) > 9 and id.isdecimal():
         _check_form(node, fields["id"], id)
     facts = _collect_meta(node, values, fields, used)
     if labels is not None and name_other_places(labels):
@@ -371,11 +371,10 @@ def _check_form(node: Node, path: str, value: Any, *, is_list: bool = False) -> 
 
 def _read_candidates(values: Node, passage: str) -> Sequence[Candidate]:
     """Return the candidates from a list of strings, or of objects with text, start and end."""
-    nodes = list(values.elements())
-    if all(isinstance(node.value, str) for node in nodes):
+    if isinstance(values.value, list) and (_are_texts(values.value) or not values.value):
         return TextCandidates(values.value)
     candidates = []
-    for i, node in enumerate(nodes):
+    for i, node in enumerate(values.elements()):
         if not isinstance(node.value, dict):
             candidates.append(Candidate(values.text(i)))
             continue

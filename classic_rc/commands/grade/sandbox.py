@@ -40,8 +40,8 @@ _FORGES = "writes to the grader's channel, or answers with too much data"
 
 _ROOT = Path(__file__).resolve().parents[2]
 _PACKAGE = (
-    "_version errors plugins questions predictions kernels/arrays kernels/byte_pieces".split()
-)
+    "_version errors plugins equality questions predictions kernels/arrays kernels/byte_pieces"
+).split()
 """Modules that submissions may import as ``classic_rc``, in addition to ``io`` and ``text``."""
 
 _INIT = """
