@@ -14,7 +14,7 @@ from classic_rc.formats import read_predictions
 from classic_rc.option_labels import CutOptions, cut_labels
 from tests.errors import raises
 
-FORMS = (
+FORMS: tuple[str, ...] = (
     "({}) {}",
     "({}){}",
     "{}. {}",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from classic_rc.datasets.fields import find_families
-from classic_rc.equality import normalised_text
+from classic_rc.equality import TextLadder, normalised_text
 from classic_rc.io.json import Node, describe_value, read_literal
 from classic_rc.option_labels import (
     OPTION_LABELS,
@@ -130,13 +130,10 @@ def _in_scored_order(
             found=f"{len(options)} options and {len(continuations)} continuations",
             expected="as many of each",
         )
+    if (order := TextLadder(options).order(continuations)) is not None:
+        return [options[i] for i in order]
     scored = [normalised_text(text) for text in continuations]
     own = [normalised_text(option) for option in options]
-    if sorted(own) == sorted(scored):
-        places: dict[str, list[int]] = {}
-        for i, text in enumerate(own):
-            places.setdefault(text, []).append(i)
-        return [options[places[text].pop(0)] for text in scored]
     if labels is not None:
         return [options[i] for i in labels]
     if all(option in text for option, text in zip(own, scored, strict=True)):

@@ -22,7 +22,7 @@ from classic_rc.encodings import (
     find_difference,
     fitting_readings,
 )
-from classic_rc.equality import normalised_text
+from classic_rc.equality import TextLadder
 from classic_rc.errors import DataError
 from classic_rc.formats.answers import decide_answers, decide_samples
 from classic_rc.formats.harness_docs import (
@@ -414,9 +414,9 @@ def _choice(row: Node, document: Document, response: Response) -> frozenset[int]
     if not isinstance(target, str):
         return None
     for texts in (response.continuations, document.options):
-        folded = [normalised_text(text) for text in texts]
-        if normalised_text(target) in folded:
-            return frozenset({folded.index(normalised_text(target))})
+        found = TextLadder(texts).find(target)
+        if len({texts[i] for i in found}) == 1:
+            return frozenset(found[:1])
     return None
 
 
