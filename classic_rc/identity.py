@@ -25,6 +25,7 @@ from weakref import WeakKeyDictionary
 
 from classic_rc.datasets.registry import READERS
 from classic_rc.errors import UsageError
+from classic_rc.facts import digest_of
 from classic_rc.io.files import sha256_of_bytes, sha256_of_text
 from classic_rc.io.text import write_file
 from classic_rc.metrics.base import METRICS
@@ -54,11 +55,6 @@ class Identity:
 
     digest: str  # of the sources, and of the names and versions of plug-ins
     packages: Mapping[str, str]  # versions of the installed packages that they import, by name
-
-
-def digest_of(plain: Any) -> str:
-    """Return the sha256 of plain data, in which the order of keys has no meaning."""
-    return sha256_of_text(json.dumps(plain, sort_keys=True, separators=(",", ":")))
 
 
 def identify(

@@ -27,7 +27,7 @@ LEVELS = (
     {"io"},
     {"tables"},
     {"text"},
-    {"near_duplicates", "folds"},
+    {"near_duplicates", "folds", "facts"},
     {"encodings", "protocol"},
     {"datasets", "formats"},
     {"metrics"},

@@ -38,6 +38,7 @@ from classic_rc.results.resampling import (
     mcnemar_test,
     permutation_test,
 )
+from classic_rc.results.signature import Signature
 from classic_rc.results.significance import family_tests, resample_metrics, subset_intervals
 
 
@@ -177,9 +178,31 @@ def join_results(all_results: Sequence[SharedResults]) -> SharedResults:
                 found=other.label,
                 expected=first.label,
             )
+    require_equal_facts(all_results)
     groups, group = join_groups(all_results)
     systems = tuple(c for results in all_results for c in results.systems)
     return replace(first, systems=systems, groups=groups, group=group)
+
+
+def require_equal_facts(all_results: Sequence[SharedResults]) -> None:
+    """Refuse rows that read other sentence marks, or whose folds follow other values of a key."""
+    known: dict[str, tuple[str, str]] = {}
+    for results in all_results:
+        for row in results.systems:
+            parts = Signature.parse(row.signature).parts
+            key, _, values = parts.get("groups", "").partition("@")
+            facts = {"sentence marks": parts.get("sentences", "none")}
+            facts |= {f"values of {key!r}, which folds follow,": values} if values else {}
+            for what, digest in facts.items():
+                name, other = known.setdefault(what, (row.name, digest))
+                if digest != other:
+                    raise UsageError(
+                        f"systems can only be compared on the same questions: the {what} of "
+                        f"{results.dataset} are others for {row.name} than for {name}",
+                        field="dataset",
+                        found=digest[:SHORT_FINGERPRINT],
+                        expected=other[:SHORT_FINGERPRINT],
+                    )
 
 
 def _name_difference(first: SharedResults, other: SharedResults) -> str:

@@ -25,6 +25,7 @@ from classic_rc._version import __version__
 from classic_rc.datasets.fetch import cached_path, is_hub_name, named_files
 from classic_rc.datasets.registry import SAMPLES, as_dataset, load
 from classic_rc.errors import DataError
+from classic_rc.facts import facts_digest
 from classic_rc.folds import passage_groups
 from classic_rc.identity import UnidentifiedCodeError, identify
 from classic_rc.io.files import sha256_of
@@ -189,9 +190,10 @@ def _dataset_entry(dataset: Dataset, folder: Path | None) -> dict[str, Any]:
 
 
 def _file_entries(dataset: Dataset, folder: Path | None) -> dict[str, Any]:
-    """Return how a dataset was read and from which files; data with a name has no paths of this
-    machine.
+    """Return the digest of a dataset's facts, how it was read and from which files; data with a
+    name has no paths of this machine.
     """
+    facts = facts_digest(dataset)
     read_with = dict(dataset.read_with) if dataset.read_with else None
     if read_with is not None and (
         files := named_files(read_with["path"], [s.path for s in dataset.sources])
@@ -204,7 +206,7 @@ def _file_entries(dataset: Dataset, folder: Path | None) -> dict[str, Any]:
             }
             for source, file in zip(dataset.sources, files, strict=True)
         ]
-        return {"read_with": read_with, "sources": cached}
+        return {"facts": facts, "read_with": read_with, "sources": cached}
     sources = [
         recorded_file(source.path, folder, sha256=source.sha256) for source in dataset.sources
     ]
@@ -219,7 +221,7 @@ def _file_entries(dataset: Dataset, folder: Path | None) -> dict[str, Any]:
     parts = (
         {"parts": [_dataset_entry(part, folder) for part in dataset.parts]} if dataset.parts else {}
     )
-    return {"read_with": read_with, "sources": sources, **parts}
+    return {"facts": facts, "read_with": read_with, "sources": sources, **parts}
 
 
 def _outcomes(evaluation: Evaluation, row: Row) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from typing import Any
 from classic_rc._version import __version__
 from classic_rc.datasets.registry import READERS
 from classic_rc.decisions import Decision, describe_decision
+from classic_rc.facts import sentences_digest
 from classic_rc.identity import digest_of_class
 from classic_rc.io.files import sha256_of
 from classic_rc.plugins import Registry
@@ -81,6 +82,7 @@ class Signature:
             **facts,
             "spans": dataset.span_generator,
             "data": dataset.fingerprint,
+            "sentences": sentences_digest(dataset),
             "read_by": _plugin(READERS, dataset.reader),
             "revision": dataset.revision,
             "split": dataset.split,
@@ -128,8 +130,12 @@ class Signature:
 
 
 def dataset_signature(dataset: Dataset | TrainedOn) -> str:
-    """Return a dataset's name and the start of its fingerprint: ``mc500.dev@7fba13a7``."""
-    return f"{dataset.name}@{dataset.fingerprint[:SHORT_FINGERPRINT]}"
+    """Return a dataset's name and the start of its fingerprint, ``mc500.dev@7fba13a7``, and of the
+    digest of its sentence marks if it has its own.
+    """
+    marks = sentences_digest(dataset) if isinstance(dataset, Dataset) else dataset.sentences
+    ending = f"/sentences@{marks[:SHORT_FINGERPRINT]}" if marks else ""
+    return f"{dataset.name}@{dataset.fingerprint[:SHORT_FINGERPRINT]}{ending}"
 
 
 def file_digest(path: str) -> str:

@@ -15,15 +15,15 @@ from classic_rc.datasets.labels import check_names, read_labels
 from classic_rc.datasets.registry import as_dataset, load
 from classic_rc.datasets.specification import parse_data
 from classic_rc.errors import ClassicRCError, DataError, SystemFailedError, UsageError
+from classic_rc.facts import digest_of, facts_digest
 from classic_rc.folds import passage_groups
 from classic_rc.identity import (
     UnidentifiedCodeError,
-    digest_of,
     identify,
     read_known_sources,
     write_known_sources,
 )
-from classic_rc.io.files import sha256_of, sha256_of_text
+from classic_rc.io.files import sha256_of
 from classic_rc.io.json import Node, parse_json
 from classic_rc.io.text import read_text, write_file
 from classic_rc.metrics.base import Metric, measured_metrics, metric_of_task
@@ -154,14 +154,12 @@ class SuiteData:
         }
 
     def _data_facts(self, dataset: Dataset) -> dict[str, Any]:
-        # The fingerprint leaves out fields such as the author, which folds may follow from; the
-        # files have them.
-        sources = sorted(source.sha256 for source in dataset.sources)
         return {
             "name": dataset.name,
             "split": dataset.split,
             "fingerprint": dataset.fingerprint,
-            "sources": sha256_of_text(" ".join(sources)) if len(sources) > 1 else "".join(sources),
+            "facts": facts_digest(dataset),
+            "revision": dataset.revision,
         }
 
 

@@ -392,6 +392,7 @@ def _make_row(system: FittedSystem, outcomes: Outcomes, read_seconds: float) -> 
         seed=facts["seed"],
         **system.origins(dataset_signature),
         folds=FOLDS_VERSION if system.uses_folds else None,
+        groups=system.fold_groups,
         **solver.signature_facts(),
         # A tuned threshold follows from its tuning data; a given one is a parameter.
         threshold=None if isinstance(system.decision, TunedThreshold) else facts["threshold"],

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cached_property, partial, wraps
+from itertools import chain
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 from classic_rc.datasets.registry import as_dataset
 from classic_rc.decisions import Argmax, Decision, Threshold, TunedThreshold, cross_fit
 from classic_rc.errors import OutputError, UsageError
+from classic_rc.facts import values_digest
 from classic_rc.folds import FoldPlan, passage_groups
 from classic_rc.kernels.arrays import block_size, offsets_of
 from classic_rc.metrics.base import Metric, primary_metric
@@ -359,6 +361,15 @@ class FittedSystem:
     def uses_folds(self) -> bool:
         """Whether it learned or was tuned out of fold."""
         return self.cross_fit or self.tuned_out_of_fold or self._learned is not None
+
+    @property
+    def fold_groups(self) -> str | None:
+        """The key whose equal values folds keep together, with the digest of the values."""
+        key = self._folds.group
+        if key is None or not self.uses_folds:
+            return None
+        questions = chain(self.dataset, self.tune or (), self.train or ())
+        return f"{key}@{values_digest(questions, key)}"
 
     def solver_of(self, i: int) -> Solver:
         """Return the solver that scores question `i` of the dataset: with one solver per fold,

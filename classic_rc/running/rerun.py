@@ -17,6 +17,7 @@ from classic_rc.datasets.fetch import is_hub_name, named_files
 from classic_rc.datasets.memory import join_datasets
 from classic_rc.datasets.registry import SAMPLES, load
 from classic_rc.errors import ClassicRCError, DataError, UsageError
+from classic_rc.facts import facts_digest
 from classic_rc.io.columns import find_shards
 from classic_rc.io.files import sha256_of
 from classic_rc.io.json import Node, parse_json
@@ -311,6 +312,12 @@ class _RunRestorer:
             self._changes.append(
                 f"{entry['name']}: the files are unchanged but are read differently: fingerprint "
                 f"{dataset.fingerprint}, recorded {entry['fingerprint']}"
+            )
+            return None
+        if facts_digest(dataset) != entry.get("facts"):
+            self._changes.append(
+                f"{entry['name']}: the questions are the recorded ones, but not their sentence "
+                "marks or other fields"
             )
             return None
         return dataset

@@ -23,6 +23,7 @@ from classic_rc.errors import (
     system_failures,
     unknown_name,
 )
+from classic_rc.facts import sentences_digest
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.metrics.base import primary_metric
 from classic_rc.parameters import Estimator, Parameter, clone
@@ -68,6 +69,7 @@ class TrainedOn(NamedTuple):
     name: str
     fingerprint: str
     datasets: tuple[str, ...]  # their names; see `provenance`
+    sentences: str | None = None  # the digest of its sentence marks; see `facts`
 
 
 class Scorer(Protocol):
@@ -638,6 +640,7 @@ def provenance(questions: Sequence[Question]) -> dict[str, Any]:
     return {
         "name": dataset and dataset.name,
         "fingerprint": dataset and dataset.fingerprint,
+        "sentences": dataset and sentences_digest(dataset),
         "datasets": [] if dataset is None else dataset_names(dataset),
         "passages": len({id(q.passage) for q in questions}),
         "questions": len(questions),

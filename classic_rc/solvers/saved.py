@@ -434,7 +434,8 @@ class SavedSolver(Solver):
         learned = self.trained_on_ or {}
         if not self.is_trained or learned.get("fingerprint") is None:
             return ()
-        return (TrainedOn(learned["name"], learned["fingerprint"], tuple(learned["datasets"])),)
+        names, marks = tuple(learned["datasets"]), learned.get("sentences")
+        return (TrainedOn(learned["name"], learned["fingerprint"], names, marks),)
 
     def caveats(self, questions: Sequence[Question]) -> tuple[str, ...]:
         """Return the caveats of the fit, plus a warning if the solver learned from these very

@@ -9,6 +9,7 @@ import pytest
 
 from classic_rc import __version__, evaluate
 from classic_rc.datasets import load
+from classic_rc.facts import facts_digest
 from classic_rc.folds import passage_groups
 from classic_rc.metrics import METRICS
 from classic_rc.results.record import record_file, run_record, runs_to_dict
@@ -35,6 +36,7 @@ def test_the_record_is_json_and_holds_what_the_results_hold(evaluations):
         (source,) = kept["dataset"].pop("sources")
         assert len(source["sha256"]) == 64
         assert source["bytes"] > 0
+        assert kept["dataset"].pop("facts") == facts_digest(evaluation.dataset)
         assert kept["dataset"].pop("read_with")["path"] == evaluation.dataset.name
         assert len(kept.pop("protocol")["systems"]) == len(evaluation.rows)
         assert all(row.pop("outcomes") and row.pop("selections") for row in kept["rows"])

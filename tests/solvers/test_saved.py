@@ -80,6 +80,7 @@ def test_a_loaded_solver_scores_and_explains_as_the_saved_one(path, params):
     assert loaded.trained_on_ == {
         "name": "lessons",
         "fingerprint": TRAIN.fingerprint,
+        "sentences": None,
         "datasets": ["lessons"],
         "passages": 10,
         "questions": 30,

@@ -14,7 +14,12 @@ from classic_rc.datasets.official import FINGERPRINTS
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.io.json import Node, describe_value
 from classic_rc.metrics.base import METRICS, Metric, metric_of_task
-from classic_rc.results.comparison import SharedResults, join_groupings, join_groups
+from classic_rc.results.comparison import (
+    SharedResults,
+    join_groupings,
+    join_groups,
+    require_equal_facts,
+)
 from classic_rc.results.evaluation import GivenNumber, Significance
 from classic_rc.results.outcomes import Row
 from classic_rc.results.record import read_fields, read_resampling, read_significance
@@ -156,6 +161,7 @@ def _join(parts: _Parts, by: str | None) -> SharedResults:
     for _, results in parts:
         facts |= {key: value for key, value in results.facts.items() if facts.get(key) is None}
     all_results = [results for _, results in parts]
+    require_equal_facts(all_results)
     groups, group = join_groups(all_results)
     return replace(
         first,

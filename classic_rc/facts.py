@@ -1,0 +1,47 @@
+"""Facts: what a solver can read beside the content that a dataset's fingerprint covers.
+
+These are sentence marks and the fields in ``meta``. Cells, signatures, records and saved solvers
+take their digests from here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from classic_rc.io.files import sha256_of_text
+from classic_rc.questions import Dataset, Question
+
+_RELEASED = frozenset(
+    {
+        "c43b76e8381bf7371ed8c41362f52361a2ed87500a61266b5f4da4ec45fe6a31",  # MultiRC, dev
+        "73803b0ba8fb9b7830775d80af92916ea5a72c2b7a28b5868e034533782600f3",  # MultiRC, train
+    }
+)
+"""Digests of the sentence marks of releases, whose fingerprints say which marks they have."""
+
+
+def digest_of(plain: Any) -> str:
+    """Return the sha256 of plain data, in which the order of keys has no meaning."""
+    return sha256_of_text(json.dumps(plain, sort_keys=True, separators=(",", ":"), default=str))
+
+
+def sentences_digest(dataset: Dataset) -> str | None:
+    """Return the digest of the passages' sentence marks; None if there are none, or those of a
+    release.
+    """
+    marks = [passage.sentences for passage in dataset.passages]
+    digest = digest_of(marks) if any(marks) else None
+    return None if digest in _RELEASED else digest
+
+
+def values_digest(questions: Iterable[Question], key: str) -> str:
+    """Return the digest of the values of a key of ``meta``, question by question."""
+    return digest_of([question.meta_value(key) for question in questions])
+
+
+def facts_digest(dataset: Dataset) -> str:
+    """Return the digest of all facts."""
+    passages = [[passage.sentences, dict(passage.meta)] for passage in dataset.passages]
+    return digest_of([passages, [dict(question.meta) for question in dataset]])
