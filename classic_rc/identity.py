@@ -1,21 +1,21 @@
-"""The identity of code: what a computation can run, as a digest of its sources without comments and
-docstrings.
+"""The identity of code: what a computation can run.
 
-Imports are followed as they are written, deferred ones too. A module that code imports by a name
-made at run time, and a file that it opens without naming it in a parameter, cannot be seen.
+The package is its version, or in a checkout the digest of all its files; a plug-in is its package
+and version. A user's file is followed through the local modules that it imports, deferred ones too,
+without comments and docstrings. A module that code imports by a name made at run time, and a file
+that it opens without naming it in a parameter, cannot be seen.
 """
 
 from __future__ import annotations
 
 import ast
-import json
+import re
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module, metadata
+from importlib import metadata
 from importlib.machinery import SOURCE_SUFFIXES, ModuleSpec, PathFinder
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,11 +23,11 @@ from types import ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from classic_rc._version import __version__
 from classic_rc.datasets.registry import READERS
 from classic_rc.errors import UsageError
 from classic_rc.facts import digest_of
 from classic_rc.io.files import sha256_of_bytes, sha256_of_text
-from classic_rc.io.text import write_file
 from classic_rc.metrics.base import METRICS
 from classic_rc.plugins import Registry
 from classic_rc.retrieval.registry import ENGINES
@@ -35,13 +35,12 @@ from classic_rc.solvers.base import Solver
 from classic_rc.solvers.codec import FindFile
 from classic_rc.solvers.registry import SOLVERS
 
-_PIPELINE = "classic_rc.running.evaluate"
-_ONLY_SHOWN = frozenset({"IPython", "jinja2", "matplotlib", "pandas", "pooch", "tqdm"})
-"""Packages of others that display and download; no number follows from them."""
-_DISTRIBUTIONS = {"sklearn": "scikit-learn"}
-"""The distribution of a module of another name; other names are searched for, which takes
-longer.
-"""
+_REQUIRED = ["numpy", "scipy", "scikit-learn", "nltk", "joblib"]
+"""Packages of others that numbers may follow from, if the metadata of this one is not here."""
+_ONLY_SHOWN = frozenset(
+    {"IPython", "classic_rc", "jinja2", "matplotlib", "pandas", "pooch", "tqdm"}
+)
+_NUMERIC_EXTRAS = re.compile(r"extra == .(zh|lucene|pyserini)\b")
 _STANDARD = tuple(Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib"))
 
 
@@ -70,41 +69,67 @@ def identify(
     value that is in no file, or a file that changed after it was imported, is an
     UnidentifiedCodeError.
     """
-    sources = _Sources()
-    sources.add(_PIPELINE)
-    if reader is not None:
-        sources.add_entry(READERS, reader)
-    for metric in metrics:
-        sources.add_entry(METRICS, metric)
+    code, plugins = _LocalCode(), {}
     if solver is not None and solver["params"] is None:
         raise _unidentified(solver["spec"], "a parameter is an object in memory")
+    named: list[tuple[Registry[Any], Any]]
+    named = [(READERS, reader), *((METRICS, metric) for metric in metrics)]
     for plain in _solvers_in(solver):
         if "code" in plain:
             if not (path := find(plain["code"])):
                 raise _unidentified(plain["class"], "its file changed after it was imported")
-            sources.add_file(Path(path))
+            code.add(Path(path))
         elif "solver" not in plain:
-            sources.add_file(_file_of_class(plain["class"]))
+            code.add(_file_of_class(plain["class"]))
         for name in (plain.get("solver"), *plain.get("runs", ()), *plain["params"].values()):
-            if isinstance(name, str):
-                sources.add_entry(SOLVERS, name)
-                sources.add_entry(ENGINES, name)
-    return Identity(
-        digest_of([sources.digests, sources.plugins]), dict(sorted(sources.packages.items()))
-    )
+            named += [(SOLVERS, name), (ENGINES, name)]
+    for registry, name in named:
+        is_entry = isinstance(name, str) and name in registry
+        if is_entry and (package := registry.package_of(name)) is not None:
+            plugins[name] = package
+    packages = dict(sorted({**_own_packages(), **code.packages}.items()))
+    return Identity(digest_of([_package_digest(), code.digests, plugins]), packages)
 
 
 def digest_of_class(cls: type[Solver]) -> str | None:
     """Return the name of a user's file, with a digest of it and of the local modules that it
     imports, or None.
     """
-    sources = _Sources({"classic_rc": False})
+    code = _LocalCode()
     try:
         file = Path(cls.source_file or _file_of_class(f"{cls.__module__}.{cls.__qualname__}"))
-        sources.add_file(file)
+        code.add(file)
     except UnidentifiedCodeError:
         return None
-    return f"{file.name}@{digest_of(sources.digests)[:8]}"
+    return f"{file.name}@{digest_of(code.digests)[:8]}"
+
+
+@cache
+def _package_digest() -> str:
+    """Return the version of an installed package, or the digest of a checkout's files."""
+    if not __version__.endswith("+dev"):
+        return __version__
+    folder = Path(__file__).parent
+    files = (path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
+    return digest_of(
+        {str(file.relative_to(folder)): sha256_of_bytes(file.read_bytes()) for file in files}
+    )
+
+
+@cache
+def _own_packages() -> dict[str, str]:
+    """Return the versions of the installed packages that numbers may follow from, by name."""
+    try:
+        required = metadata.requires("classic_rc") or []
+    except metadata.PackageNotFoundError:
+        required = _REQUIRED
+    found: dict[str, str] = {}
+    for line in required:
+        name = re.split(r"[^\w.-]", line, maxsplit=1)[0]
+        is_numeric = "extra ==" not in line or _NUMERIC_EXTRAS.search(line)
+        if is_numeric and name not in _ONLY_SHOWN:
+            found |= _installed(name)
+    return found
 
 
 def _unidentified(what: str, reason: str) -> UnidentifiedCodeError:
@@ -138,105 +163,57 @@ def _file_of_class(path: str) -> Path:
     return Path(file)
 
 
-class _Sources:
-    """The source files that modules reach; `counts` says of top-level modules whether theirs are
-    among them.
-    """
+class _LocalCode:
+    """Users' files, and the local modules that they import."""
 
-    def __init__(self, counts: Mapping[str, bool] | None = None) -> None:
+    def __init__(self) -> None:
         self.digests: dict[str, str] = {}  # by name of the module
-        self.plugins: dict[str, str] = {}  # package and version, by name
         self.packages: dict[str, str] = {}  # versions of installed packages, by name
-        self._counts = {"classic_rc": True} if counts is None else dict(counts)
         self._specs: dict[str, ModuleSpec | None] = {}
-        self._folders: list[str] = []  # of users' files
-        self._ahead: list[str] = []
-        self._added: set[str] = set()
 
-    def add_entry(self, registry: Registry[Any], name: str) -> None:
-        """Add an entry of a registry, if it has one of this name."""
-        if (module := registry.module_of(name)) is not None:
-            if (package := registry.package_of(name)) is not None:
-                self.plugins[name] = package
-                self._counts[module.partition(".")[0]] = True  # where it is installed, too
-            self.add(module)
-
-    def add_file(self, file: Path) -> None:
+    def add(self, file: Path) -> None:
         """Add a user's file, and the modules next to it that it imports."""
         name = file.name
         while name in self.digests:  # of another folder
             name += "+"
-        self._folders.append(str(file.parent))
-        self._read(name, file, "")
-        self.add("")
+        ahead = [(name, file, "")]
+        while ahead:
+            name, path, package = ahead.pop()
+            parents = package.split(".")
+            for level, target in self._read(name, path):
+                before = parents[: len(parents) - level + 1] if level else []
+                ahead += self._find_new([*before, *target.split(".")], str(file.parent))
 
-    def add(self, name: str) -> None:
-        """Add a module, the packages that it is in, and all that they import."""
-        self._ahead.append(name)
-        while self._ahead:
-            name = self._ahead.pop()
-            if name in self._added:
-                continue
-            self._added.add(name)
-            parts = name.split(".")
-            for i in range(len(parts)):
-                prefix = ".".join(parts[: i + 1])
-                if prefix not in self._specs:
-                    self._specs[prefix] = self._visit(prefix)
-                if self._specs[prefix] is None:
-                    break
-
-    def _visit(self, name: str) -> ModuleSpec | None:
-        """Find a module and read it; None if there is none, or if it does not count."""
-        package, _, last = name.rpartition(".")
-        spec: ModuleSpec | None = None
-        if not package:
-            spec = _find_top(name, self._folders) if name else None
-            if spec is None or not self._does_count(name, spec):
-                return None
-        elif (
-            parent := self._specs[package]
-        ) is not None and parent.submodule_search_locations is not None:
-            spec = PathFinder.find_spec(name, list(parent.submodule_search_locations))
-            # perhaps a name that is imported on first use
-            if spec is None and package.startswith("classic_rc"):
-                home = getattr(getattr(import_module(package), last, None), "__module__", None)
-                self._ahead += [home] if isinstance(home, str) else []
-        if spec is not None and spec.has_location:
-            is_package = spec.submodule_search_locations is not None
-            self._read(name, Path(str(spec.origin)), name if is_package else package)
-            if is_package and name.startswith("classic_rc."):
-                self._add_data_files(name, Path(str(spec.origin)).parent)
-        return spec
-
-    def _add_data_files(self, package: str, folder: Path) -> None:
-        """Take the digests of a package's data files, such as stop lists."""
-        for file in folder.iterdir():
-            if file.is_dir() and file.name != "__pycache__" and not (file / "__init__.py").exists():
-                self._add_data_files(f"{package}/{file.name}", file)
-            elif file.is_file() and file.suffix not in (*SOURCE_SUFFIXES, ".pyc"):
-                self.digests[f"{package}/{file.name}"] = sha256_of_bytes(file.read_bytes())
-
-    def _does_count(self, top: str, spec: ModuleSpec) -> bool:
-        """Return whether its sources count: the package, plug-ins, and modules that no package
-        installed.
+    def _find_new(self, parts: list[str], folder: str) -> Iterator[tuple[str, Path, str]]:
+        """Yield the local modules of a dotted name that were not found before: the name, the file,
+        and the package.
         """
-        if top not in self._counts:
-            places = (
-                [str(spec.origin)]
-                if spec.has_location
-                else list(spec.submodule_search_locations or ())
-            )
-            is_installed, is_standard = _home_of(places[0]) if places else (False, True)
-            if is_installed and top not in _ONLY_SHOWN:
-                self.packages |= _installed(top)
-            self._counts[top] = not (is_installed or is_standard)
-        return self._counts[top]
+        for i in range(len(parts)):
+            name, parent = ".".join(parts[: i + 1]), ".".join(parts[:i])
+            if name not in self._specs:
+                spec = self._specs[name] = self._find(name, self._specs.get(parent), folder)
+                if spec is not None and spec.has_location:
+                    is_package = spec.submodule_search_locations is not None
+                    yield name, Path(str(spec.origin)), name if is_package else parent
+            if self._specs[name] is None:
+                return
 
-    def _read(self, name: str, file: Path, package: str) -> None:
-        """Take a file's digest and go on with what it imports; relative imports start from
-        `package`.
-        """
+    def _find(self, name: str, parent: ModuleSpec | None, folder: str) -> ModuleSpec | None:
+        """Find a local module; None if there is none, or if it is not local."""
+        if parent is not None:
+            places = parent.submodule_search_locations
+            return PathFinder.find_spec(name, list(places)) if places else None
+        spec = _find_top(name, [folder])
+        if spec is None or name == "classic_rc":
+            return None
+        places = [str(spec.origin)] if spec.has_location else spec.submodule_search_locations
+        is_installed, is_standard = _home_of(places[0]) if places else (False, True)
+        if is_installed and name not in _ONLY_SHOWN:
+            self.packages |= _installed(name)
+        return None if is_installed or is_standard else spec
+
+    def _read(self, name: str, file: Path) -> list[tuple[int, str]]:
+        """Take a file's digest, and return what it imports."""
         try:
             digest, imports = _read_source(file)
         except (OSError, SyntaxError, ValueError) as error:
@@ -247,11 +224,7 @@ class _Sources:
         if _FIRST_READ.setdefault(module, digest) != digest:
             raise _unidentified(str(file), "it changed after it was imported (start Python again)")
         self.digests[name] = digest
-        parents = package.split(".")
-        for level, target in imports:
-            self._ahead.append(
-                ".".join([*parents[: len(parents) - level + 1], target]) if level else target
-            )
+        return imports
 
 
 _FIRST_READ: WeakKeyDictionary[ModuleType, str] = WeakKeyDictionary()
@@ -279,43 +252,13 @@ def _home_of(place: str) -> tuple[bool, bool]:
 
 @cache
 def _installed(top: str) -> dict[str, str]:
-    """Return the version of the package that has a top-level module, by its name."""
-    name = _DISTRIBUTIONS.get(top, top)
+    """Return the version of the package of this name, or that has a top-level module of it."""
     try:
-        return {name: metadata.version(name)}
+        return {top: metadata.version(top)}
     except metadata.PackageNotFoundError:
         return {
             name: metadata.version(name) for name in metadata.packages_distributions().get(top, ())
         }
-
-
-# --------------------------------------------------------------------------------------------------
-# What counts of a source file
-
-_known: dict[str, Any] = {}
-"""The digest of the code and the imports of each file that was read, by the file's sha256."""
-
-
-def read_known_sources(file: Path) -> None:
-    """Read what earlier runs found: to parse all that a run can reach takes as long as its
-    start.
-    """
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        kept = json.loads(file.read_bytes())
-        _known.update(kept["sources"] if kept["rules"] == _rules() else {})
-
-
-def write_known_sources(file: Path) -> None:
-    """Write what was found in source files, unless the file has as much."""
-    text = json.dumps({"rules": _rules(), "sources": dict(sorted(_known.items()))})
-    with suppress(OSError, UsageError):  # it is not needed
-        if not file.exists() or file.stat().st_size < len(text):
-            write_file(file, text)
-
-
-@cache
-def _rules() -> str:
-    return f"{sys.version_info[:2]} {sha256_of_bytes(Path(__file__).read_bytes())}"
 
 
 def _read_source(file: Path) -> tuple[str, list[tuple[int, str]]]:
@@ -323,15 +266,11 @@ def _read_source(file: Path) -> tuple[str, list[tuple[int, str]]]:
     before it.
     """
     data = file.read_bytes()
-    key = sha256_of_bytes(data)
     if file.suffix not in SOURCE_SUFFIXES:  # compiled
-        return key, []
-    if key not in _known:
-        tree = ast.parse(data)
-        imports = list(dict.fromkeys([*_strip(tree), *_dotted_uses(tree)]))
-        _known[key] = sha256_of_text(ast.unparse(tree)), imports
-    digest, imports = _known[key]
-    return digest, imports
+        return sha256_of_bytes(data), []
+    tree = ast.parse(data)
+    imports = list(dict.fromkeys(_strip(tree)))
+    return sha256_of_text(ast.unparse(tree)), imports
 
 
 def _strip(node: Any) -> Iterator[tuple[int, str]]:
@@ -360,22 +299,3 @@ def _strip(node: Any) -> Iterator[tuple[int, str]]:
                 base = f"{statement.module}." if statement.module else ""
                 found += [(statement.level, base + alias.name) for alias in statement.names]
             yield from () if is_typing else found
-
-
-def _dotted_uses(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Yield names below our modules, which may be imported on first use:
-    ``classic_rc.solvers.IRSolver``.
-    """
-    aliases = [
-        alias for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names
-    ]
-    names = {
-        alias.asname or alias.name: alias.name
-        for alias in aliases
-        if alias.name.startswith("classic_rc")
-    }
-    for node in ast.walk(tree) if names else ():
-        if isinstance(node, ast.Attribute):
-            top, _, rest = ast.unparse(node).partition(".")
-            if top in names:
-                yield 0, f"{names[top]}.{rest}"

@@ -158,19 +158,6 @@ class Registry(Mapping[str, T], Generic[T]):
             else " and ".join(map(_package_and_version, self._entry_points[name]))
         )
 
-    def module_of(self, name: str) -> str | None:
-        """Return the name of the module that has an entry, without importing it; None if there
-        is no entry.
-        """
-        if name in self._own:
-            entry = self._own[name]
-            return (
-                entry.partition(":")[0]
-                if isinstance(entry, str)
-                else str(getattr(entry, "__module__", None))
-            )
-        return self._entry_points[name][0].module if name in self._entry_points else None
-
     def _own_entry(self, name: str) -> T:
         """Return one of our own entries, imported on first use."""
         entry = self._own[name]

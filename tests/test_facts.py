@@ -9,6 +9,8 @@ import json
 import random
 import tempfile
 from collections.abc import Callable
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -183,7 +185,7 @@ def test_marks_of_releases_are_known(shared_data):
 
 if __name__ == "__main__":
     for name, (suite, expected) in CHANGES.items():
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as folder, redirect_stdout(StringIO()):
             run_suite(Path(folder), _suite())
             (found,) = set(run_suite(Path(folder), suite))
-            print(f"{name:28} {found:16} {'right' if found == expected else 'WRONG'}")
+        print(f"{name:28} {found:16} {'right' if found == expected else 'WRONG'}")

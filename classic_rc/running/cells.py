@@ -20,8 +20,6 @@ from classic_rc.folds import passage_groups
 from classic_rc.identity import (
     UnidentifiedCodeError,
     identify,
-    read_known_sources,
-    write_known_sources,
 )
 from classic_rc.io.files import sha256_of
 from classic_rc.io.json import Node, parse_json
@@ -45,9 +43,6 @@ _NAME = "{name}"
 for it.
 """
 
-SOURCES = "sources.json"
-"""The file next to a folder of cells with what is known about source files."""
-
 
 class CellFolder:
     """The files of cells in a folder, which is created: each the evaluation of one system, named
@@ -61,11 +56,6 @@ class CellFolder:
         except OSError as error:
             problem = f"cannot create the folder {folder}: {error.strerror or error}"
             raise UsageError(problem, field="--save", found=str(folder)) from error
-        read_known_sources(folder.parent / SOURCES)
-
-    def keep_sources(self) -> None:
-        """Keep what is known of the sources that systems can run, for the next run."""
-        write_known_sources(self._folder.parent / SOURCES)
 
     def path_of(self, facts: Mapping[str, Any]) -> Path:
         """Return the path of the cell that follows from `facts`."""
@@ -276,7 +266,6 @@ class DatasetRun:
                 missing.append((system, facts))
             else:
                 yield self._finish(system, found, is_kept=True)
-        self._folder.keep_sources()
         for i, result in self._compute([system for system, _ in missing], jobs, starts):
             system, facts = missing[i]
             try:
