@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -42,6 +43,9 @@ _NAME = "{name}"
 """The name of every system while its cell is computed: a cell does not depend on the user's name
 for it.
 """
+
+
+_ENDED = ("a process ended", "from outside, perhaps for lack of memory: give fewer --jobs")
 
 
 class CellFolder:
@@ -329,13 +333,16 @@ class DatasetRun:
                     delayed(_compute_elsewhere)(entry, fingerprint, i, system)
                     for i, system in enumerate(systems)
                 )
-                for i, result in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(tasks):
-                    yield (
-                        i,
-                        result
-                        if isinstance(result, ClassicRCError)
-                        else Evaluation(self.data.dataset, **result),
-                    )
+                left = dict.fromkeys(range(len(systems)))
+                try:
+                    for i, result in Parallel(n_jobs, return_as="generator_unordered")(tasks):
+                        del left[i]
+                        is_error = isinstance(result, ClassicRCError)
+                        yield i, result if is_error else Evaluation(self.data.dataset, **result)
+                except BrokenExecutor:
+                    for i in left:
+                        error = SystemFailedError(str(systems[i].name), *_ENDED)
+                        yield i, error
                 return
         shared = EncodingCache()
         for i, system in enumerate(systems):

@@ -9,6 +9,7 @@ import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -576,15 +577,23 @@ def _compare_rows(old: Mapping[str, Any], new: Mapping[str, Any], tolerance: flo
         dict(_leaves({k: v for k, v in row.items() if k not in _NOT_COMPARED}))
         for row in (old, new)
     )
-    pairs = {path: (before.get(path), after.get(path)) for path in {**before, **after}}
+    pairs = ((path, before.get(path), after.get(path)) for path in {**before, **after})
     differences = [
-        Difference(path, *pair) for path, pair in pairs.items() if not _are_equal(*pair, tolerance)
+        _name_difference(*pair) for pair in pairs if not _are_equal(*pair[1:], tolerance)
     ]
     outcomes = new["outcomes"]
     questions = [
         id_ for id_, o in old["outcomes"].items() if not _are_equal(o, outcomes.get(id_), tolerance)
     ]
     return RowCheck(old["name"], tuple(differences), tuple(questions), old["metrics"])
+
+
+def _name_difference(path: str, old: Any, new: Any) -> Difference:
+    """Return the difference of two values; of two lists their first one, and how many there are."""
+    if not (isinstance(old, list) and isinstance(new, list)):
+        return Difference(path, old, new)
+    pairs = [pair for pair in zip_longest(old, new) if pair[0] != pair[1]]
+    return Difference(f"{path} ({len(pairs):,} of {len(old):,}, the first)", *pairs[0])
 
 
 def _unmatched_row(row: Mapping[str, Any], where: str) -> RowCheck:
@@ -596,11 +605,13 @@ def _unmatched_row(row: Mapping[str, Any], where: str) -> RowCheck:
 
 
 def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the path and value of every number, text or null in nested data."""
+    """Yield the path and value of every number, text or null in nested data, and of every list
+    of them.
+    """
     inner: Sequence[tuple[Any, Any]]
     if isinstance(value, dict):
         inner = list(value.items())
-    elif isinstance(value, list):
+    elif isinstance(value, list) and any(isinstance(item, list | dict) for item in value):
         inner = list(enumerate(value))
     else:
         yield path, value

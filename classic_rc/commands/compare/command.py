@@ -120,6 +120,14 @@ def _iter_parts(
     for results, chance in answered:
         yield results, chance
         for key in args.by or list(results.groupings):
+            if not results.groupings:
+                raise UsageError(
+                    f"the records of {results.dataset} have no groups of questions: run with --by "
+                    f"{key}, or add --data DATA",
+                    field="--by",
+                    found=key,
+                    expected="records of `run --by`",
+                )
             if key not in results.groupings:
                 raise unknown_name(
                     f"key of groups in the records of {results.dataset}", key, results.groupings

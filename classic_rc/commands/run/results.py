@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from classic_rc.cli import inputs
 from classic_rc.cli.console import print_message, write_file, write_output
 from classic_rc.errors import ClassicRCError, SystemFailedError, UsageError
-from classic_rc.io.json import render_json
+from classic_rc.io.json import parse_json, render_json
+from classic_rc.io.text import read_text
 from classic_rc.protocol import DEFAULT_RESAMPLES
 
 if TYPE_CHECKING:
@@ -182,6 +183,26 @@ def save_record(
     write_file(folder / RECORD_NAME, record_text(record))
 
 
+def _set_aside(folder: Path, evaluations: Sequence[Evaluation], left: Sequence[str]) -> None:
+    """Give the record in a folder another name if it is of other datasets."""
+    from classic_rc.results.record import RECORD_NAME
+
+    path = folder / RECORD_NAME
+    names = {*left, *(evaluation.dataset.name for evaluation in evaluations)}
+    contents = {evaluation.dataset.fingerprint for evaluation in evaluations}
+    try:
+        recorded = [run["dataset"] for run in parse_json(read_text(path), str(path))["runs"]]
+        is_known = any(of["name"] in names or of["fingerprint"] in contents for of in recorded)
+    except (ClassicRCError, LookupError, TypeError):
+        return  # there is no record
+    if recorded and not is_known:
+        others = (folder / f"run.{number}.json" for number in itertools.count(1))
+        other = next(file for file in others if not file.exists())
+        path.rename(other)
+        datasets = ", ".join(of["name"] for of in recorded)
+        print_message(f"note: {path} was the record of {datasets}: it is {other.name} now")
+
+
 _LEAST_PAUSE = 20
 """Between two writings of the record for finished rows, in times that one takes."""
 
@@ -194,6 +215,7 @@ class RunResults:
     def __init__(self, args: argparse.Namespace, left: list[str]) -> None:
         self._args = args
         self._left = left
+        self._has_saved = False
         self.evaluations: list[Evaluation] = []
         self._groups: list[GroupTables] = []  # of the evaluations
         self._rows: Evaluation | None = None  # what is finished of the first dataset that is left
@@ -259,7 +281,7 @@ class RunResults:
                 write_output(self._render(self.evaluations, self._groups), self._output)
         finally:  # save the record even if the table cannot be written
             if self._args.save is not None:
-                save_record(Path(self._args.save), self.evaluations, self._left)
+                self._save(self.evaluations, self._left)
 
     def _render(self, evaluations: list[Evaluation], groups: Sequence[GroupTables]) -> str:
         args = self._args
@@ -268,7 +290,14 @@ class RunResults:
     def _save_early(self, evaluations: Sequence[Evaluation], left: Sequence[str]) -> None:
         if self._args.save is not None:
             with suppress(UsageError):  # a full disk: the work goes on, and `finish` says so
-                save_record(Path(self._args.save), evaluations, left)
+                self._save(evaluations, left)
+
+    def _save(self, evaluations: Sequence[Evaluation], left: Sequence[str]) -> None:
+        folder = Path(self._args.save)
+        if not self._has_saved:
+            _set_aside(folder, evaluations, left)
+        self._has_saved = True
+        save_record(folder, evaluations, left)
 
 
 def report_answers(args: argparse.Namespace, evaluation: Evaluation) -> None:

@@ -23,6 +23,7 @@ from classic_rc.commands.run.results import (
     warn_about_published,
 )
 from classic_rc.errors import ClassicRCError, UsageError
+from classic_rc.io.files import exclusive_lock
 from classic_rc.io.progress import Progress, progress_bar
 from classic_rc.protocol import READING, SETTINGS
 
@@ -54,7 +55,12 @@ def run_suite(args: argparse.Namespace, options: Choice) -> int:
     check_writable(args.output, *args.data)
     check_writable(args.save, is_folder=True, option="--save")
     suite = read_suite(args.data[0], trust=args.trust)
-    return _SuiteCommand(args, options, suite).run()
+    command = _SuiteCommand(args, options, suite)
+    with exclusive_lock(
+        Path(args.save) / ".lock",
+        lambda: print_message(f"another suite runs in {args.save}: waiting until it ends"),
+    ):
+        return command.run()
 
 
 def _check_options(args: argparse.Namespace, options: Choice) -> None:

@@ -7,11 +7,13 @@ from __future__ import annotations
 import json
 import os
 import signal
+import threading
 import tomllib
 
 import pytest
 
 from classic_rc.errors import UsageError
+from classic_rc.io.files import exclusive_lock
 from classic_rc.running.suite import read_suite
 from tests.depth import thinned
 
@@ -150,6 +152,68 @@ def test_an_unreadable_dataset_loses_only_its_own_cells(cli, write, out):
     done.fails(3, "gone.jsonl")
     assert "several (" in done.out
     assert len(json.loads((out / "run.json").read_text("utf-8"))["runs"]) == 1
+
+
+KILLED = """
+import os
+import signal
+
+import classic_rc
+
+
+class Own(classic_rc.Solver):
+    def score_candidates(self, questions):
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.ci
+@pytest.mark.skipif(os.name == "nt", reason="processes end in another way")
+def test_a_killed_worker_is_one_line_and_finished_cells_stay(cli, write, out, tmp_path):
+    write("own.py", KILLED)
+    systems = '[systems]\nSW = "sw"\nLexical = "lexical"\n'
+    suite = write("suite.toml", f'[datasets.one]\npath = "sample:single-choice"\n{systems}')
+    assert cli("run", suite, "--save", out).code == 0
+    suite.write_text(
+        f'[datasets.one]\npath = "sample:single-choice"\n{systems}Own = "own.py:Own"\nIR = "ir"\n'
+    )
+    done = cli("run", suite, "--save", out, "--jobs", "2", "--trust")
+    assert done.code == 5
+    assert "a process ended (from outside" in done.err
+    assert "Traceback" not in done.err
+    assert {"SW", "Lexical"} <= {
+        row["name"] for row in json.loads((out / "run.json").read_text())["runs"][0]["rows"]
+    }
+
+
+def test_a_second_suite_in_a_folder_waits(cli, suite, out):
+    out.mkdir()
+    waits = []
+    with exclusive_lock(out / ".lock", waits.append):
+        thread = threading.Thread(target=lambda: waits.append(cli("run", suite, "--save", out)))
+        thread.start()
+        thread.join(3)
+        assert thread.is_alive()
+        assert not (out / "run.json").exists()
+    thread.join(120)
+    (done,) = waits
+    assert done.code == 0
+    assert f"another suite runs in {out}: waiting" in done.err
+
+
+def test_a_record_of_other_data_stays_under_another_name(cli, out):
+    first = ("run", "sample:single-choice", "-s", "sw", "--save", out)
+    assert "was the record" not in cli(*first).err
+    assert "was the record" not in cli(*first).err
+    done = cli("run", "sample:multiple-answer", "-s", "sw", "--save", out)
+    assert (
+        f"{out / 'run.json'} was the record of sample:single-choice: it is run.1.json" in done.err
+    )
+    names = [
+        json.loads((out / name).read_text())["runs"][0]["dataset"]["name"]
+        for name in ("run.1.json", "run.json")
+    ]
+    assert names == ["sample:single-choice", "sample:multiple-answer"]
 
 
 def test_a_system_that_answers_no_dataset_is_an_error(cli, write, out):
