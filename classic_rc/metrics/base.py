@@ -89,7 +89,9 @@ class Metric(ABC):
 
         Rows of several runs have the shape (n_questions, n_runs, n_statistics).
         """
-        return np.atleast_1d(self.from_means(statistics.mean(axis=0)))
+        # Sorted, because the last bit of a sum follows from the order of its terms.
+        means = np.sort(statistics, axis=0).mean(axis=0)
+        return np.atleast_1d(self.from_means(means))
 
     def of_questions(self, statistics: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the metric of each single question, the mean over runs, shape (n_questions,)."""
