@@ -24,6 +24,37 @@ from classic_rc.solvers.base import Solver
 from classic_rc.solvers.registry import SHORT_NAMES, SOLVERS
 from classic_rc.solvers.specs import change_paths, changed_texts, parse_solver
 
+RECORD_NAME = "run.json"
+"""The name of a record's file in its folder."""
+
+# Other files begin with a version too, such as those of ReCoRD and SQuAD.
+_RECORD_START = re.compile(rb'\s*\{\s*"version"\s*:\s*"[^"]*"\s*,\s*"schema"\s*:')
+
+RECORDED = "run-record"
+"""The format of a row of a run record, which is not measured again."""
+
+
+def record_file(path: str) -> Path | None:
+    """Return the run record at `path`, a file or its folder, or None.
+
+    A record is recognised by its file name or by its first two keys, without reading the rest.
+    """
+    file = Path(path) / RECORD_NAME if Path(path).is_dir() else Path(path)
+    if not file.is_file():
+        return None
+    with file.open("rb") as opened:
+        is_record = _RECORD_START.match(opened.read(200)) is not None
+    return file if is_record or file.name == RECORD_NAME else None
+
+
+def split_record(spec: str) -> tuple[str, str | None] | None:
+    """Return the run record, a file or a folder, that a text names, and the row after ``#`` if it
+    has one; None for another text. A ``#`` may be part of a path and of a row's name.
+    """
+    hashes = [i for i, character in enumerate(spec) if character == "#"]
+    parts = [(spec, None), *((spec[:i], spec[i + 1 :]) for i in reversed(hashes))]
+    return next(((path, row) for path, row in parts if path and record_file(path)), None)
+
 
 @dataclass(frozen=True)
 class System:
@@ -178,6 +209,8 @@ def parse_system(text: str, folder: str | None = None) -> System:
         except SystemFailedError as failure:
             return System(name=name, failure=failure)
         return System(solver if folder is None else change_paths(solver, place), name=name)
+    if (record := split_record(place(spec))) is not None:
+        return _recorded_system(name, *record)
     file, format = split_format(spec)
     options: dict[str, str] = {}
     if not Path(place(file)).is_file():
@@ -195,6 +228,20 @@ def parse_system(text: str, folder: str | None = None) -> System:
             hint += "; the name in NAME=SYSTEM has none of , : [ / \\"
         raise DataError(problem, source=path, hint=hint)
     raise unknown_name("solver", head, [*SOLVERS, *SHORT_NAMES])
+
+
+def _recorded_system(name: str | None, path: str, row: str | None) -> System:
+    if row is None:
+        raise UsageError(
+            f"{path} is a run record: name one of its rows, -s {path}#ROW (`classic-rc table "
+            f"{path}` prints them, `compare` compares them)",
+            field="solver",
+            found=path,
+            expected=f"{path}#ROW",
+        )
+    return System(
+        path=str(record_file(path)), name=name or row, format=RECORDED, options={"row": row}
+    )
 
 
 def check_percent(text: str) -> str:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from classic_rc._version import __version__
 from classic_rc.datasets.fetch import cached_path, is_hub_name, named_files
 from classic_rc.datasets.registry import SAMPLES, as_dataset, load
-from classic_rc.errors import DataError
+from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.facts import facts_digest
 from classic_rc.folds import passage_groups
 from classic_rc.identity import UnidentifiedCodeError, identify
@@ -244,26 +244,7 @@ def _installed_version(package: str) -> str | None:
         return None
 
 
-RECORD_NAME = "run.json"
-"""The name of a record's file in its folder."""
-
 _RUN_FACTS = ("given", "grouping", "dataset", "significance", "resampling", "protocol", "published")
-
-# Other files begin with a version too, such as those of ReCoRD and SQuAD.
-_RECORD_START = re.compile(rb'\s*\{\s*"version"\s*:\s*"[^"]*"\s*,\s*"schema"\s*:')
-
-
-def record_file(path: str) -> Path | None:
-    """Return the run record at `path`, a file or its folder, or None.
-
-    A record is recognised by its file name or by its first two keys, without reading the rest.
-    """
-    file = Path(path) / RECORD_NAME if Path(path).is_dir() else Path(path)
-    if not file.is_file():
-        return None
-    with file.open("rb") as opened:
-        is_record = _RECORD_START.match(opened.read(200)) is not None
-    return file if is_record or file.name == RECORD_NAME else None
 
 
 def read_results(path: str | Path) -> list[SharedResults]:
@@ -277,6 +258,22 @@ def read_results(path: str | Path) -> list[SharedResults]:
     facts = ("version", "environment", "interrupted")
     software = {name: root.value.get(name) for name in facts} if root.has("runs") else {}
     return [_read_contest(run, software, Path(path).parent) for run in root.items("runs")]
+
+
+def read_row(path: str, name: str, dataset: Dataset) -> Row:
+    """Return a row of a run record, with its outcomes on a dataset's questions."""
+    by_content = {results.fingerprint: results for results in read_results(path)}
+    if (found := by_content.get(dataset.fingerprint)) is None:
+        raise UsageError(
+            f"the record {path} has no results on {dataset.name}: its questions are others",
+            field="solver",
+            found=path,
+            expected=f"a record of the questions with the fingerprint {dataset.fingerprint[:8]}",
+        )
+    rows = {row.name: row for row in found.systems}
+    if name not in rows:
+        raise unknown_name(f"row of {path}", name, rows)
+    return rows[name]
 
 
 def _read_contest(run: Node, software: Mapping[str, Any], folder: Path) -> SharedResults:

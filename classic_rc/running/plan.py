@@ -19,7 +19,7 @@ from classic_rc.predictions import Prediction, Scores
 from classic_rc.protocol import Cuts, Protocol, Step
 from classic_rc.questions import Dataset, Task
 from classic_rc.solvers.base import Solver
-from classic_rc.systems import System, Systems, as_systems, name_systems
+from classic_rc.systems import RECORDED, System, Systems, as_systems, name_systems
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.spans import SpanGenerator
 from classic_rc.text.tokenizers import unspaced_share
@@ -210,6 +210,8 @@ def _prepare_system(
     from classic_rc.solvers.score_file import ScoreFile
 
     assert system.path is not None
+    if system.format == RECORDED:
+        return ReadySystem(name, None, system)
     found: list[str] = []
     content = system.read(dataset, found)
     notes += [f"{name}: {note}" for note in found]

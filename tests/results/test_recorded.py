@@ -19,11 +19,11 @@ from classic_rc.results.evaluation import row_notes
 from classic_rc.results.record import (
     read_results,
     read_rows,
-    record_file,
     rows_to_plain,
     run_record,
 )
 from classic_rc.solvers import DEFAULT_SOLVERS, parse_solver
+from classic_rc.systems import record_file
 from tests.errors import raises
 
 SAMPLES = ["sample:single-choice", "sample:multiple-answer", "sample:cloze", "sample:multi-span"]

@@ -12,8 +12,9 @@ from classic_rc.datasets import load
 from classic_rc.facts import facts_digest
 from classic_rc.folds import passage_groups
 from classic_rc.metrics import METRICS
-from classic_rc.results.record import record_file, run_record, runs_to_dict
+from classic_rc.results.record import run_record, runs_to_dict
 from classic_rc.solvers import DEFAULT_SOLVERS, parse_solver
+from classic_rc.systems import record_file
 
 SAMPLES = ["sample:single-choice", "sample:multiple-answer", "sample:cloze", "sample:multi-span"]
 

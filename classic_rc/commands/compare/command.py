@@ -187,7 +187,7 @@ class _SystemArgument:
     @property
     def record(self) -> Path | None:
         """The file of the run record at `path`, or None."""
-        from classic_rc.results.record import record_file
+        from classic_rc.systems import record_file
 
         return None if self.path is None else record_file(self.path)
 
@@ -226,15 +226,11 @@ def _parse_argument(text: str) -> _SystemArgument:
     """Parse a system argument, with or without ``NAME=``: a record, or whatever ``-s`` of
     ``run`` takes.
     """
-    from classic_rc.results.record import record_file
-    from classic_rc.systems import System, parse_system, split_name
+    from classic_rc.systems import System, parse_system, split_name, split_record
 
     name, spec = split_name(text)
-    # A "#" may be part of a path and of a row's name.
-    hashes = [i for i, character in enumerate(spec) if character == "#"]
-    for path, row in [(spec, None), *((spec[:i], spec[i + 1 :]) for i in reversed(hashes))]:
-        if path and record_file(path) is not None:
-            return _SystemArgument(text, System(path=path, name=name), row)
+    if (record := split_record(spec)) is not None:
+        return _SystemArgument(text, System(path=record[0], name=name), record[1])
     if Path(spec).is_dir():
         raise DataError(
             "no run record in this folder",

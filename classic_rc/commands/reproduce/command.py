@@ -63,7 +63,7 @@ OPTIONS: Choice = (
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from classic_rc.results.record import record_file
+    from classic_rc.systems import record_file
 
     records = [record for data in args.data if (record := record_file(data)) is not None]
     if not records:

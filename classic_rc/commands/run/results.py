@@ -171,7 +171,8 @@ def save_record(
     folder: Path, evaluations: Sequence[Evaluation], unfinished: Sequence[str] = ()
 ) -> None:
     """Write the run record of evaluations into a folder, which is created."""
-    from classic_rc.results.record import RECORD_NAME, record_text, run_record
+    from classic_rc.results.record import record_text, run_record
+    from classic_rc.systems import RECORD_NAME
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -185,7 +186,7 @@ def save_record(
 
 def _set_aside(folder: Path, evaluations: Sequence[Evaluation], left: Sequence[str]) -> None:
     """Give the record in a folder another name if it is of other datasets."""
-    from classic_rc.results.record import RECORD_NAME
+    from classic_rc.systems import RECORD_NAME
 
     path = folder / RECORD_NAME
     names = {*left, *(evaluation.dataset.name for evaluation in evaluations)}

@@ -24,7 +24,8 @@ from classic_rc.questions import Task
 from classic_rc.results.comparison import SharedResults
 from classic_rc.results.floors import CHANCE, above, find_by_fingerprint
 from classic_rc.results.outcomes import Block, Row
-from classic_rc.results.record import RECORD_NAME, read_results
+from classic_rc.results.record import read_results
+from classic_rc.systems import RECORD_NAME
 
 PAPER_METRICS: Mapping[Task, tuple[str, ...]] = {
     Task.SINGLE_CHOICE: ("accuracy",),
