@@ -129,3 +129,26 @@ def test_answers_are_read_with_the_labels(form, tmp_path):
         path.write_text(json.dumps({"id": dataset[0].id, "answer": answer}))
         (prediction,) = read_predictions(path, dataset)
         assert prediction.answers == (frozenset({1}),), answer
+
+
+@pytest.mark.parametrize(
+    ("name", "n_cut"),
+    [("lsat-rc", 269), ("sat-en", 206), ("gaokao-english", 306), ("logiqa-en", 642)],
+)
+def test_gold_of_exams_is_the_option_with_the_label(name, n_cut, shared_data):
+    path = shared_data / "wild" / f"agieval-{name}.jsonl"
+    if not path.is_file():
+        pytest.skip("files as their owners publish them are not here (shared/data/wild)")
+    fields = "passage=passage,question=question,candidates=options,gold=label"
+    dataset = load(path, fields=fields)
+    assert any(f"which are cut: {n_cut}" in note for note in dataset.notes)
+    n_labelled = 0
+    for line, question in zip(path.read_text("utf-8").splitlines(), dataset, strict=True):
+        row = json.loads(line)
+        marks = [option.strip().lstrip("(")[:1] for option in row["options"]]
+        if sorted(marks) == list("ABCDE"[: len(marks)]):
+            n_labelled += 1
+            assert question.gold == {marks.index(row["label"])}
+        else:
+            assert question.gold == {"ABCDE".index(row["label"])}
+    assert n_labelled >= n_cut
