@@ -7,6 +7,7 @@ cross-fitting can reuse the rows. :data:`METRICS` has every metric by name.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, cast
@@ -89,8 +90,10 @@ class Metric(ABC):
 
         Rows of several runs have the shape (n_questions, n_runs, n_statistics).
         """
-        # Sorted, because the last bit of a sum follows from the order of its terms.
-        means = np.sort(statistics, axis=0).mean(axis=0)
+        # Exact sums, because the last bit of a rounded one follows from the order of its terms.
+        columns = statistics.reshape(len(statistics), -1).T.tolist()
+        sums = np.array([math.fsum(column) for column in columns])
+        means = (sums / len(statistics)).reshape(statistics.shape[1:])
         return np.atleast_1d(self.from_means(means))
 
     def of_questions(self, statistics: NDArray[np.float64]) -> NDArray[np.float64]:
