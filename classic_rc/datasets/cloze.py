@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator
-from typing import ClassVar
 
 from classic_rc.datasets.base import Reader, Reading, find_split_name
 from classic_rc.io.archives import InputFile
@@ -26,13 +25,11 @@ class ReCoRDReader(Reader):
     ``meta["idx"]`` too.
     """
 
-    name: ClassVar[str] = "record"
-    published_as: ClassVar[str] = "ReCoRD"
-    title: ClassVar[str] = "ReCoRD"
-    description: ClassVar[str] = (
-        "News cloze queries over entity mentions: original JSON or SuperGLUE JSON lines."
-    )
-    citation: ClassVar[str] = (
+    name = "record"
+    published_as = "ReCoRD"
+    title = "ReCoRD"
+    description = "News cloze queries over entity mentions: original JSON or SuperGLUE JSON lines."
+    citation = (
         "Zhang, Liu, Liu, Gao, Duh and Van Durme 2018, ReCoRD: Bridging the Gap between Human and "
         "Machine Commonsense Reading Comprehension, arXiv:1810.12885"
     )
@@ -112,19 +109,19 @@ class CNNDailyMailReader(Reader):
     ``subset`` is ``cnn`` or ``dailymail``, the name of a folder above the file.
     """
 
-    name: ClassVar[str] = "cnn-dailymail"
-    title: ClassVar[str] = "CNN and Daily Mail"
-    description: ClassVar[str] = (
+    name = "cnn-dailymail"
+    title = "CNN and Daily Mail"
+    description = (
         "News cloze queries over anonymised entities: .question files with one query each."
     )
-    citation: ClassVar[str] = (
+    citation = (
         "Hermann, Kočiský, Grefenstette, Espeholt, Kay, Suleyman and Blunsom 2015, Teaching "
         "Machines to Read and Comprehend, NIPS"
     )
     cites = ("hermann2015",)
-    takes: ClassVar[frozenset[str]] = frozenset({"subset"})
-    is_one_dataset: ClassVar[bool] = True
-    published_as: ClassVar[str] = "CNN"
+    takes = frozenset({"subset"})
+    is_one_dataset = True
+    published_as = "CNN"
 
     def origin(self, question: Question, dataset: Dataset) -> tuple[str, str | None] | None:
         """Return CNN or Daily Mail, by the article's address, and the split."""
@@ -235,19 +232,17 @@ class CBTReader(Reader):
     ``meta["type"]``. Whole books without questions (``cbt_train.txt``) are skipped.
     """
 
-    name: ClassVar[str] = "cbt"
-    published_as: ClassVar[str] = "CBT"
-    title: ClassVar[str] = "Children's Book Test"
-    description: ClassVar[str] = (
-        "A missing word after twenty sentences of a children's book, with ten candidates."
-    )
-    citation: ClassVar[str] = (
+    name = "cbt"
+    published_as = "CBT"
+    title = "Children's Book Test"
+    description = "A missing word after twenty sentences of a children's book, with ten candidates."
+    citation = (
         "Hill, Bordes, Chopra and Weston 2015, The Goldilocks Principle: Reading Children's Books "
         "with Explicit Memory Representations, arXiv:1511.02301"
     )
     cites = ("hill2015",)
-    takes: ClassVar[frozenset[str]] = frozenset({"subset"})
-    names_subset: ClassVar[bool] = True
+    takes = frozenset({"subset"})
+    names_subset = True
 
     def recognises(self, file: InputFile) -> bool:
         """Return whether the file starts with sentences numbered 1 to 20 and a query with

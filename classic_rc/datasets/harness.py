@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import ClassVar
 
 from classic_rc.datasets.base import Reader, Reading
 from classic_rc.errors import DataError
@@ -25,16 +24,14 @@ class HarnessReader(Reader):
     (:class:`~classic_rc.formats.harness.HarnessFormat`).
     """
 
-    name: ClassVar[str] = "harness"
-    is_log: ClassVar[bool] = True
-    title: ClassVar[str] = "Logs of lm-evaluation-harness"
-    description: ClassVar[str] = (
-        "The questions of a log of lm-evaluation-harness; `run` adds the model's answers."
-    )
-    citation: ClassVar[str] = "Gao et al. 2023, lm-evaluation-harness, the files of --log_samples"
+    name = "harness"
+    is_log = True
+    title = "Logs of lm-evaluation-harness"
+    description = "The questions of a log of lm-evaluation-harness; `run` adds the model's answers."
+    citation = "Gao et al. 2023, lm-evaluation-harness, the files of --log_samples"
     cites = ("gao2023",)
-    is_dataset: ClassVar[bool] = False
-    takes: ClassVar[frozenset[str]] = frozenset({"gold_as"})
+    is_dataset = False
+    takes = frozenset({"gold_as"})
 
     def recognises(self, file: InputFile) -> bool:
         """Return whether the first row has a document, the model's arguments and its responses."""

@@ -5,7 +5,7 @@ own schema.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from classic_rc.datasets.base import Reading
 from classic_rc.datasets.dream import GENRES
@@ -263,16 +263,14 @@ class HuggingFaceReader(SchemaReader):
     :func:`classic_rc.datasets.from_rows` reads the same schemas from rows in memory.
     """
 
-    name: ClassVar[str] = "huggingface"
-    title: ClassVar[str] = "Hugging Face rows"
-    description: ClassVar[str] = (
-        "Exported rows of RACE, SuperGLUE, SQuAD, Quoref, ARC, OpenBookQA, DREAM or C3."
-    )
-    citation: ClassVar[str] = "The cards of these datasets on the Hugging Face hub"
+    name = "huggingface"
+    title = "Hugging Face rows"
+    description = "Exported rows of RACE, SuperGLUE, SQuAD, Quoref, ARC, OpenBookQA, DREAM or C3."
+    citation = "The cards of these datasets on the Hugging Face hub"
     cites = ("classic_rc",)
-    is_dataset: ClassVar[bool] = False
+    is_dataset = False
 
-    schemas: ClassVar[tuple[Schema, ...]] = (*SCHEMAS, *_OF_OTHER_READERS)
+    schemas = (*SCHEMAS, *_OF_OTHER_READERS)
 
     def recognises(self, file: InputFile) -> bool:
         """Return whether the first row has a schema that only the hub has."""

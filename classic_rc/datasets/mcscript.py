@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 from xml.parsers import expat
 
 from classic_rc.datasets.base import Reader, Reading
@@ -34,11 +34,11 @@ class MCScriptReader(Reader):
     ``commonsense``).
     """
 
-    name: ClassVar[str] = "mcscript"
-    published_as: ClassVar[str] = "MCScript"
-    title: ClassVar[str] = "MCScript"
-    description: ClassVar[str] = "Narrations of everyday activities with two-option questions: XML."
-    citation: ClassVar[str] = (
+    name = "mcscript"
+    published_as = "MCScript"
+    title = "MCScript"
+    description = "Narrations of everyday activities with two-option questions: XML."
+    citation = (
         "Ostermann, Modi, Roth, Thater and Pinkal 2018, MCScript: A Novel Dataset for Assessing "
         "Machine Comprehension Using Script Knowledge, LREC"
     )

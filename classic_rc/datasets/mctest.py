@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from typing import ClassVar
 
 from classic_rc.datasets.base import Reader, Reading
 from classic_rc.errors import DataError, UsageError
@@ -34,17 +33,17 @@ class MCTestReader(Reader):
     or next to it, where the test answers are distributed. Without answers gold is hidden.
     """
 
-    name: ClassVar[str] = "mctest"
-    title: ClassVar[str] = "MCTest"
-    description: ClassVar[str] = (
+    name = "mctest"
+    title = "MCTest"
+    description = (
         "Stories with four questions of four options: .tsv files, with answers in .ans files."
     )
-    citation: ClassVar[str] = (
+    citation = (
         "Richardson, Burges and Renshaw 2013, MCTest: A Challenge Dataset for the Open-Domain "
         "Machine Comprehension of Text, EMNLP"
     )
     cites = ("richardson2013",)
-    takes: ClassVar[frozenset[str]] = frozenset({"subset", "answers"})
+    takes = frozenset({"subset", "answers"})
 
     def origin(self, question: Question, dataset: Dataset) -> tuple[str, str | None] | None:
         """Return MC160 or MC500 and the split, which the story's id has."""

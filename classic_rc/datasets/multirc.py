@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 from classic_rc.datasets.base import Reader, Reading
 from classic_rc.io.archives import InputFile
@@ -23,13 +23,13 @@ class MultiRCReader(Reader):
     question may have no right option.
     """
 
-    name: ClassVar[str] = "multirc"
-    published_as: ClassVar[str] = "MultiRC"
-    title: ClassVar[str] = "MultiRC"
-    description: ClassVar[str] = (
+    name = "multirc"
+    published_as = "MultiRC"
+    title = "MultiRC"
+    description = (
         "Paragraphs with questions that have any number of right options: the original JSON."
     )
-    citation: ClassVar[str] = (
+    citation = (
         "Khashabi, Chaturvedi, Roth, Upadhyay and Roth 2018, Looking Beyond the Surface: A "
         "Challenge Set for Reading Comprehension over Multiple Sentences, NAACL"
     )
@@ -63,11 +63,11 @@ class SuperGLUEReader(Reader):
     and ``qid``, and the ``idx`` of the answers as ``answer_idx``.
     """
 
-    name: ClassVar[str] = "superglue"
-    title: ClassVar[str] = "MultiRC (SuperGLUE)"
-    dataset: ClassVar[str] = "multirc"
-    description: ClassVar[str] = "MultiRC in SuperGLUE's JSON lines, labels optional."
-    citation: ClassVar[str] = (
+    name = "superglue"
+    title = "MultiRC (SuperGLUE)"
+    dataset = "multirc"
+    description = "MultiRC in SuperGLUE's JSON lines, labels optional."
+    citation = (
         "Wang, Pruksachatkun, Nangia, Singh, Michael, Hill, Levy and Bowman 2019, SuperGLUE: A "
         "Stickier Benchmark for General-Purpose Language Understanding Systems, NeurIPS"
     )

@@ -26,18 +26,16 @@ class SquadReader(Reader):
     both numbers from 0.
     """
 
-    name: ClassVar[str] = "squad"
-    published_as: ClassVar[str] = "SQuAD"
-    title: ClassVar[str] = "SQuAD-like JSON"
-    description: ClassVar[str] = (
-        "Questions answered by a span of their passage: data, paragraphs, qas."
-    )
-    citation: ClassVar[str] = (
+    name = "squad"
+    published_as = "SQuAD"
+    title = "SQuAD-like JSON"
+    description = "Questions answered by a span of their passage: data, paragraphs, qas."
+    citation = (
         "Rajpurkar, Zhang, Lopyrev and Liang 2016, SQuAD: 100,000+ Questions for Machine "
         "Comprehension of Text, EMNLP; Rajpurkar, Jia and Liang 2018, Know What You Don't Know, ACL"
     )
     cites: ClassVar[tuple[str, ...]] = ("rajpurkar2016", "rajpurkar2018")
-    is_dataset: ClassVar[bool] = False
+    is_dataset = False
     task: ClassVar[Task] = Task.SPAN
 
     def recognises(self, file: InputFile) -> bool:
@@ -125,19 +123,17 @@ class QuorefReader(SquadReader):
     set are wrong and are moved; see :class:`~classic_rc.datasets.squad.SquadReader`.
     """
 
-    name: ClassVar[str] = "quoref"
-    published_as: ClassVar[str] = "Quoref"
-    title: ClassVar[str] = "Quoref"
-    description: ClassVar[str] = (
-        "Questions that need coreference, answered by one span or several together."
-    )
-    citation: ClassVar[str] = (
+    name = "quoref"
+    published_as = "Quoref"
+    title = "Quoref"
+    description = "Questions that need coreference, answered by one span or several together."
+    citation = (
         "Dasigi, Liu, Marasović, Smith and Gardner 2019, Quoref: A Reading Comprehension Dataset "
         "with Questions Requiring Coreferential Reasoning, EMNLP"
     )
     cites = ("dasigi2019",)
-    is_dataset: ClassVar[bool] = True
-    task: ClassVar[Task] = Task.MULTI_SPAN
+    is_dataset = True
+    task = Task.MULTI_SPAN
 
 
 def _first_paragraph(head: Any) -> dict[str, Any] | None:
