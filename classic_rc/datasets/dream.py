@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 from classic_rc.datasets.base import Reader, Reading
 from classic_rc.datasets.schema import HAN, read_gold
@@ -25,13 +25,11 @@ class DreamReader(Reader):
     i (from 0) of dialogue ``12-497`` has the id ``12-497-i``.
     """
 
-    name: ClassVar[str] = "dream"
-    published_as: ClassVar[str] = "DREAM"
-    title: ClassVar[str] = "DREAM"
-    description: ClassVar[str] = (
-        "Dialogues with three-option questions: a JSON list of [turns, questions, id]."
-    )
-    citation: ClassVar[str] = (
+    name = "dream"
+    published_as = "DREAM"
+    title = "DREAM"
+    description = "Dialogues with three-option questions: a JSON list of [turns, questions, id]."
+    citation = (
         "Sun, Yu, Chen, Yu, Choi and Cardie 2019, DREAM: A Challenge Data Set and Models for "
         "Dialogue-Based Reading Comprehension, TACL"
     )
@@ -59,18 +57,16 @@ class C3Reader(Reader):
     ``dialogue`` for a document of several turns, otherwise ``mixed``.
     """
 
-    name: ClassVar[str] = "c3"
-    title: ClassVar[str] = "C3"
-    description: ClassVar[str] = (
-        "Chinese dialogues and texts with questions: a JSON list in DREAM's form."
-    )
-    citation: ClassVar[str] = (
+    name = "c3"
+    title = "C3"
+    description = "Chinese dialogues and texts with questions: a JSON list in DREAM's form."
+    citation = (
         "Sun, Yu, Yu and Cardie 2020, Investigating Prior Knowledge for Challenging Chinese "
         "Machine Reading Comprehension, TACL"
     )
     cites = ("sun2020",)
-    takes: ClassVar[frozenset[str]] = frozenset({"subset"})
-    names_subset: ClassVar[bool] = True  # c3.dev.d
+    takes = frozenset({"subset"})
+    names_subset = True  # c3.dev.d
 
     def recognises(self, file: InputFile) -> bool:
         """Return whether the file is a list of [turns, questions, id] in Chinese."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from classic_rc.datasets.base import Reading, canonical_split
 from classic_rc.datasets.schema import (
@@ -124,7 +124,7 @@ class _LanguageReader(SchemaReader):
     tell apart.
     """
 
-    takes: ClassVar[frozenset[str]] = frozenset({"subset"})
+    takes = frozenset({"subset"})
 
     def subset_of(self, file: InputFile) -> str | None:
         """Return the language of a file with a usual name."""
@@ -153,17 +153,15 @@ class LogiQAReader(_LanguageReader):
     also in ``meta["language"]``.
     """
 
-    name: ClassVar[str] = "logiqa"
-    title: ClassVar[str] = "LogiQA"
-    description: ClassVar[str] = (
-        "Examination questions in logical reasoning: seven lines of text for each."
-    )
-    citation: ClassVar[str] = (
+    name = "logiqa"
+    title = "LogiQA"
+    description = "Examination questions in logical reasoning: seven lines of text for each."
+    citation = (
         "Liu, Cui, Liu, Huang, Wang and Zhang 2020, LogiQA: A Challenge Dataset for Machine "
         "Reading Comprehension with Logical Reasoning, IJCAI"
     )
     cites = ("liu2020",)
-    schemas: ClassVar[tuple[Schema, ...]] = LOGIQA
+    schemas = LOGIQA
 
     def split_of(self, file: InputFile) -> str | None:
         """Return the split that the file's name gives; ``eval`` is dev."""
@@ -189,17 +187,15 @@ class LogiQA2Reader(_LanguageReader):
     language, ``en`` or ``zh``, also in ``meta["language"]``.
     """
 
-    name: ClassVar[str] = "logiqa2"
-    title: ClassVar[str] = "LogiQA 2.0"
-    description: ClassVar[str] = (
-        "Examination questions in logical reasoning, with types of reasoning: JSON lines."
-    )
-    citation: ClassVar[str] = (
+    name = "logiqa2"
+    title = "LogiQA 2.0"
+    description = "Examination questions in logical reasoning, with types of reasoning: JSON lines."
+    citation = (
         "Liu, Liu, Cui, Teng, Duan, Zhou and Zhang 2023, LogiQA 2.0: An Improved Dataset for "
         "Logical Reasoning in Natural Language Understanding, IEEE/ACM TASLP"
     )
     cites = ("liu2023",)
-    schemas: ClassVar[tuple[Schema, ...]] = (LOGIQA_2,)
+    schemas = (LOGIQA_2,)
 
 
 def _blocks(text: str) -> Iterator[tuple[int, list[str]]]:

@@ -5,7 +5,6 @@ official archive.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from classic_rc.datasets.base import Reader, Reading, find_split_name
 from classic_rc.errors import DataError
@@ -28,19 +27,17 @@ class RaceReader(Reader):
     position (``middle1011-0``). ``subset`` is the level, kept as ``meta["level"]``.
     """
 
-    name: ClassVar[str] = "race"
-    published_as: ClassVar[str] = "RACE"
-    title: ClassVar[str] = "RACE"
-    description: ClassVar[str] = (
-        "English examinations: a folder of JSON files, or the official tar.gz."
-    )
-    citation: ClassVar[str] = (
+    name = "race"
+    published_as = "RACE"
+    title = "RACE"
+    description = "English examinations: a folder of JSON files, or the official tar.gz."
+    citation = (
         "Lai, Xie, Liu, Yang and Hovy 2017, RACE: Large-scale ReAding Comprehension Dataset From "
         "Examinations, EMNLP"
     )
     cites = ("lai2017",)
-    takes: ClassVar[frozenset[str]] = frozenset({"subset"})
-    is_one_dataset: ClassVar[bool] = True
+    takes = frozenset({"subset"})
+    is_one_dataset = True
 
     def recognises(self, file: InputFile) -> bool:
         """Return whether the file is an object with the five keys of a RACE article."""

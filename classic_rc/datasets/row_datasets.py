@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from classic_rc.datasets.base import Reader, Reading
 from classic_rc.datasets.mcscript import Element, XmlForm, is_xml, read_xml
@@ -35,18 +35,16 @@ class ArcReader(Reader):
     line has no ``answerKey``.
     """
 
-    name: ClassVar[str] = "arc"
-    title: ClassVar[str] = "ARC-style JSON lines"
-    description: ClassVar[str] = (
-        "Science questions: a stem, labelled choices, an answer key; often no passage."
-    )
-    citation: ClassVar[str] = (
+    name = "arc"
+    title = "ARC-style JSON lines"
+    description = "Science questions: a stem, labelled choices, an answer key; often no passage."
+    citation = (
         "Clark, Cowhey, Etzioni, Khot, Sabharwal, Schoenick and Tafjord 2018, Think you have "
         "Solved Question Answering? Try ARC, the AI2 Reasoning Challenge, arXiv:1803.05457"
     )
     cites = ("clark2018",)
-    is_dataset: ClassVar[bool] = False
-    published_as: ClassVar[str] = "ARC"
+    is_dataset = False
+    published_as = "ARC"
 
     def origin(self, question: Question, dataset: Dataset) -> tuple[str, str | None] | None:
         """Return ARC Easy or ARC Challenge, by the name of the file, and the split."""
@@ -119,20 +117,18 @@ class BelebeleReader(SchemaReader):
     ``subset`` chooses the language.
     """
 
-    name: ClassVar[str] = "belebele"
-    title: ClassVar[str] = "Belebele"
-    description: ClassVar[str] = (
-        "Four-option questions in 122 languages: JSON lines or a table for each language."
-    )
-    citation: ClassVar[str] = (
+    name = "belebele"
+    title = "Belebele"
+    description = "Four-option questions in 122 languages: JSON lines or a table for each language."
+    citation = (
         "Bandarkar, Liang, Muller, Artetxe, Shukla, Husa, Goyal, Krishnan, Zettlemoyer and Khabsa "
         "2024, The Belebele Benchmark: a Parallel Reading Comprehension Dataset in 122 Language "
         "Variants, ACL"
     )
     cites = ("bandarkar2024",)
-    takes: ClassVar[frozenset[str]] = frozenset({"subset"})
-    schemas: ClassVar[tuple[Schema, ...]] = (BELEBELE,)
-    takes_tables: ClassVar[bool] = True
+    takes = frozenset({"subset"})
+    schemas = (BELEBELE,)
+    takes_tables = True
 
     def split_of(self, file: InputFile) -> str | None:
         """Return the split that the file's name gives; ``test``, the only one of Belebele,
@@ -219,17 +215,15 @@ class BoolQReader(SchemaReader):
     article.
     """
 
-    name: ClassVar[str] = "boolq"
-    title: ClassVar[str] = "BoolQ"
-    description: ClassVar[str] = (
-        "Yes/no questions about a passage: JSON lines, the authors' or SuperGLUE's."
-    )
-    citation: ClassVar[str] = (
+    name = "boolq"
+    title = "BoolQ"
+    description = "Yes/no questions about a passage: JSON lines, the authors' or SuperGLUE's."
+    citation = (
         "Clark, Lee, Chang, Kwiatkowski, Collins and Toutanova 2019, BoolQ: Exploring the "
         "Surprising Difficulty of Natural Yes/No Questions, NAACL"
     )
     cites = ("clark2019",)
-    schemas: ClassVar[tuple[Schema, ...]] = (BOOLQ,)
+    schemas = (BOOLQ,)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -258,18 +252,16 @@ class CosmosQAReader(SchemaReader):
     choices ." is an option like others.
     """
 
-    name: ClassVar[str] = "cosmosqa"
-    title: ClassVar[str] = "Cosmos QA"
-    description: ClassVar[str] = (
-        "Everyday narratives with four-option questions: CSV, or JSON lines."
-    )
-    citation: ClassVar[str] = (
+    name = "cosmosqa"
+    title = "Cosmos QA"
+    description = "Everyday narratives with four-option questions: CSV, or JSON lines."
+    citation = (
         "Huang, Le Bras, Bhagavatula and Choi 2019, Cosmos QA: Machine Reading Comprehension with "
         "Contextual Commonsense Reasoning, EMNLP"
     )
     cites = ("huang2019",)
-    schemas: ClassVar[tuple[Schema, ...]] = (COSMOS_QA,)
-    takes_tables: ClassVar[bool] = True
+    schemas = (COSMOS_QA,)
+    takes_tables = True
 
 
 # --------------------------------------------------------------------------------------------------
@@ -303,17 +295,15 @@ class QuailReader(SchemaReader):
     indentation, and are left out.
     """
 
-    name: ClassVar[str] = "quail"
-    title: ClassVar[str] = "QuAIL"
-    description: ClassVar[str] = (
-        "Four-option questions of nine types in four domains: JSON lines or XML."
-    )
-    citation: ClassVar[str] = (
+    name = "quail"
+    title = "QuAIL"
+    description = "Four-option questions of nine types in four domains: JSON lines or XML."
+    citation = (
         "Rogers, Kovaleva, Downey and Rumshisky 2020, Getting Closer to AI Complete Question "
         "Answering: A Set of Prerequisite Real Tasks, AAAI"
     )
     cites = ("rogers2020",)
-    schemas: ClassVar[tuple[Schema, ...]] = (QUAIL,)
+    schemas = (QUAIL,)
 
     def split_of(self, file: InputFile) -> str | None:
         """Return the split that the file's name gives, which can also be ``challenge``."""
