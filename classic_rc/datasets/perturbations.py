@@ -13,9 +13,12 @@ interrogatives, and contractions of such words (``he's``). All other words, numb
 
 from __future__ import annotations
 
+import heapq
+import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +30,6 @@ from classic_rc.plugins import Registry, accept_instances, by_name
 from classic_rc.questions import (
     PLACEHOLDER,
     Dataset,
-    Gold,
     Passage,
     Question,
     Task,
@@ -322,33 +324,35 @@ def _drop_words(dataset: Dataset, is_dropped: Callable[[str], bool]) -> Iterator
 
 
 def _keep_matching_sentences(dataset: Dataset, settings: Settings) -> Iterator[Question]:
-    sentences_of: dict[int, Sentences] = {}
-    words_of: dict[int, list[set[str]]] = {}  # of each sentence of a passage
+    @cache
+    def sentences_of(passage: Passage) -> Sentences:
+        return find_sentences(passage, find_units(passage.text))
+
+    @cache
+    def words_of(sentence: str) -> set[str]:
+        return set(map(word_key, WORDS.tokenize(sentence)))
+
     for question in dataset:
         passage, text = question.passage, question.passage.text
-        if id(passage) not in sentences_of:
-            sentences = sentences_of[id(passage)] = find_sentences(passage, find_units(text))
-            words_of[id(passage)] = [
-                set(map(word_key, WORDS.tokenize(text[a:b]))) for a, b in sentences.borders
-            ]
-        sentences = sentences_of[id(passage)]
-        asked = {
+        sentences = sentences_of(passage)
+        content_words = {
             word_key(w) for w in WORDS.tokenize(question.text) if not settings.is_function_word(w)
         }
         rewriting, marks, last = Rewriting(text), [], 0
-        for (start, end), words in zip(sentences.borders, words_of[id(passage)], strict=True):
-            if not words.isdisjoint(asked):
+        for start, end in sentences.borders:
+            if not words_of(text[start:end]).isdisjoint(content_words):
                 gap = text[last:start]  # blanks, and the label of the speaker
                 rewriting.keep(last if rewriting.length else start - len(gap.lstrip()), start)
                 marks.append((rewriting.length, rewriting.length + end - start))
                 rewriting.keep(start, end)
             last = end
-        own = replace(
-            make_edit(passage, rewriting, sentences.marks(marks)).passage,
-            id=f"{passage.id}/{question.id}",
-            meta={**without_places(passage.meta), "original_passage": passage.id},
+        edited = make_edit(passage, rewriting, sentences.marks(marks)).passage
+        meta = {**edited.meta, "original_passage": passage.id}
+        yield replace(
+            question,
+            passage=replace(edited, id=f"{passage.id}/{question.id}", meta=meta),
+            meta=without_places(question.meta),
         )
-        yield replace(question, passage=own, meta=without_places(question.meta))
 
 
 def _drop_passages(dataset: Dataset, settings: Settings) -> Iterator[Question]:
@@ -394,18 +398,10 @@ def _nearest_others(i: int, lengths: Sequence[int], groups: Sequence[int]) -> li
     """Return the positions of the passages of other groups with the most similar lengths;
     lengths ascend.
     """
-    before, after = i - 1, i + 1
-    found: list[int] = []
-    while len(found) < _POSSIBLE_DONORS and (before >= 0 or after < len(lengths)):
-        if after >= len(lengths) or (
-            before >= 0 and lengths[i] - lengths[before] <= lengths[after] - lengths[i]
-        ):
-            nearest, before = before, before - 1
-        else:
-            nearest, after = after, after + 1
-        if groups[nearest] != groups[i]:
-            found.append(nearest)
-    return found
+    shorter, longer = range(i - 1, -1, -1), range(i + 1, len(lengths))
+    nearest = heapq.merge(shorter, longer, key=lambda j: abs(lengths[j] - lengths[i]))
+    others = (j for j in nearest if groups[j] != groups[i])
+    return list(itertools.islice(others, _POSSIBLE_DONORS))
 
 
 # Vocabulary
@@ -422,41 +418,34 @@ def _anonymise(dataset: Dataset, settings: Settings) -> Iterator[Question]:
         codes = codes_of[id(passage)] = _number_words(
             words, settings, f"anonymous-words:{passage.id}", 0
         )
-        rewriting, last = Rewriting(passage.text), 0
-        for start, end, key in _content_words(passage.text, settings):
-            rewriting.keep(last, start)
-            rewriting.keep(start, end, codes[key])
-            last = end
-        rewriting.keep(last, len(passage.text))
+        rewriting = _encode(passage.text, codes, settings)
         sentences = find_sentences(passage, units)
         marks = [rewriting.locate(start, end) for start, end in sentences.borders if start < end]
         return make_edit(passage, rewriting, sentences.marks(marks))
 
     for original, question in zip(dataset, edit_passages(dataset, change), strict=True):
         codes = codes_of[id(original.passage)]
-        texts = (
-            [candidate.text for candidate in original.candidates]
-            if original.task.has_choices
-            else []
-        )
-        gold: Gold = original.gold
-        accepted = list(gold) if isinstance(gold, tuple) else []
-        asked = original.text.split(PLACEHOLDER)
-        new = {
+        texts = candidate_texts(original.candidates) if original.task.has_choices else ()
+        gold = original.gold
+        accepted = gold if isinstance(gold, tuple) else ()
+        parts = original.text.split(PLACEHOLDER)
+        keys = {
             key
-            for text in (*asked, *texts, *accepted)
+            for text in (*parts, *texts, *accepted)
             for _, _, key in _content_words(text, settings)
-        } - codes.keys()
-        own = _number_words(sorted(new), settings, f"anonymous-words:{original.id}", len(codes))
-        codes = {**codes, **own}
-        text = PLACEHOLDER.join(_encode(part, codes, settings) for part in asked)
+        }
+        new_words = sorted(keys - codes.keys())
+        codes = codes | _number_words(
+            new_words, settings, f"anonymous-words:{original.id}", len(codes)
+        )
+
         yield replace(
             question,
-            text=text,
-            candidates=TextCandidates(_encode(t, codes, settings) for t in texts)
+            text=PLACEHOLDER.join(_encode_texts(parts, codes, settings)),
+            candidates=TextCandidates(_encode_texts(texts, codes, settings))
             if texts
             else question.candidates,
-            gold=tuple(_encode(t, codes, settings) for t in accepted)
+            gold=tuple(_encode_texts(accepted, codes, settings))
             if isinstance(gold, tuple)
             else gold,
         )
@@ -479,12 +468,21 @@ def _number_words(words: Sequence[str], settings: Settings, key: str, first: int
     return {words[i]: f"@word{first + rank + 1}" for rank, i in enumerate(order)}
 
 
-def _encode(text: str, codes: Mapping[str, str], settings: Settings) -> str:
-    parts, last = [], 0
+def _encode(text: str, codes: Mapping[str, str], settings: Settings) -> Rewriting:
+    """Return the text with codes for its content words."""
+    rewriting, last = Rewriting(text), 0
     for start, end, key in _content_words(text, settings):
-        parts += [text[last:start], codes[key]]
+        rewriting.keep(last, start)
+        rewriting.keep(start, end, codes[key])
         last = end
-    return "".join([*parts, text[last:]])
+    rewriting.keep(last, len(text))
+    return rewriting
+
+
+def _encode_texts(
+    texts: Iterable[str], codes: Mapping[str, str], settings: Settings
+) -> Iterator[str]:
+    return (_encode(text, codes, settings).text for text in texts)
 
 
 _SPAN_IN_PASSAGE = "the answer is part of the passage"
