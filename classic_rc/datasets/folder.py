@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from classic_rc.datasets.base import Options, Reader, Reading, canonical_split, select_part
@@ -50,13 +50,13 @@ def list_datasets(
     if is_hub_name(path):
         from classic_rc.datasets.hub import find_hub_splits
 
-        hub = find_hub_splits(path, subset, split)
-        of_hub = (str(replace(spec, path=one.name, split=None)) for one in hub)
-        return (
-            whole
-            if len(hub) == 1
-            else FolderContent(tuple(DatasetFiles((text,)) for text in of_hub))
-        )
+        specs = [
+            replace(spec, path=hub_split.name, split=None)
+            for hub_split in find_hub_splits(path, subset, split)
+        ]
+        if len(specs) == 1:
+            return whole
+        return FolderContent(tuple(DatasetFiles((str(one),)) for one in specs))
     if not os.path.isdir(path):
         return whole
     source = open_input(path)
@@ -116,32 +116,25 @@ def _group_shards(files: Sequence[InputFile], spec: DataSpec) -> list[DatasetFil
     """Return the files as datasets; shards, which are numbered from 0 or 1 without gaps, are
     together.
     """
-    numbered: dict[tuple[str, ...], list[tuple[int, InputFile]]] = {}
+    groups: dict[tuple[str, ...], dict[InputFile, int]] = {}
     for file in files:
-        if match := _SHARD.fullmatch(file.stem):
-            numbered.setdefault((*file.folders, match[1], file.suffix), []).append(
-                (int(match[2]), file)
-            )
-
-    def text_of(file: InputFile) -> str:
-        return str(replace(spec, path=file.name))
-
-    datasets: list[DatasetFiles] = []
-    done: set[InputFile] = set()
-    for file in files:
-        if file in done:
-            continue
         match = _SHARD.fullmatch(file.stem)
-        shards = numbered[(*file.folders, match[1], file.suffix)] if match else []
-        numbers = sorted(number for number, _ in shards)
+        key = (*file.folders, match[1], file.suffix) if match else (file.name,)
+        groups.setdefault(key, {})[file] = int(match[2]) if match else 0
+
+    def join(files: Iterable[InputFile], name: str | None = None) -> DatasetFiles:
+        return DatasetFiles(tuple(str(replace(spec, path=file.name)) for file in files), name)
+
+    datasets: dict[InputFile, DatasetFiles] = {}  # by the first file
+    for key, shards in groups.items():
+        first, *_ = shards
+        numbers = sorted(shards.values())
         if len(shards) > 1 and numbers in (
             list(range(len(shards))),
             list(range(1, len(shards) + 1)),
         ):
-            in_order = [shard for _, shard in sorted(shards, key=lambda pair: pair[0])]
-            done.update(in_order)
-            name = (match[1] if match else "") or file.folders[-1]
-            datasets.append(DatasetFiles(tuple(map(text_of, in_order)), name))
+            in_order = sorted(shards, key=shards.__getitem__)
+            datasets[first] = join(in_order, key[-2] or first.folders[-1])
         else:
-            datasets.append(DatasetFiles((text_of(file),)))
-    return datasets
+            datasets.update((file, join([file])) for file in shards)
+    return [datasets[file] for file in files if file in datasets]

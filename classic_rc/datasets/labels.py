@@ -270,13 +270,10 @@ def _parse_labels(value: Any, name: str, node: Node) -> tuple[str, ...]:
             raise node.error(
                 "invalid label", field=name, found=describe_value(label), expected=_LABEL_FORMS
             )
-    return tuple(_label_text(label) for label in several)
-
-
-def _label_text(label: Any) -> str:
-    if isinstance(label, bool):
-        return "yes" if label else "no"
-    return str(label).strip()
+    words = {True: "yes", False: "no"}
+    return tuple(
+        words[label] if isinstance(label, bool) else str(label).strip() for label in several
+    )
 
 
 def _parse_mctest_skills(stories: Iterable[Node]) -> _LabelFile:
@@ -325,16 +322,10 @@ def _parse_race_rows(rows: Iterable[Node]) -> Iterator[LabelledQuestion]:
 def _find_race_mismatch(text: str, answer: str, question: Question) -> tuple[str, str] | None:
     if _letters_and_digits(text) != _letters_and_digits(question.text):
         return describe_value(text), describe_value(question.text)
-    right = [_LETTERS[index] for index in _gold_indices(question) if index < len(_LETTERS)]
-    return (
-        None
-        if question.gold is None or answer in right
-        else (f"answer {answer}", f"answer {''.join(right)}")
-    )
-
-
-def _gold_indices(question: Question) -> Sequence[int]:
-    return sorted(index for index in question.gold or () if isinstance(index, int))
+    right = "".join(letter for i, letter in enumerate(_LETTERS) if i in (question.gold or ()))
+    if question.gold is None or answer in [*right]:
+        return None
+    return f"answer {answer}", f"answer {right}"
 
 
 def _letters_and_digits(text: str) -> str:

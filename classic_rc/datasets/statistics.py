@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from operator import add
+from operator import add, or_
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -18,7 +18,7 @@ from classic_rc.text import sentences
 from classic_rc.text.encode import TextEncoder
 
 _ALL = "all"
-_SPLITS = ("train", "dev", "test")
+_SPLITS: dict[str | None, int] = {"train": 0, "dev": 1, "test": 2}
 
 
 class TokenCounts(NamedTuple):
@@ -114,11 +114,8 @@ class Total:
     counted: int | frozenset[str]
 
     def __add__(self, other: Total) -> Total:
-        if isinstance(self.counted, int) and isinstance(other.counted, int):
-            return Total(self.counted + other.counted)
-        return Total(
-            frozenset().union(*(t.counted for t in (self, other) if not isinstance(t.counted, int)))
-        )
+        combine = add if isinstance(self.counted, int) else or_
+        return Total(combine(self.counted, other.counted))
 
     @property
     def value(self) -> int:
@@ -317,25 +314,20 @@ def describe_datasets(datasets: Sequence[Dataset], analyzer: str = "word") -> Da
 
 def _sort_key(part: tuple[OfficialPart | None, Dataset]) -> tuple[str, int]:
     origin, dataset = part
-    known = dataset.split in _SPLITS
-    return origin.dataset if origin else "", _SPLITS.index(str(dataset.split)) if known else len(
-        _SPLITS
-    )
+    position = _SPLITS.get(dataset.split, len(_SPLITS))
+    return origin.dataset if origin else "", position
 
 
 def _iter_splits(dataset: Dataset) -> Iterator[Dataset]:
     """Yield the dataset, or its splits if its questions' `meta` names several."""
-    names = list(
-        dict.fromkeys(
-            str(question.meta["split"]) for question in dataset if "split" in question.meta
-        )
-    )
+    splits = (question.meta["split"] for question in dataset if "split" in question.meta)
+    names = dict.fromkeys(map(str, splits))
     if len(names) < 2:
         yield dataset
         return
     for name in names:
-        own = dataset.filter(lambda question, name=name: str(question.meta.get("split")) == name)  # type: ignore[misc]
-        yield replace(own, name=f"{dataset.name}.{name}", split=name)
+        part = dataset.filter(lambda question, name=name: str(question.meta.get("split")) == name)  # type: ignore[misc]
+        yield replace(part, name=f"{dataset.name}.{name}", split=name)
 
 
 class Balance(NamedTuple):

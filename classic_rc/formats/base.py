@@ -9,6 +9,7 @@ import math
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
@@ -438,12 +439,9 @@ def score_at(node: Node, key: int | str) -> float:
     """Return the score at a key of a JSON object, or at a position of a list: a finite number."""
     value = node.get(key, "a finite number")
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        try:
-            number = float(value)
-        except OverflowError:
-            number = math.inf
-        if math.isfinite(number):
-            return number
+        with suppress(OverflowError):
+            if math.isfinite(number := float(value)):
+                return number
     field = key if isinstance(key, str) else f"[{key}]"
     raise node.error(
         "invalid score", field=field, found=describe_value(value), expected="a finite number"

@@ -65,15 +65,13 @@ class JSONLinesFormat(Format):
         """Parse the decisions of a text, or its scores if it has no decisions; see :meth:`read`."""
         rows = list(json_lines(text, source))
         if not any(row.has("selected") for row in rows):
-            return _read_scores(rows, questions, source, partial=partial)
-        if questions and questions[0].task.has_spans:
-            groups = _group_rows_by_question(rows, questions, source, partial=partial)
-        else:
-            groups = _group_rows_by_candidate(rows, questions, source, partial=partial)
-        selected = ([row for row in group if row.flag("selected")] for group in groups)
+            return _read_scores(rows, questions, source, partial)
+        has_spans = bool(questions) and questions[0].task.has_spans
+        group_rows = _group_rows_by_question if has_spans else _group_rows_by_candidate
+        groups = group_rows(rows, questions, source, partial)
         return [
-            decide_from_scores(q, *_read_answers(q, group))
-            for q, group in zip(questions, selected, strict=True)
+            decide_from_scores(question, *_read_answers(question, group))
+            for question, group in zip(questions, groups, strict=True)
         ]
 
     def read_scores(
@@ -82,7 +80,7 @@ class JSONLinesFormat(Format):
         """Read the scores of a text, which may also have decisions."""
         rows = list(json_lines(text, source))
         if any(row.has("score") for row in rows):
-            return _read_scores(rows, questions, source, partial=partial)
+            return _read_scores(rows, questions, source, partial)
         return super().read_scores(text, questions, source=source, partial=partial)
 
     def render(
@@ -148,7 +146,7 @@ def _find_selected(question: Question, texts: Sequence[str], answer: Answer) -> 
 
 
 def _read_scores(
-    rows: list[Node], questions: Sequence[Question], source: str, *, partial: bool = False
+    rows: list[Node], questions: Sequence[Question], source: str, partial: bool
 ) -> Scores:
     if (
         rows
@@ -163,8 +161,8 @@ def _read_scores(
             found="none",
             expected="the candidate spans of each question",
         )
-    groups = _group_rows_by_candidate(rows, questions, source, partial=partial)
-    flat = [row for group in groups for row in group]
+    groups = _group_rows_by_candidate(rows, questions, source, partial)
+    flat = list(chain(*groups))
     return Scores(
         np.array([score_at(row, "score") for row in flat], dtype=np.float64),
         offsets_of(list(map(len, groups))),
@@ -176,23 +174,17 @@ def _read_scores(
 
 
 def _group_rows_by_candidate(
-    rows: list[Node], questions: Sequence[Question], source: str, *, partial: bool = False
+    rows: list[Node], questions: Sequence[Question], source: str, partial: bool
 ) -> list[list[Node]]:
     """Return the rows of each question, in the order of its candidates; each candidate must have
     exactly one.
     """
-    texts = [[candidate.text for candidate in question.candidates] for question in questions]
-    keys = [
-        (q.id, i)
-        for q, own_texts in zip(questions, texts, strict=True)
-        for i in range(len(own_texts))
-    ]
+    keys = [(question.id, i) for question in questions for i in range(len(question.candidates))]
     entries = (((row.name("question_id"), row.integer("candidate")), row) for row in rows)
-    ordered = iter(
-        in_question_order(entries, keys, ("question_id", "candidate"), source, partial=partial)
-    )
-    groups = [list(islice(ordered, len(own_texts))) for own_texts in texts]
-    for row, text in zip(chain(*groups), chain(*texts), strict=True):
+    names = ("question_id", "candidate")
+    ordered = in_question_order(entries, keys, names, source, partial=partial)
+    texts = (text for question in questions for text in candidate_texts(question.candidates))
+    for row, text in zip(ordered, texts, strict=True):
         if row.has("text") and row.text("text") != text:
             raise row.error(
                 "the candidate's text differs from the one in the data",
@@ -201,11 +193,12 @@ def _group_rows_by_candidate(
                 expected=describe_value(text),
                 hint="Is it a file for other data?",
             )
-    return groups
+    rest = iter(ordered)
+    return [list(islice(rest, len(question.candidates))) for question in questions]
 
 
 def _group_rows_by_question(
-    rows: list[Node], questions: Sequence[Question], source: str, *, partial: bool = False
+    rows: list[Node], questions: Sequence[Question], source: str, partial: bool
 ) -> list[list[Node]]:
     """Return the rows of each question, in the file's order; each question must have at least
     one.
@@ -229,10 +222,11 @@ def _group_rows_by_question(
     return list(groups.values())
 
 
-def _read_answers(question: Question, selected: list[Node]) -> tuple[Answer, ...]:
+def _read_answers(question: Question, rows: list[Node]) -> tuple[Answer, ...]:
     """Return the answer of the selected rows. Without any there is no answer, except the empty
     multiple answer.
     """
+    selected = [row for row in rows if row.flag("selected")]
     if question.task is Task.MULTIPLE_ANSWER:
         return (frozenset(row.integer("candidate") for row in selected),)
     if not selected:

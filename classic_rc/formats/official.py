@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any
 
 import numpy as np
@@ -347,11 +347,7 @@ class MultiRCFormat(Format):
         # 0 and 1.
         if _are_scores(nodes):
             return Scores.from_lists(rows, relative_ties=True)
-        selected = (frozenset(i for i, score in enumerate(row) if score) for row in rows)
-        return [
-            decide_from_scores(question, answer)
-            for question, answer in zip(questions, selected, strict=True)
-        ]
+        return _decide_options(questions, rows)
 
     def render(
         self,
@@ -400,6 +396,16 @@ def _read_row(node: Node, n_options: int) -> list[float]:
     return [score_at(scores, i) for i in range(n_options)]
 
 
+def _decide_options(
+    questions: Sequence[Question], rows: Iterable[Sequence[float]]
+) -> list[Prediction]:
+    """Return the decisions of rows with a number, or a truth, for each option."""
+    return [
+        decide_from_scores(question, frozenset(i for i, flag in enumerate(row) if flag))
+        for question, row in zip(questions, rows, strict=True)
+    ]
+
+
 class SuperGLUEFormat(Format):
     """JSON Lines, matched by SuperGLUE's numbers of passages, questions and options.
 
@@ -444,19 +450,13 @@ class SuperGLUEFormat(Format):
                 decide_from_scores(q, (node.text("label"),))
                 for q, node in zip(questions, nodes, strict=True)
             ]
-        options = [_option_keys(question) for question in questions]
-        keys = [key for option_keys in options for key in option_keys]
+        numbers = [_superglue_numbers(question) for question in questions]
+        keys = [(pid, qid, option) for pid, qid, options in numbers for option in options]
         names = ("passage idx", "question idx", "answer idx")
         nodes = in_question_order(_read_entries(rows), keys, names, source, partial=partial)
-        is_right = dict(zip(keys, map(read_label, nodes), strict=True))
-        selected = (
-            frozenset(i for i, key in enumerate(option_keys) if is_right[key])
-            for option_keys in options
-        )
-        return [
-            decide_from_scores(question, answer)
-            for question, answer in zip(questions, selected, strict=True)
-        ]
+        labels = map(read_label, nodes)
+        flags = [list(islice(labels, len(options))) for _, _, options in numbers]
+        return _decide_options(questions, flags)
 
     def render(
         self,
@@ -472,7 +472,7 @@ class SuperGLUEFormat(Format):
                 {"idx": _query_number(question), "label": text} for question, (text,) in answers
             ]
         else:
-            passages = groupby(answers, key=lambda pair: _passage_and_question_number(pair[0])[0])
+            passages = groupby(answers, key=lambda pair: _superglue_numbers(pair[0])[0])
             rows = [
                 {
                     "idx": idx,
@@ -489,19 +489,13 @@ def _query_number(question: Question) -> int:
     raise _missing_numbers_error(question)
 
 
-def _passage_and_question_number(question: Question) -> tuple[int, int]:
+def _superglue_numbers(question: Question) -> tuple[int, int, Sequence[int]]:
+    """Return the numbers of the passage, the question and its options."""
+    meta = question.meta
     try:
-        return int(question.meta["pid"]), int(question.meta["qid"])
+        return int(meta["pid"]), int(meta["qid"]), meta["answer_idx"]
     except (KeyError, ValueError):
         raise _missing_numbers_error(question) from None
-
-
-def _option_keys(question: Question) -> list[Key]:
-    if "answer_idx" not in question.meta:
-        raise _missing_numbers_error(question)
-    return [
-        (*_passage_and_question_number(question), option) for option in question.meta["answer_idx"]
-    ]
 
 
 def _missing_numbers_error(question: Question) -> UsageError:
@@ -522,8 +516,6 @@ def _read_entries(rows: Iterator[Node]) -> Iterator[tuple[Key, Node]]:
 
 
 def _question_row(question: Question, answer: Any) -> dict[str, Any]:
-    labels = [
-        {"idx": idx, "label": int(i in answer)}
-        for i, (*_, idx) in enumerate(_option_keys(question))
-    ]
-    return {"idx": _passage_and_question_number(question)[1], "answers": labels}
+    _, qid, options = _superglue_numbers(question)
+    labels = [{"idx": idx, "label": int(i in answer)} for i, idx in enumerate(options)]
+    return {"idx": qid, "answers": labels}
