@@ -59,7 +59,7 @@ class HubSplit:
 
     def open(self, source: str) -> InputFiles:
         """Return the split as an input, with `source` as its name in messages."""
-        file = InputFile(source, (self.title,), 0, saved=SavedDataset(self.files, self.split))
+        file = InputFile(source, (self.title,), saved=SavedDataset(self.files, self.split))
         return InputFiles(source, (file,))
 
 

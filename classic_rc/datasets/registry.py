@@ -458,8 +458,8 @@ def _describe_other(source: InputFiles) -> DataError | None:
     that reads it.
     """
     names = os.listdir(source.path) if source.is_folder else []
-    record = Path(source.path, "run.json")
-    file = InputFile(str(record), record.parts, 0) if "run.json" in names else source.single
+    record = os.path.join(source.path, "run.json")
+    file = InputFile(record) if "run.json" in names else source.single
     known = None if file is None else _recognise_other(file)
     if known is None and not _INDEX_FILES.isdisjoint(names):
         index = quote_argument(f"ir,corpus={source.path}")

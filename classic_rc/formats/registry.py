@@ -7,8 +7,9 @@ from pathlib import Path
 from types import MappingProxyType
 
 from classic_rc.datasets.fields import find_paths
-from classic_rc.errors import DataError, UsageError, unknown_name
+from classic_rc.errors import DataError, unknown_name
 from classic_rc.formats.base import Content, Format, first_row
+from classic_rc.io.files import unwritable_error
 from classic_rc.io.text import write_atomically
 from classic_rc.plugins import Registry, accept_instances
 from classic_rc.predictions import Prediction, Scores
@@ -254,12 +255,7 @@ def write_predictions(
     try:
         write_atomically(Path(path), text)
     except OSError as error:
-        raise UsageError(
-            f"cannot write {path}: {error.strerror or error}",
-            field="path",
-            found=str(path),
-            expected="a file that can be written",
-        ) from None
+        raise unwritable_error(path, error) from None
 
 
 def _open(

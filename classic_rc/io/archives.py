@@ -116,14 +116,11 @@ def open_input(path: str | os.PathLike[str]) -> InputFiles:
     name = os.fspath(path)
     if not os.path.exists(name):
         if shards := find_shards(name):
-            joined = InputFile(
-                name, Path(os.path.abspath(name)).parts, 0, saved=SavedDataset(shards)
-            )
-            return InputFiles(name, (joined,))
+            return InputFiles(name, (InputFile(name, saved=SavedDataset(shards)),))
         raise _missing_path_error(name)
     if os.path.isdir(name):
         parents = Path(os.path.abspath(name)).parts
-        found, saved = _find_saved(name, list(_walk(name, ())))
+        found, saved = _find_saved(name, list(_walk(name)))
         files = [
             InputFile(
                 os.path.join(name, *parts),
@@ -134,7 +131,7 @@ def open_input(path: str | os.PathLike[str]) -> InputFiles:
             for parts in (*found, *saved)
         ]
         return _make_input(name, files, None, is_folder=True)
-    single = InputFile(name, Path(os.path.abspath(name)).parts, 0)
+    single = InputFile(name)
     form = archive_format(single.start)
     # A saved solver (.npz) is a zip archive: the error of reading it as text says what it is.
     if form is None or single.suffix == ".npz":
@@ -169,15 +166,16 @@ class InputFile:
     def __init__(
         self,
         name: str,
-        parts: tuple[str, ...],
-        depth: int,
+        parts: tuple[str, ...] | None = None,
+        depth: int = 0,
         content: Callable[[], bytes] | None = None,
         archive: _Archive | None = None,
         origin: Source | None = None,
         saved: SavedDataset | None = None,
     ) -> None:
         self.name, self.depth = name, depth
-        self.folders, self.base = parts[:-1], parts[-1]
+        *folders, self.base = parts or Path(os.path.abspath(name)).parts
+        self.folders = tuple(folders)
         self.blank_lines = 0
         self.damaged: dict[int, str] | None = None
         self.origin = origin
@@ -206,10 +204,13 @@ class InputFile:
     @property
     def start(self) -> bytes:
         """The first bytes of the file, unpacked: enough to tell archives and files of columns."""
-        if self._content is not None:
-            return self.data[:START_BYTES]
-        with open_unpacked(self.name, lambda n_bytes: None) as stream:
+        with self._open() as stream:
             return bytes(stream.read(START_BYTES))
+
+    def _open(self) -> AbstractContextManager[Any]:
+        if self._content is not None:
+            return io.BufferedReader(io.BytesIO(self.data))
+        return open_unpacked(self.name)
 
     @property
     def is_packed(self) -> bool:
@@ -254,7 +255,7 @@ class InputFile:
             path = Path(self.name).parent.joinpath(*parts)
             # A device or a pipe is not left out: reading it is an error.
             exists = path.exists() and not path.is_dir()
-            return InputFile(str(path), Path(os.path.abspath(path)).parts, 0) if exists else None
+            return InputFile(str(path)) if exists else None
         place = self.folders
         for part in parts[:-1]:
             place = place[:-1] if part == ".." else (*place, part)
@@ -301,13 +302,8 @@ class InputFile:
         return text if text.strip() else self.text
 
     def _blocks(self) -> Iterator[str]:
-        if self._content is not None:
-            yield from decode_blocks(
-                io.BufferedReader(io.BytesIO(self.data)), self.name, self.damaged
-            )
-        else:
-            with open_unpacked(self.name, lambda n_bytes: None) as stream:
-                yield from decode_blocks(stream, self.name, self.damaged)
+        with self._open() as stream:
+            yield from decode_blocks(stream, self.name, self.damaged)
 
     def lines(self) -> Iterator[str]:
         """Yield the lines without their ends."""
@@ -459,29 +455,28 @@ def _find_saved(
     return [parts for parts in found if "/".join(parts) not in joined] if joined else found, saved
 
 
-def _walk(
-    folder: str, parts: tuple[str, ...], count: list[int] | None = None
-) -> Iterator[tuple[str, ...]]:
-    count = [0] if count is None else count
-    if len(parts) > MAX_DEPTH:
+def _walk(folder: str) -> Iterator[tuple[str, ...]]:
+    """Yield the places of the files below a folder."""
+
+    def refuse(error: OSError) -> None:
         raise DataError(
-            "folders nested too deeply",
-            source=folder,
-            expected=f"at most {MAX_DEPTH} levels",
-            hint="Load the folder of the data",
-        )
-    try:
-        with os.scandir(folder) as entries:
-            listing = [(entry.name, entry.is_dir()) for entry in entries]
-    except OSError as error:
-        raise DataError(f"the folder cannot be read ({error.strerror})", source=folder) from None
-    for name, is_folder in listing:
-        if is_folder:
-            yield from _walk(os.path.join(folder, name), (*parts, name), count)
-            continue
-        count[0] += 1
-        check_count(count[0], folder, "files")
-        yield (*parts, name)
+            f"the folder cannot be read ({error.strerror})", source=error.filename
+        ) from None
+
+    n_files = 0
+    for place, _, names in os.walk(folder, onerror=refuse, followlinks=True):
+        parts = Path(place).relative_to(folder).parts
+        if len(parts) > MAX_DEPTH:
+            raise DataError(
+                "folders nested too deeply",
+                source=place,
+                expected=f"at most {MAX_DEPTH} levels",
+                hint="Load the folder of the data",
+            )
+        n_files += len(names)
+        check_count(n_files, place, "files")
+        for name in names:
+            yield (*parts, name)
 
 
 def _is_macos_metadata(file: InputFile) -> bool:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from classic_rc.errors import DataError, UsageError
-from classic_rc.io.files import sha256_of
+from classic_rc.io.files import sha256_of, unwritable_error
 
 TIMEOUT_SECONDS = 30.0
 """How long to wait for the next bytes of a server."""
@@ -223,12 +223,7 @@ def _writing(path: Path) -> Iterator[None]:
     except OSError as error:
         is_full = error.errno in _DISK_IS_FULL
         advice = ": free some space, and the same command continues" if is_full else ""
-        raise UsageError(
-            f"cannot write {path}: {error.strerror or error}{advice}",
-            field="path",
-            found=str(path),
-            expected="a file that can be written",
-        ) from error
+        raise unwritable_error(path, error, advice) from error
 
 
 def _describe(error: BaseException) -> str:

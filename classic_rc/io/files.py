@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from classic_rc.errors import DataError
+from classic_rc.errors import DataError, UsageError
 
 STDIN = "-"
 """The path that means standard input where lines are read."""
@@ -38,7 +38,6 @@ START_BYTES = 512
 
 _BLOCK = 2**20
 _BUFFER = 2**18
-_BUFFER_UNPACKED = 2**24  # of one buffer of texts; what is larger may be made to fill the memory
 _POLL_SECONDS = 0.2
 _OPENERS: dict[bytes, Callable[[Any], Any]] = {
     b"\x1f\x8b": gzip.open,
@@ -93,7 +92,9 @@ def open_regular(path: str | Path) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def open_unpacked(path: str | Path, advance: Callable[[int], object]) -> Iterator[Any]:
+def open_unpacked(
+    path: str | Path, advance: Callable[[int], object] = lambda n_bytes: None
+) -> Iterator[Any]:
     """Open a file, or standard input (``"-"``), to read its bytes; what gzip, bzip2 or xz packed is
     unpacked.
 
@@ -141,28 +142,8 @@ def unpack(data: bytes, source: str) -> bytes:
     """
     if not data.startswith(tuple(_OPENERS)):
         return data
-    if (whole := _gunzip(data)) is not None:
-        return whole
     with _naming_errors(source), _unpacker(io.BufferedReader(io.BytesIO(data))) as stream:
         return _read_limited(stream, source, unpacked=True)
-
-
-def _gunzip(data: bytes) -> bytes | None:
-    """Return what one undamaged gzip member of usual size has, without the layers of GzipFile;
-    else None.
-    """
-    content, decompressor = io.BytesIO(), zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
-    stored = memoryview(data)
-    try:
-        for start in range(0, len(stored), _BUFFER):
-            content.write(
-                decompressor.decompress(stored[start : start + _BUFFER], _BUFFER_UNPACKED)
-            )
-            if decompressor.unconsumed_tail or content.tell() > MAX_INPUT:
-                return None
-    except zlib.error:
-        return None
-    return content.getvalue() if decompressor.eof and not decompressor.unused_data else None
 
 
 def archive_format(data: bytes) -> str | None:
@@ -264,6 +245,16 @@ def _try_lock(file: BinaryIO) -> bool:
     return False
 
 
+def unwritable_error(path: str | Path, error: OSError, advice: str = "") -> UsageError:
+    """Return the error for a file that the system does not write."""
+    return UsageError(
+        f"cannot write {path}: {error.strerror or error}{advice}",
+        field="path",
+        found=str(path),
+        expected="a file that can be written",
+    )
+
+
 def check_folder(folder: str) -> None:
     """Raise OSError if no file can be created in a folder."""
     import tempfile
@@ -345,14 +336,6 @@ def sha256_of_text(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def sha256_of_stream(stream: BinaryIO) -> str:
-    """Return the hex sha256 of the rest of an open file, read block by block."""
-    digest = hashlib.sha256()
-    while block := stream.read(_BLOCK):
-        digest.update(block)
-    return digest.hexdigest()
-
-
 def sha256_of_listing(files: Iterable[tuple[str, str]]) -> str:
     """Return the hex sha256 of the lines ``"<sha256>  <path>"`` of files, the output format of
     sha256sum.
@@ -374,7 +357,7 @@ def sha256_of(path: str | Path) -> str:
         return sha256_of_listing((name, sha256_of(files[name])) for name in names)
     try:
         with open_regular(path) as file:
-            return sha256_of_stream(file)
+            return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
     except OSError as error:
         raise DataError(
             f"the file cannot be read ({error.strerror or error})", source=str(path)

@@ -17,8 +17,14 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, Literal
 
-from classic_rc.errors import DataError, UsageError
-from classic_rc.io.files import START_BYTES, archive_format, open_unpacked, read_unpacked
+from classic_rc.errors import DataError
+from classic_rc.io.files import (
+    START_BYTES,
+    archive_format,
+    open_unpacked,
+    read_unpacked,
+    unwritable_error,
+)
 
 LONGEST_LINE = 2**28
 """The most characters of a line that is read line by line."""
@@ -304,13 +310,7 @@ def write_file(path: Path, content: str | bytes | Iterable[str]) -> None:
     try:
         write_atomically(path, content)
     except OSError as error:
-        target = os.path.realpath(path)
-        raise UsageError(
-            f"cannot write {target}: {error.strerror or error}",
-            field="path",
-            found=target,
-            expected="a file that can be written",
-        ) from error
+        raise unwritable_error(os.path.realpath(path), error) from error
 
 
 def write_atomically(path: Path, content: str | bytes | Iterable[str]) -> None:
