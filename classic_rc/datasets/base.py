@@ -9,7 +9,7 @@ import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
@@ -69,8 +69,9 @@ class Options:
         return {**vars(self), "answers": answers, "fields": fields, "skip": list(self.skip)}
 
 
-class Reading:
-    """The state of one call of :meth:`Reader.read`, shared by its files.
+class Reading(AbstractContextManager["Reading"]):
+    """The state of one call of :meth:`Reader.read`, shared by its files; and the context in which
+    a part is read, see :meth:`at`.
 
     `split` is the split of the current file. With `mark_split`, the source has several, and each
     question's meta names its own. `used` are other files that were read, such as gold; `others`
@@ -93,9 +94,6 @@ class Reading:
         self.repaired: list[DataError] = []
         self._place: Node | str = ""
         self._id: str | None = None
-        self.guard: AbstractContextManager[object] = (
-            _Guard(self) if options.skip_bad else nullcontext()
-        )
 
     def at(self, place: Node | str, id: str | None = None) -> AbstractContextManager[object]:
         """Return the context in which a part is read: a line, a passage with its questions, a
@@ -106,16 +104,23 @@ class Reading:
         question may be yielded inside it. `id` is the question's id, if the part does not show it.
         """
         self._place, self._id = place, id
-        return self.guard
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> bool:
+        if not (self.options.skip_bad and isinstance(error, DataError)):
+            return False
+        self.left_out.append(self._with_place(error))
+        return True
+
+    @property
+    def guard(self) -> AbstractContextManager[object]:
+        """The context of what is left out as a whole if it is malformed."""
+        return self
 
     @property
     def where(self) -> str:
         """The place in the current file: a line, a JSON path, or both."""
         return self._place if isinstance(self._place, str) else self._place.where
-
-    def leave_out(self, error: DataError) -> None:
-        """Keep the error of a part that is left out."""
-        self.left_out.append(self._with_place(error))
 
     def repair(
         self, what: str, source: str, found: str | None = None, expected: str | None = None
@@ -223,19 +228,6 @@ class Reading:
         if not self.options.skip_bad:
             return None
         return ReadingLog(tuple(self.left_out), tuple(self.repaired), places)
-
-
-class _Guard(AbstractContextManager[object]):
-    """The context of a part of the data that is left out if it is malformed."""
-
-    def __init__(self, reading: Reading) -> None:
-        self._reading = reading
-
-    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> bool:
-        if not isinstance(error, DataError):
-            return False
-        self._reading.leave_out(error)
-        return True
 
 
 class Reader(ABC):

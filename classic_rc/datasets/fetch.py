@@ -178,6 +178,17 @@ def is_hub_name(text: Any) -> bool:
     return isinstance(text, str) and text.startswith(HUB_PREFIX) and not os.path.exists(text)
 
 
+def check_split(name: str, named: str, split: str | None) -> None:
+    """Raise UsageError if another split is asked for than the one that a name has."""
+    if split is not None and canonical_split(named) != canonical_split(split):
+        raise UsageError(
+            f"{name} is one split already: leave out the split {split}, or name another one",
+            field="split",
+            found=split,
+            expected="None",
+        )
+
+
 def find_split(name: str) -> NamedSplit | None:
     """Return the split that a DATA argument names; None if it is a path. A path that exists is no
     name.
@@ -199,35 +210,34 @@ def find_split(name: str) -> NamedSplit | None:
             found=name,
             expected=", ".join(names),
         )
-    return _prefer_cached(_look_up(name)) if has_name_form(name) else None
+    if not has_name_form(name):
+        return None
+    split = _look_up(name)
+    return _cached_form(split) or split
 
 
 def is_split_cached(split: NamedSplit) -> bool:
     """Return whether all files of a split, or of its copy, are in the cache."""
-    return all(map(is_cached, split.files)) or (
-        split.copy is not None and is_split_cached(split.copy)
-    )
+    return _cached_form(split) is not None
 
 
-def _prefer_cached(split: NamedSplit) -> NamedSplit:
-    is_here = all(map(is_cached, split.files))
-    return (
-        split.copy
-        if not is_here and split.copy is not None and is_split_cached(split.copy)
-        else split
-    )
+def _cached_form(split: NamedSplit) -> NamedSplit | None:
+    """Return the split or its copy, the first whose files are all in the cache, or None."""
+    if all(map(is_cached, split.files)):
+        return split
+    return split.copy and _cached_form(split.copy)
 
 
 def _look_up(name: str) -> NamedSplit:
     datasets = named_datasets()
-    own, _, split = name.lower().partition(":")
-    if dataset := datasets.get(own):
-        for spelling in (split, canonical_split(split)):
-            if spelling in dataset.splits:
-                return dataset.splits[spelling]
+    dataset_name, _, split = name.lower().partition(":")
+    dataset = datasets.get(dataset_name)
+    for spelling in (split, canonical_split(split)):
+        if dataset and spelling in dataset.splits:
+            return dataset.splits[spelling]
     known = [dataset] if dataset else datasets.values()
     raise unknown_name(
-        "dataset", name, [split.name for one in known for split in one.splits.values()]
+        "dataset", name, [split.name for entry in known for split in entry.splits.values()]
     )
 
 
@@ -238,10 +248,10 @@ def named_files(name: str, sources: Sequence[str]) -> tuple[RemoteFile, ...]:
     """
     dataset, _, split = name.partition(":")
     entry = named_datasets().get(dataset)
-    found = entry.splits[split] if entry and split in entry.splits else None
-    while found is not None and {file.key for file in found.files} != set(sources):
-        found = found.copy
-    return () if found is None else found.files
+    form = entry and entry.splits.get(split)
+    while form and {file.key for file in form.files} != set(sources):
+        form = form.copy
+    return form.files if form else ()
 
 
 def cache_folder() -> Path:
@@ -346,7 +356,7 @@ def fetch(
         if known_sum(file) is not None:
             return Fetched(file, path, sha256, is_new, is_recorded=False)
         try:
-            for split in _splits_to_read(file):
+            if split := _split_to_read(file):
                 read(split)
         except DataError as error:
             if is_new:
@@ -364,21 +374,16 @@ def fetch(
     return Fetched(file, path, sha256, is_new, is_recorded=True)
 
 
-def _splits_to_read(file: RemoteFile) -> list[NamedSplit]:
-    """Return the splits that show whether a file in the cache can be read: one, with answers if
-    they are cached.
+def _split_to_read(file: RemoteFile) -> NamedSplit | None:
+    """Return a split that shows whether a file in the cache can be read, with answers if they are
+    cached.
     """
-    every = [
-        one
-        for split in named_datasets()[file.dataset].splits.values()
-        for one in (split, split.copy)
-        if one
-    ]
-    using = [split for split in every if file in split.files and is_cached(split.file)]
-    return [
-        split if all(map(is_cached, split.files)) else replace(split, answers=None)
-        for split in using[:1]
-    ]
+    for split in named_datasets()[file.dataset].splits.values():
+        for form in (split, split.copy):
+            if form and file in form.files and is_cached(form.file):
+                has_answers = all(map(is_cached, form.files))
+                return form if has_answers else replace(form, answers=None)
+    return None
 
 
 def _download(
@@ -521,5 +526,5 @@ def format_size(size: int) -> str:
     for unit, factor in (("MB", 10**6), ("kB", 10**3)):
         if size >= factor:
             number = size / factor
-            return f"{number:.1f} {unit}" if number < 100 else f"{number:.0f} {unit}"
+            return f"{number:.{int(number < 100)}f} {unit}"
     return f"{size} bytes"

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from classic_rc.datasets.base import canonical_split
-from classic_rc.datasets.fetch import HUB_PREFIX
+from classic_rc.datasets.fetch import HUB_PREFIX, check_split
 from classic_rc.datasets.specification import quote_argument
 from classic_rc.errors import ClassicRCError, DataError, MissingPackageError, UsageError
 from classic_rc.io.archives import InputFile, InputFiles
@@ -85,9 +85,9 @@ def find_hub_splits(
     else:
         chosen = _choose_subset(repo, [*subsets], subset)
     splits = subsets.get(chosen) or _download(repo, commit, chosen, datasets)
-    wanted = [own for own in splits if split is None or own == split]
+    wanted = [name for name in splits if split in (None, name)]
     wanted = wanted or [
-        own for own in splits if canonical_split(own) == canonical_split(split or "")
+        name for name in splits if canonical_split(name) == canonical_split(split or "")
     ]
     if not wanted:
         raise DataError(
@@ -98,8 +98,8 @@ def find_hub_splits(
             expected=repr(split),
         )
     return [
-        HubSplit(repo, commit, chosen, own, tuple(splits[own]), subset is not None)
-        for own in wanted
+        HubSplit(repo, commit, chosen, name, tuple(splits[name]), subset is not None)
+        for name in wanted
     ]
 
 
@@ -129,13 +129,8 @@ def _parse(name: str, split: str | None) -> tuple[str, str, str | None]:
             expected=_FORM,
         )
     repo, revision, own = match.groups()
-    if own is not None and split is not None and canonical_split(own) != canonical_split(split):
-        raise UsageError(
-            f"{name} is one split already: leave out the split {split}, or name another one",
-            field="split",
-            found=split,
-            expected="None",
-        )
+    if own is not None:
+        check_split(name, own, split)
     if os.path.isdir(repo):  # `datasets` would read the folder
         raise UsageError(
             f"{name}: the package datasets would read the local folder {repo} instead: run in "
@@ -261,10 +256,9 @@ def _import_datasets(name: str) -> Any:
     except ImportError as error:
         raise MissingPackageError("datasets", needed_for=f"reading {name}", extra="hf") from error
     if not sys.stderr.isatty():  # bars would fill a log with lines
-        with suppress(AttributeError):
-            (getattr(datasets, "disable_progress_bars", None) or datasets.disable_progress_bar)()
         from huggingface_hub.utils import disable_progress_bars
 
+        datasets.disable_progress_bars()
         disable_progress_bars()
     return datasets
 
@@ -273,8 +267,8 @@ def _no_code(datasets: Any) -> dict[str, bool]:
     """Return the argument that forbids code of a dataset, in versions that could run it by
     default.
     """
-    major, minor = (int(part) for part in datasets.__version__.split(".")[:2])
-    return {"trust_remote_code": False} if (2, 16) <= (major, minor) < (4, 0) else {}
+    major, _, _ = datasets.__version__.partition(".")
+    return {"trust_remote_code": False} if int(major) < 4 else {}
 
 
 @contextmanager

@@ -18,12 +18,12 @@ from classic_rc.datasets.base import (
     Options,
     Reader,
     Reading,
-    canonical_split,
     check_skipped,
 )
 from classic_rc.datasets.fetch import (
     NamedSplit,
     cached_path,
+    check_split,
     find_split,
     is_hub_name,
     require_cached,
@@ -270,14 +270,7 @@ def _load_named(named: NamedSplit, reader: str | Reader | None, options: Options
     """Read a split of a dataset from the cache."""
     reason = "it is read from the files of `classic-rc list datasets`"
     _refuse(named.name, reason, options.to_dict(), "answers", "fields", "gold_as")
-    split = options.split
-    if split is not None and canonical_split(split) != named.split.rpartition(".")[2]:
-        raise UsageError(
-            f"{named.name} is one split already: leave out the split {split}, or name another one",
-            field="split",
-            found=split,
-            expected="None",
-        )
+    check_split(named.name, named.split.rpartition(".")[2], options.split)
     chosen = get_reader(named.reader if reader is None else reader)
     sums = require_cached(named)
     source = open_input(cached_path(named.file))
