@@ -585,6 +585,21 @@ def canonical_split(split: str) -> str:
     return SPLIT_NAMES.get(split.lower(), split.lower())
 
 
+def join_parts(texts: Sequence[str], separator: str) -> tuple[str, list[tuple[int, int]]]:
+    """Return texts as one, and where each begins and ends in it.
+
+    Examples
+    --------
+    >>> join_parts(["One.", "Two."], " ")
+    ('One. Two.', [(0, 4), (5, 9)])
+    """
+    places, start = [], 0
+    for text in texts:
+        places.append((start, start + len(text)))
+        start += len(text) + len(separator)
+    return separator.join(texts), places
+
+
 @contextmanager
 def _pause_collector() -> Iterator[None]:
     """Pause the garbage collector. Among a million new objects, its search for cycles takes as

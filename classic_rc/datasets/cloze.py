@@ -6,7 +6,7 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from classic_rc.datasets.base import Reader, Reading, find_split_name
+from classic_rc.datasets.base import Reader, Reading, find_split_name, join_parts
 from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node, describe_value
 from classic_rc.questions import PLACEHOLDER, Candidate, Dataset, Question, Task, TextCandidates
@@ -93,9 +93,8 @@ def _read_mention(node: Node, text: str) -> Candidate:
 
 
 _ENTITY = re.compile(r"@entity\d+")
-_TEXT_LINES = {"URL": 0, "passage": 2, "query": 4, "answer": 6}
-_BLANK_LINES = (1, 3, 5, 7)
-_ENTITIES = 8
+_TEXTS = ("URL", "passage", "query", "answer")  # with a blank line after each
+_ENTITIES = 2 * len(_TEXTS)
 
 
 class CNNDailyMailReader(Reader):
@@ -134,13 +133,12 @@ class CNNDailyMailReader(Reader):
         """Return whether text lines alternate with blank lines, the third text a query and the
         fourth an entity.
         """
-        lines = file.first_text.split("\n", _ENTITIES)
-        return (
-            len(lines) > _TEXT_LINES["answer"]
-            and not any(lines[i].strip() for i in _BLANK_LINES if i < len(lines))
-            and PLACEHOLDER in lines[_TEXT_LINES["query"]]
-            and _ENTITY.fullmatch(lines[_TEXT_LINES["answer"]].strip()) is not None
-        )
+        lines = file.first_text.split("\n", _ENTITIES)[:_ENTITIES]
+        texts, blank_lines = lines[::2], lines[1::2]
+        if len(texts) < len(_TEXTS) or any(map(str.strip, blank_lines)):
+            return False
+        *_, query, answer = texts
+        return PLACEHOLDER in query and _ENTITY.fullmatch(answer.strip()) is not None
 
     def accepts(self, file: InputFile, reading: Reading) -> bool:
         """Return whether the name ends in ``.question``. Folders have 100,000 files; opening
@@ -165,31 +163,28 @@ class CNNDailyMailReader(Reader):
             Node(line.strip(), file.name, n)
             for n, line in enumerate(file.text.rstrip("\n").split("\n"), 1)
         ]
-        for line in (lines[i] for i in _BLANK_LINES if i < len(lines)):
+        for line in lines[1:_ENTITIES:2]:
             if line.value:
                 raise line.error(
                     "wrong line", found=describe_value(line.value), expected="a blank line"
                 )
-        for field, i in _TEXT_LINES.items():
-            if i >= len(lines) or not lines[i].value:
-                place = Node(None, file.name, i + 1)
+        texts = lines[:_ENTITIES:2]
+        for i, name in enumerate(_TEXTS):
+            if i >= len(texts) or not texts[i].value:
+                place = Node(None, file.name, 2 * i + 1)
                 raise place.error(
-                    f"the {field} is missing", expected=f"the {field} between blank lines"
+                    f"the {name} is missing", expected=f"the {name} between blank lines"
                 )
-        url, text, query, answer = (lines[i].value for i in _TEXT_LINES.values())
+        url, text, query, answer = (line.value for line in texts)
         mentions = tuple(Candidate(m.group(), *m.span()) for m in _ENTITY.finditer(text))
-        for field, problem, is_right, expected in (
-            ("query", "no placeholder in the query", PLACEHOLDER in query, PLACEHOLDER),
-            (
-                "answer",
-                "gold is not an entity",
-                _ENTITY.fullmatch(answer),
-                "a marker such as @entity1",
-            ),
-            ("passage", "no candidates", mentions, "entities such as @entity1"),
+        _, passage_line, query_line, answer_line = texts
+        is_entity = _ENTITY.fullmatch(answer)
+        for line, is_right, problem, expected in (
+            (query_line, PLACEHOLDER in query, "no placeholder in the query", PLACEHOLDER),
+            (answer_line, is_entity, "gold is not an entity", "a marker such as @entity1"),
+            (passage_line, mentions, "no candidates", "entities such as @entity1"),
         ):
             if not is_right:
-                line = lines[_TEXT_LINES[field]]
                 raise line.error(problem, found=describe_value(line.value), expected=expected)
         if answer not in {mention.text for mention in mentions}:
             reading.count("queries whose answer is not in the passage (kept)")
@@ -265,12 +260,8 @@ class CBTReader(Reader):
         facts = reading.meta() if kind is None else reading.meta(type=kind)
         for n, (*sentences, last) in enumerate(_read_blocks(file, reading), start=1):
             with reading.at(last.where, f"{file.stem}-{n}"):
-                texts = [sentence.value for sentence in sentences]
-                ends = list(itertools.accumulate(len(text) + 1 for text in texts))
-                marks = [
-                    (end - 1 - len(text), end - 1) for text, end in zip(texts, ends, strict=True)
-                ]
-                passage = reading.passage(None, "\n".join(texts), file.name, last.where, marks)
+                text, marks = join_parts([sentence.value for sentence in sentences], "\n")
+                passage = reading.passage(None, text, file.name, last.where, marks)
                 query, answer, candidates = _read_columns(last)
                 if len(candidates) != _CANDIDATES:
                     reading.count("queries with more or fewer than ten candidates (kept)")

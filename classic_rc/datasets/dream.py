@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from classic_rc.datasets.base import Reader, Reading
+from classic_rc.datasets.base import Reader, Reading, join_parts
 from classic_rc.datasets.schema import HAN, read_gold
 from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node
@@ -110,13 +110,10 @@ def _is_chinese(entry: list[Any]) -> bool:
 def _read_dialogue(
     entry: Node, file: InputFile, reading: Reading, prefix: str = "", **facts: str
 ) -> Iterator[Question]:
-    id, turns = f"{prefix}{entry.name(2)}", entry.texts(0)
-    offsets, end = [], -1
-    for turn in turns:
-        offsets.append((end + 1, end + 1 + len(turn)))
-        end = offsets[-1][1]
-    meta = {"turns": tuple(offsets)}
-    passage = reading.passage(id, "\n".join(turns), file.name, entry.where, meta=meta)
+    id = f"{prefix}{entry.name(2)}"
+    text, turns = join_parts(entry.texts(0), "\n")
+    meta = {"turns": tuple(turns)}
+    passage = reading.passage(id, text, file.name, entry.where, meta=meta)
     for i, node in enumerate(entry.items(1)):
         with reading.at(node, f"{id}-{i}"):
             choices = node.texts("choice")

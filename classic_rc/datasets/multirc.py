@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from operator import methodcaller
 from typing import Any
 
-from classic_rc.datasets.base import Reader, Reading
+from classic_rc.datasets.base import Reader, Reading, join_parts
 from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node, describe_value
 from classic_rc.questions import Passage, Question, Task, TextCandidates
@@ -95,6 +96,7 @@ def _read_questions(
     """Yield the questions of a passage; `key` names the flag, or SuperGLUE's label, of right
     answers.
     """
+    is_right = read_label if key == "label" else methodcaller("flag", key)
     for node in content.items("questions"):
         with reading.at(node):
             qid, answers = node.name("idx"), list(node.items("answers"))
@@ -110,13 +112,12 @@ def _read_questions(
                 found, expected = "an empty list", "at least one answer"
                 raise node.error("no candidates", field="answers", found=found, expected=expected)
             has_gold = any(answer.has(key) for answer in answers)
-            is_right = read_label if key == "label" else Node.flag
             yield Question(
                 f"{passage.id}=={qid}",
                 passage,
                 node.text("question"),
                 TextCandidates(answer.text("text") for answer in answers),
-                frozenset(i for i, answer in enumerate(answers) if is_right(answer, key))
+                frozenset(i for i, answer in enumerate(answers) if is_right(answer))
                 if has_gold
                 else None,
                 Task.MULTIPLE_ANSWER,
@@ -132,12 +133,12 @@ def _sentences_used(node: Node, passage: Passage) -> tuple[int, ...]:
     return used
 
 
-def read_label(node: Node, key: str = "label") -> bool:
+def read_label(node: Node) -> bool:
     """Return whether SuperGLUE's label says that an option is right."""
-    label = node.integer(key)
+    label = node.integer("label")
     if label in (0, 1):
         return label == 1
-    raise node.error("invalid label", field=key, found=describe_value(label), expected="0 or 1")
+    raise node.error("invalid label", field="label", found=describe_value(label), expected="0 or 1")
 
 
 def _remove_marks(paragraph: Node) -> tuple[str, list[tuple[int, int]]]:
@@ -159,9 +160,4 @@ def _remove_marks(paragraph: Node) -> tuple[str, list[tuple[int, int]]]:
         raise paragraph.error(
             "empty sentence", field="text", found=f"Sent {texts.index('') + 1}", expected="text"
         )
-    sentences, end = [], -1
-    for text in texts:
-        start = end + 1
-        end = start + len(text)
-        sentences.append((start, end))
-    return " ".join(texts), sentences
+    return join_parts(texts, " ")

@@ -442,9 +442,8 @@ def score_at(node: Node, key: int | str) -> float:
         with suppress(OverflowError):
             if math.isfinite(number := float(value)):
                 return number
-    field = key if isinstance(key, str) else f"[{key}]"
     raise node.error(
-        "invalid score", field=field, found=describe_value(value), expected="a finite number"
+        "invalid score", field=key, found=describe_value(value), expected="a finite number"
     )
 
 

@@ -136,9 +136,7 @@ def open_input(path: str | os.PathLike[str]) -> InputFiles:
     # A saved solver (.npz) is a zip archive: the error of reading it as text says what it is.
     if form is None or single.suffix == ".npz":
         return InputFiles(name, (single,))
-    stored = (
-        name if form == "zip" and os.path.isfile(name) and not single.is_packed else single.data
-    )
+    stored = name if form == "zip" and single.is_on_disk else single.data
     archive, origin = _Archive(), Source(name, single.sha256)
     for parts, content in archive_members(stored, name):
         archive[parts] = InputFile(
@@ -213,10 +211,12 @@ class InputFile:
         return open_unpacked(self.name)
 
     @property
-    def is_packed(self) -> bool:
-        """Whether the file on the disk is compressed."""
+    def is_on_disk(self) -> bool:
+        """Whether the content is on the disk as it is: neither in an archive nor compressed."""
+        if self._content is not None or not os.path.isfile(self.name):
+            return False
         with open_regular(self.name) as file:
-            return file.read(8) != self.start[:8]
+            return file.read(8) == self.start[:8]
 
     @cached_property
     def columns(self) -> Columns | None:
@@ -227,8 +227,7 @@ class InputFile:
             return Columns(self.name, self._saved.files)
         if column_format(self.start) is None:
             return None
-        is_on_disk = self._content is None and os.path.isfile(self.name) and not self.is_packed
-        return Columns(self.name, (self.name if is_on_disk else self.data,))
+        return Columns(self.name, (self.name if self.is_on_disk else self.data,))
 
     @cached_property
     def sha256(self) -> str:

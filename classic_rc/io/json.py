@@ -108,17 +108,17 @@ class Node:
         self,
         problem: str,
         *,
-        field: str | None = None,
+        field: int | str | None = None,
         found: str | None = None,
         expected: str | None = None,
         hint: str | None = None,
     ) -> DataError:
-        """Return a DataError for this place."""
+        """Return a DataError for this place; a number as `field` is a position in a list."""
         return DataError(
             problem,
             source=self.source,
             where=self.where,
-            field=field,
+            field=f"[{field}]" if isinstance(field, int) else field,
             found=found,
             expected=expected,
             hint=hint,
@@ -143,9 +143,8 @@ class Node:
             if fits:
                 return self.value[key]
         except (KeyError, IndexError):
-            field = key if isinstance(key, str) else f"[{key}]"
             raise self.error(
-                "missing", field=field, found=describe_value(self.value), expected=expected
+                "missing", field=key, found=describe_value(self.value), expected=expected
             ) from None
         kind = "an object" if isinstance(key, str) else "a list"
         raise self.error("wrong type", found=describe_value(self.value), expected=kind)
@@ -217,9 +216,8 @@ class Node:
         return [read(values, i) for i in range(len(values.value))]
 
     def _type_error(self, key: int | str, expected: str) -> DataError:
-        field = key if isinstance(key, str) else f"[{key}]"
         return self.error(
-            "wrong type", field=field, found=describe_value(self.value[key]), expected=expected
+            "wrong type", field=key, found=describe_value(self.value[key]), expected=expected
         )
 
 

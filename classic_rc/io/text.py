@@ -102,27 +102,21 @@ def _check_is_text(head: bytes, path: str) -> None:
     if head[:2] not in _UTF16:
         n_damaged = len(_ESCAPED.findall(head.decode("utf-8", "surrogateescape")))
         n_controls = len(head.translate(None, _TEXT_BYTES))
-    if (
-        archive
-        or n_damaged * _MOST_DAMAGED > len(head)
-        or n_controls > max(_FEW_CONTROLS, _CONTROL_SHARE * len(head))
-    ):
-        is_binary = n_controls > n_damaged
+    is_binary = n_controls > max(_FEW_CONTROLS, _CONTROL_SHARE * len(head))
+    if not (archive or is_binary or n_damaged * _MOST_DAMAGED > len(head)):
+        return
+    found = "bytes that are not UTF-8"
+    if archive:
+        found = f"a {archive} archive"
+    elif n_controls > n_damaged:
         found = f"binary data ({n_controls} control characters at its start)"
-        found = (
-            f"a {archive} archive"
-            if archive
-            else found
-            if is_binary
-            else "bytes that are not UTF-8"
-        )
-        raise DataError(
-            "not a text file",
-            source=path,
-            found=found,
-            expected="UTF-8 text, plain or compressed with gzip, bzip2 or xz",
-            hint="Convert or unpack it",
-        )
+    raise DataError(
+        "not a text file",
+        source=path,
+        found=found,
+        expected="UTF-8 text, plain or compressed with gzip, bzip2 or xz",
+        hint="Convert or unpack it",
+    )
 
 
 def _long_line_error(path: str, longest: float) -> DataError:
