@@ -96,8 +96,9 @@ def verbatim(right: bool) -> Callable[[DatasetContents], MeasuredValues]:
     """
 
     def measure(contents: DatasetContents) -> MeasuredValues:
+        passages = {id(p): normalised_text(p.text) for p in contents.dataset.passages}
         found = [
-            normalised_text(candidate.text) in contents.lowered_passages[id(q.passage)]
+            normalised_text(candidate.text) in passages[id(q.passage)]
             for q in contents.dataset
             if q.gold is not None
             for i, candidate in enumerate(q.candidates)

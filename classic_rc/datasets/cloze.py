@@ -159,10 +159,7 @@ class CNNDailyMailReader(Reader):
 
     def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield the one query of the file."""
-        lines = [
-            Node(line.strip(), file.name, n)
-            for n, line in enumerate(file.text.rstrip("\n").split("\n"), 1)
-        ]
+        lines = [line.with_value(line.value.strip()) for line in file.line_nodes()]
         for line in lines[1:_ENTITIES:2]:
             if line.value:
                 raise line.error(

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -296,7 +297,8 @@ def _describe_error(error: BaseException, repo: str, revision: str) -> DataError
     status = next(
         (r.status_code for one in chain if (r := getattr(one, "response", None)) is not None), None
     )
-    source, page = HUB_PREFIX + repo, f"https://huggingface.co/datasets/{repo}"
+    refusal = partial(DataError, source=HUB_PREFIX + repo)
+    page = f"https://huggingface.co/datasets/{repo}"
     login = "log in with `hf auth login` or set HF_TOKEN"
     # The hub describes a gated dataset to everyone, and keeps its files. Some versions lose the
     # error's class.
@@ -304,30 +306,25 @@ def _describe_error(error: BaseException, repo: str, revision: str) -> DataError
     if "GatedRepoError" in names or "gated dataset" in said or "Unauthorized for URL" in said:
         access = "an account to which its owner has given access"
         hint = f"Ask for access at {page}, and {login}"
-        return DataError("the dataset is gated", source=source, expected=access, hint=hint)
+        return refusal("the dataset is gated", expected=access, hint=hint)
     if "RevisionNotFoundError" in names:
         known = "a branch, a tag or a commit"
-        return DataError(
-            "unknown revision", source=source, found=revision, expected=known, hint=f"See {page}"
-        )
+        return refusal("unknown revision", found=revision, expected=known, hint=f"See {page}")
     if names & {"RepositoryNotFoundError", "DatasetNotFoundError", "HFValidationError"}:
         search = f"https://huggingface.co/datasets?search={repo.rpartition('/')[2]}"
         hint = f"Check its name at {search}; for a private one {login}"
-        return DataError("the hub has no such dataset, or it is private", source=source, hint=hint)
+        return refusal("the hub has no such dataset, or it is private", hint=hint)
     if status is None and names & _NO_ANSWER:
         hint = (
             "Check the network; a revision that was read before is read again with HF_HUB_OFFLINE=1"
         )
-        return DataError("the Hugging Face hub cannot be reached", source=source, hint=hint)
+        return refusal("the Hugging Face hub cannot be reached", hint=hint)
     if status is not None:
         problem = "the Hugging Face hub refuses to send the dataset"
-        return DataError(
-            problem, source=source, found=f"HTTP status {status}", hint="Try again later"
-        )
+        return refusal(problem, found=f"HTTP status {status}", hint="Try again later")
     found = " ".join(str(error).split())[:200] or type(error).__name__
-    return DataError(
+    return refusal(
         "the package datasets cannot read the dataset",
-        source=source,
         found=found.rstrip("."),
         hint="A newer version may: pip install -U datasets",
     )

@@ -74,18 +74,14 @@ class MCTestReader(Reader):
 
     def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield four questions per line."""
-        lines = file.text.rstrip("\n").split("\n")
-        answers = _find_answers(file, reading)
-        answer_lines = None if answers is None else _answer_lines(answers, len(lines), file.name)
-        if answer_lines is None:
+        stories = file.line_nodes()
+        answers = _read_answers(file, len(stories), reading)
+        if answers is None:
             reading.count(f"files without answers, so gold is hidden ({file.base})")
-        for story, line in enumerate(lines):
-            row = Node(line, file.name, story + 1)
-            with reading.at(row.where):
-                gold = None
-                if answers is not None and answer_lines is not None:
-                    gold = _parse_answers(Node(answer_lines[story], answers.name, story + 1))
-                yield from _read_story(row, gold, reading)
+        for i, story in enumerate(stories):
+            with reading.at(story.where):
+                gold = None if answers is None else _parse_answers(answers[i])
+                yield from _read_story(story, gold, reading)
 
 
 def _read_story(row: Node, gold: list[int] | None, reading: Reading) -> Iterator[Question]:
@@ -120,8 +116,8 @@ def _read_story(row: Node, gold: list[int] | None, reading: Reading) -> Iterator
             )
 
 
-def _find_answers(file: InputFile, reading: Reading) -> InputFile | None:
-    """Return the answer file of a story file, or None."""
+def _read_answers(file: InputFile, n_stories: int, reading: Reading) -> list[Node] | None:
+    """Return the lines of a story file's answer file, or None."""
     name = f"{file.stem}.ans"
     answers_path = reading.options.answers
     if answers_path is None:
@@ -139,19 +135,16 @@ def _find_answers(file: InputFile, reading: Reading) -> InputFile | None:
                 found=os.fspath(answers_path),
                 expected="one .ans file, or a folder of .ans files",
             )
-    if found is not None:
-        reading.used.append(found)
-    return found
-
-
-def _answer_lines(file: InputFile, stories: int, questions_file: str) -> list[str]:
-    lines = file.text.rstrip("\n").split("\n")
-    if len(lines) != stories:
+    if found is None:
+        return None
+    reading.used.append(found)
+    lines = found.line_nodes()
+    if len(lines) != n_stories:
         raise DataError(
-            f"the answers do not match {questions_file}",
-            source=file.name,
+            f"the answers do not match {file.name}",
+            source=found.name,
             found=str(len(lines)),
-            expected=f"{stories} lines, one for each story",
+            expected=f"{n_stories} lines, one for each story",
         )
     return lines
 

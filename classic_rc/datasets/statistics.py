@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
@@ -62,11 +63,6 @@ class DatasetContents:
     def vocabulary(self) -> frozenset[str]:
         """The distinct tokens of passages, questions and candidates."""
         return self.passages.vocabulary | self.questions.vocabulary | self.candidates.vocabulary
-
-    @cached_property
-    def lowered_passages(self) -> dict[int, str]:
-        """Each passage's text, lower-cased and with single spaces, by identity."""
-        return {id(passage): normalised_text(passage.text) for passage in self.dataset.passages}
 
     def _count(self, texts: list[str]) -> TokenCounts:
         tokens, offsets = self._encoder.encode(texts)
@@ -146,17 +142,17 @@ def _values(numbers: Iterator[Any]) -> MeasuredValues:
 
 
 def _questions_per_passage(contents: DatasetContents) -> MeasuredValues:
-    position = {id(passage): i for i, passage in enumerate(contents.dataset.passages)}
-    passage_of = np.array([position[id(q.passage)] for q in contents.dataset], dtype=np.int64)
-    return MeasuredValues(np.bincount(passage_of, minlength=len(position)))
+    counts = Counter(id(question.passage) for question in contents.dataset)
+    return _values(counts[id(passage)] for passage in contents.dataset.passages)
 
 
 def _gold_verbatim(contents: DatasetContents) -> MeasuredValues:
-    passages = contents.lowered_passages
+    dataset = contents.dataset
+    passages = {id(passage): normalised_text(passage.text) for passage in dataset.passages}
     return _values(
-        normalised_text(t) in passages[id(q.passage)]
-        for q in contents.dataset
-        for t in q.gold_texts
+        normalised_text(text) in passages[id(question.passage)]
+        for question in dataset
+        for text in question.gold_texts
     )
 
 
@@ -347,7 +343,7 @@ def measure_label_balance(dataset: Dataset) -> Balance | None:
     A question with k options and r right ones expects r/k right options at each of its k positions.
     None for other tasks, or with fewer than two positions.
     """
-    from scipy.stats import chi2
+    from scipy.stats import chisquare
 
     counts = np.array([len(q.candidates) for q in dataset], dtype=np.int64)
     if dataset.task is not Task.SINGLE_CHOICE or counts.max(initial=0) < 2:
@@ -361,7 +357,5 @@ def measure_label_balance(dataset: Dataset) -> Balance | None:
     likely = expected > 0
     if likely.sum() < 2:
         return None
-    chi_square = float(((observed - expected)[likely] ** 2 / expected[likely]).sum())
-    return Balance(
-        tuple(observed.tolist()), chi_square, float(chi2.sf(chi_square, int(likely.sum()) - 1))
-    )
+    test = chisquare(observed[likely], expected[likely])
+    return Balance(tuple(observed.tolist()), float(test.statistic), float(test.pvalue))

@@ -266,13 +266,12 @@ def _read_rows(text: str, source: str) -> list[Node]:
 def _find_columns(rows: Sequence[Node], source: str, notes: list[str]) -> tuple[str, str]:
     """Return the names of the columns of ids and of answers."""
     first = rows[0].value if rows else {}
-    names = {
-        str(name).strip().lower(): str(name)
-        for name in (first if isinstance(first, Mapping) else ())
-    }
-    ids = [names[name] for name in _ID_COLUMNS if name in names]
-    predictions = [names[name] for name in _PREDICTION_COLUMNS if name in names]
-    answers = [names[name] for name in _ANSWER_COLUMNS if name in names]
+    columns = map(str, first if isinstance(first, Mapping) else ())
+    names = {name.strip().lower(): name for name in columns}
+    ids, predictions, answers = (
+        [names[name] for name in usual_names if name in names]
+        for usual_names in (_ID_COLUMNS, _PREDICTION_COLUMNS, _ANSWER_COLUMNS)
+    )
     if rows and not (ids and (predictions or answers)):
         raise rows[0].error(
             "no column of ids" if not ids else "no column of answers",

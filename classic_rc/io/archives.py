@@ -309,6 +309,11 @@ class InputFile:
         blocks = self._blocks() if self.is_large else iter((self.text,))
         return itertools.chain.from_iterable(map(split_lines, blocks))
 
+    def line_nodes(self) -> list[Node]:
+        """Return the lines as nodes that know their place, without blank ones at the end."""
+        lines = self.text.rstrip("\n").split("\n")
+        return [Node(line, self.name, number) for number, line in enumerate(lines, start=1)]
+
     @cached_property
     def _first_value(self) -> tuple[Any, bool]:
         if self.columns is not None:
