@@ -64,41 +64,43 @@ def list_datasets(
     chosen = None if spec.reader is None else get_reader(spec.reader)
     reading = Reading(Options(fields=roles))
     for depth in sorted({file.depth for file in source.files}):
-        found: dict[InputFile, Reader] = {}
+        readers: dict[InputFile, Reader] = {}
         others: list[InputFile] = []
         broken: list[InputFile] = []
-        for file in (file for file in source.files if file.depth == depth):
+        for file in source.files:
+            if file.depth != depth:
+                continue
             try:
-                known = find_reader(file, roles) if chosen is None else chosen
-                if known is not None and (chosen is None or known.accepts(file, reading)):
-                    found[file] = known
-                else:
+                reader = find_reader(file, roles) if chosen is None else chosen
+                if reader is None or not (chosen is None or reader.accepts(file, reading)):
                     others.append(file)
+                elif reader.is_one_dataset:
+                    return whole
+                else:
+                    readers[file] = reader
             except DataError:
                 broken.append(file)
-            if file in found and found[file].is_one_dataset:
-                return whole
             file.release()
-        if found:
+        if readers:
             break
     else:
         return whole  # reading it raises the error that describes what is there
-    suffixes = {file.suffix for file in found}
-    others += [file for file in broken if file.suffix not in suffixes]
-    files = [
-        file
-        for file in source.files
-        if file in found or (file in broken and file.suffix in suffixes)
-    ]
-    anything = next(iter(found.values()))
-    subsets = {file: found.get(file, anything).subset_of(file) for file in files}
+    first, *_ = readers.values()
+    suffixes = {file.suffix for file in readers}
+    stems = {file.stem for file in readers}  # MCTest's answers belong to its stories
+    for file in broken:
+        if file.suffix in suffixes:
+            readers[file] = first
+        else:
+            others.append(file)
+    files = [file for file in source.files if file in readers]
+    subsets = {file: readers[file].subset_of(file) for file in files}
     if any(subsets.values()):
         files = select_part(files, subsets, subset, str.lower, "subset", source.path)
-    splits = {file: found.get(file, anything).split_of(file) for file in files}
+    splits = {file: readers[file].split_of(file) for file in files}
     files = select_part(files, splits, split, canonical_split, "split", source.path)
-    if len(files) == 1 and len(set(found.values())) == 1:
+    if len(files) == 1 and len(set(readers.values())) == 1:
         return whole  # reading the folder skips the other files, and says so
-    stems = {file.stem for file in found}  # MCTest's answers belong to its stories
     names = tuple(file.base for file in others if file.stem not in stems)
     return FolderContent(tuple(_group_shards(files, spec)), names)
 

@@ -146,9 +146,9 @@ def _convert_multirc(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
                 node
             )
     for (pid, qid), answers in rows_of_question.items():
-        with reading.at(answers[0], f"{pid}=={qid}"):
+        first = answers[0]
+        with reading.at(first, f"{pid}=={qid}"):
             labels = [answer.integer("label") for answer in answers]
-            first = answers[0]
             for answer, label in zip(answers, labels, strict=True):
                 if label not in (-1, 0, 1) or (label == -1) != (labels[0] == -1):
                     raise answer.error(

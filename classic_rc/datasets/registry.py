@@ -8,7 +8,7 @@ import itertools
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -141,20 +141,18 @@ def load(
     >>> load("sample:cloze").task.value
     'cloze'
     """
-    if not isinstance(path, str | os.PathLike) and is_table(path):
-        given = {"reader": reader, "subset": subset, "answers": answers}
-        _refuse("a table in memory", "it has rows only", given)
-        return from_rows(path, fields=fields, gold_as=gold_as, split=split, skip=skip)
+    given = {"reader": reader, "subset": subset, "answers": answers}
     if not isinstance(path, str | os.PathLike):
+        if is_table(path):
+            _refuse("a table in memory", "it has rows only", given)
+            return from_rows(path, fields=fields, gold_as=gold_as, split=split, skip=skip)
         found, fix = type(path).__name__, _fix_of(path) or 'give a path, or "sample:single-choice"'
         raise UsageError(
             f"cannot load a {found}: {fix}", field="path", found=found, expected="a path"
         )
     if isinstance(path, str) and (spec := parse_data(path)).settings:
-        given = {"reader": reader, "split": split, "subset": subset, "answers": answers}
-        dataset = load(
-            spec.path, **merge_settings(spec, given), fields=fields, gold_as=gold_as, skip=skip
-        )
+        settings = merge_settings(spec, {**given, "split": split})
+        dataset = load(spec.path, **settings, fields=fields, gold_as=gold_as, skip=skip)
         return dataset if spec.spans is None else _with_spans(dataset, spec)
     name, roles = os.fspath(path), None if fields is None else parse_fields(fields)
     options = Options(split, subset, answers, roles, gold_as, check_skipped(skip))
@@ -397,12 +395,12 @@ def find_reader(file: InputFile, fields: Mapping[str, str] | None) -> Reader | N
     if fields is not None:
         own = (reader for reader in READERS.values() if isinstance(reader, RowReader))
         return next((reader for reader in own if reader.has_rows(file)), None)
-    if file.columns is None:
-        return next((reader for reader in READERS.values() if reader.recognises(file)), None)
-    if file.head is None:
+    has_text = file.columns is None
+    if not (has_text or file.head is not None):
         raise DataError("no rows", source=file.name, expected="at least one row")
     for reader in READERS.values():
-        with suppress(DataError):  # Rows have no text: only readers of JSON look at them.
+        # Rows have no text: only readers of JSON look at them.
+        with nullcontext() if has_text else suppress(DataError):
             if reader.recognises(file):
                 return reader
     return None

@@ -56,7 +56,7 @@ def name_of_log(path: str) -> str | None:
     if task is None:
         return None
     settings = read_settings(path)
-    return settings.model if settings is not None and settings.model else f"samples_{task}"
+    return (settings and settings.model) or f"samples_{task}"
 
 
 def read_settings(path: str) -> LogSettings | None:
@@ -89,20 +89,21 @@ def _read_results(content: Mapping[str, Any], task: str) -> LogSettings:
             value = value.get(key) if isinstance(value, Mapping) else None
         return value
 
-    tasks = [name for name in part("results") or () if name == task]
-    tasks = tasks or [name for name in part("results") or () if str(name).startswith(task)]
-    key = tasks[0] if len(tasks) == 1 else task
+    results = part("results") or ()
+    tasks = [name for name in results if str(name).startswith(task)]
+    key = tasks[0] if len(tasks) == 1 and task not in results else task
     arguments = part("config", "model_args")
     pairs = arguments if isinstance(arguments, Mapping) else dict(_split_arguments(arguments))
-    named = [str(pairs[name]) for name in _NAME_ARGUMENTS if pairs.get(name)]
-    model = next(iter(named), None) or part("config", "model") or part("model_name")
-    if part("config", "model") == "classic-rc" and pairs.get("solver"):
+    kind = part("config", "model")
+    names = (str(pairs[name]) for name in _NAME_ARGUMENTS if pairs.get(name))
+    model = next(names, None) or kind or part("model_name")
+    if kind == "classic-rc" and pairs.get("solver"):
         model = f"classic-rc {pairs['solver']}"
     facts = {
         "few-shot": part("n-shot", key),
         "task version": part("versions", key),
         "lm-eval": part("lm_eval_version"),
-        "model": part("config", "model"),
+        "model": kind,
         "model_args": arguments or None,
         "chat template": "applied" if part("chat_template") else None,
         "system instruction": "given" if part("system_instruction") else None,

@@ -500,17 +500,11 @@ def _missing_path_error(name: str) -> DataError:
     try:
         names = os.listdir(folder)
     except OSError:
-        return DataError(
-            "no such file or folder",
-            source=name,
-            hint=f"The folder {str(folder)!r} does not exist either",
-        )
-    close_names = difflib.get_close_matches(path.name, names, n=3, cutoff=0.5)
-    hint = (
-        f"Did you mean {' or '.join(str(folder / n) for n in close_names)}?"
-        if close_names
-        else None
-    )
+        hint: str | None = f"The folder {str(folder)!r} does not exist either"
+    else:
+        close_names = difflib.get_close_matches(path.name, names, n=3, cutoff=0.5)
+        places = " or ".join(str(folder / name) for name in close_names)
+        hint = f"Did you mean {places}?" if places else None
     return DataError("no such file or folder", source=name, hint=hint)
 
 

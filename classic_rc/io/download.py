@@ -140,11 +140,12 @@ class _PartialFile:
         headers = {"Accept-Encoding": "identity", "User-Agent": "classic-rc"}
         if self.size:
             headers["Range"] = f"bytes={self.size}-"
-        options: dict[str, Any] = {"headers": headers, "hooks": {"response": self._check_response}}
+        hooks = {"response": self._check_response}
+        receive = pooch.HTTPDownloader(
+            chunk_size=_BLOCK, timeout=TIMEOUT_SECONDS, headers=headers, hooks=hooks
+        )
         try:
-            pooch.HTTPDownloader(chunk_size=_BLOCK, timeout=TIMEOUT_SECONDS, **options)(
-                url, self, None
-            )
+            receive(url, self, None)
         except _TooLongError:
             return
         except UsageError:  # a ValueError too, but of ours

@@ -283,11 +283,12 @@ def read_zip_member(path: str | Path, name: str, size: int = -1) -> bytes:
     """
     check_is_regular(path)
     with zipfile.ZipFile(path) as archive, archive.open(name) as content:
-        if size < 0 and archive.getinfo(name).file_size > files.MAX_INPUT:
+        whole = archive.getinfo(name).file_size
+        if size < 0 and whole > files.MAX_INPUT:
             raise too_large_error(
                 f"{path}/{name}", f"more than {files.MAX_INPUT:,} bytes", unpacked=True
             )
-        return content.read(size if size >= 0 else archive.getinfo(name).file_size + 1)
+        return content.read(size if size >= 0 else whole + 1)
 
 
 def read_stored_members(data: bytes, source: str) -> dict[str, bytes]:
