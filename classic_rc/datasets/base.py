@@ -585,6 +585,22 @@ def canonical_split(split: str) -> str:
     return SPLIT_NAMES.get(split.lower(), split.lower())
 
 
+def has_path(value: Any, *steps: int | str) -> bool:
+    """Return whether a JSON value has something at these keys and positions.
+
+    Examples
+    --------
+    >>> has_path({"data": [{"id": 7}]}, "data", 0, "id"), has_path(["id"], 0, "id")
+    (True, False)
+    """
+    try:
+        for step in steps:
+            value = value[step]
+    except (KeyError, IndexError, TypeError):
+        return False
+    return True
+
+
 def join_parts(texts: Sequence[str], separator: str) -> tuple[str, list[tuple[int, int]]]:
     """Return texts as one, and where each begins and ends in it.
 

@@ -6,7 +6,7 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from classic_rc.datasets.base import Reader, Reading, find_split_name, join_parts
+from classic_rc.datasets.base import Reader, Reading, find_split_name, has_path, join_parts
 from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node, describe_value
 from classic_rc.questions import PLACEHOLDER, Candidate, Dataset, Question, Task, TextCandidates
@@ -37,12 +37,9 @@ class ReCoRDReader(Reader):
 
     def recognises(self, file: InputFile) -> bool:
         """Return whether the entries have queries and a passage with entities."""
-        first = file.head
-        if isinstance(first, dict) and isinstance(first.get("data"), list) and first["data"]:
-            first = first["data"][0]
-        if not isinstance(first, dict) or not isinstance(first.get("passage"), dict):
-            return False
-        return "qas" in first and "entities" in first["passage"]
+        entry = ("data", 0) if has_path(file.head, "data", 0) else ()
+        paths = ("qas",), ("passage", "entities")
+        return all(has_path(file.head, *entry, *path) for path in paths)
 
     def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield the queries of every passage."""
@@ -210,6 +207,8 @@ _BLANK = "XXXXX"
 _SENTENCES = 20
 _CANDIDATES = 10
 _QUERY_COLUMNS = "query, answer, an empty column and candidates, separated by tabs"
+
+
 _NAME = re.compile(r"cbtest_(NE|CN|V|P)_", re.IGNORECASE)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from operator import methodcaller
 from typing import Any
 
-from classic_rc.datasets.base import Reader, Reading, join_parts
+from classic_rc.datasets.base import Reader, Reading, has_path, join_parts
 from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node, describe_value
 from classic_rc.questions import Passage, Question, Task, TextCandidates
@@ -38,13 +38,7 @@ class MultiRCReader(Reader):
 
     def recognises(self, file: InputFile) -> bool:
         """Return whether the data are paragraphs."""
-        data = file.head.get("data") if isinstance(file.head, dict) else None
-        return (
-            isinstance(data, list)
-            and bool(data)
-            and isinstance(data[0], dict)
-            and "paragraph" in data[0]
-        )
+        return has_path(file.head, "data", 0, "paragraph")
 
     def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield the questions of every paragraph."""
@@ -78,8 +72,7 @@ class SuperGLUEReader(Reader):
         """Return whether the first line is a passage with its text and questions; predictions
         have no text.
         """
-        passage = file.head.get("passage") if isinstance(file.head, dict) else None
-        return isinstance(passage, dict) and "questions" in passage and "text" in passage
+        return all(has_path(file.head, "passage", key) for key in ("questions", "text"))
 
     def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield the questions of every passage."""

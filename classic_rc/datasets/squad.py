@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from classic_rc.datasets.base import Reader, Reading
+from classic_rc.datasets.base import Reader, Reading, has_path
 from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node, describe_value
 from classic_rc.questions import Gold, Passage, Question, Task
@@ -42,10 +42,11 @@ class SquadReader(Reader):
         """Return whether the data are articles of paragraphs with a context; Quoref's have a
         ``context_id``.
         """
-        paragraph = _first_paragraph(file.head)
-        return paragraph is not None and ("context_id" in paragraph) == (
-            self.task is Task.MULTI_SPAN
+        has_context, has_questions, has_id = (
+            has_path(file.head, "data", 0, "paragraphs", 0, key)
+            for key in ("context", "qas", "context_id")
         )
+        return has_context and has_questions and has_id == (self.task is Task.MULTI_SPAN)
 
     def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield the questions of every paragraph."""
@@ -134,15 +135,6 @@ class QuorefReader(SquadReader):
     cites = ("dasigi2019",)
     is_dataset = True
     task = Task.MULTI_SPAN
-
-
-def _first_paragraph(head: Any) -> dict[str, Any] | None:
-    for key in ("data", "paragraphs"):
-        inner = head.get(key) if isinstance(head, dict) else None
-        if not isinstance(inner, list) or not inner:
-            return None
-        head = inner[0]
-    return head if isinstance(head, dict) and "context" in head and "qas" in head else None
 
 
 def _locate_answer(
