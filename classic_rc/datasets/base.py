@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
 from os import PathLike, fspath
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 from classic_rc.datasets.text_store import TextStore
 from classic_rc.errors import DataError, UsageError, unknown_name
@@ -31,6 +31,9 @@ SPLIT_NAMES = {
     "test": "test",
 }
 """The standard names of splits, by the names that files have."""
+
+Origin: TypeAlias = "tuple[str, str | None]"
+"""A published dataset and its split, None if it is unknown."""
 
 
 def check_skipped(skip: str | Iterable[str] | None) -> tuple[str, ...]:
@@ -278,7 +281,7 @@ class Reader(ABC):
     published_as: ClassVar[str] = ""
     is_log: ClassVar[bool] = False
 
-    def origin(self, question: Question, dataset: Dataset) -> tuple[str, str | None] | None:
+    def origin(self, question: Question, dataset: Dataset) -> Origin | None:
         """Return the dataset, as tables of published figures name it, and the split that a question
         comes from.
 

@@ -6,7 +6,7 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from classic_rc.datasets.base import Reader, Reading, find_split_name, has_path, join_parts
+from classic_rc.datasets.base import Origin, Reader, Reading, find_split_name, has_path, join_parts
 from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node, describe_value
 from classic_rc.questions import PLACEHOLDER, Candidate, Dataset, Question, Task, TextCandidates
@@ -119,7 +119,7 @@ class CNNDailyMailReader(Reader):
     is_one_dataset = True
     published_as = "CNN"
 
-    def origin(self, question: Question, dataset: Dataset) -> tuple[str, str | None] | None:
+    def origin(self, question: Question, dataset: Dataset) -> Origin | None:
         """Return CNN or Daily Mail, by the article's address, and the split."""
         _, split = super().origin(question, dataset) or ("", None)
         return "Daily Mail" if "dailymail" in str(

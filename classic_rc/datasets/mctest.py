@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 
-from classic_rc.datasets.base import Reader, Reading
+from classic_rc.datasets.base import Origin, Reader, Reading
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io.archives import InputFile, InputFiles, open_input
 from classic_rc.io.json import Node, describe_value
@@ -45,7 +45,7 @@ class MCTestReader(Reader):
     cites = ("richardson2013",)
     takes = frozenset({"subset", "answers"})
 
-    def origin(self, question: Question, dataset: Dataset) -> tuple[str, str | None] | None:
+    def origin(self, question: Question, dataset: Dataset) -> Origin | None:
         """Return MC160 or MC500 and the split, which the story's id has."""
         story = _OFFICIAL_STORY.fullmatch(question.passage.id)
         return (story[1].upper(), story[2]) if story else None

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from classic_rc.datasets.base import Reader, Reading
+from classic_rc.datasets.base import Origin, Reader, Reading
 from classic_rc.datasets.mcscript import Element, XmlForm, is_xml, read_xml
 from classic_rc.datasets.schema import (
     Schema,
@@ -46,7 +46,7 @@ class ArcReader(Reader):
     is_dataset = False
     published_as = "ARC"
 
-    def origin(self, question: Question, dataset: Dataset) -> tuple[str, str | None] | None:
+    def origin(self, question: Question, dataset: Dataset) -> Origin | None:
         """Return ARC Easy or ARC Challenge, by the name of the file, and the split."""
         name, split = super().origin(question, dataset) or ("", None)
         path = dataset.sources[0].path if dataset.sources else ""

@@ -21,6 +21,9 @@ from classic_rc.questions import Question, Task
 
 Content: TypeAlias = Literal["scores", "decisions"]
 
+FileContent: TypeAlias = "Scores | list[Prediction]"
+"""The scores, or the decisions, of a file."""
+
 Key: TypeAlias = "tuple[str | int, ...]"
 """The key of a question, or of one of its candidates, in a file: ``("7",)``, ``("news/1.txt",
 "0")``.
@@ -100,7 +103,7 @@ class Format(ABC):
     @abstractmethod
     def parse(
         self, text: str, questions: Sequence[Question], source: str, *, partial: bool = False
-    ) -> Scores | list[Prediction]:
+    ) -> FileContent:
         """Parse the scores or decisions in a text, in the order of `questions`; see
         :meth:`read`.
         """
@@ -134,7 +137,7 @@ class Format(ABC):
         source: str,
         partial: bool = False,
         notes: list[str] | None = None,
-    ) -> Scores | list[Prediction]:
+    ) -> FileContent:
         """Read a file: its decisions if it has any, else its scores.
 
         Parameters
@@ -170,7 +173,7 @@ class Format(ABC):
 
     def _parse_with_notes(
         self, text: str, questions: Sequence[Question], source: str, partial: bool, notes: list[str]
-    ) -> Scores | list[Prediction]:
+    ) -> FileContent:
         """Parse a text as :meth:`parse` does, and add notes; layouts that have more to say
         override it.
         """

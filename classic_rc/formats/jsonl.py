@@ -11,6 +11,7 @@ import numpy as np
 
 from classic_rc.errors import DataError, UsageError
 from classic_rc.formats.base import (
+    FileContent,
     Format,
     decide_from_scores,
     first_answer,
@@ -61,7 +62,7 @@ class JSONLinesFormat(Format):
 
     def parse(
         self, text: str, questions: Sequence[Question], source: str, *, partial: bool = False
-    ) -> Scores | list[Prediction]:
+    ) -> FileContent:
         """Parse the decisions of a text, or its scores if it has no decisions; see :meth:`read`."""
         rows = list(json_lines(text, source))
         if not any(row.has("selected") for row in rows):

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from classic_rc.datasets.multirc import read_label
 from classic_rc.errors import DataError, UsageError
 from classic_rc.formats.base import (
+    FileContent,
     Format,
     Key,
     decide_from_scores,
@@ -332,7 +333,7 @@ class MultiRCFormat(Format):
 
     def parse(
         self, text: str, questions: Sequence[Question], source: str, *, partial: bool = False
-    ) -> Scores | list[Prediction]:
+    ) -> FileContent:
         """Parse the numbers of a text, as decisions if they are all 0 or 1; see :meth:`read`."""
         nodes = list(Node(parse_json(text, source), source).elements())
         entries = (((node.text("pid"), node.name("qid")), node) for node in nodes)

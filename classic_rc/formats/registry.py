@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from classic_rc.datasets.fields import find_paths
 from classic_rc.errors import DataError, unknown_name
-from classic_rc.formats.base import Content, Format, first_row
+from classic_rc.formats.base import Content, FileContent, Format, first_row
 from classic_rc.io.files import unwritable_error
 from classic_rc.io.text import write_atomically
 from classic_rc.plugins import Registry, accept_instances
@@ -91,7 +91,7 @@ def read_predictions(
     partial: bool = False,
     notes: list[str] | None = None,
     options: Mapping[str, str] = MappingProxyType({}),
-) -> Scores | list[Prediction]:
+) -> FileContent:
     """Read a file of predictions, in the order of the dataset.
 
     Parameters
@@ -158,7 +158,7 @@ def read_predictions(
 
 def _read_part(
     layout: Format, text: str, dataset: Sequence[Question], source: str, notes: list[str] | None
-) -> Scores | list[Prediction]:
+) -> FileContent:
     """Read a file that answers all questions of a dataset and others too; raise the error of the
     file otherwise.
     """

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from classic_rc.errors import DataError, UsageError
-from classic_rc.io.files import sha256_of, unwritable_error
+from classic_rc.io.files import Advance, sha256_of, unwritable_error
 
 TIMEOUT_SECONDS = 30.0
 """How long to wait for the next bytes of a server."""
@@ -58,7 +58,7 @@ def download(
     path: Path,
     expected: Expected,
     *,
-    advance: Callable[[int], object] = lambda steps: None,
+    advance: Advance = lambda steps: None,
     notify: Callable[[str], object] = lambda text: None,
     hint: str | None = None,
 ) -> str:
@@ -119,7 +119,7 @@ class _PartialFile:
     the rest of it.
     """
 
-    def __init__(self, path: Path, expected: Expected, advance: Callable[[int], object]) -> None:
+    def __init__(self, path: Path, expected: Expected, advance: Advance) -> None:
         self.path, self.expected, self.advance = path, expected, advance
         self.size = path.stat().st_size if path.exists() else 0
         self.is_continued = self.has_known_end = False

@@ -18,9 +18,12 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cache
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeAlias
 
 from classic_rc.errors import DataError, UsageError
+
+Advance: TypeAlias = "Callable[[int], object]"
+"""A function that gets a number of steps, or bytes, that are done."""
 
 STDIN = "-"
 """The path that means standard input where lines are read."""
@@ -92,9 +95,7 @@ def open_regular(path: str | Path) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def open_unpacked(
-    path: str | Path, advance: Callable[[int], object] = lambda n_bytes: None
-) -> Iterator[Any]:
+def open_unpacked(path: str | Path, advance: Advance = lambda n_bytes: None) -> Iterator[Any]:
     """Open a file, or standard input (``"-"``), to read its bytes; what gzip, bzip2 or xz packed is
     unpacked.
 
@@ -115,7 +116,7 @@ def open_unpacked(
 class _CountingReader(io.RawIOBase):
     """A file's bytes, with a callback for every read."""
 
-    def __init__(self, file: Any, advance: Callable[[int], object]) -> None:
+    def __init__(self, file: Any, advance: Advance) -> None:
         # read1 returns what a pipe has now, instead of waiting for a full buffer.
         self._read, self._advance = getattr(file, "read1", file.read), advance
 

@@ -12,7 +12,7 @@ import re
 import time
 import unicodedata
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -20,6 +20,7 @@ from typing import Any, Literal
 from classic_rc.errors import DataError
 from classic_rc.io.files import (
     START_BYTES,
+    Advance,
     archive_format,
     open_unpacked,
     read_unpacked,
@@ -63,7 +64,7 @@ def read_text(path: str | Path) -> str:
 
 
 def read_line_blocks(
-    path: str, advance: Callable[[int], object], *, longest: float = LONGEST_LINE
+    path: str, advance: Advance, *, longest: float = LONGEST_LINE
 ) -> Iterator[list[str]]:
     """Yield the lines of a file without their ends, some hundreds at a time.
 
