@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from classic_rc.errors import DataError, UsageError, unknown_name
@@ -37,13 +37,14 @@ PROPOSAL_ROWS = 200
 """How many rows are looked at to propose fields."""
 
 COLUMN_NAMES = {
-    "passage": "passage context article text story paragraph document ctx premise support sent1",
-    "question": "question query questionstem questiontext stem q goal sent2",
+    "passage": "passage context article text story paragraph document ctx premise support sent1 "
+    "input",
+    "question": "question query questionstem questiontext stem q goal sent2 instruction",
     "candidates": "candidates options choices answerchoices answeroptions endings "
     "distractors wronganswers incorrectanswers",
     "gold": "gold answer answers label labels answerkey answeridx answerindex answerid "
-    "correct correctanswer correctanswers correctoption",
-    "id": "id qid questionid exampleid uid guid idx",
+    "correct correctanswer correctanswers correctoption goldlabel output",
+    "id": "qid id questionid questionuniqueid queryid exampleid uid guid idx",
 }
 """The names of columns that say which role they have, in lower case and without blanks and
 signs.
@@ -63,6 +64,7 @@ _MEMBER = re.compile(r"(.*?)([_ .-]?)([0-9]{1,4}|[A-Za-z])([).:\]]?)")
 _LABEL = r"[(\[]?([A-Za-z]|[0-9]{1,2})[).:\]][ \t]*"
 _LABELS = (re.compile(rf"^[ \t]*{_LABEL}", re.MULTILINE), re.compile(rf"(?:^|(?<=\s)){_LABEL}"))
 """The labels of options in one text: each on its own line, or anywhere after a blank."""
+_FIRST_LABELS = ("A", "a", "0", "1")
 
 
 def parse_fields(fields: str | Mapping[str, str]) -> dict[str, str]:
@@ -71,8 +73,10 @@ def parse_fields(fields: str | Mapping[str, str]) -> dict[str, str]:
 
     ``"passage=context,question=q.text,candidates=choices,gold=label"``: a path goes through objects
     by key and through lists by position (``"answers.0"``). A key after a list is looked up in each
-    element (``"choices.text"``). A plus sign collects several values in a list
-    (``"option_a+option_b"``). ``"const:no|yes"`` is the same list for all rows, and ``"const:"`` an
+    element (``"choices.text"``). A list whose elements are the questions of a row is marked
+    (``"questions[].text"``, :func:`~classic_rc.datasets.nested_rows.split_rows`). A plus sign
+    collects several values in a list (``"option_a+option_b"``). A number is a column of a table
+    (``"#2"``). ``"const:no|yes"`` is the same list for all rows, and ``"const:"`` an
     empty text. For `task`, the name of a task means that task.
 
     Examples
@@ -328,15 +332,18 @@ def name_columns(rows: Sequence[Node]) -> dict[str, str]:
     """
     columns: dict[str, Any] = {}
     for row in rows:
-        for name, value in row.value.items():
+        for name, value in _list_columns(row.value):
             if is_empty(columns.get(name)):
                 columns[name] = value
-    named = {
-        role: [name for name in columns if _fold(name) in names.split()]
-        for role, names in COLUMN_NAMES.items()
-    }
+    named = {role: [name for name in columns if _has_role(name, role)] for role in COLUMN_NAMES}
+    for role, names in named.items():  # a question has its own, and shares the passage
+        nested = [name for name in names if "[]" in name]
+        shared = [name for name in names if "[]" not in name]
+        named[role] = (shared or nested) if role == "passage" else (nested or shared)
     families = find_families(name for name, value in columns.items() if isinstance(value, str))
     named["candidates"] += ["+".join(family) for family in families if _has_options(family[0])]
+    fits = [name for name in named["id"] if _fits("id", name, rows)]
+    named["id"] = sorted(fits, key=lambda name: COLUMN_NAMES["id"].split().index(_fold(name)))[:1]
     fields: dict[str, str] = {}
     for role, found in named.items():
         paths = (
@@ -344,6 +351,10 @@ def name_columns(rows: Sequence[Node]) -> dict[str, str]:
         )
         if (path := next((path for path in paths if _fits(role, path, rows)), None)) is not None:
             fields[role] = path
+    if "candidates" not in fields and "question" in fields:
+        texts = (node.value for row in rows if (node := find_value(row, fields["question"])))
+        if all(isinstance(text, str) and split_question(text) for text in texts):
+            fields["candidates"] = fields["question"]
     if _fold(fields.get("candidates", "")).startswith(_WRONG_OPTIONS):
         wrong = fields.pop("candidates")
         if "gold" in fields:
@@ -371,8 +382,28 @@ def _fits(role: str, path: str, rows: Sequence[Node]) -> bool:
     )
 
 
+def _list_columns(row: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the columns of a row, and those of the elements that it was split at."""
+    for name, value in row.items():
+        path = f"{before}{name}"
+        if isinstance(value, Mapping) and "[]" in "".join([name, *map(str, value)]):
+            yield from _list_columns(value, f"{path}.")
+        else:
+            yield path, value
+
+
+def is_question(name: str) -> bool:
+    """Return whether a column has a usual name of questions; a list of them may have the plural."""
+    return _has_role(name, "question")
+
+
+def _has_role(name: str, role: str) -> bool:
+    folded, names = _fold(name), COLUMN_NAMES[role].split()
+    return folded in names or (name.endswith("[]") and folded.removesuffix("s") in names)
+
+
 def _fold(name: str) -> str:
-    return re.sub(r"[\W_]", "", name.lower())
+    return re.sub(r"[\W_]", "", name.rpartition("[].")[2].lower())
 
 
 def _has_options(name: str) -> bool:
@@ -421,6 +452,23 @@ def _split_options(text: str) -> list[str] | None:
     return None
 
 
+def split_question(text: str) -> tuple[str, list[str]] | None:
+    r"""Return the question and the options of a text that ends with options, each on lines of its
+    own after its label; None for other texts.
+
+    Examples
+    --------
+    >>> split_question("What rose?\nA. the river\nB. rain")
+    ('What rose?', ['the river', 'rain'])
+    """
+    starts = [label.start() for label in _LABELS[0].finditer(text) if label[1] in _FIRST_LABELS]
+    for start in reversed(starts):
+        options = _split_at_labels(text[start:], _LABELS[0])
+        if options and (question := text[:start].strip()):
+            return question, options
+    return None
+
+
 def _split_at_labels(text: str, pattern: re.Pattern[str]) -> list[str] | None:
     """Return what follows each label (A, B, … or 1, 2, …) of a text that starts with one; None
     for other texts.
@@ -429,7 +477,7 @@ def _split_at_labels(text: str, pattern: re.Pattern[str]) -> list[str] | None:
     for match in pattern.finditer(text):
         label = match[1]
         if not found:
-            if match.start() or label not in ("A", "a", "0", "1"):
+            if match.start() or label not in _FIRST_LABELS:
                 return None
             found.append(match)
         else:

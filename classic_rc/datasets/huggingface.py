@@ -10,6 +10,7 @@ from typing import Any
 from classic_rc.datasets.base import Reading
 from classic_rc.datasets.dream import GENRES
 from classic_rc.datasets.logiqa import LOGIQA, LOGIQA_2
+from classic_rc.datasets.nested_rows import ROW_ID, split_rows
 from classic_rc.datasets.row_datasets import BELEBELE, BOOLQ, COSMOS_QA, QUAIL
 from classic_rc.datasets.schema import (
     Schema,
@@ -42,40 +43,24 @@ def _convert_c3(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
     """Give each question of a document a row; the ids are those of the authors' files without
     their part.
     """
-    for node in rows:
-        with reading.at(node):
-            id, documents = node.name("document_id"), node.texts("documents")
-            for i, asked in enumerate(_list_objects(node.child("questions"))):
-                with reading.at(asked, f"{id}-{i}"):
-                    choices = asked.texts("choice")
-                    yield make_row(
-                        asked,
-                        id=f"{id}-{i}",
-                        passage="\n".join(documents),
-                        passage_id=id,
-                        question=asked.text("question"),
-                        candidates=choices,
-                        gold=read_gold(asked, "answer", choices, "text"),
-                        task=Task.SINGLE_CHOICE.value,
-                        meta={"genre": GENRES["d" if len(documents) > 1 else "m"]},
-                    )
+    lists = {"question": "questions[]", "id": "document_id"}
+    return _OF_QUESTION_OF_C3(split_rows(rows, lists, reading)[0], reading)
 
 
-def _list_objects(node: Node) -> Iterator[Node]:
-    """Yield the objects of a list, which older versions of ``datasets`` store as an object of
-    lists.
-    """
-    if not isinstance(node.value, Mapping):
-        yield from node.elements()
-        return
-    columns = {key: node.sequence(key) for key in node.value}
-    if len({len(column) for column in columns.values()}) > 1:
-        found = ", ".join(f"{len(column)} of {key}" for key, column in columns.items())
-        raise node.error(
-            "lists of different lengths", found=found, expected="one of each for each question"
-        )
-    for values in zip(*columns.values(), strict=True):
-        yield node.with_value(dict(zip(columns, values, strict=True)))
+def _gold_of_c3(row: Node) -> frozenset[int] | None:
+    question = row.child("questions[]")
+    return read_gold(question, "answer", question.texts("choice"), "text")
+
+
+_OF_QUESTION_OF_C3 = convert_fields(
+    ROW_ID,
+    passage=lambda row: "\n".join(row.texts("documents")),
+    passage_id=lambda row: row.name("document_id"),
+    question=lambda row: row.child("questions[]").text("question"),
+    candidates=lambda row: row.child("questions[]").texts("choice"),
+    gold=_gold_of_c3,
+    meta=lambda row: {"genre": GENRES["d" if len(row.texts("documents")) > 1 else "m"]},
+)
 
 
 def _answer_of_arc(row: Node) -> frozenset[int] | None:

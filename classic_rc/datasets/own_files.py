@@ -12,7 +12,8 @@ from contextlib import suppress
 from typing import Any, ClassVar
 
 from classic_rc.datasets.base import Reading
-from classic_rc.datasets.fields import OWN_FIELDS
+from classic_rc.datasets.fields import OWN_FIELDS, find_value, name_columns
+from classic_rc.datasets.nested_rows import find_levels, find_question_lists
 from classic_rc.datasets.rows import RowReader, check_columns, is_own_row
 from classic_rc.errors import DataError
 from classic_rc.io.archives import InputFile
@@ -81,15 +82,23 @@ class JsonLinesReader(RowReader):
         if not file.is_one_value or not isinstance(file.head, dict) or is_own_row(file.head):
             return records
         first = next(records, None)
-        return iter(()) if first is None else itertools.chain(_find_inner_rows(first), records)
+        if first is None:
+            return iter(())
+        return itertools.chain(_find_inner_rows(first, reading.options.fields or {}), records)
 
 
-def _find_inner_rows(root: Node) -> list[Node]:
+def _find_inner_rows(root: Node, fields: Mapping[str, str]) -> list[Node]:
     """Return the rows in an object: its one list of objects with questions, or its objects with
-    questions by id.
+    questions by id; the object itself if it has the passage of its questions, or a list that the
+    fields mark.
     """
     members = root.value
     if not isinstance(members, dict):
+        return [root]
+    levels = find_levels(fields)
+    if levels and all(find_value(root, path) is not None for path in levels[0]):
+        return [root]
+    if not any(fields.values()) and "passage" in name_columns([root]):
         return [root]
     lists = [key for key, value in members.items() if isinstance(value, list) and _are_rows(value)]
     if len(lists) == 1:
@@ -100,11 +109,16 @@ def _find_inner_rows(root: Node) -> list[Node]:
 
 
 def _are_rows(values: Sequence[Any]) -> bool:
-    """Return whether these are several objects that all have a question and something else."""
-    if len(values) < 2 or not all(isinstance(value, dict) for value in values):
+    """Return whether these are objects that have questions and something else, or several ones
+    that have a question.
+    """
+    if not values or not all(isinstance(value, dict) for value in values):
         return False
     shared = set(values[0]).intersection(*values[1:])
-    return len(shared) > 1 and any("question" in str(key).lower() for key in shared)
+    if len(shared) > 1 and find_question_lists([Node(values[0], "")]):
+        return True
+    is_flat = any("question" in str(key).lower() for key in shared)
+    return len(values) > 1 and len(shared) > 1 and is_flat
 
 
 def to_jsonl(dataset: Dataset) -> str:

@@ -10,21 +10,24 @@ from classic_rc.datasets.fields import (
     COLUMN_NAMES,
     CONSTANT,
     find_paths,
+    find_value,
     format_fields,
     is_empty,
     is_list_of_texts,
     name_columns,
 )
+from classic_rc.datasets.nested_rows import MARK, find_question_lists, show_questions
 from classic_rc.datasets.rows import read_questions
 from classic_rc.datasets.specification import quote_argument
 from classic_rc.encodings import READINGS
 from classic_rc.errors import ClassicRCError, DataError
 from classic_rc.io.json import Node, describe_value
-from classic_rc.questions import Dataset
+from classic_rc.questions import Dataset, Task
 
-COLUMN, CODING = "COLUMN", "CODING"
+COLUMN, CODING, TASK = "COLUMN", "CODING", "TASK"
 """What a user replaces in a proposed command."""
 
+_LEAST_LOCATED = 0.5
 _SHOWN_COLUMNS = 24
 _SHOWN_VALUES = 3
 _LONGEST_VALUE = 40
@@ -37,34 +40,44 @@ def unknown_rows_error(rows: Sequence[Node], source: str, command: bool = True) 
     Fields are proposed as a whole only if the rows can be read with them. Without `command`, the
     hint is a Python call.
     """
+    nested = find_question_lists(rows)
+    leaves = show_questions(rows, nested[0]) if len(nested) == 1 else rows
     shown: dict[str, dict[str, None]] = {}
-    for row in rows:
+    for row in leaves:
         for path, value in find_paths(row.value).items():
             values = shown.setdefault(path, {})
             if len(values) < _SHOWN_VALUES and not is_empty(value):
                 values[_show(value)] = None
-    unnamed = (key for key in shown if len(key) > _LONGEST_NAME or key.rstrip().endswith("?"))
-    if rows and rows[0].line not in (None, 1) and (text := next(unnamed, None)):
-        return DataError(
-            "the table has no header",
-            source=source,
-            where="line 1",
-            found=describe_value(text),
-            expected="names of columns",
-            hint="Put a line before it, such as passage,question,candidate_0,candidate_1,gold",
-        )
-    fields = name_columns(rows)
+    fields = name_columns(leaves)
+    if leaves is not rows and "id" not in fields and "id" in (of_rows := name_columns(rows)):
+        fields["id"] = of_rows["id"]
+    tasks: list[Task] = []
+    known = {"passage", "question", "gold"} <= fields.keys()
+    if leaves is not rows and known and "candidates" not in fields:
+        tasks = _find_span_tasks(leaves, fields)
+    if tasks:
+        fields["task"] = tasks[0] if len(tasks) == 1 else TASK
     codings: list[str | None] = []
-    if {"passage", "question", "candidates", "gold"} <= fields.keys():
-        codings = [coding for coding in (None, *READINGS) if _are_read(rows, fields, coding)]
+    if known and (tasks or "candidates" in fields):
+        tried = {**fields, "task": tasks[0]} if tasks else fields
+        codings = [coding for coding in (None, *READINGS) if _are_read(rows, tried, coding)]
         if not codings:  # the names are as usual, and the values are not
             fields = {
-                role: path for role, path in fields.items() if role not in ("candidates", "gold")
+                role: path
+                for role, path in fields.items()
+                if role not in ("candidates", "gold", "task")
             }
     gold_as = CODING if codings and codings[0] is not None else None
     says = "Read the rows with"
-    if not codings:
+    if not codings and len(nested) > 1:
+        lists = ", ".join(sorted(path + MARK for levels in nested for path in levels[-1]))
+        says = f"Put paths of one list of questions ({lists}) in place of each {COLUMN}"
+    elif not codings:
         says = f"Put a column in place of each {COLUMN} ({CONSTANT} for no passage)"
+    elif len(tasks) > 1:
+        says = (
+            f"Put {tasks[0]} in place of {TASK} if one of several answers is enough, or {tasks[1]}"
+        )
     elif gold_as is not None:
         says = f"Put what gold is in place of {CODING} ({' or '.join(filter(None, codings))})"
     call = _write_call(fields, gold_as, source if command else None)
@@ -83,8 +96,11 @@ def _write_call(fields: Mapping[str, str], gold_as: str | None, source: str | No
     """Return the command that reads a file, or the Python call if there is none, with what is to
     be filled in.
     """
+    asked = COLUMN_NAMES.keys() - {"id", *(["candidates"] if "task" in fields else ())}
     filled = {
-        role: fields.get(role, COLUMN) for role in COLUMN_NAMES if role != "id" or role in fields
+        role: fields.get(role, COLUMN)
+        for role in (*COLUMN_NAMES, "task")
+        if role in asked or role in fields
     }
     text = format_fields(filled)
     if source is None:
@@ -94,6 +110,30 @@ def _write_call(fields: Mapping[str, str], gold_as: str | None, source: str | No
         )
     coding = "" if gold_as is None else f" --gold-as {gold_as}"
     return f"classic-rc run {quote_argument(source)} --fields {quote_argument(text)}{coding}"
+
+
+def _find_span_tasks(rows: Sequence[Node], fields: Mapping[str, str]) -> list[Task]:
+    """Return the tasks that rows without options may have, because passages have their answers;
+    none for other rows.
+    """
+    n_texts = n_located = 0
+    has_several = False
+    for row in rows:
+        passage, gold = (find_value(row, fields[role]) for role in ("passage", "gold"))
+        if passage is None or gold is None or not isinstance(passage.value, str):
+            continue
+        if isinstance(gold.value, Mapping):
+            return [Task.MULTI_SPAN]
+        texts = [gold.value] if isinstance(gold.value, str) else gold.value
+        if not is_list_of_texts(texts):
+            return []
+        has_several = has_several or len(set(texts)) > 1
+        n_texts += len(texts)
+        n_located += sum(text in passage.value for text in texts)
+    if not n_texts or n_located < _LEAST_LOCATED * n_texts:
+        return []
+    is_mrqa = any(".detected_answers" in path for path in find_paths(rows[0].value))
+    return [Task.SPAN, Task.MULTI_SPAN] if has_several and not is_mrqa else [Task.SPAN]
 
 
 def _are_read(rows: Sequence[Node], fields: Mapping[str, str], gold_as: str | None) -> bool:

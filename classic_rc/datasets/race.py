@@ -40,8 +40,8 @@ class RaceReader(Reader):
     is_one_dataset = True
 
     def recognises(self, file: InputFile) -> bool:
-        """Return whether the file is an object with the five keys of a RACE article."""
-        return isinstance(file.head, dict) and file.head.keys() >= _KEYS
+        """Return whether the file is one object with the five keys of a RACE article."""
+        return isinstance(file.head, dict) and file.head.keys() >= _KEYS and file.is_one_value
 
     def files(self, source: InputFiles, reading: Reading) -> list[InputFile]:
         """Return the articles in the folders of levels, in numeric order."""

@@ -27,6 +27,7 @@ from classic_rc.datasets.fields import (
     list_options,
     name_columns,
 )
+from classic_rc.datasets.nested_rows import split_rows
 from classic_rc.datasets.specification import quote_argument
 from classic_rc.encodings import (
     GOLD_AS,
@@ -111,6 +112,8 @@ def read_questions(
     """
     if gold_as is not None:
         check_reading(gold_as)
+    if fields:
+        rows, fields = split_rows(rows, fields, reading)
     roles = fields or OWN_FIELDS
     used = _used_keys(roles)
     # All rows are read before the first question: the task and the coding of gold are facts about

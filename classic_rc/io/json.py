@@ -23,7 +23,7 @@ _LONE_SURROGATE = re.compile(
     r"\\u[dD](?:[89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..\\u[dD])[c-fC-F])"
 )
 _STRING = frozenset({str})
-_ID_KEYS = ("id", "qid", "question_id", "uid", "guid", "idx", "example_id")
+_ID_KEYS = ("row[]", "id", "qid", "question_id", "uid", "guid", "idx", "example_id")
 _MAX_DIGITS = (
     4000  # Python refuses to convert much longer integers, with an error that has no position.
 )
@@ -341,6 +341,8 @@ def _path_step(key: int | str | None) -> str:
     if isinstance(key, int):
         return f"[{key}]"
     key = str(key)
+    if key.endswith("[]"):  # an element in place of its list, which the place has
+        return ""
     return f".{key}" if key.replace("_", "").isalnum() else f"[{key[:40]!r}]"
 
 

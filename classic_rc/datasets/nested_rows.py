@@ -1,0 +1,264 @@
+"""Rows with many questions: the lists in a row whose elements are its questions, and one row for
+each of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from classic_rc.datasets.base import Reading
+from classic_rc.datasets.fields import (
+    CONSTANT,
+    find_value,
+    is_empty,
+    is_question,
+    split_question,
+)
+from classic_rc.errors import DataError
+from classic_rc.io.json import Node, describe_value
+from classic_rc.io.values import read_nested
+
+MARK = "[]"
+"""What follows a list in a path if each of its elements is a question."""
+
+ROW_ID = "row[]"
+"""The key of the id that a question gets from its row and its number from 0."""
+
+_DEPTH = 3
+_HEADER = {"header"}
+
+Levels = Sequence[Sequence[str]]
+"""The lists to split rows at, the outermost first; the lists of one level are parallel."""
+
+
+def split_rows(
+    rows: Iterable[Node], fields: Mapping[str, str], reading: Reading
+) -> tuple[Iterator[Node], dict[str, str]]:
+    """Return one row for each question, and the fields of these rows.
+
+    ``questions[].text`` is the member ``text`` of each element of the list ``questions``, and
+    ``questions[]`` the element itself. Lists of one depth are parallel. All other members of a row
+    are those of each of its questions. Without an id in the list, a question has the id of its row
+    (or of its passage, or the row's number) and its number from 0. If `question` and `candidates`
+    have one path, its text ends with the options.
+
+    Examples
+    --------
+    >>> from classic_rc.datasets.base import Options
+    >>> row = {"text": "It rained.", "qs": [{"q": "Did it?"}, {"q": "When?"}]}
+    >>> fields = {"passage": "text", "question": "qs[].q"}
+    >>> rows, fields = split_rows([Node(row, "rows")], fields, Reading(Options()))
+    >>> [(row.value["row[]"], row.value["qs[]"]["q"]) for row in rows], fields["id"]
+    ([('row-0-0', 'Did it?'), ('row-0-1', 'When?')], 'row[]')
+    """
+    levels, changed = find_levels(fields), dict(fields)
+    paths = [part.strip() for path in fields.values() for part in path.split("+")]
+    named_by = fields.get("id") or fields.get("passage_id", "")
+    inherits_id = bool(levels) and ("id" not in fields or named_by.count(MARK) < len(levels))
+    if inherits_id:
+        changed["id"] = ROW_ID
+    if fields["question"] == fields.get("candidates"):
+        changed["candidates"] = f"options in {fields['question']}"
+
+    def split() -> Iterator[Node]:
+        for number, row in enumerate(rows):
+            with reading.at(row):
+                if not (levels and isinstance(row.value, dict)):
+                    yield _read_texts(row, fields, changed)
+                    continue
+                if number == 0 and row.value.keys() == _HEADER:
+                    reading.note("the first line, a header, is left out")
+                    continue
+                n_questions = 0
+                for places, leaf in split_row(row, levels):
+                    with reading.at(leaf):
+                        n_questions += 1
+                        if inherits_id:
+                            base = find_value(leaf, named_by) if named_by else None
+                            name = f"row-{number}" if row.line is None else f"line-{row.line}"
+                            if base is not None and not is_empty(base.value):
+                                name = str(base.value)
+                            own = places[named_by.count(MARK) :]
+                            leaf.value[ROW_ID] = "-".join([name, *map(str, own)])
+                        leaf.value = {**_find_facts(leaf, levels, paths), **leaf.value}
+                        yield _read_texts(leaf, fields, changed)
+                if not n_questions:
+                    reading.count("rows without questions")
+
+    return split(), changed
+
+
+def find_levels(fields: Mapping[str, str]) -> Levels:
+    """Return the lists that the paths of fields mark."""
+    levels: list[dict[str, None]] = []
+    for path in fields.values():
+        for part in () if path.startswith(CONSTANT) else path.split("+"):
+            pieces = part.strip().split(MARK)
+            for depth in range(1, len(pieces)):
+                levels += [{}] * (depth > len(levels))
+                levels[depth - 1] = {**levels[depth - 1], MARK.join(pieces[:depth]): None}
+    return [list(level) for level in levels]
+
+
+def split_row(row: Node, levels: Levels) -> Iterator[tuple[tuple[int, ...], Node]]:
+    """Yield a row for each question, with its positions in the lists of all levels."""
+    columns = {path: _elements(row, path) for path in levels[0]}
+    if len({len(elements) for elements in columns.values()}) > 1:
+        found = ", ".join(f"{len(elements)} in {path}" for path, elements in columns.items())
+        raise row.error(
+            "lists of different lengths", found=found, expected="one of each for each question"
+        )
+    for number, elements in enumerate(zip(*columns.values(), strict=True)):
+        value = row.value
+        for path, element in zip(columns, elements, strict=True):
+            value = _replace_list(value, path, element.value)
+        leaf = elements[0].with_value(value)
+        if len(levels) == 1:
+            yield (number,), leaf
+            continue
+        for further, inner in split_row(leaf, levels[1:]):
+            yield (number, *further), inner
+
+
+def _elements(row: Node, path: str) -> list[Node]:
+    """Return the elements of a list, which older versions of ``datasets`` store as an object of
+    lists, and tables as text.
+    """
+    found = find_value(row, path)
+    if found is None:
+        expected = "a list with an element for each question"
+        problem, shown = "missing", describe_value(row.value)
+        raise row.error(problem, field=path + MARK, found=shown, expected=expected)
+    value = read_nested(found.value) if isinstance(found.value, str) else found.value
+    if isinstance(value, Mapping):
+        columns = {key: found.sequence(key) for key in value}
+        if len({len(column) for column in columns.values()}) > 1:
+            shown = ", ".join(f"{len(column)} of {key}" for key, column in columns.items())
+            raise found.error(
+                "lists of different lengths", found=shown, expected="one of each for each question"
+            )
+        value = [
+            dict(zip(columns, values, strict=True))
+            for values in zip(*columns.values(), strict=True)
+        ]
+    return list(found.with_value([] if value is None else value).elements())
+
+
+def _replace_list(value: Any, path: str, element: Any) -> Any:
+    """Return a row with one element in place of a list."""
+    key, _, rest = path.partition(".")
+    if rest and path not in value:
+        return {**value, key: _replace_list(value[key], rest, element)}
+    return {**{name: own for name, own in value.items() if name != path}, path + MARK: element}
+
+
+def _find_facts(leaf: Node, levels: Levels, paths: Iterable[str]) -> dict[str, Any]:
+    """Return the members of the elements that no path uses, by their names or, if the row has
+    these, by their paths.
+    """
+    facts = {}
+    for name in (name for level in levels for name in level):
+        before = f"{name}{MARK}."
+        used = {
+            path.removeprefix(before).partition(".")[0] for path in paths if path.startswith(before)
+        }
+        element = find_value(leaf, name + MARK)
+        members = element.value if element and isinstance(element.value, dict) else {}
+        for key, value in members.items():
+            if key not in used and not key.endswith(MARK):
+                facts[before + key if key in leaf.value else key] = value
+    return facts
+
+
+def _read_texts(row: Node, fields: Mapping[str, str], changed: Mapping[str, str]) -> Node:
+    """Return a row with the options that end its question's text, and with the one answer that an
+    object has.
+    """
+    values: dict[str, Any] = {}
+    gold = find_value(row, fields["gold"]) if "gold" in fields else None
+    if gold is not None and isinstance(gold.value, dict):
+        values[fields["gold"]] = _answer_in(gold.value)
+    path = fields["question"]
+    if changed.get("candidates") != fields.get("candidates"):
+        text = found.value if (found := find_value(row, path)) is not None else None
+        parts = split_question(text) if isinstance(text, str) else None
+        if parts is None:
+            raise row.error(
+                "no options in the text of the question",
+                field=path,
+                found=describe_value(text),
+                expected="labelled options on lines of their own after the question: A. …",
+            )
+        values[path], values[changed["candidates"]] = parts
+    return row.with_value({**row.value, **values}) if values else row
+
+
+def _answer_in(value: Mapping[str, Any]) -> Any:
+    """Return the only member of an object that says something, or None; a date is one text."""
+    if value.keys() == {"day", "month", "year"}:
+        return " ".join(str(value[key]) for key in ("day", "month", "year") if value[key])
+    answers = [
+        _answer_in(answer) if isinstance(answer, Mapping) else answer for answer in value.values()
+    ]
+    answers = [answer for answer in answers if not is_empty(answer)]
+    return value if len(answers) > 1 else next(iter(answers), None)
+
+
+def find_question_lists(rows: Sequence[Node]) -> list[Levels]:
+    """Return the lists that may have the questions of rows, each with the lists around it, and
+    with those that are parallel to it.
+    """
+    found: dict[str, None] = {}
+    for row in rows:
+        found.update(dict.fromkeys(_list_paths(row.value, "")))
+    return [
+        find_levels({path: path for path in (name + MARK, *_parallel_lists(name, rows))})
+        for name in found
+    ]
+
+
+def _list_paths(value: Any, before: str, depth: int = 0) -> Iterator[str]:
+    """Yield the paths of lists of objects with a question, and of texts with a question's name."""
+    for key, inner in value.items() if isinstance(value, Mapping) else ():
+        path, first = f"{before}{key}", inner
+        if isinstance(inner, Mapping) and depth < _DEPTH:
+            are_columns = any(is_question(name) for name in inner)
+            are_columns &= all(isinstance(column, list) for column in inner.values())
+            if are_columns:
+                yield path
+            else:
+                yield from _list_paths(inner, f"{path}.", depth + 1)
+        elif isinstance(inner, list) and inner:
+            first = inner[0]
+            if isinstance(first, str) and is_question(path + MARK):
+                yield path
+            elif isinstance(first, Mapping):
+                if any(
+                    is_question(name) and isinstance(own, str | Mapping)
+                    for name, own in first.items()
+                ):
+                    yield path
+                elif depth < _DEPTH:
+                    yield from _list_paths(first, f"{path}{MARK}.", depth + 1)
+
+
+def _parallel_lists(name: str, rows: Sequence[Node]) -> Iterator[str]:
+    """Yield the marked paths of the lists that have an element for each text of a list."""
+    with_list = [row.value for row in rows if isinstance(row.value.get(name), list)]
+    if any(isinstance(element, Mapping) for row in with_list for element in row[name]):
+        return
+    for key in with_list[0] if with_list else ():
+        columns = [(row.get(key), row[name]) for row in with_list]
+        if key != name and all(isinstance(c, list) and len(c) == len(own) for c, own in columns):
+            yield key + MARK
+
+
+def show_questions(rows: Iterable[Node], levels: Levels) -> list[Node]:
+    """Return a row for each question of the rows that have the lists."""
+    leaves: list[Node] = []
+    for row in rows:
+        with suppress(DataError):
+            leaves += [leaf for _, leaf in split_row(row, levels)]
+    return leaves

@@ -1,0 +1,380 @@
+"""Rows with many questions: paths with ``[]``, ids, facts, errors, and the commands that errors
+propose.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from classic_rc import from_rows, load
+from classic_rc.datasets.fields import split_question
+from classic_rc.errors import DataError
+from tests.errors import raises
+
+_PASSAGE = "Ann met Bob in Rome. They ate rice."
+_QUESTIONS = [
+    {"q": "Who met Bob?", "options": ["Ann", "Eve"], "gold": 0, "level": "easy"},
+    {"q": "Where?", "options": ["Oslo", "Rome", "Bonn"], "gold": 1, "level": "hard"},
+]
+_ROWS = [
+    {"name": "a", "text": _PASSAGE, "list": _QUESTIONS},
+    {"name": "b", "text": "Tom saw Kim.", "list": [{**_QUESTIONS[0], "q": "Who saw?"}]},
+]
+_FIELDS = "passage=text,question=list[].q,candidates=list[].options,gold=list[].gold"
+
+
+def _columns(row):
+    keys = row["list"][0] if row["list"] else ()
+    return {**row, "list": {key: [element[key] for element in row["list"]] for key in keys}}
+
+
+def _parallel(row):
+    lists = {f"{key}s": [question[key] for question in row["list"]] for key in row["list"][0]}
+    return {"name": row["name"], "text": row["text"], **lists}
+
+
+def _write(path, rows, as_list=False):
+    text = json.dumps(rows) if as_list else "\n".join(map(json.dumps, rows))
+    path.write_text(text, "utf-8")
+    return path
+
+
+def test_each_element_of_a_list_is_a_question():
+    data = from_rows(_ROWS, fields=_FIELDS)
+    assert [question.text for question in data] == ["Who met Bob?", "Where?", "Who saw?"]
+    assert [sorted(question.gold) for question in data] == [[0], [1], [0]]
+    assert [question.id for question in data] == ["row-0-0", "row-0-1", "row-1-0"]
+    assert data[0].passage is data[1].passage
+    assert data[1].meta == {"name": "a", "level": "hard"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "ids"),
+    [
+        ("id=name", ["a-0", "a-1", "b-0"]),
+        ("passage_id=name", ["a-0", "a-1", "b-0"]),
+        ("id=list[].q", ["Who met Bob?", "Where?", "Who saw?"]),
+    ],
+)
+def test_ids_are_those_of_the_questions_or_made_of_the_rows(fields, ids):
+    assert [question.id for question in from_rows(_ROWS, fields=f"{_FIELDS},{fields}")] == ids
+
+
+def test_files_of_all_forms_have_one_content(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pyarrow.Table.from_pylist(_ROWS), tmp_path / "rows.parquet")
+    fields = f"{_FIELDS},id=name"
+    loaded = [
+        load(_write(tmp_path / "rows.jsonl", _ROWS), fields=fields),
+        load(_write(tmp_path / "rows.json", _ROWS, as_list=True), fields=fields),
+        load(tmp_path / "rows.parquet", fields=fields),
+        from_rows(map(_columns, _ROWS), fields=fields),
+        from_rows([{**row, "list": json.dumps(row["list"])} for row in _ROWS], fields=fields),
+        from_rows(
+            map(_parallel, _ROWS),
+            fields="passage=text,question=qs[],candidates=optionss[],gold=golds[],id=name",
+        ),
+    ]
+    by_name = {row["name"]: {**row, "name": row["name"]} for row in _ROWS}
+    path = tmp_path / "by_name.json"
+    path.write_text(json.dumps(by_name), "utf-8")
+    loaded.append(load(path, fields=fields))
+    path = tmp_path / "one.json"
+    path.write_text(json.dumps({"version": "1", "data": _ROWS}), "utf-8")
+    loaded.append(load(path, fields=fields))
+    deep = re.sub(r"\b(text|list|name)\b", r"data[].\1", fields)
+    loaded.append(load(path, fields=deep))
+    assert len({data.fingerprint for data in loaded}) == 1
+
+
+def test_a_row_that_has_no_questions_is_counted():
+    data = from_rows([*_ROWS, {**_ROWS[0], "list": []}], fields=_FIELDS)
+    assert "rows without questions: 1" in data.notes
+
+
+def test_the_header_line_is_left_out(tmp_path):
+    path = _write(tmp_path / "rows.jsonl", [{"header": {"dataset": "X"}}, *_ROWS])
+    data = load(path, fields=_FIELDS)
+    assert [question.id for question in data] == ["line-2-0", "line-2-1", "line-3-0"]
+    assert data.notes == ("the first line, a header, is left out",)
+
+
+@pytest.mark.parametrize(
+    ("row", "fields", "facts"),
+    [
+        (
+            {"text": "T", "qs": ["a", "b"], "os": [["x", "y"]], "gs": ["A", "B"]},
+            "passage=text,question=qs[],candidates=os[],gold=gs[]",
+            {
+                "where": "row 0",
+                "problem": "lists of different lengths",
+                "found": "2 in qs, 1 in os, 2 in gs",
+            },
+        ),
+        (
+            {"text": "T", "list": {"q": ["a", "b"], "options": [["x", "y"]], "gold": [0, 0]}},
+            _FIELDS,
+            {"where": "row 0, $.list", "problem": "lists of different lengths"},
+        ),
+        (
+            {"text": "T", "other": []},
+            _FIELDS,
+            {"where": "row 0", "problem": "missing", "field": "list[]"},
+        ),
+        (
+            {"text": "T", "list": "none"},
+            _FIELDS,
+            {"where": "row 0, $.list", "problem": "wrong type", "found": "'none'"},
+        ),
+        (
+            {"text": "T", "list": [_QUESTIONS[0], {"q": 3}]},
+            _FIELDS,
+            {"where": "row 0, $.list[1]", "problem": "wrong type", "field": "list[].q"},
+        ),
+        (
+            {"text": "T", "list": ["a"]},
+            _FIELDS,
+            {"where": "row 0, $.list[0]", "problem": "missing", "field": "list[].q"},
+        ),
+        (
+            {"text": "T", "list": [{"q": "Who?"}]},
+            "passage=text,question=list[].q,candidates=list[].q",
+            {"where": "row 0, $.list[0]", "problem": "no options in the text of the question"},
+        ),
+    ],
+)
+def test_rows_that_do_not_fit_are_refused_with_their_place(row, fields, facts):
+    with raises(DataError, source="rows", **facts):
+        from_rows([row], fields=fields)
+
+
+def test_a_bad_question_is_left_out_alone(tmp_path):
+    rows = [{**_ROWS[0], "list": [*_QUESTIONS, {"q": 3}]}, _ROWS[1], {"name": "c", "text": "T"}]
+    data = load(_write(tmp_path / "rows.jsonl", rows), fields=f"{_FIELDS},id=name", skip="bad")
+    assert [question.id for question in data] == ["a-0", "a-1", "b-0"]
+    assert {(error.where, error.question) for error in data.log.left_out} == {
+        ("line 1, $.list[2]", "a-2"),
+        ("line 3", None),
+    }
+
+
+_names = st.sampled_from("abcd")
+_elements = st.fixed_dictionaries(
+    {
+        "q": st.text(min_size=1, max_size=5),
+        "options": st.lists(_names, min_size=2, max_size=4, unique=True),
+        "gold": st.sampled_from([0, 1]),
+    }
+)
+
+
+@given(
+    st.lists(
+        st.fixed_dictionaries(
+            {"text": st.text(max_size=8), "list": st.lists(_elements, min_size=1, max_size=3)}
+        ),
+        min_size=1,
+        max_size=4,
+    )
+)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+def test_nested_rows_are_the_rows_that_one_writes_by_hand(rows):
+    rows = [
+        {"text": f"{number} {row['text']}", "list": row["list"]} for number, row in enumerate(rows)
+    ]
+    by_hand = [
+        {
+            "id": f"{number}-{i}",
+            "passage": row["text"],
+            "question": f"{i} {element['q']}",
+            "candidates": element["options"],
+            "gold": element["gold"],
+        }
+        for number, row in enumerate(rows)
+        for i, element in enumerate(row["list"])
+    ]
+    nested = [
+        {
+            "id": number,
+            "text": row["text"],
+            "list": [{**e, "q": f"{i} {e['q']}"} for i, e in enumerate(row["list"])],
+        }
+        for number, row in enumerate(rows)
+    ]
+    fields = f"{_FIELDS},id=id"
+    expected = from_rows(by_hand)
+    for form in (nested, [*map(_columns, nested)]):
+        data = from_rows(form, fields=fields, gold_as="index0")
+        assert data.fingerprint == expected.fingerprint
+        assert [question.gold for question in data] == [question.gold for question in expected]
+
+
+# --------------------------------------------------------------------------------------------------
+# Options in the question's text, and answers that are objects.
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("What rose?\nA. the river\nB. rain", ("What rose?", ["the river", "rain"])),
+        ("What rose?\n\n (A) it \n (B) rain", ("What rose?", ["it", "rain"])),
+        ("It rose.\nIt fell.\n1) x\n2) y\n3) z", ("It rose.\nIt fell.", ["x", "y", "z"])),
+        ("1. one 2. two?\nA. x\nB. y", ("1. one 2. two?", ["x", "y"])),
+        ("What rose?", None),
+        ("A. x\nB. y", None),
+        ("What?\nA. only one", None),
+    ],
+)
+def test_the_options_that_end_a_text_are_split_from_it(text, parts):
+    assert split_question(text) == parts
+
+
+def test_one_path_for_question_and_candidates_splits_the_text():
+    row = {"text": "It rained.", "say": "Did it?\nA. no\nB. yes", "right": "B"}
+    data = from_rows([row], fields="passage=text,question=say,candidates=say,gold=right")
+    assert data[0].text == "Did it?"
+    assert [candidate.text for candidate in data[0].candidates] == ["no", "yes"]
+    assert data[0].gold == {1}
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold"),
+    [
+        ({"number": "3", "date": {"day": "", "month": "", "year": ""}, "spans": []}, ("3",)),
+        ({"number": "", "date": {}, "spans": ["Ann", "Bob"]}, ("Ann", "Bob")),
+        ({"number": "", "date": {"day": "3", "month": "May", "year": ""}}, ("3 May",)),
+    ],
+)
+def test_the_one_answer_in_an_object_is_gold(answer, gold):
+    row = {"text": "Ann and Bob scored 3 goals.", "list": [{"q": "Who?", "answer": answer}]}
+    fields = "passage=text,question=list[].q,gold=list[].answer,task=multi-span"
+    assert from_rows([row], fields=fields)[0].gold == gold
+
+
+def test_several_answers_in_an_object_are_refused():
+    row = {"text": "T", "list": [{"q": "Who?", "answer": {"number": "3", "spans": ["Ann"]}}]}
+    with raises(DataError, source="rows", where="row 0, $.list[0]", field="gold"):
+        from_rows([row], fields="passage=text,question=list[].q,gold=list[].answer,task=multi-span")
+
+
+# --------------------------------------------------------------------------------------------------
+# Proposals.
+
+
+def _propose(path):
+    """Return what an error proposes for a file, as arguments of `load`; and the error."""
+    with raises(DataError, source=str(path), problem="unknown format") as caught:
+        load(path)
+    _, _, source, *options = shlex.split(caught.value.hint.partition(": ")[2])
+    assert source == str(path)
+    names = [option.removeprefix("--").replace("-", "_") for option in options[::2]]
+    return dict(zip(names, options[1::2], strict=True)), caught.value
+
+
+@pytest.mark.parametrize(
+    ("file", "fields"),
+    [
+        (
+            "quality_like.jsonl",
+            "passage=article,question=questions[].question,candidates=questions[].options,"
+            "gold=questions[].gold_label,id=questions[].question_unique_id",
+        ),
+        (
+            "racel.jsonl",
+            "passage=article,question=questions[],candidates=options[],gold=answers[],id=id",
+        ),
+        (
+            "mrqa_like.jsonl",
+            "passage=context,question=qas[].question,gold=qas[].answers,id=qas[].qid,task=span",
+        ),
+        (
+            "drop_like.json",
+            "passage=passage,question=qa_pairs[].question,gold=qa_pairs[].answer,"
+            "id=qa_pairs[].query_id,task=multi-span",
+        ),
+    ],
+)
+def test_the_error_of_a_file_with_a_list_of_questions_has_the_whole_command(
+    shared_data, file, fields
+):
+    path = shared_data / "cases" / file
+    if not path.exists():
+        pytest.skip(f"{file} is not in the shared data")
+    options, _ = _propose(path)
+    assert options == {"fields": fields}
+    assert len(load(path, **options)) > 0
+
+
+def test_several_lists_of_questions_are_named(tmp_path):
+    row = {"passage": "T", "first": [{"question": "Who?"}], "more": [{"question": "Where?"}]}
+    _, error = _propose(_write(tmp_path / "rows.jsonl", [row, row]))
+    assert error.hint.startswith("Put paths of one list of questions (first[], more[]) in place of")
+
+
+def test_several_answers_leave_the_task_to_the_user(tmp_path):
+    row = {"context": _PASSAGE, "qas": [{"question": "Who?", "answers": ["Ann", "Bob"]}]}
+    options, error = _propose(_write(tmp_path / "rows.jsonl", [row, row]))
+    assert options["fields"].endswith(",task=TASK")
+    assert error.hint.startswith("Put span in place of TASK if one of several answers is enough")
+
+
+def _lines(path):
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+_WILD = {
+    "arlsat-ar-dev.json": lambda path: [
+        (q["question"], q["options"]["ABCDE".index(q["answer"])], row["passage"])
+        for row in json.loads(path.read_text("utf-8"))
+        for q in row["questions"]
+    ],
+    "mrqa_newsqa.jsonl": lambda path: [
+        (q["question"], tuple(q["answers"]), row["context"])
+        for row in _lines(path)
+        for q in row["qas"]
+    ],
+    "leval-tpo.jsonl": lambda path: [
+        (
+            text.partition("\nA.")[0].strip(),
+            re.findall(rf"^{answer}\.[ ]*(.*)", text, re.MULTILINE)[0].strip(),
+            row["input"],
+        )
+        for row in _lines(path)
+        for text, answer in zip(row["instructions"], row["outputs"], strict=True)
+    ],
+    "leval-quality.jsonl": lambda path: [
+        (
+            text.partition("(A)")[0].strip(),
+            re.findall(rf"\({answer[1]}\)(.*)", text)[0].strip(),
+            row["input"],
+        )
+        for row in _lines(path)
+        for text, answer in zip(row["instructions"], row["outputs"], strict=True)
+    ],
+}
+
+
+@pytest.mark.parametrize("file", _WILD)
+def test_files_of_others_are_read_as_plain_python_reads_them(shared_data, file):
+    path = shared_data / "wild" / file
+    if not path.exists():
+        pytest.skip(f"{file} is not in the shared data")
+    options, _ = _propose(path)
+    data = load(path, **options)
+    found = [
+        (
+            question.text,
+            question.gold if data.task.has_spans else question.candidates[min(question.gold)].text,
+            question.passage.text,
+        )
+        for question in data
+    ]
+    assert found == _WILD[file](path)
+    assert all(question.gold for question in data)
