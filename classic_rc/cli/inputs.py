@@ -49,7 +49,7 @@ def expand_datasets(args: argparse.Namespace, arguments: Sequence[str]) -> Itera
             if name in SAMPLES or name.startswith("sample:"):
                 yield DatasetFiles((str(own),))
                 continue
-            content = list_datasets(own, fields=args.fields)
+            content = list_datasets(own, fields=own.fields or args.fields)
             if content.others:
                 report_notes(args, "note", [describe_others(content.others)], name)
             yield from content.datasets
@@ -107,13 +107,16 @@ def _load_data(args: argparse.Namespace, data: str, split: str | None = None) ->
     from classic_rc.datasets.specification import parse_data
 
     spec = parse_data(data).with_default(split=split)
-    # Commands lack some of these options.
-    reading = {
-        name: getattr(args, name)
-        for name in READING
-        if name != "split" and getattr(args, name, None)
-    }
-    return read_dataset(args, spec.path, **spec.reading, **reading)
+    reading = _reading_options(args)
+    if spec.fields is not None:  # what the options say is about other rows
+        reading = {name: value for name, value in reading.items() if name == "skip"}
+    return read_dataset(args, spec.path, **{**reading, **spec.reading})
+
+
+def _reading_options(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the options of reading apart from the split; commands lack some of them."""
+    names = (name for name in READING if name != "split")
+    return {name: value for name in names if (value := getattr(args, name, None))}
 
 
 def read_dataset(args: argparse.Namespace, data: str, **reading: Any) -> Dataset:
@@ -188,9 +191,15 @@ def read_train(args: argparse.Namespace) -> Dataset | None:
 
 def _load_learned(args: argparse.Namespace, data: str) -> Dataset:
     """Read data to learn from; its own candidate spans win over those of the protocol."""
+    from classic_rc.datasets.registry import read_to_learn
     from classic_rc.datasets.specification import parse_data
 
-    dataset, spans = _load_data(args, data), parse_data(data).spans
+    def read(path: str, **reading: Any) -> Dataset:
+        spec = parse_data(path)
+        return read_dataset(args, spec.path, **{**reading, **spec.reading})
+
+    dataset = read_to_learn(data, _reading_options(args), read)
+    spans = parse_data(data).spans
     if spans is None:
         return dataset
     from classic_rc.running.plan import add_span_candidates

@@ -7,7 +7,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -33,7 +33,7 @@ from classic_rc.datasets.memory import from_rows, is_table, join_datasets
 from classic_rc.datasets.proposal import unknown_rows_error
 from classic_rc.datasets.rows import RowReader
 from classic_rc.datasets.specification import DataSpec, merge_settings, parse_data, quote_argument
-from classic_rc.errors import DataError, UsageError, unknown_name
+from classic_rc.errors import ClassicRCError, DataError, UsageError, unknown_name
 from classic_rc.io.archives import InputFile, InputFiles, list_names, open_input
 from classic_rc.io.json import describe_value
 from classic_rc.plugins import Registry, accept_instances
@@ -151,8 +151,8 @@ def load(
             f"cannot load a {found}: {fix}", field="path", found=found, expected="a path"
         )
     if isinstance(path, str) and (spec := parse_data(path)).settings:
-        settings = merge_settings(spec, {**given, "split": split})
-        dataset = load(spec.path, **settings, fields=fields, gold_as=gold_as, skip=skip)
+        given |= {"split": split, "fields": fields, "gold_as": gold_as}
+        dataset = load(spec.path, **merge_settings(spec, given), skip=skip)
         return dataset if spec.spans is None else _with_spans(dataset, spec)
     name, roles = os.fspath(path), None if fields is None else parse_fields(fields)
     options = Options(split, subset, answers, roles, gold_as, check_skipped(skip))
@@ -167,6 +167,34 @@ def load(
         file.damaged = {}
     chosen = get_reader(reader) if reader is not None else _detect_reader(source, roles)
     return chosen.read(source, options)
+
+
+_UNKNOWN_FORMATS = ("unknown format", "no file has a known format")
+
+
+def read_to_learn(
+    path: str, reading: Mapping[str, Any], read: Callable[..., Dataset] = load
+) -> Dataset:
+    """Read data to learn from, with the options of the data that is to be answered.
+
+    Those about the user's own rows apply only if the data needs them: if its format is unknown, and
+    its specification has no fields.
+    """
+    general = {key: value for key, value in reading.items() if key not in ("fields", "gold_as")}
+    if parse_data(path).fields is not None or general == reading:
+        return read(path, **general)
+    has_fields = "fields" in reading
+    first, second = (general, reading) if has_fields else (reading, general)
+    try:
+        return read(path, **first)
+    except ClassicRCError as error:
+        if not has_fields and getattr(error, "field", None) != "gold_as":
+            raise
+        if getattr(error, "problem", None) not in _UNKNOWN_FORMATS:
+            with suppress(ClassicRCError):
+                return read(path, **second)
+            raise
+    return read(path, **second)
 
 
 def _with_spans(dataset: Dataset, spec: DataSpec) -> Dataset:

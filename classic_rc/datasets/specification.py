@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from classic_rc.datasets.fields import ROLES
 from classic_rc.errors import UsageError, unknown_name
 
 DATA_SETTINGS: Mapping[str, str] = {
@@ -21,6 +22,8 @@ DATA_SETTINGS: Mapping[str, str] = {
     "answers": "the answer file, if it is not next to the data file (MCTest)",
     "spans": "for span questions: candidates are the spans of up to this number of tokens (default "
     "10)",
+    "fields": "field names in your own file: passage=context,question=q.text,…",
+    "gold_as": "how your own file encodes the right answer",
 }
 """What a specification of data can set, with help texts."""
 
@@ -52,6 +55,8 @@ class DataSpec:
     reader: str | None = None
     answers: str | None = None
     spans: int | None = None
+    fields: str | None = None
+    gold_as: str | None = None
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -86,10 +91,12 @@ def parse_data(text: str) -> DataSpec:
 
     Examples
     --------
-    >>> parse_data("RACE,split=dev,subset=high")
-    DataSpec(path='RACE', split='dev', subset='high', reader=None, answers=None, spans=None)
+    >>> parse_data("RACE,split=dev,subset=high").settings
+    {'split': 'dev', 'subset': 'high'}
     >>> str(parse_data("quoref.json, spans=5"))
     'quoref.json,spans=5'
+    >>> parse_data("my.jsonl,fields=passage=text,question=q,split=dev").fields
+    'passage=text,question=q'
     """
     found = [] if os.path.exists(text) else list(_SETTING.finditer(text))
     n_in_path = next(
@@ -102,8 +109,13 @@ def parse_data(text: str) -> DataSpec:
     if not path:
         raise _refusal(text, "no dataset before the settings", "DATA[,key=value]…")
     values: dict[str, Any] = {}
+    name = ""
     for match, end in zip(found, [*(match.start() for match in found[1:]), len(text)], strict=True):
-        name, value = match[1], text[match.end() : end].strip()
+        value = text[match.end() : end].strip()
+        if name == "fields" and match[1] in ROLES:
+            values[name] += f",{match[1]}={value}"
+            continue
+        name = match[1]
         if name not in DATA_SETTINGS:
             raise unknown_name(f"setting of {shlex.quote(path)}", name, DATA_SETTINGS)
         if name in values:

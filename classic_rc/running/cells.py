@@ -13,7 +13,7 @@ from typing import Any
 
 from classic_rc._version import __version__
 from classic_rc.datasets.labels import check_names, read_labels
-from classic_rc.datasets.registry import as_dataset, load
+from classic_rc.datasets.registry import as_dataset, load, read_to_learn
 from classic_rc.datasets.specification import parse_data
 from classic_rc.errors import ClassicRCError, DataError, SystemFailedError, UsageError
 from classic_rc.facts import digest_of, facts_digest
@@ -179,9 +179,9 @@ def read_data(
     if dataset.task is None:
         raise DataError("the dataset has no questions", source=dataset.name)
     require_gold(dataset, "nothing can be measured")
-    train = as_dataset([read(path, **others) for path in entry.texts("train")])
+    train = as_dataset([read_to_learn(path, others, read) for path in entry.texts("train")])
     tune = values.get("tune")
-    tuning = None if tune is None else read(tune, **others)
+    tuning = None if tune is None else read_to_learn(tune, others, read)
     protocol = prepare_data(entry.protocol(train, tuning))
     metrics = tuple(
         dict.fromkeys(metric_of_task(dataset.task, name).name for name in protocol.metrics)
