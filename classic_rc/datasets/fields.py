@@ -193,7 +193,7 @@ def find_families(names: Iterable[str]) -> list[list[str]]:
     """
     groups: dict[tuple[str, ...], dict[int, str]] = {}
     for name in names:
-        if (match := _MEMBER.fullmatch(name)) and "+" not in name:
+        if (match := _MEMBER.fullmatch(name)) and not name.startswith("#") and "+" not in name:
             prefix, separator, mark, end = match.groups()
             kind = "number" if mark.isdigit() else "upper" if mark.isupper() else "lower"
             position = int(mark) if mark.isdigit() else ord(mark.lower()) - ord("a") + 1
@@ -283,6 +283,7 @@ def find_labels(row: Node, path: str, texts: Sequence[Any]) -> list[str] | None:
         labels: Any = [column.strip().rpartition(".")[2] for column in path.split("+")][
             : len(texts)
         ]
+        labels = None if path.startswith("#") else labels
     else:
         labels = None
         for place in (path, path.rpartition(".")[0]):
@@ -342,10 +343,12 @@ def name_columns(rows: Sequence[Node]) -> dict[str, str]:
         named[role] = (shared or nested) if role == "passage" else (nested or shared)
     families = find_families(name for name, value in columns.items() if isinstance(value, str))
     named["candidates"] += ["+".join(family) for family in families if _has_options(family[0])]
-    fits = [name for name in named["id"] if _fits("id", name, rows)]
-    named["id"] = sorted(fits, key=lambda name: COLUMN_NAMES["id"].split().index(_fold(name)))[:1]
+    named["id"].sort(key=lambda name: COLUMN_NAMES["id"].split().index(_fold(name)))
+    named["id"] += [name for name in columns if str(name).startswith("#")]  # pandas' index
     fields: dict[str, str] = {}
     for role, found in named.items():
+        if role == "id":
+            found = [name for name in found if _fits("id", name, rows)][:1]
         paths = (
             [f"{found[0]}{member}" for member in ("", ".text", ".stem")] if len(found) == 1 else []
         )

@@ -12,12 +12,18 @@ from contextlib import suppress
 from typing import Any, ClassVar
 
 from classic_rc.datasets.base import Reading
-from classic_rc.datasets.fields import OWN_FIELDS, find_value, name_columns
+from classic_rc.datasets.fields import (
+    CONSTANT,
+    OWN_FIELDS,
+    PROPOSAL_ROWS,
+    find_value,
+    name_columns,
+)
 from classic_rc.datasets.nested_rows import find_levels, find_question_lists
-from classic_rc.datasets.rows import RowReader, check_columns, is_own_row
+from classic_rc.datasets.rows import TASKS, RowReader, check_columns, is_own_row
 from classic_rc.errors import DataError
 from classic_rc.io.archives import InputFile
-from classic_rc.io.json import Node, parse_json, table_rows
+from classic_rc.io.json import Node, describe_value, parse_json, table_rows
 from classic_rc.io.text import table_records
 from classic_rc.io.values import read_columns, read_nested
 from classic_rc.questions import Candidate, Dataset, Question
@@ -180,6 +186,9 @@ def _candidate_value(candidate: Candidate) -> str | dict[str, Any]:
 
 
 _JSON_GOLD = re.compile(r'null|\[.*\]|".*"', re.DOTALL)
+_NUMBER = re.compile(r"#[1-9][0-9]{0,4}")
+_LONGEST_NAME = 100
+_SHOWN_CELLS = 8
 _CANDIDATE_COLUMN = re.compile(r"candidate_([0-9]{1,6})")
 
 
@@ -218,26 +227,93 @@ class TableReader(RowReader):
         """Return whether the file has a header of several columns."""
         return len(header(file)) > 1
 
+    def fields(self, file: InputFile, reading: Reading) -> Mapping[str, str] | None:
+        """Return the fields with names in place of the numbers of columns, if there are names."""
+        fields = reading.options.fields
+        if not fields or _are_numbered(file, fields):
+            return fields
+        names = dict(zip(_count_columns(header(file)), header(file), strict=True))
+        return {
+            role: "+".join(names.get(part.strip(), part) for part in path.split("+"))
+            for role, path in fields.items()
+        }
+
     def rows(self, file: InputFile, reading: Reading) -> Iterator[Node]:
         """Yield one row per record, with its cells parsed."""
-        fields = reading.options.fields
+        fields = self.fields(file, reading)
         candidate_columns = [] if fields else _find_candidate_columns(header(file), file)
-        for node in read_table(file, reading):
+        are_numbered = bool(fields) and _are_numbered(file, fields or {})
+        if are_numbered:
+            reading.note("the table has no header: its first line is a question too")
+        for node in read_table(file, reading, are_numbered=are_numbered):
             with reading.at(node):
                 yield _parse_cells(node, candidate_columns, fields or OWN_FIELDS)
 
 
 def header(file: InputFile) -> list[str]:
-    """Return the column names of a table; none if the file looks like JSON or XML."""
-    if file.first_text.lstrip()[0] in "{[<":
-        return []
-    records = table_records(file.first_text, file.name)
-    columns = ([cell.strip() for cell in cells] for _, cells in records)
-    return next((names for names in columns if any(names)), [])
+    """Return the column names of a table, numbers where there is no name; none if the file looks
+    like JSON or XML.
+    """
+    first = next(_list_records(file), [])
+    numbers = _count_columns(first)
+    return [name or number for name, number in zip(first, numbers, strict=True)]
 
 
-def read_table(file: InputFile, reading: Reading) -> Iterator[Node]:
-    """Return the rows of a table; those without text are counted."""
+def _count_columns(cells: Sequence[str]) -> list[str]:
+    return [f"#{number}" for number in range(1, len(cells) + 1)]
+
+
+def _list_records(file: InputFile) -> Iterator[list[str]]:
+    if file.first_text.lstrip()[0] not in "{[<":
+        for _, cells in table_records(file.first_text, file.name):
+            stripped = [cell.strip() for cell in cells]
+            if any(stripped):
+                yield stripped
+
+
+def _are_numbered(file: InputFile, fields: Mapping[str, str]) -> bool:
+    """Return whether fields name columns by numbers, because the table has no header."""
+    paths = [path for path in fields.values() if path and not path.startswith(CONSTANT)]
+    parts = [part.strip() for path in paths for part in path.split("+")]
+    if any(not _NUMBER.fullmatch(part) for part in parts if part not in TASKS):
+        return False
+    has_names = _has_header(file)
+    if has_names is None and parts:
+        raise DataError(
+            "the first line may be a header or a question",
+            source=file.name,
+            where="line 1",
+            found=", ".join(map(describe_value, header(file)[:_SHOWN_CELLS])),
+            expected="names of columns, such as question and answer",
+            hint="Put a line with names before it",
+        )
+    return has_names is False
+
+
+def _has_header(file: InputFile) -> bool | None:
+    """Return whether the first line of a table has names of columns; None if that is unclear.
+
+    It has none if one of its cells is a sentence, or is in the column below it, or a number over
+    numbers.
+    """
+    with suppress(DataError):
+        names, *rows = itertools.islice(_list_records(file), PROPOSAL_ROWS)
+        n_known = len(name_columns([Node(dict.fromkeys(names, "x"), "")]).keys() - {"passage"})
+        if not names[0] or n_known > 1 or names == list(map(str, range(len(names)))):
+            return True
+        for name, *cells in zip(names, *rows, strict=False):
+            is_sentence = len(name) > _LONGEST_NAME or name.endswith("?")
+            are_numbers = name.isdecimal() and all(cell.isdecimal() for cell in cells)
+            if is_sentence or (name and name in cells) or (are_numbers and cells):
+                return False
+    return None
+
+
+def read_table(file: InputFile, reading: Reading, *, are_numbered: bool = False) -> Iterator[Node]:
+    """Return the rows of a table; those without text are counted.
+
+    With `are_numbered` the table has no header, and its columns are ``#1``, ``#2`` and so on.
+    """
 
     def count(line: int, cells: list[str]) -> None:
         if cells:
@@ -246,7 +322,8 @@ def read_table(file: InputFile, reading: Reading) -> Iterator[Node]:
         else:
             file.blank_lines += 1
 
-    rows = table_rows(file.lines(), file.name, reading.guard, reading.at, count)
+    names = _count_columns(header(file)) if are_numbered else None
+    rows = table_rows(file.lines(), file.name, reading.guard, reading.at, count, names)
     return read_columns(rows, are_cells=True)
 
 

@@ -51,6 +51,9 @@ def unknown_rows_error(rows: Sequence[Node], source: str, command: bool = True) 
     fields = name_columns(leaves)
     if leaves is not rows and "id" not in fields and "id" in (of_rows := name_columns(rows)):
         fields["id"] = of_rows["id"]
+    are_numbered = bool(rows) and all(str(name).startswith("#") for name in rows[0].value)
+    if are_numbered:
+        fields = _guess_fields(rows)
     tasks: list[Task] = []
     known = {"passage", "question", "gold"} <= fields.keys()
     if leaves is not rows and known and "candidates" not in fields:
@@ -67,6 +70,8 @@ def unknown_rows_error(rows: Sequence[Node], source: str, command: bool = True) 
                 for role, path in fields.items()
                 if role not in ("candidates", "gold", "task")
             }
+    if are_numbered and not codings:
+        fields = {}
     gold_as = CODING if codings and codings[0] is not None else None
     says = "Read the rows with"
     if not codings and len(nested) > 1:
@@ -88,7 +93,7 @@ def unknown_rows_error(rows: Sequence[Node], source: str, command: bool = True) 
         found="rows with "
         + ", ".join([*columns[:_SHOWN_COLUMNS], *["…"] * (len(columns) > _SHOWN_COLUMNS)]),
         expected="a known format",
-        hint=f"{says}: {call}",
+        hint=f"{'The table has no header. ' * are_numbered}{says}: {call}",
     )
 
 
@@ -110,6 +115,43 @@ def _write_call(fields: Mapping[str, str], gold_as: str | None, source: str | No
         )
     coding = "" if gold_as is None else f" --gold-as {gold_as}"
     return f"classic-rc run {quote_argument(source)} --fields {quote_argument(text)}{coding}"
+
+
+def _guess_fields(rows: Sequence[Node]) -> dict[str, str]:
+    """Return the fields of a table without a header, if only one choice of columns can be read.
+
+    One column has numbers or letters of options, whose columns are before it or at the end, after
+    that of the question. One other column may have longer texts than the question: the passage.
+    """
+    names = list(rows[0].value)
+    cells = {name: [row.value.get(name, "").strip() for row in rows] for name in names}
+    lengths = {name: sum(map(len, column)) for name, column in cells.items()}
+    choices = []
+    for place, gold in enumerate(names):
+        marks = sorted(set(cells[gold]) - {""})
+        n_options = len(marks)
+        if marks in (
+            list("0123456789")[:n_options],
+            list("123456789")[:n_options],
+            list("ABCDEFGHI")[:n_options],
+        ):
+            for end in {place, len(names)}:
+                start = end - n_options
+                if n_options > 1 and start > 0 and not start - 1 <= place < end:
+                    choices.append((names[start - 1], names[start:end], gold))
+    if len(choices) != 1:
+        return {}
+    question, options, gold = choices[0]
+    others = set(names) - {question, gold, *options}
+    passages = [name for name in others if lengths[name] > lengths[question]]
+    if len(passages) > 1:
+        return {}
+    return {
+        "passage": passages[0] if passages else CONSTANT,
+        "question": question,
+        "candidates": "+".join(options),
+        "gold": gold,
+    }
 
 
 def _find_span_tasks(rows: Sequence[Node], fields: Mapping[str, str]) -> list[Task]:

@@ -65,9 +65,9 @@ _SORTED = (
     "the candidates are in alphabetical order, because the right answer has its own column, "
     "whose place would give it away"
 )
-_TASKS = {task.value: task for task in Task}
+TASKS = {task.value: task for task in Task}
 _TASK_HINT = (
-    f"Give each row a task: {', '.join(_TASKS)} (with --fields, for example task=multi-span)"
+    f"Give each row a task: {', '.join(TASKS)} (with --fields, for example task=multi-span)"
 )
 
 
@@ -89,9 +89,9 @@ def is_own_row(row: Any) -> bool:
 
 def parse_task(name: str) -> Task:
     """Return the task with this name, or raise UsageError."""
-    if name not in _TASKS:
-        raise unknown_name("task", name, _TASKS)
-    return _TASKS[name]
+    if name not in TASKS:
+        raise unknown_name("task", name, TASKS)
+    return TASKS[name]
 
 
 def read_questions(
@@ -200,6 +200,10 @@ class RowReader(Reader):
     def rows(self, file: InputFile, reading: Reading) -> Iterator[Node]:
         """Yield the rows of a file."""
 
+    def fields(self, file: InputFile, reading: Reading) -> Mapping[str, str] | None:
+        """Return the paths of the roles in the rows of a file."""
+        return reading.options.fields
+
     def accepts(self, file: InputFile, reading: Reading) -> bool:
         """Return whether the file has rows in this form and, without ``fields``, in our own
         schema.
@@ -208,7 +212,7 @@ class RowReader(Reader):
 
     def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield one question per row."""
-        fields, gold_as = reading.options.fields, reading.options.gold_as
+        fields, gold_as = self.fields(file, reading), reading.options.gold_as
         return read_questions(
             self.rows(file, reading), reading, fields, gold_as, has_types=self.has_types
         )
@@ -331,7 +335,7 @@ def _read_row(
         candidates,
         labels,
         None if has_empty_gold else gold,
-        _read_task(values, fields["task"]) if has("task") else _TASKS.get(fields.get("task", "")),
+        _read_task(values, fields["task"]) if has("task") else TASKS.get(fields.get("task", "")),
         reading.meta(**facts),
     )
 
@@ -429,11 +433,11 @@ def _read_sentences(values: Node, passage: str) -> list[tuple[int, int]]:
 
 def _read_task(values: Node, key: str) -> Task:
     name = values.text(key)
-    if name not in _TASKS:
+    if name not in TASKS:
         raise values.error(
-            "unknown task", field=key, found=describe_value(name), expected=", ".join(_TASKS)
+            "unknown task", field=key, found=describe_value(name), expected=", ".join(TASKS)
         )
-    return _TASKS[name]
+    return TASKS[name]
 
 
 def _used_keys(fields: Mapping[str, str]) -> AbstractSet[str]:
@@ -457,7 +461,7 @@ def _collect_meta(
 def _check_paths(rows: Sequence[_Row], fields: Mapping[str, str]) -> None:
     """Refuse a path that no row has: a misspelt path of gold must not be read as hidden gold."""
     for role, path in fields.items():
-        literal = role == "task" and path in _TASKS
+        literal = role == "task" and path in TASKS
         is_key = any(isinstance(row.node.value, dict) and path in row.node.value for row in rows)
         is_whole = is_key or path.startswith(CONSTANT)
         for part in [path] if is_whole else [column.strip() for column in path.split("+")]:

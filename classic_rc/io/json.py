@@ -307,19 +307,21 @@ def table_rows(
     guard: AbstractContextManager[object] | None = None,
     at: Callable[[Node], AbstractContextManager[object]] = lambda row: nullcontext(),
     on_blank: Callable[[int, list[str]], object] = lambda line, cells: None,
+    columns: list[str] | None = None,
 ) -> Iterator[Node]:
     """Yield the rows below the header of a table, each an object with the text of every column.
+
+    A column without a name has its number, ``#1``. With `columns` the table has no header.
 
     See :func:`~classic_rc.io.text.table_records` for the first three parameters. Each row is
     checked, and yielded, in the context that `at` gives for it. `on_blank` gets the line and the
     cells of a row without text.
     """
-    columns: list[str] | None = None
     for line, cells in table_records(table, source, guard):
         if not any(cell.strip() for cell in cells):
             on_blank(line, cells)
         elif columns is None:
-            columns = [column.strip() for column in cells]
+            columns = [name.strip() or f"#{number}" for number, name in enumerate(cells, 1)]
             if len(set(columns)) < len(columns):
                 found = describe_value(next(name for name in columns if columns.count(name) > 1))
                 problem, expected = "duplicate column", "unique names"

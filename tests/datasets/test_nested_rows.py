@@ -4,6 +4,7 @@ propose.
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import shlex
@@ -378,3 +379,85 @@ def test_files_of_others_are_read_as_plain_python_reads_them(shared_data, file):
     ]
     assert found == _WILD[file](path)
     assert all(question.gold for question in data)
+
+
+# --------------------------------------------------------------------------------------------------
+# Columns by number, and fields of one DATA.
+
+
+_CELLS = [
+    ["Who?", "Ann", "Eve", "A"],
+    ["Where?", "Oslo", "Rome", "B"],
+    ["When?", "now", "then", "B"],
+]
+_NUMBERED = "passage=const:,question=#1,candidates=#2+#3,gold=#4"
+
+
+def _table(path, *rows):
+    path.write_text("".join("\t".join(cells) + "\n" for cells in rows), "utf-8")
+    return path
+
+
+def test_columns_by_number_are_the_columns_by_name(tmp_path):
+    path = _table(tmp_path / "rows.tsv", ["question", "A", "B", "answer"], *_CELLS)
+    by_name = load(path, fields="passage=const:,question=question,candidates=A+B,gold=answer")
+    assert load(path, fields=_NUMBERED).fingerprint == by_name.fingerprint
+
+
+def test_a_table_without_a_header_is_noticed(tmp_path):
+    path = _table(tmp_path / "rows.tsv", *_CELLS)
+    options, error = _propose(path)
+    assert options == {"fields": _NUMBERED}
+    assert error.hint.startswith("The table has no header. Read the rows with: ")
+    data = load(path, **options)
+    assert [question.text for question in data] == ["Who?", "Where?", "When?"]
+    assert [sorted(question.gold) for question in data] == [[0], [1], [1]]
+    assert [question.id for question in data] == ["line-1", "line-2", "line-3"]
+    assert "the table has no header: its first line is a question too" in data.notes
+
+
+def test_a_first_line_that_may_be_names_is_refused(tmp_path):
+    path = _table(tmp_path / "rows.tsv", ["one", "two", "three", "four"], *_CELLS)
+    facts = {"where": "line 1", "problem": "the first line may be a header or a question"}
+    with raises(DataError, source=str(path), found="'one', 'two', 'three', 'four'", **facts):
+        load(path, fields=_NUMBERED)
+
+
+def test_a_column_without_a_name_can_be_the_id(tmp_path):
+    cells = [[str(number + 7), *row] for number, row in enumerate(_CELLS)]
+    path = _table(tmp_path / "rows.tsv", ["", "question", "A", "B", "answer"], *cells)
+    options, _ = _propose(path)
+    expected = "passage=const:,question=question,candidates=A+B,gold=answer,id=#1"
+    assert options == {"fields": expected}
+    assert [question.id for question in load(path, **options)] == ["7", "8", "9"]
+
+
+def test_a_number_that_no_column_has_is_refused(tmp_path):
+    path = _table(tmp_path / "rows.tsv", *_CELLS)
+    with raises(DataError, source=str(path), field="#9"):
+        load(path, fields=_NUMBERED.replace("#3", "#9"))
+
+
+def test_fields_are_a_setting_of_one_dataset(tmp_path):
+    path = _write(tmp_path / "rows.jsonl", _ROWS)
+    spec = f"{path},fields={_FIELDS},id=name,split=dev,gold_as=index0"
+    data = load(spec)
+    assert data.split == "dev"
+    assert data.fingerprint == load(path, fields=f"{_FIELDS},id=name").fingerprint
+
+
+@pytest.mark.parametrize("file", ["codah.tsv", "cmmlu_genetics.csv"])
+def test_tables_of_others_are_read_as_plain_python_reads_them(shared_data, file):
+    path = shared_data / "wild" / file
+    if not path.exists():
+        pytest.skip(f"{file} is not in the shared data")
+    lines = path.read_text("utf-8").splitlines()
+    if file == "codah.tsv":
+        rows = [line.split("\t") for line in lines]
+        expected = [(row[1], row[2 + int(row[6])]) for row in rows]
+    else:
+        rows = list(csv.reader(lines[1:]))
+        expected = [(row[1], row[2 + "ABCD".index(row[6])]) for row in rows]
+    data = load(path, **_propose(path)[0])
+    found = [(question.text, question.candidates[min(question.gold)].text) for question in data]
+    assert found == expected

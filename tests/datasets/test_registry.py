@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -10,6 +11,7 @@ import sys
 import pytest
 
 from classic_rc.datasets import READERS, expand_sample_names, load
+from classic_rc.datasets.registry import read_to_learn
 from classic_rc.errors import ClassicRCError, DataError, UsageError
 from classic_rc.questions import Task
 from tests.errors import raises
@@ -112,3 +114,38 @@ def test_unknown_formats_are_refused(tmp_path, text):
     path.write_text(text, "utf-8")
     with raises(DataError, source=str(path), expected=re.compile("mctest, race, ")):
         load(path)
+
+
+_MINE = {"text": "It rained.", "ask": "Did it?", "options": ["no", "yes"], "key": "B"}
+_OWN = {"passage": "It rained.", "question": "Did it?", "candidates": ["no", "yes"], "gold": 1}
+_FIELDS = "passage=text,question=ask,candidates=options,gold=key"
+
+
+def _one(path, row):
+    path.write_text(json.dumps(row), "utf-8")
+    return str(path)
+
+
+def test_data_to_learn_from_is_read_in_its_own_format(tmp_path):
+    reading = {"fields": _FIELDS, "gold_as": "letter"}
+    own, mine = _one(tmp_path / "own.jsonl", _OWN), _one(tmp_path / "mine.jsonl", _MINE)
+    data = [
+        read_to_learn(path, options)
+        for path, options in (
+            (own, reading),
+            (own, {"gold_as": "index0"}),
+            (mine, reading),
+            (f"{mine},fields={_FIELDS}", {}),
+            (f"{mine},fields={_FIELDS}", {"fields": "passage=a,question=b"}),
+        )
+    ]
+    assert [sorted(dataset[0].gold) for dataset in data] == [[1]] * 5
+
+
+def test_data_to_learn_from_that_nothing_reads_has_its_own_error(tmp_path):
+    path = _one(tmp_path / "bad.jsonl", {**_OWN, "gold": 7})
+    with raises(DataError, source=path, field="gold"):
+        read_to_learn(path, {"fields": _FIELDS})
+    path = _one(tmp_path / "mine.jsonl", {**_MINE, "ask": 7})
+    with raises(DataError, source=path, field="ask"):
+        read_to_learn(path, {"fields": _FIELDS})
