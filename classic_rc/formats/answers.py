@@ -34,7 +34,14 @@ from classic_rc.formats.extraction import (
     plain_text,
     without_reasoning,
 )
-from classic_rc.formats.layouts import Layout, Row, find_layout, has_answers, read_rows
+from classic_rc.formats.layouts import (
+    Layout,
+    Row,
+    find_layout,
+    find_positions,
+    has_answers,
+    read_rows,
+)
 from classic_rc.io.json import Node, describe_value, parse_json, read_literal
 from classic_rc.option_labels import OPTION_LABELS, CutOptions, cut_labels
 from classic_rc.predictions import WHOLE_TEXT, Answer, Prediction, ReadAnswer, Scores
@@ -72,7 +79,8 @@ class AnswersFormat(Format):
     ``pred``, ``predicted_answer``, ``model_answer``), else one of ``answer``, ``output``,
     ``response``, ``text``, ``generation``, ``generated_text`` and ``model_output``. Other columns
     are ignored. A file with predictions next to ``answer`` has gold there, so the predictions are
-    read.
+    read. A table without ids has an answer for each question, alone or after the question's number
+    from 0 or 1.
 
     ================ ===============================================================================
     single choice    a letter (``B``, ``(B)``, ``B.``, ``B. text``), the text of an option, equal up
@@ -176,7 +184,7 @@ class AnswersFormat(Format):
         layout = self.layout or find_layout(text)
         rows, id_column, column = read_rows(text, source, layout, notes)
         by_id = {question.id: _Asked(question) for question in questions}
-        for row in rows:
+        for row in find_positions(rows, list(by_id)) if layout is None and rows else rows:
             if row.id in by_id:
                 by_id[row.id].add(row, self.pattern)
             elif not partial:

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -93,8 +93,10 @@ def read_rows(
     text: str, source: str, layout: Layout | None, notes: list[str]
 ) -> tuple[list[Row], str, str]:
     """Return the rows of a file, and the names of its ids and answers; without a layout, columns
-    have them.
+    have them, or answers are numbered.
     """
+    if layout is None and has_numbers(text):
+        return _read_numbered(text, source), "number", "answer"
     if layout is None:
         nodes = _read_rows(text, source)
         ids, column = _find_columns(nodes, source, notes)
@@ -205,20 +207,75 @@ _ANSWER_COLUMNS = (
     "generated_text",
     "model_output",
 )
+_SHORT = re.compile(r"[0-9]{1,2}|[A-Za-z]")
+_START, _FIRST_LINES = 1000, 20  # enough to recognise numbered answers
 _OTHER_LAYOUT = {"candidate", "selected"}  # columns of the rows of candidates of the format jsonl
 
 
 def has_answers(text: str) -> bool:
     """Return whether the first row has a layout, or columns of ids and answers, or the text is
-    one object by id.
+    one object by id, or answers are numbered.
     """
-    if find_layout(text) is not None:
+    if find_layout(text) is not None or has_numbers(text):
         return True
     names = {name.strip().lower() for name in _first_names(text)}
     if names.isdisjoint(_ID_COLUMNS):
         return _is_one_object(text)
     return names.isdisjoint(_OTHER_LAYOUT) and not names.isdisjoint(
         (*_PREDICTION_COLUMNS, *_ANSWER_COLUMNS)
+    )
+
+
+def has_numbers(text: str) -> bool:
+    """Return whether a text is a table of short answers without ids: a number from 0 or 1 and the
+    answer, or the answer alone.
+    """
+    lines = [line.strip() for line in text[:_START].splitlines() if line.strip()][:_FIRST_LINES]
+    if lines and lines[0].lower() in (*_PREDICTION_COLUMNS, *_ANSWER_COLUMNS, "label"):
+        del lines[0]
+    cells = [re.split(r"[,\t]", line) for line in lines]
+    first = cells[0][0] if cells else ""
+    return bool(cells) and (
+        all(len(row) == 1 and _SHORT.fullmatch(row[0]) for row in cells)
+        or (
+            first in ("0", "1")
+            and all(
+                len(row) == 2 and row[0] == str(number) and _SHORT.fullmatch(row[1])
+                for number, row in enumerate(cells, start=int(first))
+            )
+        )
+    )
+
+
+def _read_numbered(text: str, source: str) -> list[Row]:
+    """Return the rows of numbered answers; without numbers, their places are their ids."""
+    rows: list[Row] = []
+    for line, cells in table_records(text, source):
+        *number, answer = [cell.strip() for cell in cells] or [""]
+        if answer and (number or rows or _SHORT.fullmatch(answer)):
+            node = Node({"answer": answer}, source, line)
+            rows.append(Row(node, number[0] if number else "", (answer,)))
+    return rows
+
+
+def find_positions(rows: Sequence[Row], ids: Sequence[str]) -> list[Row]:
+    """Return the rows with the ids of questions in place of numbers from 0 or 1."""
+    numbers = [row.id or str(place) for place, row in enumerate(rows)]
+    are_ids = all(row.id for row in rows) and not set(ids).isdisjoint(numbers)
+    if are_ids or not all(number.isdecimal() for number in numbers):
+        return list(rows)
+    for start in (0, 1):
+        if sorted(map(int, numbers)) == list(range(start, start + len(ids))):
+            return [
+                replace(row, id=ids[int(number) - start])
+                for row, number in zip(rows, numbers, strict=True)
+            ]
+    raise DataError(
+        "the numbers of the answers are not those of the questions",
+        source=rows[0].node.source,
+        found=f"{len(rows):,} answers, the first with the number {numbers[0]}",
+        expected=f"{len(ids):,} answers with numbers from 0 or 1",
+        hint="Is it a file for another split?",
     )
 
 

@@ -27,6 +27,7 @@ from classic_rc.formats.base import (
     match_entries,
     score_at,
 )
+from classic_rc.formats.layouts import has_numbers
 from classic_rc.io.json import Node, describe_value, json_lines, parse_json
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question, Task
@@ -209,8 +210,12 @@ class MCTestScoresFormat(_StoryFormat):
     holds = frozenset({"scores"})
 
     def recognises(self, text: str) -> bool:
-        """Return whether the text starts with a number and a separator."""
-        return bool(_NUMBER.fullmatch(re.split(r"[,\t\n]", text.lstrip(), maxsplit=1)[0].strip()))
+        """Return whether the text starts with a number and a separator, and is no table of numbered
+        answers.
+        """
+        return not has_numbers(text) and bool(
+            _NUMBER.fullmatch(re.split(r"[,\t\n]", text.lstrip(), maxsplit=1)[0].strip())
+        )
 
     def parse(
         self, text: str, questions: Sequence[Question], source: str, *, partial: bool = False

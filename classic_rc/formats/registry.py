@@ -7,9 +7,10 @@ from pathlib import Path
 from types import MappingProxyType
 
 from classic_rc.datasets.fields import find_paths
-from classic_rc.errors import DataError, unknown_name
+from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.formats.base import Content, FileContent, Format, first_row
 from classic_rc.io.files import unwritable_error
+from classic_rc.io.json import describe_value
 from classic_rc.io.text import write_atomically
 from classic_rc.plugins import Registry, accept_instances
 from classic_rc.predictions import Prediction, Scores
@@ -286,9 +287,10 @@ def _open(
             f"{', '.join(find_paths(row))}"
         )
     elif not text.lstrip().startswith(("{", "[")):
+        first_line = text.strip().partition("\n")[0]
         hint = (
-            "A table needs a first line with the names of its columns, such as id,prediction. "
-            f"{hint}"
+            "The first line of a table has the names of its columns, such as id,prediction; here "
+            f"it is {describe_value(first_line)}. {hint}"
         )
     raise DataError(
         "unknown format of predictions",

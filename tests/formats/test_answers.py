@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from classic_rc.datasets import from_rows, load
 from classic_rc.errors import DataError
 from classic_rc.formats import get_format, read_predictions
 from classic_rc.metrics import METRICS
@@ -440,3 +441,60 @@ def test_a_table_without_known_columns_is_told_their_names(tmp_path, text):
     (tmp_path / "a.csv").write_text(text, encoding="utf-8")
     with raises(DataError, hint=re.compile("such as id,prediction"), found=repr(text[:40].strip())):
         read_predictions(tmp_path / "a.csv", SINGLE)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0,A\n1,B\n2,A\n3,C\n",
+        "1\tA\n2\tB\n3\tA\n4\tC\n",
+        "A\nB\nA\nC\n",
+        "label\nA\nB\nA\nC\n",
+        "id,answer\n3,C\n0,A\n2,A\n1,B\n",
+    ],
+)
+def test_answers_without_ids_are_those_of_the_questions_by_number(text):
+    assert get_format("answers").recognises(text)
+    assert not get_format("mctest-scores").recognises(text)
+    by_id, _ = read("id,answer\nq0,A\nq1,B\nq2,A\nq3,C\n", SINGLE)
+    assert read(text, SINGLE)[0] == by_id
+
+
+@pytest.mark.parametrize("text", ["0,A\n1,B\n", "A\nB\nA\nC\nA\n", "2,A\n3,B\n4,A\n5,C\n"])
+def test_numbers_that_are_not_those_of_the_questions_are_refused(text):
+    facts = {"problem": "the numbers of the answers are not those of the questions"}
+    text = f"id,answer\n{text}" if text.startswith("2") else text
+    with raises(DataError, source="a", expected="4 answers with numbers from 0 or 1", **facts):
+        read(text, SINGLE)
+
+
+def test_numbers_that_are_ids_stay_ids():
+    rows = [
+        {
+            "id": str(3 - number),
+            "passage": "P",
+            "question": f"Q{number}",
+            "candidates": ["a", "b"],
+            "gold": 0,
+        }
+        for number in range(4)
+    ]
+    data = from_rows(rows)
+    predictions, _ = read("0,B\n1,A\n2,A\n3,A\n", data)
+    assert [next(iter(prediction.answers)) for prediction in predictions] == [{0}, {0}, {0}, {1}]
+    predictions, _ = read("B\nA\nA\nA\n", data)
+    assert [next(iter(prediction.answers)) for prediction in predictions] == [{1}, {0}, {0}, {0}]
+
+
+def test_a_submission_of_numbered_answers_has_the_accuracy_that_plain_python_counts(shared_data):
+    data, answers = (shared_data / "wild" / name for name in ("recam1_dev.jsonl", "recam_sub1.csv"))
+    if not answers.exists():
+        pytest.skip("the submission is not in the shared data")
+    options = "+".join(f"option_{number}" for number in range(5))
+    fields = f"passage=article,question=question,candidates={options},gold=label"
+    dataset = load(data, fields=fields)
+    predictions = read_predictions(answers, dataset)
+    labels = [json.loads(line)["label"] for line in data.read_text("utf-8").splitlines()]
+    pairs = (line.split(",") for line in answers.read_text("utf-8").split())
+    n_right = sum(labels[int(number)] == int(answer) for number, answer in pairs)
+    assert METRICS["accuracy"](dataset, predictions) == n_right / len(labels)
