@@ -37,9 +37,9 @@ PROPOSAL_ROWS = 200
 """How many rows are looked at to propose fields."""
 
 COLUMN_NAMES = {
-    "passage": "passage context article text story paragraph document ctx premise support sent1 "
-    "input",
-    "question": "question query questionstem questiontext stem q goal sent2 instruction",
+    "passage": "passage context article text story paragraph document doc ctx premise support "
+    "sent1 input",
+    "question": "question query questionstem questiontext qstr stem q goal sent2 instruction",
     "candidates": "candidates options choices answerchoices answeroptions endings "
     "distractors wronganswers incorrectanswers",
     "gold": "gold answer answers label labels answerkey answeridx answerindex answerid "
@@ -345,14 +345,15 @@ def name_columns(rows: Sequence[Node]) -> dict[str, str]:
     named["candidates"] += ["+".join(family) for family in families if _has_options(family[0])]
     named["id"].sort(key=lambda name: COLUMN_NAMES["id"].split().index(_fold(name)))
     named["id"] += [name for name in columns if str(name).startswith("#")]  # pandas' index
-    fields: dict[str, str] = {}
+    fields = _find_flags([*named["gold"], *named["candidates"]], rows)
     for role, found in named.items():
         if role == "id":
             found = [name for name in found if _fits("id", name, rows)][:1]
         paths = (
             [f"{found[0]}{member}" for member in ("", ".text", ".stem")] if len(found) == 1 else []
         )
-        if (path := next((path for path in paths if _fits(role, path, rows)), None)) is not None:
+        path = next((path for path in paths if _fits(role, path, rows)), None)
+        if path is not None and role not in fields:
             fields[role] = path
     if "candidates" not in fields and "question" in fields:
         texts = (node.value for row in rows if (node := find_value(row, fields["question"])))
@@ -367,7 +368,7 @@ def name_columns(rows: Sequence[Node]) -> dict[str, str]:
     }
     if not named["passage"] and known >= columns.keys():
         fields["passage"] = CONSTANT
-    return {role: fields[role] for role in COLUMN_NAMES if role in fields}
+    return {role: fields[role] for role in (*COLUMN_NAMES, "task") if role in fields}
 
 
 def _fits(role: str, path: str, rows: Sequence[Node]) -> bool:
@@ -383,6 +384,27 @@ def _fits(role: str, path: str, rows: Sequence[Node]) -> bool:
         role == "gold" or isinstance(value, str) or (may_be_list and is_list_of_texts(value))
         for value in values
     )
+
+
+def _find_flags(paths: Sequence[str], rows: Sequence[Node]) -> dict[str, str]:
+    """Return the fields of options that are objects with a text and a flag that says whether they
+    are right.
+    """
+    choices = []
+    for path in paths:
+        values = [node.value for row in rows if (node := find_value(row, path)) is not None]
+        options = [option for value in values if isinstance(value, list) for option in value]
+        if not options or not all(isinstance(option, Mapping) for option in options):
+            continue
+        for name in options[0]:
+            flags = [option.get(name) for option in options]
+            if options[0].get("text") and all(flag is True or flag is False for flag in flags):
+                choices.append({"candidates": f"{path}.text", "gold": f"{path}.{name}"})
+    if len(choices) != 1:
+        return {}
+    counts = [find_value(row, choices[0]["gold"]) for row in rows]
+    is_single = all(node is None or node.value.count(True) == 1 for node in counts)
+    return {**choices[0], "task": "single-choice" if is_single else "multiple-answer"}
 
 
 def _list_columns(row: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:

@@ -4,8 +4,10 @@ entities.
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
 from typing import Any
 from xml.parsers import expat
@@ -239,6 +241,49 @@ def parse_xml(text: str, source: str) -> Element:
             where=f"line {error.lineno} column {error.offset + 1}",
         ) from None
     return roots[0]
+
+
+_FLAGS = {"yes": True, "true": True, "no": False, "false": False}
+
+
+def plain_document(root: Element) -> Any:
+    """Return an XML document as JSON has it: an element is its text, or an object of its
+    attributes, its text and its children by tag.
+
+    All elements of a tag have one form. Children that repeat are lists. An attribute that says yes
+    or no is true or false, also where only another one of these children has it.
+    """
+    by_tag: dict[str, list[Element]] = {}
+    repeated: set[tuple[str, str]] = set()
+    waiting = [root]
+    while waiting:
+        element = waiting.pop()
+        by_tag.setdefault(element.tag, []).append(element)
+        waiting += element.children
+        counts = Counter(child.tag for child in element.children)
+        repeated |= {(element.tag, tag) for tag, count in counts.items() if count > 1}
+    values_of: dict[tuple[str, str], set[str]] = {}
+    for element in itertools.chain.from_iterable(by_tag.values()):
+        for name, value in element.attributes.items():
+            values_of.setdefault((element.tag, name), set()).add(value.lower())
+    flags = {place for place, values in values_of.items() if values <= _FLAGS.keys()}
+
+    def plain(element: Element, own_flags: Set[str] = frozenset()) -> Any:
+        text = element.text.strip()
+        if not any(own.attributes or own.children for own in by_tag[element.tag]):
+            return text
+        value: dict[str, Any] = {"text": text} if text else {}
+        value |= element.attributes
+        value |= {name: _FLAGS[element.attributes.get(name, "no").lower()] for name in own_flags}
+        for tag in dict.fromkeys(child.tag for child in element.children):
+            children = [child for child in element.children if child.tag == tag]
+            names = {name for child in children for name in child.attributes}
+            inner = frozenset(name for name in names if (tag, name) in flags)
+            values = [plain(child, inner) for child in children]
+            value[tag] = values if (element.tag, tag) in repeated else values[0]
+        return value
+
+    return plain(root)
 
 
 def _type_of(instance: Element, question: Element) -> dict[str, str]:

@@ -132,17 +132,16 @@ def _elements(row: Node, path: str) -> list[Node]:
         problem, shown = "missing", describe_value(row.value)
         raise row.error(problem, field=path + MARK, found=shown, expected=expected)
     value = read_nested(found.value) if isinstance(found.value, str) else found.value
-    if isinstance(value, Mapping):
-        columns = {key: found.sequence(key) for key in value}
-        if len({len(column) for column in columns.values()}) > 1:
-            shown = ", ".join(f"{len(column)} of {key}" for key, column in columns.items())
+    if isinstance(value, Mapping) and not all(isinstance(own, list) for own in value.values()):
+        value = [value]  # the only element, in XML
+    elif isinstance(value, Mapping):
+        if len({len(column) for column in value.values()}) > 1:
+            shown = ", ".join(f"{len(column)} of {key}" for key, column in value.items())
             raise found.error(
                 "lists of different lengths", found=shown, expected="one of each for each question"
             )
-        value = [
-            dict(zip(columns, values, strict=True))
-            for values in zip(*columns.values(), strict=True)
-        ]
+        columns = zip(*value.values(), strict=True)
+        value = [dict(zip(value, values, strict=True)) for values in columns]
     return list(found.with_value([] if value is None else value).elements())
 
 

@@ -19,6 +19,7 @@ from classic_rc.datasets.fields import (
     find_value,
     name_columns,
 )
+from classic_rc.datasets.mcscript import is_xml, parse_xml, plain_document
 from classic_rc.datasets.nested_rows import find_levels, find_question_lists
 from classic_rc.datasets.rows import TASKS, RowReader, check_columns, is_own_row
 from classic_rc.errors import DataError
@@ -59,7 +60,7 @@ class JsonLinesReader(RowReader):
     ============== =================================================================================
 
     All questions of a file have one task. ``--split`` selects rows by the ``split`` in their
-    ``meta``.
+    ``meta``. With ``fields``, a file may be XML: attributes and child elements are keys.
     """
 
     name: ClassVar[str] = "jsonl"
@@ -74,13 +75,18 @@ class JsonLinesReader(RowReader):
         return first is not None and is_own_row(first.value)
 
     def has_rows(self, file: InputFile) -> bool:
-        """Return whether the file is JSON."""
+        """Return whether the file is JSON, or XML."""
+        if file.head is None and is_xml(file):
+            with suppress(DataError):  # it may be HTML
+                return bool(parse_xml(file.text, file.name).children)
         return file.head is not None
 
     def rows(self, file: InputFile, reading: Reading) -> Iterator[Node]:
         """Return the records of the file; those of an object by id, or of one with other facts,
-        are its rows.
+        are its rows. XML is one object.
         """
+        if file.head is None and is_xml(file):
+            return iter([Node(plain_document(parse_xml(file.text, file.name)), file.name)])
         records = file.records(reading.guard)
         if reading.options.fields is None and is_own_row(file.head):
             return records  # their candidates are one list, and no column

@@ -101,7 +101,8 @@ def _write_call(fields: Mapping[str, str], gold_as: str | None, source: str | No
     """Return the command that reads a file, or the Python call if there is none, with what is to
     be filled in.
     """
-    asked = COLUMN_NAMES.keys() - {"id", *(["candidates"] if "task" in fields else ())}
+    has_spans = "gold" in fields and "task" in fields
+    asked = COLUMN_NAMES.keys() - {"id", *(["candidates"] if has_spans else ())}
     filled = {
         role: fields.get(role, COLUMN)
         for role in (*COLUMN_NAMES, "task")

@@ -30,6 +30,7 @@ from classic_rc.datasets.fetch import (
 )
 from classic_rc.datasets.fields import PROPOSAL_ROWS, parse_fields
 from classic_rc.datasets.memory import from_rows, is_table, join_datasets
+from classic_rc.datasets.nested_rows import find_question_lists
 from classic_rc.datasets.proposal import unknown_rows_error
 from classic_rc.datasets.rows import RowReader
 from classic_rc.datasets.specification import DataSpec, merge_settings, parse_data, quote_argument
@@ -439,9 +440,9 @@ def _unrecognised_file_error(file: InputFile) -> DataError:
         if isinstance(reader, RowReader) and reader.has_rows(file):
             options = Options(fields={"passage": "", "question": ""})
             rows = itertools.islice(reader.rows(file, Reading(options)), PROPOSAL_ROWS)
-            if objects := [
-                row for row in rows if isinstance(row.value, Mapping) and len(row.value) > 1
-            ]:
+            objects = [row for row in rows if isinstance(row.value, Mapping)]
+            objects = [row for row in objects if len(row.value) > 1 or find_question_lists([row])]
+            if objects:
                 return unknown_rows_error(objects, file.name)
     return DataError(
         "unknown format",

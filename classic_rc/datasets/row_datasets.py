@@ -25,14 +25,19 @@ from classic_rc.questions import Dataset, Question, Task, TextCandidates
 # ARC.
 
 
+_PARAGRAPHS = (
+    "each option has paragraphs of its own (choices.para), which are left out; to read them as the "
+    "passage: --fields passage=question.choices.para,question=question.stem,"
+    "candidates=question.choices.text,gold=answerKey,id=id"
+)
 _PASSAGES = frozenset("passage context paragraph para article story document".split())
 
 
 class ArcReader(Reader):
     """JSON lines of ARC, OpenBookQA and datasets of the same form.
 
-    The passage is the question's ``para`` if it has one, and empty otherwise. Gold is hidden if a
-    line has no ``answerKey``.
+    The passage is the question's ``para`` if it has one, and empty otherwise; a note says if
+    options have paragraphs of their own. Gold is hidden if a line has no ``answerKey``.
     """
 
     name = "arc"
@@ -71,6 +76,8 @@ class ArcReader(Reader):
                 choices = list(node.items("choices"))
                 texts = [choice.text("text") for choice in choices]
                 labels = [choice.name("label") for choice in choices]
+                if any(choice.has("para") for choice in choices):
+                    reading.note(_PARAGRAPHS)
                 yield Question(
                     record.name("id"),
                     reading.passage(None, para, file.name, record.where),

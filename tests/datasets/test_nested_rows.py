@@ -8,6 +8,7 @@ import csv
 import json
 import re
 import shlex
+from xml.etree import ElementTree
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -326,6 +327,51 @@ def test_several_answers_leave_the_task_to_the_user(tmp_path):
     assert error.hint.startswith("Put span in place of TASK if one of several answers is enough")
 
 
+_XML = """<tests>
+<test id="1"><text>Ann met Bob.</text>
+{}
+</test>
+</tests>"""
+_ASKED = """<question n="{n}">Who?
+<choice{first}>Ann</choice><choice{second}>Eve</choice></question>"""
+
+
+@pytest.mark.parametrize(
+    ("flags", "gold", "task"),
+    [
+        ([(' right="yes"', ""), ("", ' right="yes"')], [{0}, {1}], "single-choice"),
+        ([(' right="True"', ' right="False"')] * 2, [{0}, {0}], "single-choice"),
+        ([(' right="yes"', ""), ("", "")], [{0}, None], "single-choice"),
+        (
+            [(' right="yes"', ' right="yes"'), ("", ' right="yes"')],
+            [{0, 1}, {1}],
+            "multiple-answer",
+        ),
+    ],
+)
+def test_xml_is_read_by_the_fields_that_are_proposed(tmp_path, flags, gold, task):
+    questions = (
+        _ASKED.format(n=n, first=first, second=second) for n, (first, second) in enumerate(flags)
+    )
+    path = tmp_path / "tests.xml"
+    path.write_text(_XML.format("\n".join(questions)), "utf-8")
+    fields = (
+        "passage=test.text,question=test.question[].text,candidates=test.question[].choice.text"
+    )
+    fields += f",gold=test.question[].choice.right,task={task}"
+    assert [question.gold for question in load(path, fields=fields)] == gold
+
+
+def test_options_with_flags_are_proposed(tmp_path):
+    options = [{"text": "Ann", "isAnswer": True}, {"text": "Eve", "isAnswer": False}]
+    row = {"passage": _PASSAGE, "items": [{"question": "Who?", "answers": options}] * 2}
+    options, _ = _propose(_write(tmp_path / "rows.jsonl", [row, {**row, "passage": "T"}]))
+    assert options == {
+        "fields": "passage=passage,question=items[].question,candidates=items[].answers.text,"
+        "gold=items[].answers.isAnswer,task=single-choice"
+    }
+
+
 def _lines(path):
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
@@ -360,6 +406,22 @@ _WILD = {
         for text, answer in zip(row["instructions"], row["outputs"], strict=True)
     ],
 }
+
+
+def _read_qa4mre(path):
+    tests = ElementTree.fromstring(path.read_text("utf-8")).iter("reading-test")
+    return [
+        (
+            question.findtext("q_str").strip(),
+            question.findtext("answer[@correct='Yes']").strip(),
+            test.findtext("doc").strip(),
+        )
+        for test in tests
+        for question in test.iter("q")
+    ]
+
+
+_WILD["qa4mre-2012-gs.xml"] = _read_qa4mre
 
 
 @pytest.mark.parametrize("file", _WILD)
@@ -461,3 +523,13 @@ def test_tables_of_others_are_read_as_plain_python_reads_them(shared_data, file)
     data = load(path, **_propose(path)[0])
     found = [(question.text, question.candidates[min(question.gold)].text) for question in data]
     assert found == expected
+
+
+def test_paragraphs_of_options_are_noted(tmp_path):
+    choices = [{"text": "x", "label": "A", "para": "P1"}, {"text": "y", "label": "B", "para": "P2"}]
+    row = {"id": "1", "question": {"stem": "Who?", "choices": choices}, "answerKey": "B"}
+    path = _write(tmp_path / "rows.jsonl", [row])
+    (note,) = load(path).notes
+    fields = note.partition("--fields ")[2]
+    assert load(path, fields=fields)[0].passage.text == "P1\nP2"
+    assert load(path, fields=fields)[0].gold == {1}
