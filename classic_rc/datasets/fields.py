@@ -390,21 +390,17 @@ def _find_flags(paths: Sequence[str], rows: Sequence[Node]) -> dict[str, str]:
     """Return the fields of options that are objects with a text and a flag that says whether they
     are right.
     """
-    choices = []
     for path in paths:
-        values = [node.value for row in rows if (node := find_value(row, path)) is not None]
-        options = [option for value in values if isinstance(value, list) for option in value]
-        if not options or not all(isinstance(option, Mapping) for option in options):
+        nodes = [node for row in rows if (node := find_value(row, path)) is not None]
+        options = [option for node in nodes if type(node.value) is list for option in node.value]
+        if not options or not all(isinstance(o, Mapping) and "text" in o for o in options):
             continue
-        for name in options[0]:
-            flags = [option.get(name) for option in options]
-            if options[0].get("text") and all(flag is True or flag is False for flag in flags):
-                choices.append({"candidates": f"{path}.text", "gold": f"{path}.{name}"})
-    if len(choices) != 1:
-        return {}
-    counts = [find_value(row, choices[0]["gold"]) for row in rows]
-    is_single = all(node is None or node.value.count(True) == 1 for node in counts)
-    return {**choices[0], "task": "single-choice" if is_single else "multiple-answer"}
+        flags = [name for name in options[0] if all(type(o.get(name)) is bool for o in options)]
+        if len(flags) == 1:
+            counts = {sum(option[flags[0]] for option in node.value) for node in nodes}
+            task = {"task": "single-choice"} if counts == {1} else {}
+            return {"candidates": f"{path}.text", "gold": f"{path}.{flags[0]}", **task}
+    return {}
 
 
 def _list_columns(row: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:

@@ -105,11 +105,7 @@ def find_levels(fields: Mapping[str, str]) -> Levels:
 def split_row(row: Node, levels: Levels) -> Iterator[tuple[tuple[int, ...], Node]]:
     """Yield a row for each question, with its positions in the lists of all levels."""
     columns = {path: _elements(row, path) for path in levels[0]}
-    if len({len(elements) for elements in columns.values()}) > 1:
-        found = ", ".join(f"{len(elements)} in {path}" for path, elements in columns.items())
-        raise row.error(
-            "lists of different lengths", found=found, expected="one of each for each question"
-        )
+    _check_lengths(row, columns)
     for number, elements in enumerate(zip(*columns.values(), strict=True)):
         value = row.value
         for path, element in zip(columns, elements, strict=True):
@@ -135,14 +131,17 @@ def _elements(row: Node, path: str) -> list[Node]:
     if isinstance(value, Mapping) and not all(isinstance(own, list) for own in value.values()):
         value = [value]  # the only element, in XML
     elif isinstance(value, Mapping):
-        if len({len(column) for column in value.values()}) > 1:
-            shown = ", ".join(f"{len(column)} of {key}" for key, column in value.items())
-            raise found.error(
-                "lists of different lengths", found=shown, expected="one of each for each question"
-            )
+        _check_lengths(found, value)
         columns = zip(*value.values(), strict=True)
         value = [dict(zip(value, values, strict=True)) for values in columns]
     return list(found.with_value([] if value is None else value).elements())
+
+
+def _check_lengths(node: Node, lists: Mapping[str, Sequence[Any]]) -> None:
+    if len({len(values) for values in lists.values()}) > 1:
+        found = ", ".join(f"{len(values)} of {name}" for name, values in lists.items())
+        expected = "one of each for each question"
+        raise node.error("lists of different lengths", found=found, expected=expected)
 
 
 def _replace_list(value: Any, path: str, element: Any) -> Any:
@@ -167,7 +166,7 @@ def _find_facts(leaf: Node, levels: Levels, paths: Iterable[str]) -> dict[str, A
         members = element.value if element and isinstance(element.value, dict) else {}
         for key, value in members.items():
             if key not in used and not key.endswith(MARK):
-                facts[before + key if key in leaf.value else key] = value
+                facts[before + key if key in leaf.value or key in facts else key] = value
     return facts
 
 
@@ -220,27 +219,22 @@ def find_question_lists(rows: Sequence[Node]) -> list[Levels]:
 
 def _list_paths(value: Any, before: str, depth: int = 0) -> Iterator[str]:
     """Yield the paths of lists of objects with a question, and of texts with a question's name."""
-    for key, inner in value.items() if isinstance(value, Mapping) else ():
-        path, first = f"{before}{key}", inner
-        if isinstance(inner, Mapping) and depth < _DEPTH:
-            are_columns = any(is_question(name) for name in inner)
-            are_columns &= all(isinstance(column, list) for column in inner.values())
-            if are_columns:
-                yield path
-            else:
-                yield from _list_paths(inner, f"{path}.", depth + 1)
-        elif isinstance(inner, list) and inner:
-            first = inner[0]
-            if isinstance(first, str) and is_question(path + MARK):
-                yield path
-            elif isinstance(first, Mapping):
-                if any(
-                    is_question(name) and isinstance(own, str | Mapping)
-                    for name, own in first.items()
-                ):
-                    yield path
-                elif depth < _DEPTH:
-                    yield from _list_paths(first, f"{path}{MARK}.", depth + 1)
+    for key, inner in value.items() if isinstance(value, Mapping) and depth <= _DEPTH else ():
+        path, element = f"{before}{key}", inner
+        if isinstance(inner, list) and inner:
+            path, element = f"{path}{MARK}", inner[0]
+        elif isinstance(inner, Mapping) and all(isinstance(own, list) for own in inner.values()):
+            path, element = f"{path}{MARK}", {name: own[0] for name, own in inner.items() if own}
+        is_list = path.endswith(MARK)
+        names = element if isinstance(element, Mapping) else ()
+        asked = [element[name] for name in names if is_question(name)]
+        if is_list and (
+            any(isinstance(question, str | Mapping) for question in asked)
+            or (isinstance(element, str) and is_question(path))
+        ):
+            yield path.removesuffix(MARK)
+        else:
+            yield from _list_paths(element, f"{path}.", depth + 1)
 
 
 def _parallel_lists(name: str, rows: Sequence[Node]) -> Iterator[str]:

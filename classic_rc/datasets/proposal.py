@@ -27,6 +27,7 @@ from classic_rc.questions import Dataset, Task
 COLUMN, CODING, TASK = "COLUMN", "CODING", "TASK"
 """What a user replaces in a proposed command."""
 
+_MARKS = "0123456789 123456789 ABCDEFGHI"  # of gold in tables without a header
 _LEAST_LOCATED = 0.5
 _SHOWN_COLUMNS = 24
 _SHOWN_VALUES = 3
@@ -40,7 +41,8 @@ def unknown_rows_error(rows: Sequence[Node], source: str, command: bool = True) 
     Fields are proposed as a whole only if the rows can be read with them. Without `command`, the
     hint is a Python call.
     """
-    nested = find_question_lists(rows)
+    of_rows = name_columns(rows)
+    nested = [] if "question" in of_rows else find_question_lists(rows)
     leaves = show_questions(rows, nested[0]) if len(nested) == 1 else rows
     shown: dict[str, dict[str, None]] = {}
     for row in leaves:
@@ -48,8 +50,8 @@ def unknown_rows_error(rows: Sequence[Node], source: str, command: bool = True) 
             values = shown.setdefault(path, {})
             if len(values) < _SHOWN_VALUES and not is_empty(value):
                 values[_show(value)] = None
-    fields = name_columns(leaves)
-    if leaves is not rows and "id" not in fields and "id" in (of_rows := name_columns(rows)):
+    fields = of_rows if leaves is rows else name_columns(leaves)
+    if "id" not in fields and "id" in of_rows:
         fields["id"] = of_rows["id"]
     are_numbered = bool(rows) and all(str(name).startswith("#") for name in rows[0].value)
     if are_numbered:
@@ -121,38 +123,24 @@ def _write_call(fields: Mapping[str, str], gold_as: str | None, source: str | No
 def _guess_fields(rows: Sequence[Node]) -> dict[str, str]:
     """Return the fields of a table without a header, if only one choice of columns can be read.
 
-    One column has numbers or letters of options, whose columns are before it or at the end, after
-    that of the question. One other column may have longer texts than the question: the passage.
+    One column has numbers or letters of the options in the columns before it, which follow the
+    question. One other column may have longer texts than the question: the passage.
     """
     names = list(rows[0].value)
-    cells = {name: [row.value.get(name, "").strip() for row in rows] for name in names}
-    lengths = {name: sum(map(len, column)) for name, column in cells.items()}
+    lengths = {name: sum(len(row.value.get(name, "")) for row in rows) for name in names}
     choices = []
     for place, gold in enumerate(names):
-        marks = sorted(set(cells[gold]) - {""})
-        n_options = len(marks)
-        if marks in (
-            list("0123456789")[:n_options],
-            list("123456789")[:n_options],
-            list("ABCDEFGHI")[:n_options],
-        ):
-            for end in {place, len(names)}:
-                start = end - n_options
-                if n_options > 1 and start > 0 and not start - 1 <= place < end:
-                    choices.append((names[start - 1], names[start:end], gold))
-    if len(choices) != 1:
+        marks = "".join(sorted({row.value.get(gold, "").strip() for row in rows}))
+        start = place - len(marks)
+        if start > 0 and len(marks) > 1 and marks in _MARKS:
+            others = {*names[: start - 1], *names[place + 1 :]}
+            passages = [name for name in others if lengths[name] > lengths[names[start - 1]]]
+            choices.append((passages or [CONSTANT], *names[start - 1 : start], start, place))
+    if len(choices) != 1 or len(choices[0][0]) > 1:
         return {}
-    question, options, gold = choices[0]
-    others = set(names) - {question, gold, *options}
-    passages = [name for name in others if lengths[name] > lengths[question]]
-    if len(passages) > 1:
-        return {}
-    return {
-        "passage": passages[0] if passages else CONSTANT,
-        "question": question,
-        "candidates": "+".join(options),
-        "gold": gold,
-    }
+    (passage,), question, start, place = choices[0]
+    options = "+".join(names[start:place])
+    return {"passage": passage, "question": question, "candidates": options, "gold": names[place]}
 
 
 def _find_span_tasks(rows: Sequence[Node], fields: Mapping[str, str]) -> list[Task]:

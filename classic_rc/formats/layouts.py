@@ -249,13 +249,13 @@ def has_numbers(text: str) -> bool:
 
 def _read_numbered(text: str, source: str) -> list[Row]:
     """Return the rows of numbered answers; without numbers, their places are their ids."""
-    rows: list[Row] = []
-    for line, cells in table_records(text, source):
-        *number, answer = [cell.strip() for cell in cells] or [""]
-        if answer and (number or rows or _SHORT.fullmatch(answer)):
-            node = Node({"answer": answer}, source, line)
-            rows.append(Row(node, number[0] if number else "", (answer,)))
-    return rows
+    n_cells = len(re.split(r"[,\t]", text.strip().partition("\n")[0]))
+    nodes = list(table_rows(text, source, columns=["number", "answer"][-n_cells:]))
+    if not _SHORT.fullmatch(nodes[0].value["answer"].strip()):
+        del nodes[0]  # the column's name
+    return [
+        Row(node, node.value.get("number", "").strip(), (node.get("answer"),)) for node in nodes
+    ]
 
 
 def find_positions(rows: Sequence[Row], ids: Sequence[str]) -> list[Row]:

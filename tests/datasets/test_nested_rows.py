@@ -117,7 +117,7 @@ def test_the_header_line_is_left_out(tmp_path):
             {
                 "where": "row 0",
                 "problem": "lists of different lengths",
-                "found": "2 in qs, 1 in os, 2 in gs",
+                "found": "2 of qs, 1 of os, 2 of gs",
             },
         ),
         (
@@ -211,7 +211,7 @@ def test_nested_rows_are_the_rows_that_one_writes_by_hand(rows):
         for number, row in enumerate(rows)
     ]
     fields = f"{_FIELDS},id=id"
-    expected = from_rows(by_hand)
+    expected = from_rows(by_hand, gold_as="index0")
     for form in (nested, [*map(_columns, nested)]):
         data = from_rows(form, fields=fields, gold_as="index0")
         assert data.fingerprint == expected.fingerprint
