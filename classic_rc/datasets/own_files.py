@@ -112,11 +112,12 @@ def _find_inner_rows(root: Node, fields: Mapping[str, str]) -> list[Node]:
         return [root]
     if not any(fields.values()) and "passage" in name_columns([root]):
         return [root]
+    whole = Node(members, root.source)  # without its line, which all rows may share
     lists = [key for key, value in members.items() if isinstance(value, list) and _are_rows(value)]
     if len(lists) == 1:
-        return list(root.at(lists[0]).elements())
+        return list(whole.at(lists[0]).elements())
     if _are_rows(list(members.values())):
-        return [root.at(key).with_value({"id": key, **value}) for key, value in members.items()]
+        return [whole.at(key).with_value({"id": key, **value}) for key, value in members.items()]
     return [root]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from classic_rc.datasets.fields import find_paths
-from classic_rc.errors import DataError, UsageError, unknown_name
+from classic_rc.errors import DataError, unknown_name
 from classic_rc.formats.base import Content, FileContent, Format, first_row
 from classic_rc.io.files import unwritable_error
 from classic_rc.io.json import describe_value
