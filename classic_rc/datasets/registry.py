@@ -142,7 +142,7 @@ def load(
     >>> load("sample:cloze").task.value
     'cloze'
     """
-    given = {"reader": reader, "subset": subset, "answers": answers}
+    given: dict[str, Any] = {"reader": reader, "subset": subset, "answers": answers}
     if not isinstance(path, str | os.PathLike):
         if is_table(path):
             _refuse("a table in memory", "it has rows only", given)
