@@ -66,6 +66,8 @@ def split_rows(
         for number, row in enumerate(rows):
             with reading.at(row):
                 if not (levels and isinstance(row.value, dict)):
+                    if number == 0:
+                        _refuse_unmarked(row, fields["question"])
                     yield _read_texts(row, fields, changed)
                     continue
                 if number == 0 and row.value.keys() == _HEADER:
@@ -88,6 +90,20 @@ def split_rows(
                     reading.count("rows without questions")
 
     return split(), changed
+
+
+def _refuse_unmarked(row: Node, path: str) -> None:
+    """Refuse a path of several questions that marks no list."""
+    questions = find_value(row, path)
+    if questions is not None and isinstance(questions.value, list) and "+" not in path:
+        marked = [name + MARK for levels in find_question_lists([row]) for name in levels[-1]]
+        raise row.error(
+            "a row has several questions",
+            field=path,
+            found=describe_value(questions.value),
+            expected="one text",
+            hint=f"Mark lists of questions in the paths: {', '.join(marked) or MARK}",
+        )
 
 
 def find_levels(fields: Mapping[str, str]) -> Levels:

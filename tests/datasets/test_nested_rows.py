@@ -533,3 +533,16 @@ def test_paragraphs_of_options_are_noted(tmp_path):
     fields = note.partition("--fields ")[2]
     assert load(path, fields=fields)[0].passage.text == "P1\nP2"
     assert load(path, fields=fields)[0].gold == {1}
+
+
+@pytest.mark.parametrize(
+    ("row", "path", "lists"),
+    [
+        (_ROWS[0], "list.q", "list[]"),
+        (_parallel(_ROWS[0]), "qs", "qs[], optionss[], golds[], levels[]"),
+    ],
+)
+def test_several_questions_without_a_mark_are_refused_with_the_mark(row, path, lists):
+    hint = f"Mark lists of questions in the paths: {lists}"
+    with raises(DataError, source="rows", where="row 0", field=path, hint=hint):
+        from_rows([row], fields=f"passage=text,question={path}")
