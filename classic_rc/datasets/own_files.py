@@ -19,7 +19,6 @@ from classic_rc.datasets.fields import (
     find_value,
     name_columns,
 )
-from classic_rc.datasets.mcscript import is_xml, parse_xml, plain_document
 from classic_rc.datasets.nested_rows import find_levels, find_question_lists
 from classic_rc.datasets.rows import TASKS, RowReader, check_columns, is_own_row
 from classic_rc.errors import DataError
@@ -27,6 +26,7 @@ from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node, describe_value, parse_json, table_rows
 from classic_rc.io.text import table_records
 from classic_rc.io.values import read_columns, read_nested
+from classic_rc.io.xml import is_xml, parse_xml, plain_document
 from classic_rc.questions import Candidate, Dataset, Question
 
 # --------------------------------------------------------------------------------------------------

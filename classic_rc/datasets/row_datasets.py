@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from classic_rc.datasets.base import Origin, Reader, Reading
-from classic_rc.datasets.mcscript import Element, XmlForm, is_xml, read_xml
+from classic_rc.datasets.mcscript import XmlForm, read_xml
 from classic_rc.datasets.schema import (
     Schema,
     SchemaReader,
@@ -19,6 +19,7 @@ from classic_rc.datasets.schema import (
 )
 from classic_rc.io.archives import InputFile, InputFiles
 from classic_rc.io.json import Node, describe_value
+from classic_rc.io.xml import Element, is_xml
 from classic_rc.questions import Dataset, Question, Task, TextCandidates
 
 # --------------------------------------------------------------------------------------------------
