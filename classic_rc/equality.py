@@ -14,7 +14,7 @@ from functools import cached_property
 
 _QUOTES = "\"'`*_“”‘’‚„«»‹›「」『』"
 _QUOTED = re.compile(rf"[{_QUOTES}]+\s*(.*[^\s{_QUOTES}])\s*[{_QUOTES}]+", re.DOTALL)
-_MARKS = " .,;:!?。．，、；：！？"
+_MARKS = " .,;:!。．，、；：！"  # a question mark says that nothing is stated
 
 
 def _compose(text: str) -> str:
@@ -31,8 +31,8 @@ def bare_text(text: str) -> str:
 
     Examples
     --------
-    >>> bare_text('"The  end."'), bare_text("f'"), bare_text("?!")
-    ('The end', "f'", '?!')
+    >>> bare_text('"The  end."'), bare_text("f'"), bare_text("..!")
+    ('The end', "f'", '..!')
     """
     bare = _join_blanks(text)
     while True:

@@ -215,7 +215,8 @@ def parse_system(text: str, folder: str | None = None) -> System:
     options: dict[str, str] = {}
     if not Path(place(file)).is_file():
         file, options = split_options(file)
-    if Path(path := place(file)).is_file():
+    path = place(file)
+    if Path(path).is_file():
         if options and format is not None:
             get_format(format).with_options(options)  # refuses what it does not take
         return System(path=path, name=name, format=format, options=options)

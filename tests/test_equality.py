@@ -70,8 +70,8 @@ def _strip(text: str) -> str:
         shorter = text
         if len(text) > 2 and text[0] in "\"'“*" and text[-1] in "\"'”*":
             shorter = text.strip("\"'“”* ")
-        elif text[-1:] in tuple(".,;:!? "):
-            shorter = text.rstrip(".,;:!? ")
+        elif text[-1:] in tuple(".,;:! "):
+            shorter = text.rstrip(".,;:! ")
         text = shorter or text
     return text
 

@@ -11,7 +11,6 @@ import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from itertools import takewhile
 from typing import Any, ClassVar, NamedTuple, Self
 
 from classic_rc.encodings import (
@@ -29,7 +28,7 @@ from classic_rc.formats.base import Content, Format, first_answer, format_option
 from classic_rc.formats.extraction import (
     ANSWER_KEYS,
     Place,
-    find_lines,
+    find_ordinal,
     find_places,
     plain_text,
     without_reasoning,
@@ -48,7 +47,7 @@ from classic_rc.predictions import WHOLE_TEXT, Answer, Prediction, ReadAnswer, S
 from classic_rc.questions import Question, Task, candidate_texts
 
 _PREFIX = re.compile(
-    r"(?:(?:sure|so|thus|hence|therefore)[,!.:]? )?(?:the |my )?(?:(?:correct|right|best|final) )?"
+    r"^(?:(?:sure|so|thus|hence|therefore)[,!.:]? )?(?:the |my )?(?:(?:correct|right|best|final) )?"
     r"(?:answers?|options?|choices?)(?: is| are)?\s*[:=]?\s*",
     re.I,
 )
@@ -246,7 +245,7 @@ class _Sample(NamedTuple):
 class _Asked:
     """A question with the answers to it, and what its options are called."""
 
-    __slots__ = ("labels", "longest", "options", "order", "question", "samples")
+    __slots__ = ("labels", "longest", "names", "options", "order", "question", "samples")
 
     def __init__(self, question: Question, shown: Sequence[str] | None = None) -> None:
         self.question = question
@@ -260,6 +259,7 @@ class _Asked:
         elif shown is None:
             self.labels = question.meta.get(OPTION_LABELS)
         self.options = TextLadder(texts if self.has_choices else ())
+        self.names = [" ".join(text.lower().split()).strip(_QUOTES + ".") for text in self.texts]
         self.longest = max(map(len, self.texts), default=0) + _LONGEST_PREFIX
 
     @property
@@ -284,17 +284,17 @@ class _Asked:
         """Return the question with its options in the order in which a row has them."""
         other = _Asked(self.question, row.options)
         order = self.options.order(other.texts)
-        if order is None:
+        if order is None and row.options:
             raise row.node.error(
                 "the row's options differ from the question's",
                 field="options",
-                found=", ".join(map(describe_value, row.options or ())) or "none",
+                found=", ".join(map(describe_value, row.options or ())),
                 expected=f"the options of {self.question.id!r}, in any order",
                 hint="Is it a file for other data?",
             )
-        if other.labels is None and order == [*range(len(order))]:
+        other.order = order or ()
+        if other.labels is None and [*other.order] == [*range(len(self.texts))]:
             return self
-        other.order = order
         return other
 
 
@@ -488,16 +488,21 @@ def _find_stated(
     if not isinstance(value, str) or _says_any(whole, one):
         return WHOLE_TEXT, text, [whole]
     plain = plain_text(value)
-    stated = [(place, parts) for place in find_places(plain) for parts in _read_place(place, one)]
-    if one.question.task is Task.SINGLE_CHOICE:
-        lines = [(place, parts) for place in find_lines(plain) for parts in _read_place(place, one)]
-        # Lines that say different options are a list of them, unless nothing else is stated.
-        is_list = len({str(parts.ways) for _, parts in lines}) > 1
-        stated = stated if is_list and stated else [*stated, *lines]
-    if not stated:
+    is_single = one.question.task is Task.SINGLE_CHOICE
+    read = [
+        (place, parts)
+        for place in find_places(plain, one.names)
+        if is_single or not place.is_line
+        for parts in _read_place(place, one)
+    ]
+    lines = [parts for place, parts in read if place.is_line]
+    # Lines that say three options are a list of them, unless nothing else is stated.
+    if len(lines) < len(read) and len({str(parts.ways) for parts in lines}) > 2:
+        read = [(place, parts) for place, parts in read if not place.is_line]
+    first = next((place for place, _ in read if not place.is_rival), None)
+    if first is None:
         return WHOLE_TEXT, text, []
-    first = stated[0][0]
-    return first.way, plain[first.start :], [parts for _, parts in stated]
+    return first.way, plain[first.start :], [parts for _, parts in read]
 
 
 def _says_any(parts: _Parts, one: _Asked) -> bool:
@@ -505,21 +510,12 @@ def _says_any(parts: _Parts, one: _Asked) -> bool:
 
 
 def _read_place(place: Place, one: _Asked) -> list[_Parts]:
-    """Return what a place states: nothing, an answer, or several different ones if others follow
-    it.
-    """
-    for said, after in place.said:
-        parts = _split(said, one)
-        if _says_any(parts, one):
-            return [
-                parts,
-                *takewhile(
-                    lambda other: _says_any(other, one), (_split(part, one) for part in after)
-                ),
-            ]
+    """Return what a place states: nothing, or one answer or several."""
+    is_single = one.question.task is Task.SINGLE_CHOICE or place.is_rival
+    read = [_split(text, one) for text in (place.options if is_single else (place.said,))]
     # The label of no option is an answer too, and another one than those that may be stated
     # elsewhere.
-    return [_Parts()] if place.is_label else []
+    return [parts for parts in read if place.is_label or _says_any(parts, one)]
 
 
 def _unwrap(value: Any) -> Any:
@@ -573,6 +569,8 @@ def _say(value: Any, one: _Asked) -> dict[str, int]:
     meanings = {
         name: next(iter(found)) for name, found in explain([value], one.texts, (), _NUMBERS).items()
     }
+    if (ordinal := find_ordinal(said)) is not None and ordinal < len(one.order):
+        return dict.fromkeys(_WORDS, one.order[ordinal])
     labelled = ("letter", "label") if one.labels else ("letter",)
     meanings |= {
         name: next(iter(found))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
@@ -119,13 +120,16 @@ class HarnessFormat(Format):
     def _decide(self, log: HarnessLog, source: str, notes: list[str]) -> list[Prediction]:
         """Return the answers to the log's own questions."""
         if log.kind == "texts":
-            samples = [
-                [(response.node, value) for value in response.texts] for response in log.responses
-            ]
             if log.undecided is not None:
                 raise log.undecided
-            predictions = decide_answers(log.questions, samples, source, notes, log.reading)
-            self._check_accuracy(log, predictions, "exact_match", source, notes)
+            filtered = [[(r.node, text) for text in r.texts] for r in log.responses]
+            whole = [[(r.node, text) for text in r.whole_texts] for r in log.responses]
+            predictions, others = (
+                decide_answers(log.questions, samples, source, to, log.reading)
+                for samples, to in ((filtered, notes), (whole, []))
+            )
+            readings = {"its answers": predictions, "its whole texts": others}
+            self._check_accuracy(log, readings, "exact_match", source, notes)
             return predictions
         if not log.responses[0].values:
             return _decide_label_texts(log, source, notes)
@@ -144,7 +148,8 @@ class HarnessFormat(Format):
             )
             for q, s in zip(log.questions, scores, strict=True)
         ]
-        self._check_accuracy(log, predictions, self.metric, source, notes)
+        readings = {"its best log-likelihoods": predictions}
+        self._check_accuracy(log, readings, self.metric, source, notes)
         return predictions
 
     metric: ClassVar[str] = "acc"
@@ -161,33 +166,31 @@ class HarnessFormat(Format):
     def _check_accuracy(
         self,
         log: HarnessLog,
-        predictions: Sequence[Prediction],
+        readings: Mapping[str, Sequence[Prediction]],
         metric: str,
         source: str,
         notes: list[str],
     ) -> None:
-        """Note where the answers are not those that the harness measured."""
-        n_other = 0
-        for question, response, prediction in zip(
-            log.questions, log.responses, predictions, strict=True
-        ):
-            logged = response.logged.get(metric)
-            # Of samples, and of a metric with values between 0 and 1, nothing is known.
-            if logged in (0, 1) and question.gold is not None and len(response.texts) < 2:
-                right = prediction.answers and prediction.answers[0] in [
-                    frozenset({i}) for i in question.gold
-                ]
-                n_other += bool(right) != (logged == 1)
-        if n_other:
-            what = (
-                "of the best log-likelihood"
-                if log.kind == "choices"
-                else "of the option that the answer names"
-            )
-            notes.append(
-                f"{source}: on {n_other:,} of {len(predictions):,} questions the log's {metric} is "
-                f"not that {what}"
-            )
+        """Note the accuracies where answers are not those that the harness measured."""
+        # Nothing is known of samples, nor of a metric with values between 0 and 1.
+        measured = [
+            (i, response.logged[metric] == 1, [(frozenset({option}),) for option in question.gold])
+            for i, (question, response) in enumerate(zip(log.questions, log.responses, strict=True))
+            if question.gold and response.logged.get(metric) in (0, 1) and len(response.texts) < 2
+        ]
+        logged = [is_right for _, is_right, _ in measured]
+        parts = []
+        for name, predictions in readings.items():
+            rights = [predictions[i].answers[:1] in gold for i, _, gold in measured]
+            if rights != logged:
+                n_other = sum(map(operator.ne, rights, logged))
+                share = 100 * sum(rights) / len(rights)
+                parts.append(
+                    f"{share:.2f} by {name}, other on {n_other:,} of {len(rights):,} questions"
+                )
+        if parts:
+            share = 100 * sum(logged) / len(logged)
+            notes.append(f"{source}: {metric} is {share:.2f} in the log, {'; '.join(parts)}")
 
 
 class HarnessNormFormat(HarnessFormat):

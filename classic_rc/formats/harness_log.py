@@ -57,6 +57,7 @@ class Response:
     texts: tuple[Any, ...]  # generated: samples of an answer, or for labels one for each option
     node: Node  # the place in the log
     logged: Mapping[str, float]  # the accuracies that the harness logged
+    whole_texts: tuple[Any, ...] = ()  # `texts` before the harness filtered them
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +253,6 @@ def _read_arguments(row: Node) -> tuple[list[str], list[str] | None]:
 def _read_response(row: Node) -> Response:
     """Return the model's response to one row; the values of a label are those of its one option."""
     key = "filtered_resps" if row.has("filtered_resps") else "resps"
-    found = row.sequence(key)
     contexts, continuations = _read_arguments(row)
     logged = {
         name: float(value)
@@ -261,12 +261,16 @@ def _read_response(row: Node) -> Response:
     }
     place = _place(row)
     if continuations is None:
-        texts = [
-            sample
-            for text in found
-            for sample in (text if isinstance(text, list) and text else [text])
-        ]
-        return Response((), (), tuple(texts), place, logged)
+        texts, whole = (
+            [
+                sample
+                for text in row.sequence(name)
+                for sample in (text if isinstance(text, list) and text else [text])
+            ]
+            for name in (key, "resps")
+        )
+        return Response((), (), tuple(texts), place, logged, tuple(whole))
+    found = row.sequence(key)
     if len(found) != len(contexts):
         raise row.error(
             "responses do not fit the arguments",
@@ -326,13 +330,7 @@ def _read_golds(
     parsed = decide_answers(questions, targets, source, [], reading)
     for row, found in zip(rows, parsed, strict=True):
         if not found.answers:
-            raise row.error(
-                "the target is not an option",
-                field="target",
-                found=describe_value(row.value.get("target")),
-                expected="the letter, the text or the index of an option; read as "
-                f"{READINGS[reading or 'text']}",
-            )
+            raise _no_option(row, READINGS[reading or "text"])
     return [answer if is_set(answer := one.answers[0]) else None for one in parsed], reading, None
 
 
@@ -369,13 +367,11 @@ def _read_targets(
         meanings = {
             name: right
             for name, right in (("index0", position), ("text", choice))
-            if right is not None
-        }
-        meanings = {
-            name: right for name, right in meanings.items() if max(right, default=0) < len(values)
+            if right is not None and max(right, default=0) < len(values)
         }
         if not meanings and _plain_target(row) is not None:
-            raise _no_option(row, responses)
+            last = len(responses[0].continuations) - 1
+            raise _no_option(row, f"a position from 0 to {last}, or the text of an option")
         best = values.index(max(values))
         agreeing = {
             n: right
@@ -420,13 +416,13 @@ def _choice(row: Node, document: Document, response: Response) -> frozenset[int]
     return None
 
 
-def _no_option(row: Node, responses: Sequence[Response]) -> DataError:
+def _no_option(row: Node, expected: str) -> DataError:
     return row.error(
         "the target is not an option",
         field="target",
-        found=describe_value(row.value["target"]),
-        expected=f"a position from 0 to {len(responses[0].continuations) - 1}, or the text of an "
-        "option",
+        found=describe_value(row.value.get("target")),
+        expected=expected,
+        hint=f"Without this document: sed {row.line}d {row.source} > others.jsonl",
     )
 
 

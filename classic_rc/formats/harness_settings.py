@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -82,13 +83,15 @@ def _read_json(path: Path) -> Mapping[str, Any]:
     return content if isinstance(content, dict) else {}
 
 
-def _read_results(content: Mapping[str, Any], task: str) -> LogSettings:
-    def part(*keys: str) -> Any:
-        value: Any = content
-        for key in keys:
-            value = value.get(key) if isinstance(value, Mapping) else None
-        return value
+def find_part(value: Any, *keys: str) -> Any:
+    """Return the value at some keys of objects in objects, or None."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value
 
+
+def _read_results(content: Mapping[str, Any], task: str) -> LogSettings:
+    part = partial(find_part, content)
     results = part("results") or ()
     tasks = [name for name in results if str(name).startswith(task)]
     key = tasks[0] if len(tasks) == 1 and task not in results else task

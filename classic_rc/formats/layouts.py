@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any
 from classic_rc.datasets.fields import find_paths, find_value
 from classic_rc.errors import DataError
 from classic_rc.formats.base import first_row, iter_members
+from classic_rc.formats.harness_settings import find_part
 from classic_rc.io.files import archive_format, read_unpacked
 from classic_rc.io.json import Node, describe_value, json_lines, parse_json, table_rows
 from classic_rc.io.members import archive_members
@@ -66,7 +67,7 @@ LAYOUTS = (
 )
 
 _LOG_OF_INSPECT = re.compile(r'\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:')
-_OF_SAMPLE = ("id", "epoch", "choices", "output")
+_HEADERS = (("header.json",), ("_journal", "start.json"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +103,11 @@ def read_rows(
         ids, column = _find_columns(nodes, source, notes)
         return [Row(node, node.name(ids), (node.get(column),)) for node in nodes], ids, column
     rows = [_read_row(node, layout) for node in json_lines(text, source)]
+    status = rows[0].node.value.get("status") if rows and layout.options else None
+    if status not in (None, "success"):
+        notes.append(
+            f"{source}: the status of this run is {status}, so that answers may be missing"
+        )
     if rows and all(sample is None for row in rows for sample in row.samples):
         known = ", ".join(find_paths(rows[0].node.value))
         raise rows[0].node.error(
@@ -154,29 +160,73 @@ def _text_of_block(block: Any) -> str:
 
 def read_answer_text(path: str | Path) -> str:
     """Return the text of a file of answers; of a log of inspect_ai the samples as lines."""
-    data = read_unpacked(path)
+    data, source = read_unpacked(path), str(path)
+    samples: Iterable[dict[str, Any]]
     if archive_format(data) == "zip":
-        members = [
-            (parts, content)
-            for parts, content in archive_members(data, str(path))
-            if parts[0] == "samples"
-        ]
-        if not members:
-            raise DataError(
-                "no samples in the archive",
-                source=str(path),
-                expected="a log of inspect_ai (.eval)",
-            )
-        return _as_lines(
-            _parse_log(content(), f"{path}/{'/'.join(parts)}") for parts, content in members
+        members = dict(archive_members(data, source))
+        headers = [members[name] for name in _HEADERS if name in members]
+        log = _parse_log(headers[0](), source) if headers else {}
+        names = [name for name in members if name[0] == "samples"]
+        samples = (_parse_log(members[name](), f"{source}/{'/'.join(name)}") for name in names)
+    else:
+        text = decode_text(data, source)
+        if not _LOG_OF_INSPECT.match(text):
+            return text
+        log = _parse_log(text, source)
+        samples = _objects(log.get("samples"))
+    steps = _objects(find_part(log, "plan", "steps"))
+    is_shuffled = any(find_part(step, "params", "shuffle") for step in steps)
+    status = log.get("status")
+    rows: list[dict[str, Any]] = [
+        {
+            **{key: sample.get(key) for key in ("id", "epoch", "output")},
+            "choices": _shown_choices(sample, is_shuffled),
+            "status": status,
+        }
+        for sample in samples
+    ]
+    if not any(find_part(row, "output", "choices") for row in rows):
+        reason = str(find_part(log, "error", "message") or "no error")[:80]
+        raise DataError(
+            "the run of inspect_ai has no answers",
+            source=source,
+            found=f"status {status}, {reason}, {len(rows):,} samples",
+            expected="samples with an output",
+            hint=f"Run the rest of it: inspect eval-retry {source}",
         )
-    text = decode_text(data, str(path))
-    if not _LOG_OF_INSPECT.match(text):
-        return text
-    samples = _parse_log(text, str(path)).get("samples")
-    if not isinstance(samples, list) or not samples:
-        raise DataError("the log has no samples", source=str(path), expected="a log with samples")
-    return _as_lines(samples)
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def _shown_choices(sample: Mapping[str, Any], is_shuffled: bool) -> list[str] | None:
+    """Return the choices of a sample in the order of its prompt, in which a letter means one.
+
+    ``multiple_choice(shuffle=True)`` leaves them in the order of the data. It rewrites the prompt
+    and the output in that order too, if it could parse the output, and else neither of them. An
+    order that the prompt does not show is empty: no answer can be read.
+    """
+    choices = sample.get("choices")
+    if not isinstance(choices, list):
+        return None
+    choices = list(map(str, choices))
+    prompt = "\n".join(
+        str(text)
+        for message in _objects(sample.get("messages"))
+        if message.get("role") != "assistant"
+        for text in _samples(message.get("content"))
+    )
+    displayed = [
+        choice
+        for letter in map(chr, range(ord("A"), ord("A") + len(choices)))
+        for choice in dict.fromkeys(choices)
+        if f"\n{letter}) {choice}\n" in f"\n{prompt}\n"
+    ]
+    if sorted(displayed) == sorted(choices):
+        return displayed
+    return [] if is_shuffled else choices
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _parse_log(text: str | bytes, source: str) -> dict[str, Any]:
@@ -185,11 +235,6 @@ def _parse_log(text: str | bytes, source: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise DataError("not valid JSON", source=source, found=str(error)[:80]) from None
     return content if isinstance(content, dict) else {}
-
-
-def _as_lines(samples: Iterator[dict[str, Any]] | list[dict[str, Any]]) -> str:
-    kept = ({key: sample.get(key) for key in _OF_SAMPLE} for sample in samples)
-    return "".join(json.dumps(sample) + "\n" for sample in kept)
 
 
 # --------------------------------------------------------------------------------------------------

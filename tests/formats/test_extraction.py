@@ -99,6 +99,27 @@ def read(*texts, options=FOUR, task=Task.SINGLE_CHOICE, pattern=None):
         "The answer is Wren because he is a dog.",
         "The answer is 'Wren'.",
         "Wren, because he barks",
+        "Correct: B",
+        "The answer is Wren, not Old Tam",
+        "not A but B",
+        "The answer is B; the others are wrong.",
+        "The correct answer is B. Wren is his dog.",
+        "Since A, C and D are wrong, the answer is B.",
+        "You might think it is A, but the answer is B.",
+        "The answer is A. Wait, no, it is B.",
+        "The answer isn't A. It's B.",
+        "The second option",
+        "The answer is not explicitly stated, but based on the text, the best answer is B.",
+        "A: Tam\nB: a cat\nC: the dog\nStep 1: Tam left. Step 2: Wren barked. Answer: B",
+        "Old Tam\nWren\nthe dog\nno one\nAnswer: B",
+        "Ich denke, die richtige Antwort ist B.",
+        "La bonne réponse est donc la B.",
+        "La respuesta correcta es la B",
+        "所以，正确答案是（Ｂ）。",
+        "故选B",
+        "第二个",
+        "B、Wren",
+        "したがって、正解はBです。",
     ],
 )
 def test_final_forms_state_an_answer(text):
@@ -158,10 +179,60 @@ def test_final_forms_state_an_answer(text):
         "The answer is 2",
         "",
         "None",
+        "The least likely answer is B.",
+        "It would be a mistake to think B is correct.",
+        "B is correct, as is A",
+        "The answer is B. But A could also be right.",
+        "The answer is B. Wait, no.",
+        "Some say that the answer is B.",
+        "At first glance, the answer is B.",
+        "If B were correct, the text would say so.",
+        "If the dog barked, the answer is B.",
+        "I cannot determine whether the answer is B.",
+        "(B) Wren is partly correct.",
+        "B. Incorrect.",
+        "Options: A) Old Tam B) Wren C) the dog D) no one",
+        "A. Old Tim\nB. Wren\nC. a dog\nI cannot say.",
+        "B\n\nQuestion: Who is Tam?\nA. a dog\nB. a man\nAnswer: A",
+        "Die Antwort ist nicht B.",
+        "La réponse n'est pas B.",
+        "La respuesta no es B.",
+        "答案是B吗？",
+        "正解はBではありません。",
     ],
 )
 def test_what_is_uncertain_states_none(text):
     assert read(text)[0] == [None]
+
+
+def test_yes_and_no_at_the_start():
+    texts = ["No, he did not.", "Yes, although it does not say so.", "Yes, but no.", "No, wait."]
+    assert read(*texts, options=("yes", "no"))[0] == [{1}, {0}, None, None]
+    assert read("No, he did not.", "Wren, his dog, barked.")[0] == [None, None]
+
+
+def test_the_words_of_an_option_are_not_words_about_it():
+    options = (
+        "we should copy others answers",
+        "the answer is unknown",
+        "it is not B",
+        "why not?",
+    )
+    texts = [
+        *("A. we should copy others answers", "The answer is unknown.", "Answer: it is not B"),
+        *(
+            "The answer is: why not?",
+            "(C) It is not B, because Tam says so",
+            "B. the answer is unknown",
+        ),
+        "The answer is not (B) the answer is unknown.",
+    ]
+    assert read(*texts, options=options)[0] == [{0}, {1}, {2}, {3}, {2}, {1}, None]
+    assert read("The answer is no.", "No.", "It is not a no", options=("yes", "no"))[0] == [
+        {1},
+        {1},
+        None,
+    ]
 
 
 def test_letters_that_are_words_and_options_that_are_articles():
@@ -270,7 +341,7 @@ def test_the_report_counts_each_way_and_shows_three_examples():
         "\\boxed{…}": 1,
         "": 1,
     }
-    assert counts.forms["the answer is …"].examples == ("'answer is (B), yes' -> B",) * 3
+    assert counts.forms["the answer is …"].examples == ("'So the answer is (B), yes' -> B",) * 3
     assert ways[-1] == "1 none: 'Hm. I cannot tell.'"
     assert AnswerCounts.of(read("A", "B")[1]).report == []
 

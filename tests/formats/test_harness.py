@@ -157,7 +157,8 @@ def test_a_log_that_disagrees_with_its_accuracies_is_noted(tmp_path):
     notes: list[str] = []
     read_predictions(path, load(path), notes=notes)
     assert notes == [
-        f"{path}: on 1 of 4 questions the log's acc is not that of the best log-likelihood"
+        f"{path}: acc is 25.00 in the log, 50.00 by its best log-likelihoods, other on 1 of 4 "
+        "questions"
     ]
 
 
@@ -195,6 +196,22 @@ def test_generated_labels_that_say_nothing_count_as_wrong(tmp_path):
     assert "2 of 3 answers could not be parsed and count as wrong" in notes[0]
 
 
+def test_answers_that_the_filter_missed_are_in_a_note(tmp_path):
+    rows = []
+    for i, doc in enumerate(belebele_docs()):
+        gold = "ABCD"[GOLD[i]]
+        filtered = gold if i < 2 else "[invalid]"
+        row = text_row(i, doc, filtered, gold, resps=[[f"I think the answer is {gold}."]])
+        rows.append(row)
+    path = write_log(tmp_path, rows)
+    notes: list[str] = []
+    read_predictions(path, load(path), notes=notes)
+    assert notes[-1] == (
+        f"{path}: exact_match is 50.00 in the log, 100.00 by its whole texts, other on 2 of 4 "
+        "questions"
+    )
+
+
 def test_generated_letters_and_texts_are_answers(tmp_path):
     said = ("The answer is (A).", "on Sundays", "no idea", "D. the garden")
     rows = [
@@ -213,7 +230,10 @@ def test_generated_letters_and_texts_are_answers(tmp_path):
     ]
     assert len(notes) == 2
     assert "1 of 4 answers could not be parsed and count as wrong" in notes[0]
-    assert "on 3 of 4 questions the log's exact_match is not that of the option" in notes[1]
+    assert notes[1] == (
+        f"{path}: exact_match is 0.00 in the log, 75.00 by its answers, other on 3 of 4 questions; "
+        "25.00 by its whole texts, other on 1 of 4 questions"
+    )
     assert accuracy(path, dataset) == 0.75
     with raises(UsageError, found="decisions", expected="scores"):
         read_scores(path, dataset)

@@ -12,7 +12,7 @@ import zlib
 import pytest
 
 import classic_rc
-from classic_rc.errors import DataError
+from classic_rc.errors import DataError, UsageError
 from classic_rc.formats import read_predictions
 from classic_rc.predictions import AnswerCounts
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
@@ -224,6 +224,66 @@ def test_a_letter_means_the_option_that_the_model_saw_there(tmp_path):
     rows[1]["choices"] = ["green", "red", "black"]
     with raises(DataError, field="options", where="line 2"):
         options_of(write(tmp_path / "log.jsonl", rows))
+
+
+def shuffled_sample(i, content, shown, prompt="{}", **more):
+    """A sample whose prompt shows the options in another order than `choices` has."""
+    lines = "\n".join(f"{letter}) {text}" for letter, text in zip("ABC", shown, strict=True))
+    messages = [
+        {"role": "user", "content": "Which?\n\n" + prompt.format(lines)},
+        {"role": "assistant", "content": f"A) red\n{content}"},
+    ]
+    return inspect_sample(i, content) | {"messages": messages, **more}
+
+
+def write_log(path, samples, shuffle=True, status="success", **more):
+    steps = [{"solver": "multiple_choice", "params": {"shuffle": shuffle}}]
+    log = {"version": 2, "status": status, "plan": {"steps": steps}, "samples": samples, **more}
+    path.write_text(json.dumps(log), encoding="utf-8")
+    return path
+
+
+def test_options_that_inspect_shuffled_have_the_order_of_the_prompt(tmp_path):
+    shown = ("green", "red", "blue")
+    samples = [
+        shuffled_sample(0, "I think the answer is B.", shown),  # inspect could not parse it
+        shuffled_sample(1, "ANSWER: B", OPTIONS),  # inspect has written its own order
+        shuffled_sample(2, "The answer is B.", shown, prompt="no options"),
+    ]
+    path = write_log(tmp_path / "log.json", samples)
+    assert options_of(path) == [{0}, {1}, None]
+    assert AnswerCounts.of(read_predictions(path, QUESTIONS)).unparsed == 1
+    assert options_of(write_log(path, samples, shuffle=False)) == [{0}, {1}, {1}]
+    blocks = [{"type": "text", "text": "Which?\n\nA) blue\nB) green\nC) red"}]
+    samples[2]["messages"][0]["content"] = blocks
+    assert options_of(write_log(path, samples)) == [{0}, {1}, {2}]
+
+
+def test_a_run_that_failed_says_so(tmp_path):
+    samples = [shuffled_sample(i, "ANSWER: B", OPTIONS) for i in range(3)]
+    path = write_log(tmp_path / "log.json", samples, status="error")
+    notes: list[str] = []
+    read_predictions(path, QUESTIONS, notes=notes)
+    assert notes == [f"{path}: the status of this run is error, so that answers may be missing"]
+    for sample in samples:
+        sample["output"] = {"choices": []}
+    for more, found in (
+        ({"error": {"message": "no network"}}, "status error, no network, 3 samples"),
+        ({"samples": []}, "status error, no error, 0 samples"),
+    ):
+        write_log(path, samples, status="error")
+        log = json.loads(path.read_text(encoding="utf-8"))
+        path.write_text(json.dumps(log | more), encoding="utf-8")
+        with raises(DataError, source=str(path), found=found):
+            read_predictions(path, QUESTIONS)
+
+
+def test_a_record_is_no_system(tmp_path):
+    path = tmp_path / "run.json"
+    path.write_text('{"version": "0.2.0",\n"schema": 4,\n"runs": []}', encoding="utf-8")
+    for given in (path, tmp_path):
+        with raises(UsageError, found=str(given), expected=f"{given}#ROW"):
+            parse_system(f"X={given}")
 
 
 def test_any_other_layout_has_paths(tmp_path):
