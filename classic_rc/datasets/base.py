@@ -82,8 +82,10 @@ class Reading(AbstractContextManager["Reading"]):
     was repaired. `texts` keeps texts.
     """
 
-    def __init__(self, options: Options, mark_split: bool = False) -> None:
-        self.options, self.mark_split = options, mark_split
+    source: InputFiles  # of :meth:`Reader.read`
+
+    def __init__(self, options: Options) -> None:
+        self.options, self.mark_split = options, False
         self.split: str | None = None
         self.used: list[InputFile] = []
         self.others: list[InputFile] = []
@@ -382,6 +384,7 @@ class Reader(ABC):
                     expected=f"one of {accepted}",
                 )
         reading = Reading(options)
+        reading.source = source
         files = self.files(source, reading)
         splits = {file: self.split_of(file) for file in files}
         subsets = {file: self.subset_of(file) for file in files}

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from classic_rc.datasets.base import Reader, Reading, join_parts
+from classic_rc.datasets.base import Reader, Reading, has_path, join_parts
 from classic_rc.datasets.schema import HAN, read_gold
 from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node
@@ -92,15 +92,10 @@ class C3Reader(Reader):
 
 def _first_entry(file: InputFile) -> list[Any] | None:
     """Return the first [turns, questions, id] of a file, or None for a file of another form."""
-    first = file.head[0] if isinstance(file.head, list) and file.head else None
-    fits = (
-        isinstance(first, list)
-        and len(first) == 3
-        and isinstance(first[0], list)
-        and isinstance(first[1], list)
-        and all(isinstance(question, dict) and "choice" in question for question in first[1])
-    )
-    return first if fits else None
+    match file.head:
+        case [[[*_], [*questions], _] as entry, *_]:
+            return entry if all(has_path(question, "choice") for question in questions) else None
+    return None
 
 
 def _is_chinese(entry: list[Any]) -> bool:

@@ -106,8 +106,10 @@ def _convert_squad(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
 
 def _lacks_answer(node: Node) -> bool:
     """Return whether a row of SQuAD has no answer, as only version 2.0 has."""
-    answers = node.value.get("answers") if isinstance(node.value, Mapping) else None
-    return isinstance(answers, Mapping) and answers.get("text") == []
+    match node.value:
+        case {"answers": {"text": []}}:
+            return True
+    return False
 
 
 def _mentions_of_record(row: Node) -> Any:

@@ -167,11 +167,11 @@ class _LabelFile(NamedTuple):
 def _parse(text: str, source: str) -> _LabelFile:
     """Parse a file of labels; its content determines its form."""
     rows = list(_read_rows(text, source))
-    first = rows[0].value if rows and isinstance(rows[0].value, dict) else {}
-    if {"original_id", "annotations"} <= first.keys():
-        return _parse_mctest_skills(rows)
-    if {"example_id", "question_id", "answer"} <= first.keys():
-        return _LabelFile(list(_parse_race_rows(rows)))
+    match rows:
+        case [Node(value={"original_id": _, "annotations": _}), *_]:
+            return _parse_mctest_skills(rows)
+        case [Node(value={"example_id": _, "question_id": _, "answer": _}), *_]:
+            return _LabelFile(list(_parse_race_rows(rows)))
     return _LabelFile([_parse_row(row) for row in rows])
 
 

@@ -59,8 +59,7 @@ def _read_meta(row: Node) -> dict[str, Any]:
 
 
 def _position(letter: str) -> int | None:
-    position = _LETTERS.find(letter.strip().lower())
-    return position if len(letter.strip()) == 1 and position >= 0 else None
+    return {"a": 0, "b": 1, "c": 2, "d": 3}.get(letter.strip().lower())
 
 
 def _is_logiqa_2(row: Mapping[str, Any]) -> bool:

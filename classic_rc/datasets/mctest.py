@@ -122,7 +122,8 @@ def _read_answers(file: InputFile, n_stories: int, reading: Reading) -> list[Nod
     answers_path = reading.options.answers
     if answers_path is None:
         places = ((name,), ("MCTestAnswers", name), ("..", "MCTestAnswers", name))
-        found = next((answers for place in places if (answers := file.sibling(*place))), None)
+        files = (reading.source.sibling(file, *place) for place in places)
+        found = next(filter(None, files), None)
     elif (source := open_input(answers_path)).single is None:  # a folder or an archive
         found = source.only(name).files[0]
     else:

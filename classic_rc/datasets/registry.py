@@ -503,20 +503,18 @@ def _recognise_other(file: InputFile) -> tuple[str, str] | None:
         text, value = file.text, file.head
     except DataError:
         return None
-    if isinstance(value, dict) and isinstance(value.get("runs"), list) and "version" in value:
-        hint = (
-            f"`classic-rc compare {path}` compares its systems, `classic-rc table {path}` prints "
-            "them"
-        )
-        return "a run record", hint
-    if isinstance(value, dict) and value.keys() >= {"results", "configs", "versions"}:
-        log = next(iter(sorted(Path(path).parent.glob("samples_*"))), None)
-        hint = (
-            f"`classic-rc run {log}` reads a log of its answers"
-            if log
-            else "Run the harness with --log_samples"
-        )
-        return "a results file of lm-evaluation-harness, without questions and answers", hint
+    match value:
+        case {"runs": [*_], "version": _}:
+            hint = (
+                f"`classic-rc compare {path}` compares its systems, `classic-rc table {path}` "
+                "prints them"
+            )
+            return "a run record", hint
+        case {"results": _, "configs": _, "versions": _}:
+            hint = "Run the harness with --log_samples"
+            for log in sorted(Path(path).parent.glob("samples_*"))[:1]:
+                hint = f"`classic-rc run {log}` reads a log of its answers"
+            return "a results file of lm-evaluation-harness, without questions and answers", hint
     first = value[0] if isinstance(value, list) and value else value
     line = text.lstrip("\n").partition("\n")[0]
     hint = f"`classic-rc run DATA -s {path}` scores them; DATA has the questions that they answer"
@@ -525,24 +523,21 @@ def _recognise_other(file: InputFile) -> tuple[str, str] | None:
     if _LETTERS.fullmatch(line):
         return "the letters of answers, without questions", hint
     is_by_id = file.is_one_value and isinstance(value, Mapping) and _maps_ids_to_answers(value)
-    return (
-        ("predictions", hint)
-        if is_by_id or (isinstance(first, Mapping) and _is_prediction(first))
-        else None
-    )
+    return ("predictions", hint) if is_by_id or _is_prediction(first) else None
 
 
-def _is_prediction(row: Mapping[str, Any]) -> bool:
+def _is_prediction(row: Any) -> bool:
     """Return whether a row is one of MultiRC's, SuperGLUE's or our own predictions."""
-    passage = row.get("passage")
-    is_superglue = isinstance(passage, Mapping) and "questions" in passage and "text" not in passage
-    is_ours = "question_id" in row and bool({"score", "selected"} & row.keys())
-    return (
-        is_superglue
-        or is_ours
-        or {"pid", "qid", "scores"} <= row.keys()
-        or row.keys() == {"idx", "label"}
-    )
+    match row:
+        case {"passage": {"questions": _, **others}} if "text" not in others:
+            return True
+        case {"question_id": _, "score": _} | {"question_id": _, "selected": _}:
+            return True
+        case {"pid": _, "qid": _, "scores": _}:
+            return True
+        case {"idx": _, "label": _, **others}:
+            return not others
+    return False
 
 
 def _maps_ids_to_answers(value: Mapping[str, Any]) -> bool:
@@ -551,5 +546,5 @@ def _maps_ids_to_answers(value: Mapping[str, Any]) -> bool:
     """
     if not value or _DATA_KEYS & {key.lower() for key in value}:
         return False
-    answers = [answer if isinstance(answer, list) else [answer] for answer in value.values()]
+    answers = (answer if isinstance(answer, list) else [answer] for answer in value.values())
     return all(isinstance(text, str) for texts in answers for text in texts)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from classic_rc.datasets.base import Origin, Reader, Reading
+from classic_rc.datasets.base import Origin, Reader, Reading, has_path
 from classic_rc.datasets.mcscript import XmlForm, read_xml
 from classic_rc.datasets.schema import (
     Schema,
@@ -64,8 +64,7 @@ class ArcReader(Reader):
         outside of it.
         """
         first = file.head[0] if isinstance(file.head, list) and file.head else file.head
-        question = first.get("question") if isinstance(first, dict) else None
-        is_arc = isinstance(question, dict) and "stem" in question and "choices" in question
+        is_arc = all(has_path(first, "question", key) for key in ("stem", "choices"))
         return is_arc and _PASSAGES.isdisjoint(first)
 
     def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:

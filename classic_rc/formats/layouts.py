@@ -151,11 +151,12 @@ def _samples(value: Any) -> Iterator[Any]:
 
 def _text_of_block(block: Any) -> str:
     """Return the text of a block; reasoning, refusals and calls of tools have none."""
-    kind, text = block.get("type"), block.get("text")
-    if kind in ("text", "output_text") and isinstance(text, str):
-        return text
-    content = block.get("content") if kind == "message" else None
-    return "".join(map(_text_of_block, content)) if isinstance(content, list) else ""
+    match block:
+        case {"type": "text" | "output_text", "text": str(text)}:
+            return text
+        case {"type": "message", "content": [*blocks]}:
+            return "".join(map(_text_of_block, blocks))
+    return ""
 
 
 def read_answer_text(path: str | Path) -> str:

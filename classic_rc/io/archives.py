@@ -9,8 +9,7 @@ import io
 import itertools
 import os
 import re
-import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -63,9 +62,7 @@ class InputFiles:
     archive: Source | None = None  # the archive that the files are members of
     is_folder: bool = False
     notes: tuple[str, ...] = ()  # what was skipped, with counts
-    members: _Archive | None = (
-        None  # of the archive; without this reference, files find no siblings
-    )
+    members: Mapping[tuple[str, ...], InputFile] | None = None  # all files of the archive
 
     @property
     def single(self) -> InputFile | None:
@@ -89,6 +86,18 @@ class InputFiles:
                 "no such file", source=self.path, found=list_names(self.files), expected=base
             )
         return replace(self, files=chosen)
+
+    def sibling(self, file: InputFile, *parts: str) -> InputFile | None:
+        """Return the file at a path relative to the folder of one of these files, or None."""
+        if self.members is None:
+            path = Path(file.name).parent.joinpath(*parts)
+            # A device or a pipe is not left out: reading it is an error.
+            exists = path.exists() and not path.is_dir()
+            return InputFile(str(path)) if exists else None
+        place = file.folders
+        for part in parts[:-1]:
+            place = place[:-1] if part == ".." else (*place, part)
+        return self.members.get((*place, parts[-1]))
 
     def sources(self, files: list[InputFile]) -> tuple[Source, ...]:
         """Return the provenance of these files.
@@ -137,18 +146,13 @@ def open_input(path: str | os.PathLike[str]) -> InputFiles:
     if form is None or single.suffix == ".npz":
         return InputFiles(name, (single,))
     stored = name if form == "zip" and single.is_on_disk else single.data
-    archive, origin = _Archive(), Source(name, single.sha256)
+    members: dict[tuple[str, ...], InputFile] = {}
+    origin = Source(name, single.sha256)
     for parts, content in archive_members(stored, name):
-        archive[parts] = InputFile(
-            f"{name}/{'/'.join(parts)}", parts, len(parts) - 1, content, archive, origin
+        members[parts] = InputFile(
+            f"{name}/{'/'.join(parts)}", parts, len(parts) - 1, content, origin
         )
-    return _make_input(name, list(archive.values()), origin, members=archive)
-
-
-class _Archive(dict[tuple[str, ...], "InputFile"]):
-    """The members of an archive, by their path. A class, because a dictionary allows no weak
-    reference.
-    """
+    return _make_input(name, list(members.values()), origin, members=members)
 
 
 class InputFile:
@@ -167,7 +171,6 @@ class InputFile:
         parts: tuple[str, ...] | None = None,
         depth: int = 0,
         content: Callable[[], bytes] | None = None,
-        archive: _Archive | None = None,
         origin: Source | None = None,
         saved: SavedDataset | None = None,
     ) -> None:
@@ -180,9 +183,6 @@ class InputFile:
         self.split = None if saved is None else saved.split
         self._saved = saved
         self._content = content  # of a member, until it is released
-        # A strong reference would make a cycle, and keep the archive until the garbage collector
-        # runs.
-        self._archive = None if archive is None else weakref.ref(archive)
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -234,7 +234,7 @@ class InputFile:
         """Hex sha256 of the file as it is stored."""
         if self._saved is not None and self.columns is not None:
             return self.columns.sha256
-        return sha256_of(self.name) if self._archive is None else sha256_of_bytes(self.data)
+        return sha256_of(self.name) if self.origin is None else sha256_of_bytes(self.data)
 
     @property
     def stem(self) -> str:
@@ -247,19 +247,6 @@ class InputFile:
         """The extension in lower case, without that of a compression."""
         base = strip_compression_suffix(self.base)
         return base[len(base.rpartition(".")[0] or base) :].lower()
-
-    def sibling(self, *parts: str) -> InputFile | None:
-        """Return the file at a path relative to this file's folder, or None."""
-        if self._archive is None:
-            path = Path(self.name).parent.joinpath(*parts)
-            # A device or a pipe is not left out: reading it is an error.
-            exists = path.exists() and not path.is_dir()
-            return InputFile(str(path)) if exists else None
-        place = self.folders
-        for part in parts[:-1]:
-            place = place[:-1] if part == ".." else (*place, part)
-        archive = self._archive()
-        return None if archive is None else archive.get((*place, parts[-1]))
 
     @cached_property
     def text(self) -> str:
@@ -417,7 +404,7 @@ def _make_input(
     files: list[InputFile],
     archive: Source | None,
     is_folder: bool = False,
-    members: _Archive | None = None,
+    members: Mapping[tuple[str, ...], InputFile] | None = None,
 ) -> InputFiles:
     data_files = [file for file in files if not _is_macos_metadata(file)]
     if not data_files:
