@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from classic_rc.errors import DataError, MissingPackageError
@@ -42,8 +43,7 @@ def find_saved(folder: str) -> SavedDataset | None:
     The folder of a DatasetDict has one such folder for each split.
     """
     try:
-        with open(os.path.join(folder, "state.json"), encoding="utf-8") as file:
-            state = json.load(file)
+        state = json.loads(Path(folder, "state.json").read_text(encoding="utf-8"))
         names = [entry["filename"] for entry in state["_data_files"]]
     except (OSError, ValueError, KeyError, TypeError):  # a file with this name can be anything
         return None
@@ -53,10 +53,9 @@ def find_saved(folder: str) -> SavedDataset | None:
             raise DataError(
                 "a file of the dataset is missing", source=path, expected="the file in state.json"
             )
-    of_several = os.path.isfile(
-        os.path.join(os.path.dirname(os.path.abspath(folder)), "dataset_dict.json")
-    )
-    split = os.path.basename(os.path.abspath(folder)) if of_several else state.get("_split")
+    place = Path(os.path.abspath(folder))
+    is_one_of_several = (place.parent / "dataset_dict.json").is_file()
+    split = place.name if is_one_of_several else state.get("_split")
     return SavedDataset(paths, str(split) if split else None) if paths else None
 
 

@@ -352,10 +352,11 @@ def sha256_of(path: str | Path) -> str:
     path = Path(path)
     if path.is_dir():
         files = {
-            file.relative_to(path).as_posix(): file for file in path.rglob("*") if file.is_file()
+            file.relative_to(path).as_posix(): file
+            for file in path.rglob("*")
+            if file.is_file() and file.name not in _IGNORED_NAMES
         }
-        names = [name for name in sorted(files) if files[name].name not in _IGNORED_NAMES]
-        return sha256_of_listing((name, sha256_of(files[name])) for name in names)
+        return sha256_of_listing((name, sha256_of(files[name])) for name in sorted(files))
     try:
         with open_regular(path) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
