@@ -362,8 +362,7 @@ def in_question_order(
     keys: Iterable[Key],
     names: Sequence[str],
     source: str,
-    *,
-    partial: bool = False,
+    partial: bool,
 ) -> list[Node]:
     """Return the entries of a file in the order of `keys`; each key must have exactly one entry.
 
@@ -371,7 +370,7 @@ def in_question_order(
     are skipped.
     """
     keys = list(keys)
-    found = match_entries(entries, keys, names, source, partial=partial)
+    found = match_entries(entries, keys, names, source, partial)
     missing = [key for key in keys if key not in found]
     if missing:
         raise DataError(
@@ -389,8 +388,7 @@ def match_entries(
     keys: Sequence[Key],
     names: Sequence[str],
     source: str,
-    *,
-    partial: bool = False,
+    partial: bool,
 ) -> dict[Key, Node]:
     """Return the entries of a file by key, each of `keys` at most once; see
     :func:`in_question_order`.

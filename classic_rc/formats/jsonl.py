@@ -183,7 +183,7 @@ def _group_rows_by_candidate(
     keys = [(question.id, i) for question in questions for i in range(len(question.candidates))]
     entries = (((row.name("question_id"), row.integer("candidate")), row) for row in rows)
     names = ("question_id", "candidate")
-    ordered = in_question_order(entries, keys, names, source, partial=partial)
+    ordered = in_question_order(entries, keys, names, source, partial)
     texts = (text for question in questions for text in candidate_texts(question.candidates))
     for row, text in zip(ordered, texts, strict=True):
         if row.has("text") and row.text("text") != text:

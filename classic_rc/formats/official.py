@@ -60,18 +60,16 @@ class AnswersByIdFormat(Format):
             ((key,), node) for key, node in iter_members(Node(parse_json(text, source), source))
         )
         keys: list[Key] = [(question.id,) for question in questions]
-        found = match_entries(entries, keys, ("id",), source, partial=partial)
+        found = match_entries(entries, keys, ("id",), source, partial)
         if partial and keys and not found:
             raise DataError(
                 "no answer to any of these questions",
                 source=source,
                 expected=f"one to {keys[0][0]!r}",
             )
-        nodes = (found.get((question.id,)) for question in questions)
+        nodes = map(found.get, keys)
         return [
-            decide_from_scores(question, _read_answer(node, question))
-            if node
-            else decide_from_scores(question)
+            decide_from_scores(question, *_read_answers(node, question))
             for question, node in zip(questions, nodes, strict=True)
         ]
 
@@ -116,10 +114,12 @@ class SQuADFormat(AnswersByIdFormat):
     readers = frozenset({"squad", "quoref"})
 
 
-def _read_answer(node: Node, question: Question) -> tuple[str, ...]:
-    if question.task is Task.MULTI_SPAN and isinstance(node.value, list):
-        return tuple(map(_read_answer_text, node.elements()))
-    return (_read_answer_text(node),)
+def _read_answers(node: Node | None, question: Question) -> Iterator[tuple[str, ...]]:
+    """Yield the answer to a question, or nothing."""
+    if node and question.task is Task.MULTI_SPAN and isinstance(node.value, list):
+        yield tuple(map(_read_answer_text, node.elements()))
+    elif node:
+        yield (_read_answer_text(node),)
 
 
 def _read_answer_text(node: Node) -> str:
@@ -343,7 +343,7 @@ class MultiRCFormat(Format):
         nodes = list(Node(parse_json(text, source), source).elements())
         entries = (((node.text("pid"), node.name("qid")), node) for node in nodes)
         ordered = in_question_order(
-            entries, map(_question_key, questions), ("pid", "qid"), source, partial=partial
+            entries, map(_question_key, questions), ("pid", "qid"), source, partial
         )
         rows = [
             _read_row(node, len(question.candidates))
@@ -451,7 +451,7 @@ class SuperGLUEFormat(Format):
         if questions and questions[0].task is Task.CLOZE:
             entries = (((row.integer("idx"),), row) for row in rows)
             keys: list[Key] = [(_query_number(q),) for q in questions]
-            nodes = in_question_order(entries, keys, ("idx",), source, partial=partial)
+            nodes = in_question_order(entries, keys, ("idx",), source, partial)
             return [
                 decide_from_scores(q, (node.text("label"),))
                 for q, node in zip(questions, nodes, strict=True)
@@ -459,7 +459,7 @@ class SuperGLUEFormat(Format):
         numbers = [_superglue_numbers(question) for question in questions]
         keys = [(pid, qid, option) for pid, qid, options in numbers for option in options]
         names = ("passage idx", "question idx", "answer idx")
-        nodes = in_question_order(_read_entries(rows), keys, names, source, partial=partial)
+        nodes = in_question_order(_read_entries(rows), keys, names, source, partial)
         labels = map(read_label, nodes)
         flags = [list(islice(labels, len(options))) for _, _, options in numbers]
         return _decide_options(questions, flags)
