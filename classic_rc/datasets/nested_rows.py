@@ -54,13 +54,20 @@ def split_rows(
     ([('row-0-0', 'Did it?'), ('row-0-1', 'When?')], 'row[]')
     """
     levels, changed = find_levels(fields), dict(fields)
-    paths = [part.strip() for path in fields.values() for part in path.split("+")]
     named_by = fields.get("id") or fields.get("passage_id", "")
-    inherits_id = bool(levels) and ("id" not in fields or named_by.count(MARK) < len(levels))
+    depth = named_by.count(MARK)
+    inherits_id = bool(levels) and ("id" not in fields or depth < len(levels))
     if inherits_id:
         changed["id"] = ROW_ID
     if fields["question"] == fields.get("candidates"):
         changed["candidates"] = f"options in {fields['question']}"
+
+    def make_id(row: Node, number: int, leaf: Node, places: Sequence[int]) -> str:
+        base = find_value(leaf, named_by) if named_by else None
+        name = f"row-{number}" if row.line is None else f"line-{row.line}"
+        if base is not None and not is_empty(base.value):
+            name = str(base.value)
+        return "-".join([name, *map(str, places[depth:])])
 
     def split() -> Iterator[Node]:
         for number, row in enumerate(rows):
@@ -78,13 +85,8 @@ def split_rows(
                     with reading.at(leaf):
                         n_questions += 1
                         if inherits_id:
-                            base = find_value(leaf, named_by) if named_by else None
-                            name = f"row-{number}" if row.line is None else f"line-{row.line}"
-                            if base is not None and not is_empty(base.value):
-                                name = str(base.value)
-                            own = places[named_by.count(MARK) :]
-                            leaf.value[ROW_ID] = "-".join([name, *map(str, own)])
-                        leaf.value = {**_find_facts(leaf, levels, paths), **leaf.value}
+                            leaf.value[ROW_ID] = make_id(row, number, leaf, places)
+                        leaf.value = {**_find_facts(leaf, levels, fields), **leaf.value}
                         yield _read_texts(leaf, fields, changed)
                 if not n_questions:
                     reading.count("rows without questions")
@@ -109,48 +111,58 @@ def _refuse_unmarked(row: Node, path: str) -> None:
 def find_levels(fields: Mapping[str, str]) -> Levels:
     """Return the lists that the paths of fields mark."""
     levels: list[dict[str, None]] = []
-    for path in fields.values():
-        for part in () if path.startswith(CONSTANT) else path.split("+"):
-            pieces = part.strip().split(MARK)
-            for depth in range(1, len(pieces)):
-                levels += [{}] * (depth > len(levels))
-                levels[depth - 1] = {**levels[depth - 1], MARK.join(pieces[:depth]): None}
+    for path in _split_paths(fields):
+        pieces = path.split(MARK)
+        for depth in range(1, len(pieces)):
+            if depth > len(levels):
+                levels.append({})
+            levels[depth - 1][MARK.join(pieces[:depth])] = None
     return [list(level) for level in levels]
+
+
+def _split_paths(fields: Mapping[str, str]) -> Iterator[str]:
+    """Yield the path of each value that fields collect."""
+    for path in fields.values():
+        if not path.startswith(CONSTANT):
+            yield from (column.strip() for column in path.split("+"))
 
 
 def split_row(row: Node, levels: Levels) -> Iterator[tuple[tuple[int, ...], Node]]:
     """Yield a row for each question, with its positions in the lists of all levels."""
-    columns = {path: _elements(row, path) for path in levels[0]}
-    _check_lengths(row, columns)
-    for number, elements in enumerate(zip(*columns.values(), strict=True)):
+    lists = {path: _list_elements(row, path) for path in levels[0]}
+    _check_lengths(row, lists)
+    for number, elements in enumerate(zip(*lists.values(), strict=True)):
         value = row.value
-        for path, element in zip(columns, elements, strict=True):
+        for path, element in zip(lists, elements, strict=True):
             value = _replace_list(value, path, element.value)
         leaf = elements[0].with_value(value)
         if len(levels) == 1:
             yield (number,), leaf
             continue
-        for further, inner in split_row(leaf, levels[1:]):
-            yield (number, *further), inner
+        for places, inner_leaf in split_row(leaf, levels[1:]):
+            yield (number, *places), inner_leaf
 
 
-def _elements(row: Node, path: str) -> list[Node]:
+def _list_elements(row: Node, path: str) -> list[Node]:
     """Return the elements of a list, which older versions of ``datasets`` store as an object of
     lists, and tables as text.
     """
-    found = find_value(row, path)
-    if found is None:
-        expected = "a list with an element for each question"
-        problem, shown = "missing", describe_value(row.value)
-        raise row.error(problem, field=path + MARK, found=shown, expected=expected)
-    value = read_nested(found.value) if isinstance(found.value, str) else found.value
-    if isinstance(value, Mapping) and not all(isinstance(own, list) for own in value.values()):
+    node = find_value(row, path)
+    if node is None:
+        raise row.error(
+            "missing",
+            field=path + MARK,
+            found=describe_value(row.value),
+            expected="a list with an element for each question",
+        )
+    value = read_nested(node.value) if isinstance(node.value, str) else node.value
+    if isinstance(value, Mapping) and not all(isinstance(v, list) for v in value.values()):
         value = [value]  # the only element, in XML
     elif isinstance(value, Mapping):
-        _check_lengths(found, value)
+        _check_lengths(node, value)
         columns = zip(*value.values(), strict=True)
-        value = [dict(zip(value, values, strict=True)) for values in columns]
-    return list(found.with_value([] if value is None else value).elements())
+        value = [dict(zip(value, cells, strict=True)) for cells in columns]
+    return list(node.with_value([] if value is None else value).elements())
 
 
 def _check_lengths(node: Node, lists: Mapping[str, Sequence[Any]]) -> None:
@@ -165,19 +177,19 @@ def _replace_list(value: Any, path: str, element: Any) -> Any:
     key, _, rest = path.partition(".")
     if rest and path not in value:
         return {**value, key: _replace_list(value[key], rest, element)}
-    return {**{name: own for name, own in value.items() if name != path}, path + MARK: element}
+    others = {name: member for name, member in value.items() if name != path}
+    return {**others, path + MARK: element}
 
 
-def _find_facts(leaf: Node, levels: Levels, paths: Iterable[str]) -> dict[str, Any]:
+def _find_facts(leaf: Node, levels: Levels, fields: Mapping[str, str]) -> dict[str, Any]:
     """Return the members of the elements that no path uses, by their names or, if the row has
     these, by their paths.
     """
-    facts = {}
+    paths, facts = list(_split_paths(fields)), dict[str, Any]()
     for name in (name for level in levels for name in level):
         before = f"{name}{MARK}."
-        used = {
-            path.removeprefix(before).partition(".")[0] for path in paths if path.startswith(before)
-        }
+        rests = (path.removeprefix(before) for path in paths if path.startswith(before))
+        used = {rest.partition(".")[0] for rest in rests}
         element = find_value(leaf, name + MARK)
         members = element.value if element and isinstance(element.value, dict) else {}
         for key, value in members.items():
@@ -196,7 +208,8 @@ def _read_texts(row: Node, fields: Mapping[str, str], changed: Mapping[str, str]
         values[fields["gold"]] = _answer_in(gold.value)
     path = fields["question"]
     if changed.get("candidates") != fields.get("candidates"):
-        text = found.value if (found := find_value(row, path)) is not None else None
+        node = find_value(row, path)
+        text = "" if node is None else node.value
         parts = split_question(text) if isinstance(text, str) else None
         if parts is None:
             raise row.error(
@@ -224,29 +237,24 @@ def find_question_lists(rows: Sequence[Node]) -> list[Levels]:
     """Return the lists that may have the questions of rows, each with the lists around it, and
     with those that are parallel to it.
     """
-    found: dict[str, None] = {}
-    for row in rows:
-        found.update(dict.fromkeys(_list_paths(row.value, "")))
-    return [
-        find_levels({path: path for path in (name + MARK, *_parallel_lists(name, rows))})
-        for name in found
-    ]
+    paths = dict.fromkeys(path for row in rows for path in _list_paths(row.value, ""))
+    lists = ((path + MARK, *_parallel_lists(path, rows)) for path in paths)
+    return [find_levels(dict(zip(marked, marked, strict=True))) for marked in lists]
 
 
 def _list_paths(value: Any, before: str, depth: int = 0) -> Iterator[str]:
     """Yield the paths of lists of objects with a question, and of texts with a question's name."""
-    for key, inner in value.items() if isinstance(value, Mapping) and depth <= _DEPTH else ():
-        path, element = f"{before}{key}", inner
-        if isinstance(inner, list) and inner:
-            path, element = f"{path}{MARK}", inner[0]
-        elif isinstance(inner, Mapping) and all(isinstance(own, list) for own in inner.values()):
-            path, element = f"{path}{MARK}", {name: own[0] for name, own in inner.items() if own}
-        is_list = path.endswith(MARK)
+    for key, member in value.items() if isinstance(value, Mapping) and depth <= _DEPTH else ():
+        path, element = f"{before}{key}", member
+        if isinstance(member, list) and member:
+            path, element = f"{path}{MARK}", member[0]
+        elif isinstance(member, Mapping) and all(isinstance(v, list) for v in member.values()):
+            path, element = f"{path}{MARK}", {name: v[0] for name, v in member.items() if v}
         names = element if isinstance(element, Mapping) else ()
-        asked = [element[name] for name in names if is_question(name)]
-        if is_list and (
-            any(isinstance(question, str | Mapping) for question in asked)
-            or (isinstance(element, str) and is_question(path))
+        questions = [element[name] for name in names if is_question(name)]
+        has_question = any(isinstance(question, str | Mapping) for question in questions)
+        if path.endswith(MARK) and (
+            has_question or (isinstance(element, str) and is_question(path))
         ):
             yield path.removesuffix(MARK)
         else:
@@ -255,12 +263,12 @@ def _list_paths(value: Any, before: str, depth: int = 0) -> Iterator[str]:
 
 def _parallel_lists(name: str, rows: Sequence[Node]) -> Iterator[str]:
     """Yield the marked paths of the lists that have an element for each text of a list."""
-    with_list = [row.value for row in rows if isinstance(row.value.get(name), list)]
-    if any(isinstance(element, Mapping) for row in with_list for element in row[name]):
+    values = [row.value for row in rows if isinstance(row.value.get(name), list)]
+    if any(isinstance(element, Mapping) for value in values for element in value[name]):
         return
-    for key in with_list[0] if with_list else ():
-        columns = [(row.get(key), row[name]) for row in with_list]
-        if key != name and all(isinstance(c, list) and len(c) == len(own) for c, own in columns):
+    for key in values[0] if values else ():
+        lengths = [(len(v[name]), len(v[key])) for v in values if isinstance(v.get(key), list)]
+        if key != name and len(lengths) == len(values) and all(n == m for n, m in lengths):
             yield key + MARK
 
 

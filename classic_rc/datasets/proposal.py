@@ -41,8 +41,8 @@ def unknown_rows_error(rows: Sequence[Node], source: str, command: bool = True) 
     Fields are proposed as a whole only if the rows can be read with them. Without `command`, the
     hint is a Python call.
     """
-    of_rows = name_columns(rows)
-    nested = [] if "question" in of_rows else find_question_lists(rows)
+    row_fields = name_columns(rows)
+    nested = [] if "question" in row_fields else find_question_lists(rows)
     leaves = show_questions(rows, nested[0]) if len(nested) == 1 else rows
     shown: dict[str, dict[str, None]] = {}
     for row in leaves:
@@ -50,9 +50,9 @@ def unknown_rows_error(rows: Sequence[Node], source: str, command: bool = True) 
             values = shown.setdefault(path, {})
             if len(values) < _SHOWN_VALUES and not is_empty(value):
                 values[_show(value)] = None
-    fields = of_rows if leaves is rows else name_columns(leaves)
-    if "id" not in fields and "id" in of_rows:
-        fields["id"] = of_rows["id"]
+    fields = row_fields if leaves is rows else name_columns(leaves)
+    if "id" not in fields and "id" in row_fields:
+        fields["id"] = row_fields["id"]
     are_numbered = bool(rows) and all(str(name).startswith("#") for name in rows[0].value)
     if are_numbered:
         fields = _guess_fields(rows)
@@ -104,11 +104,11 @@ def _write_call(fields: Mapping[str, str], gold_as: str | None, source: str | No
     be filled in.
     """
     has_spans = "gold" in fields and "task" in fields
-    asked = COLUMN_NAMES.keys() - {"id", *(["candidates"] if has_spans else ())}
+    needed = COLUMN_NAMES.keys() - {"id", *(["candidates"] if has_spans else ())}
     filled = {
         role: fields.get(role, COLUMN)
         for role in (*COLUMN_NAMES, "task")
-        if role in asked or role in fields
+        if role in needed or role in fields
     }
     text = format_fields(filled)
     if source is None:
