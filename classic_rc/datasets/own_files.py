@@ -87,8 +87,11 @@ class JsonLinesReader(RowReader):
         """
         if file.head is None and is_xml(file):
             return iter([Node(plain_document(parse_xml(file.text, file.name)), file.name)])
+        fields = reading.options.fields or {}
+        if file.is_one_value and _marks_lists_of(file.head, fields):
+            return read_columns([file.root()])
         records = file.records(reading.guard)
-        if reading.options.fields is None and is_own_row(file.head):
+        if not fields and is_own_row(file.head):
             return records  # their candidates are one list, and no column
         records = read_columns(records)
         if not file.is_one_value or not isinstance(file.head, dict) or is_own_row(file.head):
@@ -96,19 +99,22 @@ class JsonLinesReader(RowReader):
         first = next(records, None)
         if first is None:
             return iter(())
-        return itertools.chain(_find_inner_rows(first, reading.options.fields or {}), records)
+        return itertools.chain(_find_inner_rows(first, fields), records)
+
+
+def _marks_lists_of(value: Any, fields: Mapping[str, str]) -> bool:
+    """Return whether the lists that fields mark are those of an object."""
+    levels, root = find_levels(fields), Node(value, "")
+    has_lists = bool(levels) and isinstance(value, dict)
+    return has_lists and all(find_value(root, path) is not None for path in levels[0])
 
 
 def _find_inner_rows(root: Node, fields: Mapping[str, str]) -> list[Node]:
     """Return the rows in an object: its one list of objects with questions, or its objects with
-    questions by id; the object itself if it has the passage of its questions, or a list that the
-    fields mark.
+    questions by id; the object itself if it has the passage of its questions.
     """
     members = root.value
     if not isinstance(members, dict):
-        return [root]
-    levels = find_levels(fields)
-    if levels and all(find_value(root, path) is not None for path in levels[0]):
         return [root]
     if not any(fields.values()) and "passage" in name_columns([root]):
         return [root]

@@ -93,6 +93,8 @@ def test_files_of_all_forms_have_one_content(tmp_path):
     loaded.append(load(path, fields=fields))
     deep = re.sub(r"\b(text|list|name)\b", r"data[].\1", fields)
     loaded.append(load(path, fields=deep))
+    path.write_text(json.dumps({"data": _ROWS}), "utf-8")
+    loaded += [load(path, fields=fields), load(path, fields=deep)]
     assert len({data.fingerprint for data in loaded}) == 1
 
 
