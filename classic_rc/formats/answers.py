@@ -183,7 +183,7 @@ class AnswersFormat(Format):
         layout = self.layout or find_layout(text)
         rows, id_column, column = read_rows(text, source, layout, notes)
         by_id = {question.id: _Asked(question) for question in questions}
-        for row in find_positions(rows, list(by_id)) if layout is None and rows else rows:
+        for row in find_positions(rows, list(by_id), notes) if layout is None and rows else rows:
             if row.id in by_id:
                 by_id[row.id].add(row, self.pattern)
             elif not partial:

@@ -304,14 +304,16 @@ def _read_numbered(text: str, source: str) -> list[Row]:
     ]
 
 
-def find_positions(rows: Sequence[Row], ids: Sequence[str]) -> list[Row]:
-    """Return the rows with the ids of questions in place of numbers from 0 or 1."""
+def find_positions(rows: Sequence[Row], ids: Sequence[str], notes: list[str]) -> list[Row]:
+    """Return the rows with the ids of questions in place of numbers from 0 or 1, with a note."""
     numbers = [row.id or str(place) for place, row in enumerate(rows)]
     are_ids = all(row.id for row in rows) and not set(ids).isdisjoint(numbers)
     if are_ids or not all(number.isdecimal() for number in numbers):
         return list(rows)
     for start in (0, 1):
         if sorted(map(int, numbers)) == list(range(start, start + len(ids))):
+            source = rows[0].node.source
+            notes.append(f"{source}: answers by number: {start} is the question {ids[0]!r}")
             return [
                 replace(row, id=ids[int(number) - start])
                 for row, number in zip(rows, numbers, strict=True)
