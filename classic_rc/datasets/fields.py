@@ -50,6 +50,9 @@ COLUMN_NAMES = {
 signs.
 """
 
+_VAGUE = ("doc", "input", "instruction", "output")
+"""Those that count only without any other."""
+
 _STEMS = (
     "candidate option opt op choice answer ans ending sol distractor wrong wronganswer "
     "incorrectanswer"
@@ -341,6 +344,7 @@ def name_columns(rows: Sequence[Node]) -> dict[str, str]:
         nested = [name for name in names if "[]" in name]
         shared = [name for name in names if "[]" not in name]
         named[role] = (shared or nested) if role == "passage" else (nested or shared)
+        named[role] = [name for name in named[role] if _fold(name) not in _VAGUE] or named[role]
     families = find_families(name for name, value in columns.items() if isinstance(value, str))
     named["candidates"] += ["+".join(family) for family in families if _has_options(family[0])]
     named["id"].sort(key=lambda name: COLUMN_NAMES["id"].split().index(_fold(name)))

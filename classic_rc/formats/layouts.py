@@ -313,7 +313,7 @@ def find_positions(rows: Sequence[Row], ids: Sequence[str], notes: list[str]) ->
     for start in (0, 1):
         if sorted(map(int, numbers)) == list(range(start, start + len(ids))):
             source = rows[0].node.source
-            notes.append(f"{source}: answers by number: {start} is the question {ids[0]!r}")
+            notes.append(f"{source}: answers are matched by number: {start} is {ids[0]!r}")
             return [
                 replace(row, id=ids[int(number) - start])
                 for row, number in zip(rows, numbers, strict=True)

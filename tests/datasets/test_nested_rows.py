@@ -548,3 +548,10 @@ def test_several_questions_without_a_mark_are_refused_with_the_mark(row, path, l
     hint = f"Mark lists of questions in the paths: {lists}"
     with raises(DataError, source="rows", where="row 0", field=path, hint=hint):
         from_rows([row], fields=f"passage=text,question={path}")
+
+
+def test_vague_names_count_only_without_others(tmp_path):
+    row = {"context": _PASSAGE, "input": "x", "question": "Who?", "options": ["Ann", "Eve"]}
+    options, _ = _propose(_write(tmp_path / "rows.jsonl", [{**row, "answer": "A", "output": "B"}]))
+    expected = "passage=context,question=question,candidates=options,gold=answer"
+    assert options == {"fields": expected}

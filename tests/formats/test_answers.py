@@ -460,7 +460,7 @@ def test_answers_without_ids_are_those_of_the_questions_by_number(text):
     predictions, notes = read(text, SINGLE)
     assert predictions == by_id
     start = text[0] if text[0] == "1" else "0"
-    assert notes == [f"a: answers by number: {start} is the question 'q0'"]
+    assert notes == [f"a: answers are matched by number: {start} is 'q0'"]
 
 
 @pytest.mark.parametrize("text", ["0,A\n1,B\n", "A\nB\nA\nC\nA\n", "2,A\n3,B\n4,A\n5,C\n"])
