@@ -68,9 +68,9 @@ def read_answers(folder: Path) -> list[Any]:
             for found in (hits, best)
             for name in ("sentences", "scores", "offsets")
         ),
-        [found.tolist() for found in engine.find_with_all_terms(QUERIES)],
         engine.term_facts(QUERIES[0], int(hits.sentences[0])),
         [engine.sentence(number) for number in numbers],
+        list(engine.sentences()),
         [corpus.source(number) for number in numbers],
         engine.without([1, 5]).top(QUERIES, 10).scores.tobytes(),
         corpus.signature,

@@ -25,7 +25,6 @@ from classic_rc.text.encode import TextEncoder
 from classic_rc.text.sentences import passage_sentences
 
 _QUERY_BATCH = 2**12
-_EXAMINED_HITS = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -331,7 +330,7 @@ class Engine(ABC):
         """What identifies the content of an opened index: by default the hex sha256 of the
         sentences, in order.
         """
-        return fingerprint(self.sentence(number) for number in range(self.n_sentences))
+        return fingerprint(self.sentences())
 
     def source(self, number: int) -> str:
         """Return where a sentence of an opened index comes from, in a few words."""
@@ -354,7 +353,16 @@ class Engine(ABC):
         ------
         IndexError
             No sentence has this number.
+        DataError
+            The index does not store the text, or has another one than the text that it indexed.
         """
+
+    def sentences(self) -> Iterator[str]:
+        """Yield the text of each sentence, in order; of one that no search finds, an empty text.
+
+        An engine that can read all texts faster than one by one replaces this.
+        """
+        return map(self.sentence, range(self.n_sentences))
 
     def check_number(self, number: int) -> None:
         """Raise IndexError if no sentence has this number."""
@@ -428,22 +436,6 @@ class Engine(ABC):
         self.check_number(sentence)
         return QueryFacts([], self.n_sentences, 0, 0, 0)
 
-    def find_with_all_terms(self, texts: Sequence[str]) -> list[NDArray[np.int64]]:
-        """Return for each text the sentences that have all of its index terms, ascending; none
-        without terms.
-
-        An engine that cannot look these up examines only the 100 best hits of each text.
-        """
-        terms_of_texts = [set(self.analyzer.analyze(text)) for text in texts]
-        found = []
-        for terms, (hits, _) in zip(terms_of_texts, self.top(texts, _EXAMINED_HITS), strict=True):
-            terms_of_hits = {
-                number: self.analyzer.analyze(self.sentence(number)) for number in hits.tolist()
-            }
-            numbers = sorted(number for number, own in terms_of_hits.items() if terms <= {*own})
-            found.append(np.array(numbers, dtype=np.int64))
-        return found
-
     def without(self, numbers: Sequence[int]) -> Engine:
         """Return an engine in memory in which these sentences have no index term; all others keep
         their numbers.
@@ -451,9 +443,7 @@ class Engine(ABC):
         This engine does not change.
         """
         dropped = set(numbers)
-        texts = (
-            "" if number in dropped else self.sentence(number) for number in range(self.n_sentences)
-        )
+        texts = ("" if number in dropped else text for number, text in enumerate(self.sentences()))
         return type(self)(similarity=self.similarity, analyzer=self.analyzer).index(texts)
 
     def best_among_top(
@@ -488,7 +478,7 @@ class Engine(ABC):
             question for question, own in zip(questions, options, strict=True) for _ in own
         ]
         option_texts = [option for own in options for option in own]
-        words = _WordSets(overlap)
+        words = WordSets(overlap)
         sentences, scores = (
             np.full(len(question_texts), -1, dtype=np.int64),
             np.zeros(len(question_texts), dtype=np.float32),
@@ -512,7 +502,7 @@ class Engine(ABC):
         return Best(sentences, scores, offsets_of(n_options))
 
     def _find_first_sharing(
-        self, hits: Hits, needed: Sequence[tuple[frozenset[int], frozenset[int]]], words: _WordSets
+        self, hits: Hits, needed: Sequence[tuple[frozenset[int], frozenset[int]]], words: WordSets
     ) -> NDArray[np.int64]:
         """Return the index of each query's first hit that shares a word with both texts; -1 if
         there is none.
@@ -543,7 +533,7 @@ class Engine(ABC):
         return places
 
 
-class _WordSets:
+class WordSets:
     """Texts as sets of the words that an analyzer finds."""
 
     def __init__(self, analyzer: str | Analyzer) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import reduce
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -49,8 +48,6 @@ from classic_rc.retrieval.segment import (
 from classic_rc.retrieval.similarity import LuceneSimilarity, Similarity
 from classic_rc.retrieval.storage import MANIFEST, Arrays, Manifest, read_folder
 from classic_rc.retrieval.texts import StoredTexts
-
-_NO_SENTENCES = np.empty(0, dtype=np.int64)
 
 _Result = TypeVar("_Result")
 
@@ -205,6 +202,13 @@ class Sparse(Engine):
         segment, place = self._locate(number)
         return self.texts[segment][place]
 
+    def sentences(self) -> Iterator[str]:
+        """See :meth:`Engine.sentences`."""
+        texts, left_out = chain.from_iterable(self.texts), set(self.left_out)
+        if not left_out:
+            return texts
+        return ("" if number in left_out else text for number, text in enumerate(texts))
+
     def top(self, queries: Sequence[str], k: int = 10) -> Hits:
         """Return up to `k` best sentences for each query, among those that share an index term
         with it.
@@ -282,23 +286,6 @@ class Sparse(Engine):
             float((counts * facts.idfs.astype(np.float64) ** 2).sum()),
         )
 
-    def find_with_all_terms(self, texts: Sequence[str]) -> list[NDArray[np.int64]]:
-        """Return for each text the sentences that have all of its index terms, ascending; none
-        without terms.
-        """
-        encoded = EncodedQueries.of(self.analyzer, texts)
-        found = []
-        for i, j in pairwise(encoded.texts.offsets.tolist()):
-            terms = [encoded.terms[word] for word in encoded.texts.words[i:j].tolist()]
-            parts = [find_sentences_with_all(segment, terms) for segment in self.segments]
-            found.append(
-                np.concatenate(
-                    [p + n for p, n in zip(parts, self._firsts[:-1], strict=True)]
-                    or [_NO_SENTENCES]
-                )
-            )
-        return found
-
     def best_in_passages(self, questions: Sequence[Question]) -> Best:
         """See :meth:`Engine.best_in_passages`: all passages are searched at once, with the same
         bits.
@@ -358,27 +345,6 @@ def _group_sentences(sentences: Iterable[str]) -> Iterator[list[str]]:
             group, characters = [], 0
     if group:
         yield group
-
-
-def find_sentences_with_all(segment: Segment, terms: Sequence[str]) -> NDArray[np.int64]:
-    """Return the sentences of a segment that have all of these terms, ascending; none for no
-    terms.
-    """
-    found = segment.find(terms)
-    if not len(found) or (found < 0).any():
-        return np.empty(0, dtype=np.int64)
-    starts, stops = segment.posting_offsets[found], segment.posting_offsets[found + 1]
-    lists = [
-        segment.posting_sentences[i:j] for i, j in zip(starts.tolist(), stops.tolist(), strict=True)
-    ]
-    # Shortest list first, so that no intersection is longer.
-    return reduce(_intersect, sorted(lists, key=len)).astype(np.int64)
-
-
-def _intersect(few: NDArray[np.int32], many: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return the elements of `few` that are in `many`, both ascending."""
-    places = np.searchsorted(many, few)
-    return few[many[np.minimum(places, len(many) - 1)] == few]
 
 
 def without_sentences(segment: Segment, numbers: NDArray[np.int64]) -> Segment:

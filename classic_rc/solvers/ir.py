@@ -20,7 +20,7 @@ from classic_rc.parameters import parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question
 from classic_rc.retrieval.base import Best, Engine, QueryFacts, TermFacts
-from classic_rc.retrieval.corpus import Corpus, find_verbatim, passage_corpus
+from classic_rc.retrieval.corpus import Corpus, passage_corpus
 from classic_rc.retrieval.registry import (
     DEFAULT_ENGINE,
     ENGINES,
@@ -29,6 +29,7 @@ from classic_rc.retrieval.registry import (
     open_corpus,
 )
 from classic_rc.retrieval.similarity import BM25, Classic, Okapi, Similarity
+from classic_rc.retrieval.verbatim import find_verbatim
 from classic_rc.solvers.base import Solver, Variant, require_passages
 from classic_rc.solvers.explanation import (
     CandidateExplanation,

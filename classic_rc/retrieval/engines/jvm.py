@@ -127,6 +127,13 @@ def java_class(name: str) -> Any:
     return autoclass(name, include_protected=False, include_private=False)
 
 
+def java_cast(name: str, value: Any) -> Any:
+    """Return a Java object as one of a class, by the class's full name."""
+    from jnius import cast
+
+    return cast(name, value)
+
+
 def start_java() -> None:
     """Start Java with Lucene's jars, unless it is running. Call it before any use of Java objects.
 

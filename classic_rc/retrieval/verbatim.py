@@ -1,0 +1,205 @@
+"""Which questions and passages does a corpus contain word for word?"""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.equality import normalised_text
+from classic_rc.io.progress import CLOCK_NAME, progress_bar
+from classic_rc.kernels.arrays import block_size
+from classic_rc.questions import Question
+from classic_rc.retrieval.base import WordSets
+from classic_rc.retrieval.corpus import Corpus
+from classic_rc.retrieval.texts import StoredTexts
+from classic_rc.text.sentences import passage_sentences
+
+_BLOCK = 2**12
+"""How many sentences are searched together."""
+
+_WINDOW = 8
+"""The bytes by which a text is looked for: those of a 64-bit number."""
+
+_SLOT_BITS = 20
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio: Knuth, section 6.4
+
+
+@dataclass(frozen=True, slots=True)
+class VerbatimPassages:
+    """What a corpus contains word for word, ignoring case and blanks."""
+
+    questions: int  # questions that some sentence contains
+    pairs: int  # of these, questions with a right answer in that sentence or the next one
+    # passages whose sentences are all in the corpus; None if passages were not searched
+    passages: int | None
+    # numbers of the sentences that contain the questions and the passages
+    sentences: frozenset[int]
+
+    def __bool__(self) -> bool:
+        return bool(self.sentences)
+
+    def __str__(self) -> str:
+        questions = f"{self.questions} questions, {self.pairs} of them with a right answer"
+        return questions if self.passages is None else f"{questions}, and {self.passages} passages"
+
+
+def find_verbatim(
+    corpus: Corpus, questions: Sequence[Question], *, passages: bool = True
+) -> VerbatimPassages:
+    """Search a corpus for questions, questions with their right answers if known, and their
+    passages.
+
+    Every text of the corpus is read once, and a second time if it may contain a passage.
+
+    Raises
+    ------
+    DataError
+        The index does not store its texts.
+    """
+    distinct = list({id(q.passage): q.passage for q in questions}.values()) if passages else []
+    split = [[p.text[start:end] for start, end in passage_sentences(p)] for p in distinct]
+    # The longest sentence is the least likely to be there by chance, so it decides for most
+    # passages.
+    longest = [max(sentences, key=len, default="") for sentences in split]
+    found = find_texts(corpus, [*(q.query for q in questions), *longest])
+    containing = [found[q.query] for q in questions]
+    n_pairs = sum(
+        _has_answer_near(corpus, q, numbers)
+        for q, numbers in zip(questions, containing, strict=True)
+    )
+    split = [own for own, longest_text in zip(split, longest, strict=True) if found[longest_text]]
+    if split:
+        found = find_texts(corpus, [text for own in split for text in own])
+    complete = [own for own in split if all(found[text] for text in own)]
+    numbers = [*containing, *(found[text] for own in complete for text in own)]
+    return VerbatimPassages(
+        sum(map(bool, containing)),
+        n_pairs,
+        len(complete) if passages else None,
+        frozenset().union(*numbers),
+    )
+
+
+def find_texts(corpus: Corpus, texts: Sequence[str]) -> dict[str, list[int]]:
+    """Return the sentences that contain each text, ascending.
+
+    A sentence contains a text if it has its characters, up to case and blanks, as whole words, and
+    all of its index terms: "It cost 1,000" does not contain "it cost 1". A text without index terms
+    is in none.
+    """
+    engine = corpus.engine
+    found: dict[str, list[int]] = {text: [] for text in texts}
+    words = WordSets(engine.analyzer)
+    terms = {text: own for text, own in zip(found, words.of(list(found)), strict=True) if own}
+    finder: _TextFinder | None = None
+    first, sentences = 0, engine.sentences() if terms else iter(())
+    # A command that shows its progress has a thread for it.
+    shown = any(thread.name == CLOCK_NAME for thread in threading.enumerate())
+    doing = f"comparing {corpus.name} with the questions"
+    with progress_bar(doing, engine.n_sentences, shown, unit="sentence") as advance:
+        while block := list(islice(sentences, block_size(_BLOCK))):
+            normalised = list(map(normalised_text, block))
+            finder = finder or _TextFinder(list(terms), sample=normalised)
+            pairs = list(finder.find(normalised))
+            places = sorted({place for place, _ in pairs})
+            terms_of = dict(zip(places, words.of([block[place] for place in places]), strict=True))
+            for place, text in pairs:
+                if terms[text] <= terms_of[place]:
+                    found[text].append(first + place)
+            first += len(block)
+            advance(len(block))
+    return found
+
+
+class _TextFinder:
+    """Finds the sentences that contain any of many texts.
+
+    Each text is looked for by the eight of its bytes that are rarest in a sample of the sentences.
+    Only sentences with these are compared with the text.
+    """
+
+    def __init__(self, texts: Sequence[str], sample: Sequence[str]) -> None:
+        counts = np.bincount(_slots(_windows(StoredTexts.of(sample))), minlength=2**_SLOT_BITS)
+        self._short: list[tuple[str, str]] = []  # texts and their normalised forms
+        by_anchor: defaultdict[int, list[tuple[str, str]]] = defaultdict(list)
+        for text in texts:
+            normalised = normalised_text(text)
+            windows = _windows(StoredTexts.of([normalised]))
+            if len(windows):
+                anchor = int(windows[np.argmin(counts[_slots(windows)])])
+                by_anchor[anchor].append((text, normalised))
+            else:
+                self._short.append((text, normalised))
+        self._anchors = np.array(sorted(by_anchor), dtype=np.uint64)
+        self._texts = [by_anchor[anchor] for anchor in self._anchors.tolist()]
+        self._is_used = np.zeros(2**_SLOT_BITS, dtype=np.bool_)
+        self._is_used[_slots(self._anchors)] = True
+
+    def find(self, sentences: Sequence[str]) -> Iterator[tuple[int, str]]:
+        """Yield the place of a sentence and a text that it contains; places ascend for a text.
+
+        Sentences are normalised; texts are as they were given.
+        """
+        stored = StoredTexts.of(sentences)
+        windows = _windows(stored)
+        positions = np.flatnonzero(self._is_used[_slots(windows)])
+        ranks = np.searchsorted(self._anchors, windows[positions])
+        ranks[ranks == len(self._anchors)] = 0
+        is_anchor = self._anchors[ranks] == windows[positions] if len(positions) else []
+        places = np.searchsorted(stored.offsets[1:], positions[is_anchor], side="right")
+        n_anchors = max(len(self._anchors), 1)
+        for key in np.unique(places * n_anchors + ranks[is_anchor]).tolist():
+            place, rank = divmod(key, n_anchors)
+            for text, normalised in self._texts[rank]:
+                if contains_text(sentences[place], normalised):
+                    yield place, text
+        for text, normalised in self._short:
+            for place, sentence in enumerate(sentences):
+                if normalised in sentence and contains_text(sentence, normalised):
+                    yield place, text
+
+
+def _windows(texts: StoredTexts) -> NDArray[np.uint64]:
+    """Return each eight consecutive bytes of texts, one after the other, as a number."""
+    n_windows = max(0, len(texts.data) - _WINDOW + 1)
+    return np.ndarray(n_windows, "<u8", np.ascontiguousarray(texts.data).data, strides=(1,))
+
+
+def _slots(windows: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Return a number below 2**20 for each window, by multiplicative hashing."""
+    return ((windows * _MULTIPLIER) >> np.uint64(64 - _SLOT_BITS)).view(np.int64)
+
+
+def contains_text(sentence: str, text: str) -> bool:
+    """Return whether a sentence contains a text as whole words, both normalised: "this" does not
+    contain "his".
+    """
+    within = f" {sentence} "
+    position = within.find(text)
+    while text and position >= 0:
+        before, after = within[position - 1], within[position + len(text)]
+        if not (before.isalnum() and text[0].isalnum()) and not (
+            after.isalnum() and text[-1].isalnum()
+        ):
+            return True
+        position = within.find(text, position + 1)
+    return False
+
+
+def _has_answer_near(corpus: Corpus, question: Question, numbers: Sequence[int]) -> bool:
+    """Return whether one of these sentences, or the one after it, contains a right answer."""
+    answers = list(map(normalised_text, question.gold_texts))
+    near = {number + i for number in numbers for i in (0, 1)} - {corpus.engine.n_sentences}
+    if not answers:
+        return False
+    return any(
+        contains_text(sentence, answer)
+        for sentence in (normalised_text(corpus.engine.sentence(number)) for number in near)
+        for answer in answers
+    )
