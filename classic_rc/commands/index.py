@@ -108,19 +108,9 @@ OPTIONS: Choice = (
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from classic_rc.retrieval.registry import engine_class
-
-    engine = engine_class(args.engine)
-    if not engine.stored_as:
-        raise UsageError(
-            f"engine {args.engine!r} has indexes in memory only",
-            field="--engine",
-            found=args.engine,
-        )
     if args.check:
-        for place in args.corpus:
-            write_output(engine.check(place) + "\n  intact\n", None)
-        return 0
+        return _check_indexes(args)
+    engine = _stored_engine(args.engine)
     if args.output is None:
         raise UsageError("no folder for the index: add -o DIR", field="--output")
     check_writable(args.output, is_folder=True)
@@ -143,6 +133,39 @@ def handle(args: argparse.Namespace) -> int:
         _note(args, note)
     write_output(report.summary + "\n", None)
     return 0
+
+
+def _check_indexes(args: argparse.Namespace) -> int:
+    """Check the indexes, and print how to search them. An engine that is not named is recognised
+    by the index.
+    """
+    from classic_rc.retrieval.registry import DEFAULT_ENGINE, recognise_index
+
+    for place in args.corpus:
+        recognised = recognise_index(place) if args.engine == DEFAULT_ENGINE else None
+        name = recognised or args.engine
+        summary = _stored_engine(name).check(place)
+        write_output(f"{summary}\n  intact\n  search it: {_search_command(name, place)}\n", None)
+    return 0
+
+
+def _stored_engine(name: str) -> type[Engine]:
+    from classic_rc.retrieval.registry import engine_class
+
+    engine = engine_class(name)
+    if not engine.stored_as:
+        raise UsageError(
+            f"engine {name!r} has indexes in memory only", field="--engine", found=name
+        )
+    return engine
+
+
+def _search_command(engine: str, place: str) -> str:
+    from classic_rc.datasets.specification import quote_argument
+    from classic_rc.retrieval.registry import DEFAULT_ENGINE
+
+    setting = "" if engine == DEFAULT_ENGINE else f"engine={engine},"
+    return f"classic-rc run DATA -s {quote_argument(f'ir,{setting}corpus={place}')}"
 
 
 def _build_options(args: argparse.Namespace, engine: type[Engine]) -> dict[str, Any]:
@@ -233,22 +256,16 @@ def _check_output_outside(corpus: str, output: str) -> None:
 
 
 def _refuse_index(corpus: str) -> None:
-    from classic_rc.datasets.specification import quote_argument
-    from classic_rc.retrieval.registry import DEFAULT_ENGINE, recognise_index
+    from classic_rc.retrieval.registry import recognise_index
 
     engine = recognise_index(corpus)
     if engine is not None:
-        system = (
-            f"ir,corpus={corpus}"
-            if engine == DEFAULT_ENGINE
-            else f"ir,engine={engine},corpus={corpus}"
-        )
         raise DataError(
             "not a folder of texts",
             source=corpus,
             found=f"an index of engine {engine}",
             expected="texts, or a dataset",
-            hint=f"`classic-rc run DATA -s {quote_argument(system)}` searches it",
+            hint=f"`{_search_command(engine, corpus)}` searches it",
         )
 
 

@@ -4,10 +4,12 @@ folders.
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import pickle
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import joblib
@@ -15,9 +17,11 @@ import numpy as np
 import pytest
 
 from classic_rc.errors import ClassicRCError, DataError, NotFittedError, UsageError
+from classic_rc.retrieval.corpus import Corpus
 from classic_rc.retrieval.engines.jvm import java_class, start_java
-from classic_rc.retrieval.engines.lucene import Lucene
+from classic_rc.retrieval.engines.lucene import Lucene, open_directory
 from classic_rc.retrieval.similarity import BM25
+from classic_rc.retrieval.verbatim import find_texts
 from tests.errors import raises
 from tests.retrieval.facts import shares_of
 
@@ -222,35 +226,135 @@ def test_folders_without_a_usable_index(tmp_path):
         Lucene.open(tmp_path / "index")
 
 
-def write_foreign(folder: Path) -> None:
-    """Write an index like Anserini's: terms in one field, the original document in another."""
-    directory = java_class("org.apache.lucene.store.FSDirectory").open(
-        java_class("java.io.File")(os.fspath(folder)).toPath()
-    )
-    english = java_class("org.apache.lucene.analysis.en.EnglishAnalyzer")()
+def write_foreign(
+    folder: Path, documents: Sequence[tuple[str, Mapping[str, str]]], *, analyzer: str | None = None
+) -> None:
+    """Write an index like Anserini's: terms in one field, stored texts in others, and a segment for
+    each document; the last one is then deleted.
+    """
+    analyzer = analyzer or "org.apache.lucene.analysis.en.EnglishAnalyzer"
+    config = java_class("org.apache.lucene.index.IndexWriterConfig")(java_class(analyzer)())
+    config.setMergePolicy(java_class("org.apache.lucene.index.NoMergePolicy").INSTANCE)
     writer = java_class("org.apache.lucene.index.IndexWriter")(
-        directory, java_class("org.apache.lucene.index.IndexWriterConfig")(english)
+        open_directory(os.fspath(folder)), config
     )
-    stored = java_class("org.apache.lucene.document.Field$Store")
+    not_stored = java_class("org.apache.lucene.document.Field$Store").NO
     text_field = java_class("org.apache.lucene.document.TextField")
-    for number, text in enumerate(("A fox.", "Two foxes, a dog.", "A dog.")):
+    stored_field = java_class("org.apache.lucene.document.StoredField")
+    term = java_class("org.apache.lucene.index.Term")
+    term_query = java_class("org.apache.lucene.search.TermQuery")
+    for number, (text, stored) in enumerate([*documents, ("deleted", {"raw": "deleted"})]):
         document = java_class("org.apache.lucene.document.Document")()
-        document.add(text_field("body", text, stored.NO))
-        if number:
-            document.add(java_class("org.apache.lucene.document.StoredField")("raw", f"<{text}>"))
+        document.add(text_field("contents", text, not_stored))
+        document.add(text_field("number", str(number), not_stored))
+        for field, value in stored.items():
+            document.add(stored_field(field, value))
         writer.addDocument(document)
-        writer.flush()
+        if number % 3:  # some segments have two documents
+            writer.flush()
+    writer.deleteDocuments(term_query(term("number", str(len(documents)))))
     writer.close()
 
 
-def test_index_of_another_program(tmp_path):
-    write_foreign(tmp_path)
-    engine = Lucene.open(tmp_path, field="body", similarity="bm25-lucene")
+TEXTS = ("A fox.", "Two foxes, a dog.", 'She said: "The dog\'s den?" \u4ed6', "The id of contents.")
+
+
+def anserini(**members: str) -> dict[str, str]:
+    return {"raw": json.dumps({"id": "d1", **members}, indent=2)}
+
+
+@pytest.mark.parametrize(
+    "store",
+    [
+        lambda text: {"contents": text},
+        lambda text: {"raw": text},
+        lambda text: anserini(contents=text),
+        lambda text: anserini(contents=text, title="Another field"),
+        lambda text: anserini(_id="d", title="Another field", text=text),
+        lambda text: anserini(pid="p", passage=text, spans="(0,5)"),
+        lambda text: {"contents": "Something else", **anserini(contents=text)},
+    ],
+)
+def test_texts_of_another_programs_index(tmp_path, store):
+    write_foreign(tmp_path, [(text, store(text)) for text in TEXTS])
+    engine = Lucene.open(tmp_path)
+    assert [engine.sentence(number) for number in range(len(TEXTS))] == list(TEXTS)
+    assert list(engine.sentences()) == [*TEXTS, ""]  # the last one was deleted
     assert engine.top(["fox dog"]).sentences.tolist() == [1, 0, 2]
     assert engine.best_constrained(["foxes"], [["dogs"]]).sentences.tolist() == [1]
-    assert engine.sentence(1) == "<Two foxes, a dog.>"
-    with raises(DataError, source=str(tmp_path), where="document 0"):
-        engine.sentence(0)
+    found = find_texts(Corpus("index", engine, "", str), ["the dog's den?\"", "deleted", "fox"])
+    assert list(found.values()) == [[2], [], [0]]
+    assert engine.without([0]).top(["fox"]).sentences.tolist() == [1]
+
+
+def test_a_title_and_a_text_may_be_indexed_together(tmp_path):
+    pairs = [("Foxes", "They dig."), ("", "Owls fly."), ("Dens", "")]
+    write_foreign(
+        tmp_path,
+        [(f"{title} {text}", anserini(_id="d", title=title, text=text)) for title, text in pairs],
+    )
+    expected = ["Foxes\nThey dig.", "Owls fly.", "Dens"]
+    assert list(Lucene.open(tmp_path).sentences()) == expected
+
+
+@pytest.mark.parametrize(
+    ("store", "problem"),
+    [
+        (lambda text: {}, "does not store"),
+        (lambda text: {"raw": f"<id>d1</id> {text}"}, "'raw' has other terms than 'contents'"),
+        (lambda text: {"raw": text.replace("fox", "owl")}, "'raw' has other terms"),
+        (lambda text: {"raw": f"{text} {text}"}, "'raw' has other terms"),
+        (lambda text: {"raw": text[:5]}, "'raw' has other terms"),
+        (lambda text: anserini(abstract=text), "'raw' has other terms"),
+        (lambda text: anserini(text="", abstract=text), "'raw' has other terms"),
+        (lambda text: {"raw": "[1]"}, "'raw' has other terms"),
+    ],
+)
+def test_a_text_with_other_terms_counts_as_not_stored(tmp_path, store, problem):
+    write_foreign(tmp_path, [(text, store(text)) for text in TEXTS])
+    engine = Lucene.open(tmp_path)
+    assert engine.top(["fox dog"]).sentences.tolist() == [1, 0, 2]
+    for read in (
+        lambda: engine.sentence(0),
+        lambda: list(engine.sentences()),
+        lambda: engine.without([1]),
+        lambda: engine.best_among_top(["fox"], [["dog"]], 10, "word"),
+        lambda: find_texts(Corpus("index", engine, "", str), ["fox"]),
+    ):
+        with raises(DataError, source=str(tmp_path), problem=re.compile(problem)):
+            read()
+    assert re.search(f"; no texts \\(.*{problem}", Lucene.check(os.fspath(tmp_path)))
+
+
+def test_terms_of_another_analyzer_are_not_those_of_the_texts(tmp_path):
+    documents = [(text, anserini(contents=text)) for text in TEXTS]
+    whitespace = "org.apache.lucene.analysis.core.WhitespaceAnalyzer"
+    write_foreign(tmp_path, documents, analyzer=whitespace)
+    with raises(DataError, source=str(tmp_path), hint=re.compile("another analyzer")):
+        Lucene.open(tmp_path).sentence(0)
+
+
+def test_a_document_without_a_text_is_named(tmp_path):
+    stored = [anserini(contents=text) for text in TEXTS]
+    stored[2] = {}
+    write_foreign(tmp_path, list(zip(TEXTS, stored, strict=True)))
+    engine = Lucene.open(tmp_path)
+    assert engine.sentence(1) == TEXTS[1]
+    for read in (lambda: engine.sentence(2), lambda: list(engine.sentences())):
+        with raises(DataError, source=str(tmp_path), where="document 2"):
+            read()
+
+
+def test_a_check_says_where_texts_are_and_finds_damage(tmp_path):
+    folder = tmp_path / "index"
+    Lucene(place=folder).index(SENTENCES).close()
+    assert Lucene.check(os.fspath(folder)).endswith("; texts in contents")
+    for path in [path for path in folder.iterdir() if path.suffix in (".cfs", ".fdt")]:
+        content = bytearray(path.read_bytes())
+        content[len(content) // 2] ^= 1
+        path.write_bytes(content)
+    with raises(DataError, source=str(folder)):
+        Lucene.check(os.fspath(folder))
 
 
 def test_processes_share_a_folder(tmp_path):

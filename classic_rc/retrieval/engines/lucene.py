@@ -138,6 +138,12 @@ _N_EXAMINED, _N_PROVEN = 1_000, 20
 that their terms are those of their texts.
 """
 
+_NO_TEXTS = "Searches do not need them; Anserini stores them with -storeRaw"
+_OTHER_TERMS = (
+    "Either it has another analyzer than lucene-english, and searches find little, or it has the "
+    "terms of other parts of its documents"
+)
+
 _BATCH = 1_000
 
 
@@ -425,7 +431,7 @@ class Lucene(Engine):
 
     def _prove_texts(self, numbers: Sequence[int]) -> TextSource:
         """Return the first source whose texts have the terms of documents."""
-        problem = "the index does not store texts"
+        problem, hint = "the index does not store its texts", _NO_TEXTS
         for field in (self._field, _RAW):
             with java_errors("read documents", self.place):
                 texts = stored_texts(self._reader, numbers, field)
@@ -436,11 +442,8 @@ class Lucene(Engine):
                 if any(read.values()) and all(map(self._has_terms_of, read, read.values())):
                     return source
                 problem = f"what the index stores in {field!r} has other terms than {self._field!r}"
-        raise DataError(
-            problem,
-            source=self.place,
-            hint="It can be searched without texts; Anserini stores them with -storeRaw",
-        )
+                hint = _OTHER_TERMS
+        raise DataError(problem, source=self.place, hint=hint)
 
     def _has_terms_of(self, number: int, text: str | None) -> bool:
         """Return whether a document has the terms of a text, each as often, and no others."""

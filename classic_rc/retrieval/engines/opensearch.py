@@ -38,6 +38,7 @@ from classic_rc.retrieval.engines.opensearch_cluster import (
     query_search,
     similarity_of,
     term_search,
+    texts_search,
 )
 from classic_rc.retrieval.similarity import BM25, Similarity, get_similarity
 from classic_rc.retrieval.texts import update_fingerprint
@@ -48,6 +49,8 @@ _SENTENCES_PER_REQUEST, _BYTES_PER_REQUEST = 5_000, 2**22
 _SEARCHES_PER_REQUEST, _HITS_PER_REQUEST = 256, 10_000
 _WORK_PER_REQUEST = 10**9
 """Searches times sentences per request: a few seconds of one processor, well before a timeout."""
+
+_TEXTS_PER_REQUEST = 1_000
 
 _MAX_HITS = 10_000
 """The most hits that a cluster returns: the default of ``index.max_result_window``."""
@@ -340,6 +343,17 @@ class OpenSearch(Engine):
         if not answer.get("found"):
             self._refuse(f"sentence {number} is missing")
         return str(answer["_source"]["text"])
+
+    def sentences(self) -> Iterator[str]:
+        """See :meth:`Engine.sentences`; a request returns 1,000 texts."""
+        for first in range(0, self.n_sentences, _TEXTS_PER_REQUEST):
+            numbers = range(first, min(first + _TEXTS_PER_REQUEST, self.n_sentences))
+            (hits,) = self._ask([texts_search(numbers)])
+            texts = {hit["sort"][0]: str(hit["_source"]["text"]) for hit in hits}
+            for number in numbers:
+                if number not in texts:
+                    self._refuse(f"sentence {number} is missing")
+                yield texts[number]
 
     def top(self, queries: Sequence[str], k: int = 10) -> Hits:
         """Return for each query up to `k` best sentences (k <= 10,000) that share an index term

@@ -325,6 +325,17 @@ def term_search(term: str, count: int, number: int) -> Body:
     return search | {"explain": True, "stored_fields": []}
 
 
+def texts_search(numbers: range) -> Body:
+    """Return the search for the texts of sentences with consecutive numbers, in their order."""
+    return {
+        "query": {"range": {"number": {"gte": numbers.start, "lt": numbers.stop}}},
+        "sort": [{"number": "asc"}],
+        "size": len(numbers),
+        "track_total_hits": False,
+        "_source": ["text"],
+    }
+
+
 def msearch_body(searches: Iterable[Body]) -> str:
     """Join many searches into one request; the request's parameters set where and how to search."""
     return "".join(f"{{}}\n{_to_json(body)}\n" for body in searches)
