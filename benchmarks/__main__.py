@@ -22,6 +22,7 @@ BENCHMARKS = (
     "retrieval_top",
     "retrieval",
     "retrieval_pyserini",
+    "verbatim",
     "ranker",
     "spans",
     "ngrams",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -23,8 +23,8 @@ from classic_rc.text.sentences import passage_sentences
 _BLOCK = 2**12
 """How many sentences are searched together."""
 
-_WINDOW = 8
-"""The bytes by which a text is looked for: those of a 64-bit number."""
+_MAX_WIDTH = 8
+"""By how many of its bytes a text is looked for, at most: those of a 64-bit number."""
 
 _SLOT_BITS = 20
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio: Knuth, section 6.4
@@ -97,7 +97,7 @@ def find_texts(corpus: Corpus, texts: Sequence[str]) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {text: [] for text in texts}
     words = WordSets(engine.analyzer)
     terms = {text: own for text, own in zip(found, words.of(list(found)), strict=True) if own}
-    finder: _TextFinder | None = None
+    finders: list[_TextFinder] = []
     first, sentences = 0, engine.sentences() if terms else iter(())
     # A command that shows its progress has a thread for it.
     shown = any(thread.name == CLOCK_NAME for thread in threading.enumerate())
@@ -105,8 +105,9 @@ def find_texts(corpus: Corpus, texts: Sequence[str]) -> dict[str, list[int]]:
     with progress_bar(doing, engine.n_sentences, shown, unit="sentence") as advance:
         while block := list(islice(sentences, block_size(_BLOCK))):
             normalised = list(map(normalised_text, block))
-            finder = finder or _TextFinder(list(terms), sample=normalised)
-            pairs = list(finder.find(normalised))
+            stored = StoredTexts.of(normalised)
+            finders = finders or _make_finders(list(terms), sample=stored)
+            pairs = [pair for finder in finders for pair in finder.find(normalised, stored)]
             places = sorted({place for place, _ in pairs})
             terms_of = dict(zip(places, words.of([block[place] for place in places]), strict=True))
             for place, text in pairs:
@@ -120,55 +121,56 @@ def find_texts(corpus: Corpus, texts: Sequence[str]) -> dict[str, list[int]]:
 class _TextFinder:
     """Finds the sentences that contain any of many texts.
 
-    Each text is looked for by the eight of its bytes that are rarest in a sample of the sentences.
-    Only sentences with these are compared with the text.
+    Each text is looked for by those consecutive bytes, `width` of them, that are rarest in a sample
+    of the sentences. Only sentences with these are compared with the text.
     """
 
-    def __init__(self, texts: Sequence[str], sample: Sequence[str]) -> None:
-        counts = np.bincount(_slots(_windows(StoredTexts.of(sample))), minlength=2**_SLOT_BITS)
-        self._short: list[tuple[str, str]] = []  # texts and their normalised forms
+    def __init__(self, width: int, texts: Mapping[str, str], sample: StoredTexts) -> None:
+        self._width = width
+        counts = np.bincount(_slots(_windows(sample, width)), minlength=2**_SLOT_BITS)
         by_anchor: defaultdict[int, list[tuple[str, str]]] = defaultdict(list)
-        for text in texts:
-            normalised = normalised_text(text)
-            windows = _windows(StoredTexts.of([normalised]))
-            if len(windows):
-                anchor = int(windows[np.argmin(counts[_slots(windows)])])
-                by_anchor[anchor].append((text, normalised))
-            else:
-                self._short.append((text, normalised))
+        for text, normalised in texts.items():
+            windows = _windows(StoredTexts.of([normalised]), width)
+            anchor = int(windows[np.argmin(counts[_slots(windows)])])
+            by_anchor[anchor].append((text, normalised))
         self._anchors = np.array(sorted(by_anchor), dtype=np.uint64)
         self._texts = [by_anchor[anchor] for anchor in self._anchors.tolist()]
         self._is_used = np.zeros(2**_SLOT_BITS, dtype=np.bool_)
         self._is_used[_slots(self._anchors)] = True
 
-    def find(self, sentences: Sequence[str]) -> Iterator[tuple[int, str]]:
+    def find(self, sentences: Sequence[str], stored: StoredTexts) -> Iterator[tuple[int, str]]:
         """Yield the place of a sentence and a text that it contains; places ascend for a text.
 
         Sentences are normalised; texts are as they were given.
         """
-        stored = StoredTexts.of(sentences)
-        windows = _windows(stored)
+        windows = _windows(stored, self._width)
         positions = np.flatnonzero(self._is_used[_slots(windows)])
         ranks = np.searchsorted(self._anchors, windows[positions])
         ranks[ranks == len(self._anchors)] = 0
-        is_anchor = self._anchors[ranks] == windows[positions] if len(positions) else []
+        is_anchor = self._anchors[ranks] == windows[positions]
         places = np.searchsorted(stored.offsets[1:], positions[is_anchor], side="right")
-        n_anchors = max(len(self._anchors), 1)
-        for key in np.unique(places * n_anchors + ranks[is_anchor]).tolist():
-            place, rank = divmod(key, n_anchors)
+        for key in np.unique(places * len(self._anchors) + ranks[is_anchor]).tolist():
+            place, rank = divmod(key, len(self._anchors))
             for text, normalised in self._texts[rank]:
                 if contains_text(sentences[place], normalised):
                     yield place, text
-        for text, normalised in self._short:
-            for place, sentence in enumerate(sentences):
-                if normalised in sentence and contains_text(sentence, normalised):
-                    yield place, text
 
 
-def _windows(texts: StoredTexts) -> NDArray[np.uint64]:
-    """Return each eight consecutive bytes of texts, one after the other, as a number."""
-    n_windows = max(0, len(texts.data) - _WINDOW + 1)
-    return np.ndarray(n_windows, "<u8", np.ascontiguousarray(texts.data).data, strides=(1,))
+def _make_finders(texts: Sequence[str], sample: StoredTexts) -> list[_TextFinder]:
+    """Return a finder for the texts of each width, which is smaller than eight for short texts."""
+    by_width: defaultdict[int, dict[str, str]] = defaultdict(dict)
+    for text in texts:
+        normalised = normalised_text(text)
+        n_bytes = len(StoredTexts.of([normalised]).data)
+        by_width[min(_MAX_WIDTH, n_bytes)][text] = normalised
+    return [_TextFinder(width, own, sample) for width, own in by_width.items()]
+
+
+def _windows(texts: StoredTexts, width: int) -> NDArray[np.uint64]:
+    """Return each `width` consecutive bytes of texts, one after the other, as a number."""
+    data = texts.data.tobytes() + bytes(_MAX_WIDTH)
+    windows = np.ndarray(max(0, len(texts.data) - width + 1), "<u8", data, strides=(1,))
+    return windows if width == _MAX_WIDTH else windows & np.uint64(2 ** (8 * width) - 1)
 
 
 def _slots(windows: NDArray[np.uint64]) -> NDArray[np.int64]:

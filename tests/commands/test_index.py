@@ -9,8 +9,10 @@ import sys
 import pytest
 
 from classic_rc.datasets import load
+from classic_rc.errors import ClassicRCError
 from classic_rc.retrieval import open_corpus
 from classic_rc.retrieval.corpus import passage_corpus
+from classic_rc.retrieval.engines.lucene import Lucene
 from classic_rc.retrieval.sparse import Sparse
 from classic_rc.retrieval.storage import Manifest
 from tests.retrieval.facts import check_index, segment_files
@@ -95,6 +97,20 @@ def test_adding_and_checking(cli, write, index):
     done = cli("index", index, "--check")
     done.fails(3, source=str(path))
     assert done.out == ""
+
+
+def test_a_check_recognises_the_engine_and_says_how_to_search(cli, write, index, tmp_path):
+    cli("index", write("a.txt", FABLES[0]), "-o", index)
+    search = "  search it: classic-rc run DATA -s ir,"
+    assert cli("index", index, "--check").out.splitlines()[2] == f"{search}corpus={index}"
+    path = tmp_path / "lucene"
+    try:
+        Lucene(place=path).index(FABLES).close()
+    except ClassicRCError as error:
+        pytest.skip(f"Lucene cannot run here: {error}")
+    done = cli("index", path, "--check")
+    assert done.out.splitlines()[2] == f"{search}engine=lucene,corpus={path}"
+    cli("index", path, "--check", "--engine", "rank-bm25").fails(2, field="--engine")
 
 
 def test_a_truncated_file_is_one_error_that_says_what_is_kept(cli, tmp_path, index):

@@ -254,6 +254,8 @@ def test_a_sentence_deleted_after_opening_is_an_error(url, client):
     client.delete(index="fox", id="2", refresh=True)
     with raises(DataError, source=f"{url}/fox", problem=re.compile("^sentence 2 ")):
         engine.sentence(2)
+    with raises(DataError, source=f"{url}/fox", problem=re.compile("^sentence 2 ")):
+        list(engine.sentences())
 
 
 def test_nothing_is_searched_before_it_is_indexed():
