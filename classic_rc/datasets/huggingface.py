@@ -4,7 +4,7 @@ own schema.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from classic_rc.datasets.base import Reading
