@@ -396,7 +396,8 @@ def _find_flags(paths: Sequence[str], rows: Sequence[Node]) -> dict[str, str]:
     """
     for path in paths:
         nodes = [node for row in rows if (node := find_value(row, path)) is not None]
-        options = [option for node in nodes if type(node.value) is list for option in node.value]
+        nodes = [node for node in nodes if isinstance(node.value, list)]
+        options = [option for node in nodes for option in node.value]
         if not options or not all(isinstance(o, Mapping) and "text" in o for o in options):
             continue
         flags = [name for name in options[0] if all(type(o.get(name)) is bool for o in options)]

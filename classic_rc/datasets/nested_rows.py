@@ -28,6 +28,7 @@ ROW_ID = "row[]"
 
 _DEPTH = 3
 _HEADER = {"header"}
+_DATE = ("day", "month", "year")
 
 Levels = Sequence[Sequence[str]]
 """The lists to split rows at, the outermost first; the lists of one level are parallel."""
@@ -134,7 +135,7 @@ def split_row(row: Node, levels: Levels) -> Iterator[tuple[tuple[int, ...], Node
     for number, elements in enumerate(zip(*lists.values(), strict=True)):
         value = row.value
         for path, element in zip(lists, elements, strict=True):
-            value = _replace_list(value, path, element.value)
+            value = _replace_list(row, value, path, element.value)
         leaf = elements[0].with_value(value)
         if len(levels) == 1:
             yield (number,), leaf
@@ -172,11 +173,14 @@ def _check_lengths(node: Node, lists: Mapping[str, Sequence[Any]]) -> None:
         raise node.error("lists of different lengths", found=found, expected=expected)
 
 
-def _replace_list(value: Any, path: str, element: Any) -> Any:
-    """Return a row with one element in place of a list."""
+def _replace_list(row: Node, value: Any, path: str, element: Any) -> Any:
+    """Return the value of a row with one element in place of a list."""
+    if not isinstance(value, dict):
+        found, expected = describe_value(value), "an object, or [] after its list"
+        raise row.error("wrong type", field=path + MARK, found=found, expected=expected)
     key, _, rest = path.partition(".")
     if rest and path not in value:
-        return {**value, key: _replace_list(value[key], rest, element)}
+        return {**value, key: _replace_list(row, value[key], rest, element)}
     others = {name: member for name, member in value.items() if name != path}
     return {**others, path + MARK: element}
 
@@ -224,10 +228,13 @@ def _read_texts(row: Node, fields: Mapping[str, str], changed: Mapping[str, str]
 
 def _answer_in(value: Mapping[str, Any]) -> Any:
     """Return the only member of an object that says something, or None; a date is one text."""
-    if value.keys() == {"day", "month", "year"}:
-        return " ".join(str(value[key]) for key in ("day", "month", "year") if value[key])
+    if value.keys() == set(_DATE):
+        return " ".join(str(value[key]) for key in _DATE if value[key])
     answers = [
-        _answer_in(answer) if isinstance(answer, Mapping) else answer for answer in value.values()
+        _answer_in(answer)
+        if isinstance(answer, Mapping) and answer.keys() == set(_DATE)
+        else answer
+        for answer in value.values()
     ]
     answers = [answer for answer in answers if not is_empty(answer)]
     return value if len(answers) > 1 else next(iter(answers), None)

@@ -253,6 +253,7 @@ _ANSWER_COLUMNS = (
     "generated_text",
     "model_output",
 )
+_WHOLE = re.compile(r"[0-9]{1,9}")
 _SHORT = re.compile(r"[0-9]{1,2}|[A-Za-z]")
 _START, _FIRST_LINES = 1000, 20  # enough to recognise numbered answers
 _OTHER_LAYOUT = {"candidate", "selected"}  # columns of the rows of candidates of the format jsonl
@@ -308,7 +309,7 @@ def find_positions(rows: Sequence[Row], ids: Sequence[str], notes: list[str]) ->
     """Return the rows with the ids of questions in place of numbers from 0 or 1, with a note."""
     numbers = [row.id or str(place) for place, row in enumerate(rows)]
     are_ids = all(row.id for row in rows) and not set(ids).isdisjoint(numbers)
-    if are_ids or not all(number.isdecimal() for number in numbers):
+    if are_ids or not all(map(_WHOLE.fullmatch, numbers)):
         return list(rows)
     for start in (0, 1):
         if sorted(map(int, numbers)) == list(range(start, start + len(ids))):

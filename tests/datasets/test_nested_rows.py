@@ -143,6 +143,11 @@ def test_the_header_line_is_left_out(tmp_path):
             {"where": "row 0, $.list[1]", "problem": "wrong type", "field": "list[].q"},
         ),
         (
+            {"text": "T", "data": [{"list": _QUESTIONS}]},
+            _FIELDS.replace("list[]", "data.list[]"),
+            {"where": "row 0", "problem": "wrong type", "found": "a list of 1"},
+        ),
+        (
             {"text": "T", "list": ["a"]},
             _FIELDS,
             {"where": "row 0, $.list[0]", "problem": "missing", "field": "list[].q"},
@@ -252,7 +257,7 @@ def test_one_path_for_question_and_candidates_splits_the_text():
     ("answer", "gold"),
     [
         ({"number": "3", "date": {"day": "", "month": "", "year": ""}, "spans": []}, ("3",)),
-        ({"number": "", "date": {}, "spans": ["Ann", "Bob"]}, ("Ann", "Bob")),
+        ({"number": "", "date": None, "spans": ["Ann", "Bob"]}, ("Ann", "Bob")),
         ({"number": "", "date": {"day": "3", "month": "May", "year": ""}}, ("3 May",)),
     ],
 )

@@ -155,6 +155,25 @@ def test_fields_and_gold_as_read_a_file_of_ones_own(cli, write):
     assert cli("run", mine).code == 3
 
 
+def test_fields_are_for_data_and_not_for_training_data_of_a_known_format(cli, write, single):
+    row = {"story": "It rained all day.", "ask": "How was it?", "options": [], "right": "B"}
+    rows = [{**row, "ask": f"How was it {i}?", "options": [f"dry {i}", f"wet {i}"]} for i in "abc"]
+    mine, fields = (
+        write("mine.jsonl", rows),
+        "passage=story,question=ask,candidates=options,gold=right",
+    )
+    solver = ("-s", "constant-position:majority")
+    ways = [
+        (mine, "--fields", fields, "--train", single),
+        (f"{mine},fields={fields},gold_as=letter", "--train", single),
+        (f"{mine},fields={fields}", "--train", f"{mine},fields={fields}"),
+        (mine, "--fields", fields, "--train", mine),
+    ]
+    found = [json_of(cli, *way, *solver).row("constant-position")["metrics"] for way in ways]
+    assert found[0] == found[1]
+    assert found[2] == found[3] == {"accuracy": 1.0}
+
+
 CHOICE = {"question": "q", "candidates": ["a", "b", "c"]}
 
 
