@@ -369,6 +369,8 @@ def _parse_cells(node: Node, candidate_columns: list[str], fields: Mapping[str, 
         if column not in row:
             continue
         cell = row[column]
+        if not isinstance(cell, str):  # the column of another role too
+            continue
         if not cell.strip():
             row[column] = None
         elif own and role == "gold" and _JSON_GOLD.fullmatch(cell):

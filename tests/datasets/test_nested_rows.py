@@ -501,6 +501,12 @@ def test_a_column_without_a_name_can_be_the_id(tmp_path):
     assert [question.id for question in load(path, **options)] == ["7", "8", "9"]
 
 
+def test_one_column_may_have_two_roles(tmp_path):
+    path = _table(tmp_path / "rows.tsv", ["question", "A", "B", "answer"], ["Who?", "x", "y", " "])
+    fields = "passage=const:,question=question,candidates=A+B,gold=answer,meta=answer"
+    assert load(path, fields=f"{fields},task=single-choice")[0].gold is None
+
+
 def test_a_number_that_no_column_has_is_refused(tmp_path):
     path = _table(tmp_path / "rows.tsv", *_CELLS)
     with raises(DataError, source=str(path), field="#9"):
