@@ -123,7 +123,7 @@ def test_a_plugin_is_listed_builds_searches_and_explains_like_our_own_engines(pl
     assert (ran.code, ran.out.count("|engine:shared of rc-shared 1.2|")) == (0, 2), ran.err
     assert built.code == 0, built.err
     assert built.out.startswith("place.json: 2 sentences; shared:bm25:lucene-english; fingerprint ")
-    assert checked.out == f"{built.out}  intact\n"
+    assert checked.out.startswith(f"{built.out}  intact\n  search it: classic-rc run DATA -s ir,")
     assert added.code == 2
     assert "place.json@" in searched.out, searched.err
     assert explained.code == 0, explained.err
