@@ -11,7 +11,7 @@ import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from classic_rc.encodings import (
     GOLD_AS,
@@ -24,7 +24,7 @@ from classic_rc.encodings import (
 )
 from classic_rc.equality import TextLadder, normalised_text
 from classic_rc.errors import DataError, UsageError, unknown_name
-from classic_rc.formats.base import Content, Format, first_answer, format_option
+from classic_rc.formats.base import AnswerFile, Format, SystemOutput, first_answer, format_option
 from classic_rc.formats.extraction import (
     ANSWER_KEYS,
     Place,
@@ -43,7 +43,7 @@ from classic_rc.formats.layouts import (
 )
 from classic_rc.io.json import Node, describe_value, parse_json, read_literal
 from classic_rc.option_labels import OPTION_LABELS, CutOptions, cut_labels
-from classic_rc.predictions import WHOLE_TEXT, Answer, Prediction, ReadAnswer, Scores
+from classic_rc.predictions import WHOLE_TEXT, Answer, Prediction, ReadAnswer
 from classic_rc.questions import Question, Task, candidate_texts
 
 _PREFIX = re.compile(
@@ -108,15 +108,6 @@ class AnswersFormat(Format):
     """
 
     name = "answers"
-    description = (
-        "a row for each answer, id and a letter, an option's text, a list, or a model's whole "
-        "text: CSV, TSV, JSON lines, batches of OpenAI and Anthropic, logs of inspect_ai; "
-        "FILE,id=PATH,text=PATH: other JSON lines"
-    )
-    citation = "classic_rc"
-    tasks = frozenset(Task)
-    holds: ClassVar[frozenset[Content]] = frozenset({"decisions"})
-    takes = frozenset({"id", "text", "pattern", "sample", "reading"})
     reading: str | None = None
     """How answers name options, if it is declared: one of :data:`classic_rc.encodings.READINGS`."""
     layout: Layout | None = None
@@ -158,28 +149,9 @@ class AnswersFormat(Format):
         """
         return self.layout is not None or has_answers(text)
 
-    def parse(
-        self, text: str, questions: Sequence[Question], source: str, *, partial: bool = False
-    ) -> list[Prediction]:
+    def parse(self, file: AnswerFile) -> list[Prediction]:
         """Parse the answers of a text; see :meth:`read`."""
-        return self._parse_with_notes(text, questions, source, partial, [])
-
-    def render(
-        self,
-        questions: Sequence[Question],
-        scores: Scores | None,
-        predictions: Sequence[Prediction] | None,
-    ) -> str:
-        """Return JSON lines with a row for each question; see :meth:`write`."""
-        rows = (
-            {"id": question.id, "answer": _write_answer(question, prediction)}
-            for question, prediction in zip(questions, predictions or (), strict=True)
-        )
-        return "".join(json.dumps(row) + "\n" for row in rows)
-
-    def _parse_with_notes(
-        self, text: str, questions: Sequence[Question], source: str, partial: bool, notes: list[str]
-    ) -> list[Prediction]:
+        text, questions, source, partial, notes = file
         layout = self.layout or find_layout(text)
         rows, id_column, column = read_rows(text, source, layout, notes)
         by_id = {question.id: _Asked(question) for question in questions}
@@ -215,6 +187,14 @@ class AnswersFormat(Format):
             )
         option = Option(f"-s answers:{shlex.quote(source)},reading={{}}")
         return _decide(asked, self.reading, column, option, source, notes)
+
+    def render(self, output: SystemOutput) -> str:
+        """Return JSON lines with a row for each question; see :meth:`write`."""
+        rows = (
+            {"id": question.id, "answer": _write_answer(question, prediction)}
+            for question, prediction in zip(output.questions, output.predictions or (), strict=True)
+        )
+        return "".join(json.dumps(row) + "\n" for row in rows)
 
 
 # --------------------------------------------------------------------------------------------------

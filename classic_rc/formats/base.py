@@ -6,11 +6,13 @@ from __future__ import annotations
 
 import json
 import math
+import tomllib
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, ClassVar, Literal, Self, TypeAlias
+from importlib.resources import files
+from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
@@ -29,12 +31,38 @@ Key: TypeAlias = "tuple[str | int, ...]"
 "0")``.
 """
 
+_DECLARATIONS = tomllib.loads(
+    files("classic_rc.formats").joinpath("formats.toml").read_text(encoding="utf-8")
+)
+
+
+class AnswerFile(NamedTuple):
+    """The text of a file, and what is known about it."""
+
+    text: str
+    questions: Sequence[Question]
+    source: str  # its name in messages
+    partial: bool  # whether it may also answer questions that are not in `questions`
+    notes: list[str]  # for the user, such as the number of questions without an answer
+
+
+class SystemOutput(NamedTuple):
+    """What a system says about a block of questions."""
+
+    questions: Sequence[Question]
+    scores: Scores | None = None
+    predictions: Sequence[Prediction] | None = None
+
+    def answers(self) -> Iterator[tuple[Question, Answer]]:
+        """Yield each question with its first answer; UsageError if it has none."""
+        return zip(self.questions, map(first_answer, self.predictions or ()), strict=True)
+
 
 class Format(ABC):
     """A layout of submission or score files.
 
     A file answers every question exactly once. Of tied answers it has the first, because no such
-    layout can express ties.
+    layout can express ties. The values of the attributes are in ``formats.toml``, by name.
 
     Attributes
     ----------
@@ -60,6 +88,8 @@ class Format(ABC):
         of questions.
     takes : frozenset of str
         The options that a specification may give: ``FILE,key=value``.
+    notes_missing : bool
+        Whether :meth:`parse` notes by itself how many questions have no answer.
     """
 
     name: ClassVar[str]
@@ -72,6 +102,12 @@ class Format(ABC):
     measure: ClassVar[str] = ""
     around: ClassVar[tuple[str, str, str]] = ("", "", "")
     takes: ClassVar[frozenset[str]] = frozenset()
+    notes_missing: ClassVar[bool] = False
+
+    def __init_subclass__(cls) -> None:
+        for key, value in _DECLARATIONS.get(cls.__dict__.get("name", ""), {}).items():
+            declared = map(Task, value) if key == "tasks" else value
+            setattr(cls, key, frozenset(declared) if isinstance(value, list) else value)
 
     def is_official(self, questions: Sequence[Question]) -> bool:
         """Return whether this is the official layout for some questions of one of `readers`."""
@@ -101,20 +137,13 @@ class Format(ABC):
         """Return whether the start of a text looks like this layout."""
 
     @abstractmethod
-    def parse(
-        self, text: str, questions: Sequence[Question], source: str, *, partial: bool = False
-    ) -> FileContent:
-        """Parse the scores or decisions in a text, in the order of `questions`; see
+    def parse(self, file: AnswerFile) -> FileContent:
+        """Parse the scores or decisions of a file, in the order of its questions; see
         :meth:`read`.
         """
 
     @abstractmethod
-    def render(
-        self,
-        questions: Sequence[Question],
-        scores: Scores | None,
-        predictions: Sequence[Prediction] | None,
-    ) -> str:
+    def render(self, output: SystemOutput) -> str:
         """Return the text of a block of questions, without what is `around` blocks; see
         :meth:`write_blocks`.
         """
@@ -167,24 +196,14 @@ class Format(ABC):
             all.
         """
         self._check_questions(questions)
-        return self._parse_with_notes(
-            text, questions, source, partial, [] if notes is None else notes
-        )
-
-    def _parse_with_notes(
-        self, text: str, questions: Sequence[Question], source: str, partial: bool, notes: list[str]
-    ) -> FileContent:
-        """Parse a text as :meth:`parse` does, and add notes; layouts that have more to say
-        override it.
-        """
-        content = self.parse(text, questions, source, partial=partial)
-        if not isinstance(content, Scores):
-            unanswered = sum(not prediction.answers for prediction in content)
-            if unanswered:
-                notes.append(
-                    f"{source}: {unanswered:,} of {len(content):,} questions have no answer and "
-                    "score 0"
-                )
+        notes = [] if notes is None else notes
+        content = self.parse(AnswerFile(text, questions, source, partial, notes))
+        if isinstance(content, Scores) or self.notes_missing:
+            return content
+        if unanswered := sum(not prediction.answers for prediction in content):
+            notes.append(
+                f"{source}: {unanswered:,} of {len(content):,} questions have no answer and score 0"
+            )
         return content
 
     def read_scores(
@@ -255,18 +274,15 @@ class Format(ABC):
         before, between, after = self.around
         is_empty = True
         for block in blocks:
-            self._check_block(*block)
-            if text := self.render(*block):
+            output = SystemOutput(*block)
+            self._check_output(output)
+            if text := self.render(output):
                 yield (before if is_empty else between) + text
                 is_empty = False
         yield before + after if is_empty else after
 
-    def _check_block(
-        self,
-        questions: Sequence[Question],
-        scores: Scores | None,
-        predictions: Sequence[Prediction] | None,
-    ) -> None:
+    def _check_output(self, output: SystemOutput) -> None:
+        questions, scores, predictions = output
         self._check_questions(questions)
         contents = {"scores": scores, "decisions": predictions}
         if all(contents[content] is None for content in self.holds):
@@ -359,23 +375,21 @@ def decide_from_scores(question: Question, *answers: Answer) -> Prediction:
 
 def in_question_order(
     entries: Iterable[tuple[Key, Node]],
-    keys: Iterable[Key],
+    keys: Sequence[Key],
     names: Sequence[str],
-    source: str,
-    partial: bool,
+    file: AnswerFile,
 ) -> list[Node]:
     """Return the entries of a file in the order of `keys`; each key must have exactly one entry.
 
-    `names` are the names of a key's parts, for messages. With `partial`, entries with other keys
-    are skipped.
+    `names` are the names of a key's parts, for messages. Entries with other keys are skipped where
+    the file may have them.
     """
-    keys = list(keys)
-    found = match_entries(entries, keys, names, source, partial)
+    found = match_entries(entries, keys, names, file)
     missing = [key for key in keys if key not in found]
     if missing:
         raise DataError(
             f"{len(missing):,} of {len(keys):,} entries are missing",
-            source=source,
+            source=file.source,
             found=f"none for {_describe_key(missing[0], names)}",
             expected="one for each",
             hint="Is it a file for another split?",
@@ -387,8 +401,7 @@ def match_entries(
     entries: Iterable[tuple[Key, Node]],
     keys: Sequence[Key],
     names: Sequence[str],
-    source: str,
-    partial: bool,
+    file: AnswerFile,
 ) -> dict[Key, Node]:
     """Return the entries of a file by key, each of `keys` at most once; see
     :func:`in_question_order`.
@@ -405,7 +418,7 @@ def match_entries(
     found: dict[Key, Node] = {}
     for key, node in entries:
         if key not in known:
-            if partial:
+            if file.partial:
                 continue
             raise node.error(
                 "unknown question id" if len(names) < 2 else "unknown ids",

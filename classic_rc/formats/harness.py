@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from classic_rc.equality import TextLadder, normalised_text, option_forms
 from classic_rc.errors import DataError, UsageError
 from classic_rc.formats.answers import decide_answers
-from classic_rc.formats.base import Content, Format, first_row
+from classic_rc.formats.base import AnswerFile, Format, SystemOutput, first_row
 from classic_rc.formats.harness_docs import RIGHT_WORDS, WRONG_WORDS
 from classic_rc.formats.harness_log import HarnessLog, Response, is_log_row, is_set, read_log
 from classic_rc.io.json import describe_value
 from classic_rc.predictions import Prediction, Scores
-from classic_rc.questions import Dataset, Question, Task, candidate_texts
+from classic_rc.questions import Dataset, Question, candidate_texts
 
 
 class HarnessFormat(Format):
@@ -36,13 +36,6 @@ class HarnessFormat(Format):
     """
 
     name = "harness"
-    description = (
-        "a log of lm-evaluation-harness (samples_*.jsonl): the choice that its acc measures, or "
-        "the text"
-    )
-    citation = "Gao et al. 2023, lm-evaluation-harness, the files of --log_samples"
-    tasks = frozenset({Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER})
-    holds: ClassVar[frozenset[Content]] = frozenset({"scores", "decisions"})
 
     def recognises(self, text: str) -> bool:
         """Return whether the first row has a document, the model's arguments and its responses."""
@@ -54,12 +47,6 @@ class HarnessFormat(Format):
 
     def _read_log(self, text: str, source: str, questions: Sequence[Question] = ()) -> HarnessLog:
         return read_log(text, source, gold_as=_reading_of_log(questions, source))
-
-    def parse(
-        self, text: str, questions: Sequence[Question], source: str, *, partial: bool = False
-    ) -> list[Prediction]:
-        """Parse the answers of a text; see :meth:`read`."""
-        return self._parse_with_notes(text, questions, source, partial, [])
 
     def read_scores(
         self, text: str, questions: Sequence[Question], *, source: str, partial: bool = False
@@ -77,12 +64,7 @@ class HarnessFormat(Format):
             [scores[i][order].tolist() for i, order in matches], relative_ties=True
         )
 
-    def render(
-        self,
-        questions: Sequence[Question],
-        scores: Scores | None,
-        predictions: Sequence[Prediction] | None,
-    ) -> str:
+    def render(self, output: SystemOutput) -> str:
         """Raise UsageError: only the harness writes its logs."""
         raise UsageError(
             "logs of lm-evaluation-harness are read, not written: choose another format, such as "
@@ -92,9 +74,9 @@ class HarnessFormat(Format):
             expected="jsonl",
         )
 
-    def _parse_with_notes(
-        self, text: str, questions: Sequence[Question], source: str, partial: bool, notes: list[str]
-    ) -> list[Prediction]:
+    def parse(self, file: AnswerFile) -> list[Prediction]:
+        """Parse the answers of a log; see :meth:`read`."""
+        text, questions, source, _, notes = file
         log = self._read_log(text, source, questions)
         matches = _match(log, questions, source, notes)
         answers = self._decide(log, source, notes)
@@ -202,12 +184,7 @@ class HarnessNormFormat(HarnessFormat):
     """
 
     name = "harness-norm"
-    measure = "acc_norm"
-    description = (
-        "the format harness, with the choice that its acc_norm measures (never detected: name it)"
-    )
     metric = "acc_norm"
-    is_detected = False
 
     def _option_scores(self, log: HarnessLog) -> list[NDArray[np.float64]]:
         if log.kind != "choices":
@@ -241,12 +218,6 @@ class HarnessYesFormat(HarnessFormat):
     """
 
     name = "harness-yes"
-    measure = "yes is right"
-    description = (
-        "the format harness for MultiRC, with yes as right where the harness has it reversed (name "
-        "it)"
-    )
-    is_detected = False
 
     def _option_scores(self, log: HarnessLog) -> list[NDArray[np.float64]]:
         scores = super()._option_scores(log)
@@ -259,12 +230,6 @@ class HarnessLastFormat(HarnessFormat):
     """
 
     name = "harness-last"
-    measure = "last filter"
-    description = (
-        "the format harness, with the answers of the last of several filters (never detected: name "
-        "it)"
-    )
-    is_detected = False
 
     def _read_log(self, text: str, source: str, questions: Sequence[Question] = ()) -> HarnessLog:
         return read_log(text, source, last_filter=True, gold_as=_reading_of_log(questions, source))

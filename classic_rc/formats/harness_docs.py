@@ -5,13 +5,16 @@ by its fields.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Any, TypeAlias
 
 from classic_rc.datasets.fields import find_families
 from classic_rc.equality import TextLadder, normalised_text
+from classic_rc.formats.harness_settings import find_part
 from classic_rc.io.json import Node, describe_value, read_literal
 from classic_rc.option_labels import (
     OPTION_LABELS,
@@ -76,7 +79,7 @@ def read_document(doc: Node, continuations: Sequence[str] | None, n_prompts: int
     passage, question, found = family.ask(doc)
     if found is None and not family.has_own_fields:
         found = _find_options(doc, continuations)
-    if found is None and continuations is None and _find_truth(doc) is not None:
+    if found is None and continuations is None and _has_truth(doc):
         found = ["no", "yes"]
     if (
         n_prompts > 1
@@ -107,8 +110,8 @@ def read_document(doc: Node, continuations: Sequence[str] | None, n_prompts: int
         passage,
         question,
         tuple(shown),
-        n_other_questions=family.count_others(doc),
-        right=family.find_right(doc, options, continuations),
+        n_other_questions=len(_race_problems(doc).value) - 1 if family.name == "race" else 0,
+        right=_find_right(family.name, doc, options, continuations),
         has_options=options is not None,
         is_known=family.has_own_fields,
         unread=unread,
@@ -299,7 +302,7 @@ _QUESTIONS = (
     "question query stem question_text qtext goal problem hypothesis sentence2 prompt q ask sent2 "
     "sentence premise input"
 ).split()
-_OPTIONS = ("options", "choices", "choice", "answers", "endings", "candidates")
+_OPTIONS = "options choices choice answers endings candidates".split()
 """The usual names of fields, in the order in which they are looked for."""
 
 
@@ -345,46 +348,34 @@ def _find_options(doc: Node, continuations: Sequence[str] | None) -> Sequence[st
     )
 
 
-def _find_truth(doc: Node) -> bool | None:
-    """Return what a document has as the answer to a yes-no question; None for other documents."""
-    return next(
-        (doc.value[key] for key in ("label", "answer") if isinstance(doc.value.get(key), bool)),
-        None,
-    )
+def _has_truth(doc: Node) -> bool:
+    """Return whether a document has the answer to a yes-no question."""
+    return any(isinstance(doc.value.get(key), bool) for key in ("label", "answer"))
 
 
-def _right_of_winogrande(
-    doc: Node, options: _Texts, continuations: _Texts
+def _find_right(
+    family: str | None, doc: Node, options: _Texts, continuations: _Texts
 ) -> frozenset[int] | None:
-    return frozenset(i for i in range(2) if doc.value.get("answer") == str(i + 1)) or None
-
-
-def _right_of_record(doc: Node, options: _Texts, continuations: _Texts) -> frozenset[int] | None:
-    if options is None or continuations is None or not _is_texts(doc.value["answers"], 1):
-        return None
-    return (
-        frozenset(i for i, option in enumerate(options) if option in doc.value["answers"]) or None
-    )
-
-
-def _right_of_truthfulqa(
-    doc: Node, options: _Texts, continuations: _Texts
-) -> frozenset[int] | None:
-    """Return the right options of the list that the model scored; the second one has several."""
-    scored = [normalised_text(text) for text in continuations or ()]
-    for target in (doc.value["mc1_targets"], doc.value["mc2_targets"]):
-        choices, labels = (
-            target.get(key) if isinstance(target, Mapping) else None
-            for key in ("choices", "labels")
-        )
-        are_scored = (
-            isinstance(choices, list) and [normalised_text(str(text)) for text in choices] == scored
-        )
-        if are_scored and isinstance(labels, list):
-            return (
-                frozenset(i for i, label in enumerate(labels[: len(scored)]) if label == 1) or None
-            )
-    return None
+    """Return the right options, where the document alone has them: from its own options and the
+    continuations.
+    """
+    are_right: list[bool] = []
+    answers = doc.value.get("answers")
+    if family == "winogrande":
+        are_right = [doc.value.get("answer") == number for number in ("1", "2")]
+    elif family == "record" and options and continuations is not None and _is_texts(answers, 1):
+        are_right = [option in answers for option in options]
+    elif family == "truthfulqa":
+        scored = list(map(normalised_text, continuations or ()))
+        for targets in ("mc1_targets", "mc2_targets"):  # the second one has several right options
+            choices = find_part(doc.value, targets, "choices")
+            labels = find_part(doc.value, targets, "labels")
+            if not (isinstance(choices, list) and isinstance(labels, list)):
+                continue
+            if [normalised_text(str(text)) for text in choices] == scored:
+                are_right = [label == 1 for label in labels[: len(scored)]]
+                break
+    return frozenset(i for i, is_right in enumerate(are_right) if is_right) or None
 
 
 def _find_unread(doc: Node, texts: Sequence[str]) -> tuple[str, ...]:
@@ -419,20 +410,12 @@ class _Family:
     question: str = ""
     options: str = ""  # several texts, or one list; without them the options are the continuations
     others: str = ""  # further keys that tell the family
-    read: Callable[[Node], _Asked] | None = None  # in place of reading the texts at these keys
     has_own_fields: bool = True  # otherwise the usual names of fields are looked for
     is_in_prompt: bool = (
         False  # whether the options are in the prompts, and the continuation is the same for all
     )
     is_label: bool = False  # whether a document is one option, which is right or wrong by itself
     needs_words: bool = False  # whether the continuations must be yes and no
-    # The right options, where the document alone has them: from its own options and the
-    # continuations.
-    find_right: Callable[[Node, _Texts, _Texts], frozenset[int] | None] = (
-        lambda doc, options, continuations: None
-    )
-    # the other questions, whose answers are in the prompt
-    count_others: Callable[[Node], int] = lambda doc: 0
 
     @property
     def keys(self) -> frozenset[str]:
@@ -449,8 +432,10 @@ class _Family:
 
     def ask(self, doc: Node) -> _Asked:
         """Return what a document asks."""
-        if self.read is not None:
-            return self.read(doc)
+        if not self.has_own_fields:
+            return _read_any(doc)
+        if self.name == "race":
+            return _read_race(doc)
         names = self.options.split()
         options: Sequence[str] | None = None
         if len(names) == 1:
@@ -462,60 +447,15 @@ class _Family:
         return passage, question, options
 
 
-_UNKNOWN = _Family(None, read=_read_any, has_own_fields=False)
+_UNKNOWN = _Family(None, has_own_fields=False)
 
 _FAMILIES = {
     family: family.keys
     for family in (
-        # what `perturb` writes
-        _Family("multirc", "passage", "question", "option", "label", is_label=True),
-        _Family("multirc", "paragraph", "question", "answer", "label", is_label=True),
-        # MC-TACO
-        _Family(
-            "multirc", "sentence", "question", "answer", "label", is_label=True, needs_words=True
-        ),
-        _Family(
-            "race",
-            others="article problems",
-            read=_read_race,
-            count_others=lambda doc: len(_race_problems(doc).value) - 1,
-        ),
-        _Family(
-            "belebele", "flores_passage", "question", "mc_answer1 mc_answer2 mc_answer3 mc_answer4"
-        ),
-        _Family(
-            "sciq", "support", "question", "distractor1 distractor2 distractor3 correct_answer"
-        ),
-        _Family("siqa", "context", "question", "answerA answerB answerC"),
-        _Family("cosmosqa", "context", "question", "answer0 answer1 answer2 answer3"),
-        _Family("qa4mre", "document_str", "question_str", "answer_options.answer_str"),
-        # WinoGrande's continuation is the end of the sentence.
-        _Family(
-            "winogrande",
-            "",
-            "sentence",
-            "option1 option2",
-            is_in_prompt=True,
-            find_right=_right_of_winogrande,
-        ),
-        _Family("piqa", "", "goal", "sol1 sol2"),
-        _Family("copa", "premise", "question", "choice1 choice2"),
-        _Family("hellaswag", "ctx", "", "endings"),  # the text to continue is what is read
-        _Family("arc", "", "question", "choices.text", "answerKey"),  # also CommonsenseQA
-        _Family("openbookqa", "", "question_stem", "choices.text"),
-        _Family("record", "passage", "query", "entities", "answers", find_right=_right_of_record),
-        _Family(
-            "truthfulqa",
-            "",
-            "question",
-            "",
-            "mc1_targets mc2_targets",
-            find_right=_right_of_truthfulqa,
-        ),
-        *(_Family("lists", others=key, read=_read_any, has_own_fields=False) for key in _OPTIONS),
-        _Family("boolq", "passage", "question", "", "label"),
-        _Family("boolq", "passage", "question", "", "answer"),
-        _Family("nli", "premise", "hypothesis", "", "label"),
+        _Family(**declared)
+        for declared in tomllib.loads(
+            files("classic_rc.formats").joinpath("families.toml").read_text(encoding="utf-8")
+        )["family"]
     )
 }
 """The families with their keys; the first whose form a document has is its own."""

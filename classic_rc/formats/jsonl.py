@@ -11,8 +11,10 @@ import numpy as np
 
 from classic_rc.errors import DataError, UsageError
 from classic_rc.formats.base import (
+    AnswerFile,
     FileContent,
     Format,
+    SystemOutput,
     decide_from_scores,
     first_answer,
     first_row,
@@ -43,13 +45,6 @@ class JSONLinesFormat(Format):
     """
 
     name = "jsonl"
-    description = (
-        "JSON Lines, a row for each candidate: question_id, candidate, text, score, evidence, "
-        "selected"
-    )
-    citation = "classic_rc"
-    tasks = frozenset(Task)
-    holds = frozenset({"scores", "decisions"})
 
     def recognises(self, text: str) -> bool:
         """Return whether the first line is an object with a ``question_id``."""
@@ -60,16 +55,14 @@ class JSONLinesFormat(Format):
         """Return whether the rows have scores."""
         return any(row.has("score") for row in json_lines(text, source))
 
-    def parse(
-        self, text: str, questions: Sequence[Question], source: str, *, partial: bool = False
-    ) -> FileContent:
+    def parse(self, file: AnswerFile) -> FileContent:
         """Parse the decisions of a text, or its scores if it has no decisions; see :meth:`read`."""
-        rows = list(json_lines(text, source))
+        rows, questions = list(json_lines(file.text, file.source)), file.questions
         if not any(row.has("selected") for row in rows):
-            return _read_scores(rows, questions, source, partial)
+            return _read_scores(rows, file)
         has_spans = bool(questions) and questions[0].task.has_spans
         group_rows = _group_rows_by_question if has_spans else _group_rows_by_candidate
-        groups = group_rows(rows, questions, source, partial)
+        groups = group_rows(rows, file)
         return [
             decide_from_scores(question, *_read_answers(question, group))
             for question, group in zip(questions, groups, strict=True)
@@ -81,17 +74,13 @@ class JSONLinesFormat(Format):
         """Read the scores of a text, which may also have decisions."""
         rows = list(json_lines(text, source))
         if any(row.has("score") for row in rows):
-            return _read_scores(rows, questions, source, partial)
+            return _read_scores(rows, AnswerFile(text, questions, source, partial, []))
         return super().read_scores(text, questions, source=source, partial=partial)
 
-    def render(
-        self,
-        questions: Sequence[Question],
-        scores: Scores | None,
-        predictions: Sequence[Prediction] | None,
-    ) -> str:
+    def render(self, output: SystemOutput) -> str:
         """Return the rows as text; see :meth:`write`."""
         rows: list[dict[str, Any]] = []
+        questions, scores, predictions = output
         for i, question in enumerate(questions):
             answer = (
                 None if predictions is None else _first_answer_or_none(question, predictions[i])
@@ -146,9 +135,8 @@ def _find_selected(question: Question, texts: Sequence[str], answer: Answer) -> 
     return {texts.index(text) for text in answer_texts}
 
 
-def _read_scores(
-    rows: list[Node], questions: Sequence[Question], source: str, partial: bool
-) -> Scores:
+def _read_scores(rows: list[Node], file: AnswerFile) -> Scores:
+    questions = file.questions
     if (
         rows
         and questions
@@ -156,13 +144,13 @@ def _read_scores(
         and not any(len(q.candidates) for q in questions)
     ):
         raise UsageError(
-            f"{source} has scores of spans, but the questions have no candidate spans: generate "
-            "the spans first",
+            f"{file.source} has scores of spans, but the questions have no candidate spans: "
+            "generate the spans first",
             field="candidates",
             found="none",
             expected="the candidate spans of each question",
         )
-    groups = _group_rows_by_candidate(rows, questions, source, partial)
+    groups = _group_rows_by_candidate(rows, file)
     flat = list(chain(*groups))
     return Scores(
         np.array([score_at(row, "score") for row in flat], dtype=np.float64),
@@ -174,16 +162,15 @@ def _read_scores(
     )
 
 
-def _group_rows_by_candidate(
-    rows: list[Node], questions: Sequence[Question], source: str, partial: bool
-) -> list[list[Node]]:
+def _group_rows_by_candidate(rows: list[Node], file: AnswerFile) -> list[list[Node]]:
     """Return the rows of each question, in the order of its candidates; each candidate must have
     exactly one.
     """
+    questions = file.questions
     keys = [(question.id, i) for question in questions for i in range(len(question.candidates))]
     entries = (((row.name("question_id"), row.integer("candidate")), row) for row in rows)
     names = ("question_id", "candidate")
-    ordered = in_question_order(entries, keys, names, source, partial)
+    ordered = in_question_order(entries, keys, names, file)
     texts = (text for question in questions for text in candidate_texts(question.candidates))
     for row, text in zip(ordered, texts, strict=True):
         if row.has("text") and row.text("text") != text:
@@ -198,25 +185,22 @@ def _group_rows_by_candidate(
     return [list(islice(rest, len(question.candidates))) for question in questions]
 
 
-def _group_rows_by_question(
-    rows: list[Node], questions: Sequence[Question], source: str, partial: bool
-) -> list[list[Node]]:
+def _group_rows_by_question(rows: list[Node], file: AnswerFile) -> list[list[Node]]:
     """Return the rows of each question, in the file's order; each question must have at least
     one.
     """
-    groups: dict[str, list[Node]] = {question.id: [] for question in questions}
+    groups: dict[str, list[Node]] = {question.id: [] for question in file.questions}
     for row in rows:
         name = row.name("question_id")
-        if name not in groups and partial:
-            continue
-        if name not in groups:
+        if name in groups:
+            groups[name].append(row)
+        elif not file.partial:
             raise row.error("unknown question id", field="question_id", found=describe_value(name))
-        groups[name].append(row)
     missing = [name for name, group in groups.items() if not group]
     if missing:
         raise DataError(
             f"{len(missing):,} of {len(groups):,} questions have no row",
-            source=source,
+            source=file.source,
             found=f"none for {describe_value(missing[0])}",
             expected="at least one for each question, with nothing selected if there is no answer",
         )

@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 from classic_rc.datasets.multirc import read_label
 from classic_rc.errors import DataError, UsageError
 from classic_rc.formats.base import (
+    AnswerFile,
     FileContent,
     Format,
     Key,
+    SystemOutput,
     decide_from_scores,
     first_answer,
     first_row,
@@ -40,7 +42,6 @@ class AnswersByIdFormat(Format):
     prediction without answers, and a prediction without answers is not written.
     """
 
-    holds = frozenset({"decisions"})
     around = ("{\n", ",\n", "\n}\n")
 
     def recognises(self, text: str) -> bool:
@@ -52,36 +53,27 @@ class AnswersByIdFormat(Format):
         is_row = isinstance(row, Mapping) and not ids.isdisjoint(row)
         return text.lstrip().startswith("{") and not is_row
 
-    def parse(
-        self, text: str, questions: Sequence[Question], source: str, *, partial: bool = False
-    ) -> list[Prediction]:
+    def parse(self, file: AnswerFile) -> list[Prediction]:
         """Parse the answers of a text; see :meth:`read`."""
-        entries = (
-            ((key,), node) for key, node in iter_members(Node(parse_json(text, source), source))
-        )
-        keys: list[Key] = [(question.id,) for question in questions]
-        found = match_entries(entries, keys, ("id",), source, partial)
-        if partial and keys and not found:
+        content = Node(parse_json(file.text, file.source), file.source)
+        entries = (((key,), node) for key, node in iter_members(content))
+        keys: list[Key] = [(question.id,) for question in file.questions]
+        found = match_entries(entries, keys, ("id",), file)
+        if file.partial and keys and not found:
             raise DataError(
                 "no answer to any of these questions",
-                source=source,
+                source=file.source,
                 expected=f"one to {keys[0][0]!r}",
             )
-        nodes = map(found.get, keys)
         return [
-            decide_from_scores(question, *_read_answers(node, question))
-            for question, node in zip(questions, nodes, strict=True)
+            decide_from_scores(question, *_read_answers(found.get(key), question))
+            for key, question in zip(keys, file.questions, strict=True)
         ]
 
-    def render(
-        self,
-        questions: Sequence[Question],
-        scores: Scores | None,
-        predictions: Sequence[Prediction] | None,
-    ) -> str:
+    def render(self, output: SystemOutput) -> str:
         """Return the members of an object, one line per answer; see :meth:`write_blocks`."""
         lines = []
-        for question, prediction in zip(questions, predictions or (), strict=True):
+        for question, prediction in zip(output.questions, output.predictions or (), strict=True):
             if prediction.answers:
                 texts = first_answer(prediction)
                 value = list(texts) if question.task is Task.MULTI_SPAN else next(iter(texts))
@@ -93,10 +85,6 @@ class ReCoRDFormat(AnswersByIdFormat):
     """ReCoRD's predictions: the text of the chosen entity, by query id."""
 
     name = "record"
-    description = "{id: text}; a missing query scores 0"
-    citation = "Zhang et al. 2018, ReCoRD: the official evaluation script"
-    tasks = frozenset({Task.CLOZE})
-    readers = frozenset({"record"})
 
 
 class SQuADFormat(AnswersByIdFormat):
@@ -105,13 +93,6 @@ class SQuADFormat(AnswersByIdFormat):
     """
 
     name = "squad"
-    description = "{id: text}, or {id: [texts]} for multi-span answers; a missing question scores 0"
-    citation = (
-        "Rajpurkar et al. 2016, SQuAD v1.1; Dasigi et al. 2019, Quoref: the official evaluation "
-        "scripts"
-    )
-    tasks = frozenset({Task.SPAN, Task.MULTI_SPAN})
-    readers = frozenset({"squad", "quoref"})
 
 
 def _read_answers(node: Node | None, question: Question) -> Iterator[tuple[str, ...]]:
@@ -130,23 +111,15 @@ def _read_answer_text(node: Node) -> str:
 
 QUESTIONS_PER_STORY = 4
 
-_AUTHORS = (
-    "Richardson, Burges and Renshaw 2013, MCTest: the data and the results released by the authors"
-)
 _NUMBER = re.compile(r"[-+]?(?:\d++\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 
 
 class _StoryFormat(Format):
     """One line per story, its four questions separated by tabs, in the order of the dataset."""
 
-    tasks = frozenset({Task.SINGLE_CHOICE})
-    readers = frozenset({"mctest"})
-    citation = _AUTHORS
-
-    def read_cells(
-        self, text: str, questions: Sequence[Question], source: str
-    ) -> Iterator[tuple[Question, Node]]:
+    def read_cells(self, file: AnswerFile) -> Iterator[tuple[Question, Node]]:
         """Yield each question with its cell."""
+        text, questions, source, *_ = file
         stories = self.group_stories(questions)
         lines = text.rstrip("\n").split("\n") if text.strip() else []
         if len(lines) != len(stories):
@@ -167,12 +140,10 @@ class _StoryFormat(Format):
             for column, (question, cell) in enumerate(zip(story, cells, strict=True), start=1):
                 yield question, Node(cell, source, f"line {number}, question {column}")
 
-    def join_cells(self, questions: Sequence[Question], cells: Sequence[str]) -> str:
+    def join_cells(self, questions: Sequence[Question], cells: Iterable[str]) -> str:
         """Return the text with one cell per question."""
-        self.group_stories(questions)
-        rows = (
-            cells[i : i + QUESTIONS_PER_STORY] for i in range(0, len(cells), QUESTIONS_PER_STORY)
-        )
+        rest = iter(cells)
+        rows = (islice(rest, len(story)) for story in self.group_stories(questions))
         return "".join("\t".join(row) + "\n" for row in rows)
 
     def group_stories(self, questions: Sequence[Question]) -> list[list[Question]]:
@@ -203,11 +174,6 @@ class MCTestScoresFormat(_StoryFormat):
     """
 
     name = "mctest-scores"
-    description = (
-        "a line for each story: questions separated by tabs, scores of options by commas, to 5 "
-        "decimals"
-    )
-    holds = frozenset({"scores"})
 
     def recognises(self, text: str) -> bool:
         """Return whether the text starts with a number and a separator, and is no table of numbered
@@ -217,60 +183,42 @@ class MCTestScoresFormat(_StoryFormat):
             _NUMBER.fullmatch(re.split(r"[,\t\n]", text.lstrip(), maxsplit=1)[0].strip())
         )
 
-    def parse(
-        self, text: str, questions: Sequence[Question], source: str, *, partial: bool = False
-    ) -> Scores:
+    def parse(self, file: AnswerFile) -> Scores:
         """Parse the scores of a text; see :meth:`read`."""
         rows = (
             _parse_scores(cell, len(question.candidates))
-            for question, cell in self.read_cells(text, questions, source)
+            for question, cell in self.read_cells(file)
         )
         return Scores.from_lists(rows, relative_ties=True)
 
-    def render(
-        self,
-        questions: Sequence[Question],
-        scores: Scores | None,
-        predictions: Sequence[Prediction] | None,
-    ) -> str:
+    def render(self, output: SystemOutput) -> str:
         """Return the lines of scores; see :meth:`write`.
 
         A question whose best candidates five decimals would change gets all digits.
         """
-        return self.join_cells(questions, list(map(_format_row, scores or ())))
+        return self.join_cells(output.questions, map(_format_row, output.scores or ()))
 
 
 class MCTestAnswersFormat(_StoryFormat):
     """MCTest's answer files (``.ans``): the letter of the chosen option of each question."""
 
     name = "mctest-answers"
-    description = "a line for each story: the letters of the answers, separated by tabs"
-    holds = frozenset({"decisions"})
 
     def recognises(self, text: str) -> bool:
         """Return whether the first cell of the text is one capital letter."""
         return bool(re.match(r"\s*[A-Z](?:\t|\s*$)", text, re.MULTILINE))
 
-    def parse(
-        self, text: str, questions: Sequence[Question], source: str, *, partial: bool = False
-    ) -> list[Prediction]:
+    def parse(self, file: AnswerFile) -> list[Prediction]:
         """Parse the letters of a text as decisions; see :meth:`read`."""
         return [
             decide_from_scores(question, frozenset({_read_letter(cell, question)}))
-            for question, cell in self.read_cells(text, questions, source)
+            for question, cell in self.read_cells(file)
         ]
 
-    def render(
-        self,
-        questions: Sequence[Question],
-        scores: Scores | None,
-        predictions: Sequence[Prediction] | None,
-    ) -> str:
+    def render(self, output: SystemOutput) -> str:
         """Return the lines of letters; see :meth:`write`."""
-        return self.join_cells(
-            questions,
-            [format_option(*first_answer(prediction)) for prediction in predictions or ()],
-        )
+        letters = (format_option(*answer) for _, answer in output.answers())
+        return self.join_cells(output.questions, letters)
 
 
 def _parse_scores(cell: Node, n_options: int) -> list[float]:
@@ -319,13 +267,6 @@ class MultiRCFormat(Format):
     """
 
     name = "multirc"
-    description = (
-        '[{"pid", "qid", "scores": [a number for each option]}]: raw scores, or 0/1 decisions'
-    )
-    citation = "Khashabi et al. 2018, MultiRC: the released baseline-scores and multirc_measures.py"
-    tasks = frozenset({Task.MULTIPLE_ANSWER})
-    holds = frozenset({"scores", "decisions"})
-    readers = frozenset({"multirc"})
     around = ("[\n", ",\n", "\n]\n")
 
     def recognises(self, text: str) -> bool:
@@ -336,46 +277,36 @@ class MultiRCFormat(Format):
         """Return whether some number of the text is neither 0 nor 1."""
         return _are_scores(Node(parse_json(text, source), source).elements())
 
-    def parse(
-        self, text: str, questions: Sequence[Question], source: str, *, partial: bool = False
-    ) -> FileContent:
+    def parse(self, file: AnswerFile) -> FileContent:
         """Parse the numbers of a text, as decisions if they are all 0 or 1; see :meth:`read`."""
-        nodes = list(Node(parse_json(text, source), source).elements())
+        nodes = list(Node(parse_json(file.text, file.source), file.source).elements())
         entries = (((node.text("pid"), node.name("qid")), node) for node in nodes)
-        ordered = in_question_order(
-            entries, map(_question_key, questions), ("pid", "qid"), source, partial
-        )
+        keys = list(map(_question_key, file.questions))
+        ordered = in_question_order(entries, keys, ("pid", "qid"), file)
         rows = [
             _read_row(node, len(question.candidates))
-            for node, question in zip(ordered, questions, strict=True)
+            for node, question in zip(ordered, file.questions, strict=True)
         ]
         # All entries decide, not only the selected questions: a part of a file of scores may be all
         # 0 and 1.
         if _are_scores(nodes):
             return Scores.from_lists(rows, relative_ties=True)
-        return _decide_options(questions, rows)
+        return _decide_options(file.questions, rows)
 
-    def render(
-        self,
-        questions: Sequence[Question],
-        scores: Scores | None,
-        predictions: Sequence[Prediction] | None,
-    ) -> str:
+    def render(self, output: SystemOutput) -> str:
         """Return the elements of a list, one line per question, of raw scores if any; see
         :meth:`write_blocks`.
         """
-        if scores is not None:
-            rows = [row.tolist() for row in scores]
+        if output.scores is not None:
+            rows = [row.tolist() for row in output.scores]
         else:
-            answers = map(first_answer, predictions or ())
             rows = [
                 [int(i in answer) for i in range(len(question.candidates))]
-                for question, answer in zip(questions, answers, strict=True)
+                for question, answer in output.answers()
             ]
-        keys = map(_question_key, questions)
         entries = [
-            {"pid": pid, "qid": qid, "scores": row}
-            for (pid, qid), row in zip(keys, rows, strict=True)
+            dict(zip(("pid", "qid", "scores"), (*_question_key(question), row), strict=True))
+            for question, row in zip(output.questions, rows, strict=True)
         ]
         return ",\n".join(map(json.dumps, entries))
 
@@ -421,14 +352,6 @@ class SuperGLUEFormat(Format):
     """
 
     name = "superglue"
-    description = (
-        'JSON Lines: {"idx", "passage": {"questions": […]}} for MultiRC, {"idx", "label"} for '
-        "ReCoRD"
-    )
-    citation = "Wang et al. 2019, SuperGLUE: the submission files of the leaderboard"
-    tasks = frozenset({Task.MULTIPLE_ANSWER, Task.CLOZE})
-    holds = frozenset({"decisions"})
-    readers = frozenset({"superglue", "record"})
 
     def is_official(self, questions: Sequence[Question]) -> bool:
         """Return whether the questions have SuperGLUE's numbers; a ReCoRD file may be the
@@ -443,15 +366,13 @@ class SuperGLUEFormat(Format):
         row = first_row(text)
         return isinstance(row, Mapping) and "idx" in row and ("passage" in row or "label" in row)
 
-    def parse(
-        self, text: str, questions: Sequence[Question], source: str, *, partial: bool = False
-    ) -> list[Prediction]:
+    def parse(self, file: AnswerFile) -> list[Prediction]:
         """Parse the labels of a text; see :meth:`read`."""
-        rows = json_lines(text, source)
+        rows, questions = json_lines(file.text, file.source), file.questions
         if questions and questions[0].task is Task.CLOZE:
             entries = (((row.integer("idx"),), row) for row in rows)
             keys: list[Key] = [(_query_number(q),) for q in questions]
-            nodes = in_question_order(entries, keys, ("idx",), source, partial)
+            nodes = in_question_order(entries, keys, ("idx",), file)
             return [
                 decide_from_scores(q, (node.text("label"),))
                 for q, node in zip(questions, nodes, strict=True)
@@ -459,26 +380,21 @@ class SuperGLUEFormat(Format):
         numbers = [_superglue_numbers(question) for question in questions]
         keys = [(pid, qid, option) for pid, qid, options in numbers for option in options]
         names = ("passage idx", "question idx", "answer idx")
-        nodes = in_question_order(_read_entries(rows), keys, names, source, partial)
+        nodes = in_question_order(_read_entries(rows), keys, names, file)
         labels = map(read_label, nodes)
         flags = [list(islice(labels, len(options))) for _, _, options in numbers]
         return _decide_options(questions, flags)
 
-    def render(
-        self,
-        questions: Sequence[Question],
-        scores: Scores | None,
-        predictions: Sequence[Prediction] | None,
-    ) -> str:
+    def render(self, output: SystemOutput) -> str:
         """Return the lines of a submission; see :meth:`write`."""
-        answers = zip(questions, map(first_answer, predictions or ()), strict=True)
         rows: list[dict[str, Any]]
-        if questions and questions[0].task is Task.CLOZE:
+        if output.questions and output.questions[0].task is Task.CLOZE:
             rows = [
-                {"idx": _query_number(question), "label": text} for question, (text,) in answers
+                {"idx": _query_number(question), "label": text}
+                for question, (text,) in output.answers()
             ]
         else:
-            passages = groupby(answers, key=lambda pair: _superglue_numbers(pair[0])[0])
+            passages = groupby(output.answers(), key=lambda pair: _superglue_numbers(pair[0])[0])
             rows = [
                 {
                     "idx": idx,
