@@ -31,9 +31,14 @@ Key: TypeAlias = "tuple[str | int, ...]"
 "0")``.
 """
 
-_DECLARATIONS = tomllib.loads(
-    files("classic_rc.formats").joinpath("formats.toml").read_text(encoding="utf-8")
-)
+
+def read_declarations(name: str) -> dict[str, Any]:
+    """Return the tables of a file of this package."""
+    text = files("classic_rc.formats").joinpath(name).read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+_DECLARATIONS = read_declarations("formats.toml")
 
 
 class AnswerFile(NamedTuple):

@@ -5,15 +5,14 @@ by its fields.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Any, TypeAlias
 
 from classic_rc.datasets.fields import find_families
 from classic_rc.equality import TextLadder, normalised_text
+from classic_rc.formats.base import read_declarations
 from classic_rc.formats.harness_settings import find_part
 from classic_rc.io.json import Node, describe_value, read_literal
 from classic_rc.option_labels import (
@@ -451,11 +450,6 @@ _UNKNOWN = _Family(None, has_own_fields=False)
 
 _FAMILIES = {
     family: family.keys
-    for family in (
-        _Family(**declared)
-        for declared in tomllib.loads(
-            files("classic_rc.formats").joinpath("families.toml").read_text(encoding="utf-8")
-        )["family"]
-    )
+    for family in (_Family(**declared) for declared in read_declarations("families.toml")["family"])
 }
 """The families with their keys; the first whose form a document has is its own."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from classic_rc.datasets.fields import find_paths, find_value
 from classic_rc.errors import DataError
-from classic_rc.formats.base import first_row, iter_members
+from classic_rc.formats.base import first_row, iter_members, read_declarations
 from classic_rc.formats.harness_settings import find_part
 from classic_rc.io.files import archive_format, read_unpacked
 from classic_rc.io.json import Node, describe_value, json_lines, parse_json, table_rows
@@ -28,43 +28,14 @@ class Layout:
 
     title: str
     id: str
-    texts: tuple[str, ...]  # the first that a row has; a list of texts is several samples
-    marks: tuple[str, ...] = ()  # what a row has that is recognised
+    texts: Sequence[str]  # the first that a row has; a list of texts is several samples
+    marks: Sequence[str] = ()  # what a row has that is recognised
     model: str | None = None
     options: str | None = None  # the options in the order in which the model saw them
     hint: str | None = None  # why a question may have no row
 
 
-LAYOUTS = (
-    Layout(
-        "output of an OpenAI batch",
-        "custom_id",
-        (
-            "response.body.choices.message.content",
-            "response.body.choices.text",
-            "response.body.output",
-        ),
-        marks=("custom_id", "response", "error"),
-        model="response.body.model",
-        hint="Requests that failed are in the batch's error file: append its lines",
-    ),
-    Layout(
-        "results of an Anthropic message batch",
-        "custom_id",
-        ("result.message.content",),
-        marks=("custom_id", "result.type"),
-        model="result.message.model",
-    ),
-    Layout(
-        "log of inspect_ai",
-        "id",
-        ("output.choices.message.content",),
-        marks=("id", "epoch", "output"),
-        model="output.model",
-        options="choices",
-        hint="Was the run stopped early, or limited?",
-    ),
-)
+LAYOUTS = [Layout(**declared) for declared in read_declarations("layouts.toml")["layout"]]
 
 _LOG_OF_INSPECT = re.compile(r'\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:')
 _HEADERS = (("header.json",), ("_journal", "start.json"))
@@ -86,8 +57,8 @@ def find_layout(text: str) -> Layout | None:
     row = Node(first_row(text), "")
     if not isinstance(row.value, Mapping):
         return None
-    has = {path: find_value(row, path) is not None for layout in LAYOUTS for path in layout.marks}
-    return next((layout for layout in LAYOUTS if all(has[path] for path in layout.marks)), None)
+    fitting = (layout for layout in LAYOUTS if all(find_value(row, mark) for mark in layout.marks))
+    return next(fitting, None)
 
 
 def read_rows(
@@ -117,8 +88,8 @@ def read_rows(
 
 
 def _read_row(node: Node, layout: Layout) -> Row:
-    found = find_value(node, layout.id)
-    if found is None or isinstance(found.value, bool) or not isinstance(found.value, str | int):
+    name = _find(node, layout.id)
+    if type(name) not in (str, int):
         known = ", ".join(find_paths(node.value))
         raise node.error(
             "no id",
@@ -126,16 +97,21 @@ def _read_row(node: Node, layout: Layout) -> Row:
             found=f"the paths {known}",
             expected="a text or a whole number",
         )
-    values = (value for path in layout.texts if (value := find_value(node, path)) is not None)
-    model = layout.model and find_value(node, layout.model)
-    options = layout.options and find_value(node, layout.options)
+    texts = next((path for path in layout.texts if find_value(node, path)), None)
+    model, options = _find(node, layout.model), _find(node, layout.options)
     return Row(
         node,
-        str(found.value),
-        tuple(_samples(value.value)) if (value := next(values, None)) is not None else (None,),
-        model.value if model and isinstance(model.value, str) else None,
-        tuple(map(str, options.value)) if options and isinstance(options.value, list) else None,
+        str(name),
+        tuple(_samples(_find(node, texts))),
+        model if isinstance(model, str) else None,
+        tuple(map(str, options)) if isinstance(options, list) else None,
     )
+
+
+def _find(node: Node, path: str | None) -> Any:
+    """Return the value at a path, or None."""
+    found = find_value(node, path) if path else None
+    return found.value if found else None
 
 
 def _samples(value: Any) -> Iterator[Any]:
@@ -242,17 +218,10 @@ def _parse_log(text: str | bytes, source: str) -> dict[str, Any]:
 # Columns with a name
 
 
-_ID_COLUMNS = ("id", "question_id", "qid", "example_id", "idx")
-_PREDICTION_COLUMNS = ("prediction", "predicted", "pred", "predicted_answer", "model_answer")
-_ANSWER_COLUMNS = (
-    "answer",
-    "output",
-    "response",
-    "text",
-    "generation",
-    "generated_text",
-    "model_output",
-)
+_ID_COLUMNS = "id question_id qid example_id idx".split()
+_PREDICTION_COLUMNS = "prediction predicted pred predicted_answer model_answer".split()
+_OTHER_COLUMNS = "answer output response text generation generated_text model_output".split()
+_ANSWER_COLUMNS = _PREDICTION_COLUMNS + _OTHER_COLUMNS
 _WHOLE = re.compile(r"[0-9]{1,9}")
 _SHORT = re.compile(r"[0-9]{1,2}|[A-Za-z]")
 _START, _FIRST_LINES = 1000, 20  # enough to recognise numbered answers
@@ -268,9 +237,7 @@ def has_answers(text: str) -> bool:
     names = {name.strip().lower() for name in _first_names(text)}
     if names.isdisjoint(_ID_COLUMNS):
         return _is_one_object(text)
-    return names.isdisjoint(_OTHER_LAYOUT) and not names.isdisjoint(
-        (*_PREDICTION_COLUMNS, *_ANSWER_COLUMNS)
-    )
+    return names.isdisjoint(_OTHER_LAYOUT) and not names.isdisjoint(_ANSWER_COLUMNS)
 
 
 def has_numbers(text: str) -> bool:
@@ -278,20 +245,15 @@ def has_numbers(text: str) -> bool:
     answer, or the answer alone.
     """
     lines = [line.strip() for line in text[:_START].splitlines() if line.strip()][:_FIRST_LINES]
-    if lines and lines[0].lower() in (*_PREDICTION_COLUMNS, *_ANSWER_COLUMNS, "label"):
+    if lines and lines[0].lower() in (*_ANSWER_COLUMNS, "label"):
         del lines[0]
     cells = [re.split(r"[,\t]", line) for line in lines]
-    first = cells[0][0] if cells else ""
-    return bool(cells) and (
-        all(len(row) == 1 and _SHORT.fullmatch(row[0]) for row in cells)
-        or (
-            first in ("0", "1")
-            and all(
-                len(row) == 2 and row[0] == str(number) and _SHORT.fullmatch(row[1])
-                for number, row in enumerate(cells, start=int(first))
-            )
-        )
-    )
+    answers = [row.pop() for row in cells]
+    if not answers or not all(map(_SHORT.fullmatch, answers)):
+        return False
+    start = int(cells[0] == ["1"])
+    numbers = [[str(number)] for number in range(start, start + len(cells))]
+    return cells in (numbers, [[]] * len(cells))
 
 
 def _read_numbered(text: str, source: str) -> list[Row]:
@@ -374,31 +336,28 @@ def _find_columns(rows: Sequence[Node], source: str, notes: list[str]) -> tuple[
     first = rows[0].value if rows else {}
     columns = map(str, first if isinstance(first, Mapping) else ())
     names = {name.strip().lower(): name for name in columns}
-    ids, predictions, answers = (
+    ids, predictions, others = (
         [names[name] for name in usual_names if name in names]
-        for usual_names in (_ID_COLUMNS, _PREDICTION_COLUMNS, _ANSWER_COLUMNS)
+        for usual_names in (_ID_COLUMNS, _PREDICTION_COLUMNS, _OTHER_COLUMNS)
     )
-    if rows and not (ids and (predictions or answers)):
+    answers = predictions or others
+    if rows and not (ids and answers):
+        kind, usual_names = ("answers", _ANSWER_COLUMNS) if ids else ("ids", _ID_COLUMNS)
         raise rows[0].error(
-            "no column of ids" if not ids else "no column of answers",
-            found=describe_value(first),
-            expected=" or ".join(
-                _ID_COLUMNS if not ids else (*_PREDICTION_COLUMNS, *_ANSWER_COLUMNS)
-            ),
+            f"no column of {kind}", found=describe_value(first), expected=" or ".join(usual_names)
         )
-    found = predictions or answers
-    if len(found) > 1:
+    if len(answers) > 1:
         raise DataError(
             "several columns may be the answers",
             source=source,
-            found=", ".join(found),
+            found=", ".join(answers),
             expected="one of them",
             hint="Rename the column with the answers of the system to prediction, and remove the "
             "others",
         )
-    if predictions and answers:
+    if predictions and others:
         notes.append(
-            f"{source}: the answers are the column {found[0]!r}, and {', '.join(answers)} is not "
+            f"{source}: the answers are the column {answers[0]!r}, and {', '.join(others)} is not "
             "read"
         )
-    return (ids or ["id"])[0], (found or ["answer"])[0]
+    return (ids or ["id"])[0], (answers or ["answer"])[0]
