@@ -10,7 +10,6 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import Any, NamedTuple, Self
 
 from classic_rc.encodings import (
@@ -430,15 +429,13 @@ def _parse_answer(sample: _Sample, one: _Asked, reading: str | None) -> Answer |
     if len({str(value) for value in sample.stated}) != 1:
         return None
     value = sample.stated[0]
-    if one.question.task is Task.MULTI_SPAN and isinstance(_as_list(value), list):
-        texts = [_as_text(item) for item in _as_list(value)]
-        return tuple(texts) if all(text.strip() for text in texts) else None
-    if isinstance(value, list) and len(value) == 1:
-        (value,) = value
-    if isinstance(value, (list, dict)):
+    if one.question.task is Task.MULTI_SPAN:
+        value = _evaluate(value, list)
+    elif isinstance(value, list) and len(value) > 1:
         return None
-    text = _as_text(value)
-    return (text,) if text.strip() else None
+    texts = list(map(_as_text, value if isinstance(value, list) else [value]))
+    is_said = not isinstance(value, dict) and all(text.strip() for text in texts)
+    return tuple(texts) if is_said else None
 
 
 # --------------------------------------------------------------------------------------------------
@@ -505,7 +502,7 @@ def _unwrap(value: Any) -> Any:
     if isinstance(value, str):
         fence = _FENCE.fullmatch(value)
         value = fence[1] if fence else value
-    content = _evaluate(value, "{")
+    content = _evaluate(value, dict)
     if not isinstance(content, dict):
         return value
     named = [item for name, item in content.items() if name in ANSWER_KEYS]
@@ -513,7 +510,7 @@ def _unwrap(value: Any) -> Any:
 
 
 def _split(value: Any, one: _Asked) -> _Parts:
-    value = _as_list(value)
+    value = _evaluate(value, list)
     if one.question.task is Task.SINGLE_CHOICE:
         if isinstance(value, list) and len(value) == 1:
             (value,) = value
@@ -588,23 +585,17 @@ def _resolve(parts: _Parts, reading: str, one: _Asked, may_mix: bool) -> frozens
     return None
 
 
-def _as_list(value: Any) -> Any:
-    """Return the list that a text such as ``["A", "C"]`` or ``['A', 'C']`` is, or the value as
-    it is.
-    """
-    content = _evaluate(value, "[")
-    return content if isinstance(content, list) else value
-
-
-def _evaluate(value: Any, start: str) -> Any:
-    """Return what a text from a bracket on is in JSON, or in Python, as pandas writes lists;
+def _evaluate(value: Any, kind: type[list[Any]] | type[dict[str, Any]]) -> Any:
+    """Return the list or the object that a text is in JSON, or in Python, as pandas writes lists;
     else the value.
     """
-    if not isinstance(value, str) or not value.strip().startswith(start):
+    if not isinstance(value, str) or not value.strip().startswith("[" if kind is list else "{"):
         return value
-    with suppress(DataError):
-        return parse_json(value, "")
-    return read_literal(value)
+    try:
+        content = parse_json(value, "")
+    except DataError:
+        content = read_literal(value)
+    return content if isinstance(content, kind) else value
 
 
 def _as_text(value: Any) -> str:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from classic_rc.equality import TextLadder, normalised_text, option_forms
 from classic_rc.errors import DataError, UsageError
 from classic_rc.formats.answers import decide_answers
-from classic_rc.formats.base import AnswerFile, Format, SystemOutput, first_row
+from classic_rc.formats.base import AnswerFile, Format, SystemOutput, decide_from_scores, first_row
 from classic_rc.formats.harness_docs import RIGHT_WORDS, WRONG_WORDS
 from classic_rc.formats.harness_log import HarnessLog, Response, is_log_row, is_set, read_log
 from classic_rc.io.json import describe_value
@@ -37,6 +37,10 @@ class HarnessFormat(Format):
 
     name = "harness"
 
+    metric: ClassVar[str] = "acc"  # the harness's name of the accuracy of these answers
+    last_filter: ClassVar[bool] = False  # whether the last of several filters has the answers
+    yes_is_right: ClassVar[bool] = False  # also where the harness has the labels reversed
+
     def recognises(self, text: str) -> bool:
         """Return whether the first row has a document, the model's arguments and its responses."""
         return self.is_detected and is_log_row(first_row(text))
@@ -46,7 +50,8 @@ class HarnessFormat(Format):
         return bool(self._read_log(text, source).responses[0].values)
 
     def _read_log(self, text: str, source: str, questions: Sequence[Question] = ()) -> HarnessLog:
-        return read_log(text, source, gold_as=_reading_of_log(questions, source))
+        gold_as = _reading_of_log(questions, source)
+        return read_log(text, source, self.last_filter, gold_as)
 
     def read_scores(
         self, text: str, questions: Sequence[Question], *, source: str, partial: bool = False
@@ -118,8 +123,8 @@ class HarnessFormat(Format):
         scores = self._option_scores(log)
         if log.kind == "labels":
             return [
-                Prediction(q.id, (frozenset(np.flatnonzero(s > 0).tolist()),), n_candidates=len(s))
-                for q, s in zip(log.questions, scores, strict=True)
+                decide_from_scores(question, frozenset(np.flatnonzero(row > 0).tolist()))
+                for question, row in zip(log.questions, scores, strict=True)
             ]
         predictions = [
             Prediction(
@@ -134,16 +139,13 @@ class HarnessFormat(Format):
         self._check_accuracy(log, readings, self.metric, source, notes)
         return predictions
 
-    metric: ClassVar[str] = "acc"
-    """The harness's name of the accuracy of these answers."""
-
     def _option_scores(self, log: HarnessLog) -> list[NDArray[np.float64]]:
         if log.kind == "labels":
+            sign = -1 if self.yes_is_right and log.is_reversed else 1
             return [
-                np.array([one - zero for zero, one in r.values], dtype=np.float64)
-                for r in log.responses
+                np.array([sign * (one - zero) for zero, one in r.values]) for r in log.responses
             ]
-        return [np.array(response.values[0], dtype=np.float64) for response in log.responses]
+        return [np.array(response.values[0]) for response in log.responses]
 
     def _check_accuracy(
         self,
@@ -184,7 +186,6 @@ class HarnessNormFormat(HarnessFormat):
     """
 
     name = "harness-norm"
-    metric = "acc_norm"
 
     def _option_scores(self, log: HarnessLog) -> list[NDArray[np.float64]]:
         if log.kind != "choices":
@@ -219,10 +220,6 @@ class HarnessYesFormat(HarnessFormat):
 
     name = "harness-yes"
 
-    def _option_scores(self, log: HarnessLog) -> list[NDArray[np.float64]]:
-        scores = super()._option_scores(log)
-        return [-of_question for of_question in scores] if log.is_reversed else scores
-
 
 class HarnessLastFormat(HarnessFormat):
     """The format ``harness`` with the last of several filters: ``flexible-extract`` after
@@ -230,9 +227,6 @@ class HarnessLastFormat(HarnessFormat):
     """
 
     name = "harness-last"
-
-    def _read_log(self, text: str, source: str, questions: Sequence[Question] = ()) -> HarnessLog:
-        return read_log(text, source, last_filter=True, gold_as=_reading_of_log(questions, source))
 
 
 def _reading_of_log(questions: Sequence[Question], source: str) -> str | None:
@@ -277,9 +271,7 @@ def _decide_label_texts(log: HarnessLog, source: str, notes: list[str]) -> list[
             is_wrong = question.gold is not None and option not in question.gold
             if word in RIGHT_WORDS or (word not in WRONG_WORDS and is_wrong):
                 selected.add(option)
-        predictions.append(
-            Prediction(question.id, (frozenset(selected),), n_candidates=len(question.candidates))
-        )
+        predictions.append(decide_from_scores(question, frozenset(selected)))
     if unparsed:
         response, text = unparsed[0]
         notes.append(
@@ -310,22 +302,20 @@ def _match(
     missing: list[Question] = []
     for question in questions:
         key = _content(question)
-        found = exact.get(key)
-        if found:
-            # equal questions in the order of the log
-            place = found.pop(0) if len(found) > 1 else found[0]
-        elif len(loose.get(key[1:], ())) == 1 and wanted[key[1:]] == 1 and key[1]:
-            place = loose[key[1:]][0]
+        places = exact[key]
+        if not places and wanted[key[1:]] == 1 and len(loose[key[1:]]) == 1 and key[1]:
+            places = loose[key[1:]]
             n_loose += 1
-        else:
-            missing.append(question)
-            continue
-        options = TextLadder(candidate_texts(log.questions[place].candidates))
-        order = options.order(candidate_texts(question.candidates))
+        order = None
+        if places:
+            # equal questions in the order of the log
+            place = places.pop(0) if len(places) > 1 else places[0]
+            options = TextLadder(candidate_texts(log.questions[place].candidates))
+            order = options.order(candidate_texts(question.candidates))
         if order is None:
             missing.append(question)
-            continue
-        matches.append((place, np.array(order, dtype=np.int64)))
+        else:
+            matches.append((place, np.array(order, dtype=np.int64)))
     if missing:
         raise DataError(
             f"{len(missing):,} of {len(questions):,} questions are not among the log's "

@@ -42,6 +42,9 @@ Kind: TypeAlias = Literal["choices", "labels", "texts"]
 a text.
 """
 
+Golds: TypeAlias = "tuple[list[Any], str | None, DataError | None]"
+"""The right answers that rows have, and the reading of their targets, or the error for several."""
+
 _KEYS = {"doc", "arguments", "resps"}
 _LETTER = re.compile(r"\W*\w\W*")
 
@@ -85,12 +88,14 @@ class HarnessLog:
         """The names of the formats that read different answers from this log, the one of ``acc``
         first.
         """
-        last = ("harness-last",) if self.n_filters > 1 else ()
-        if self.kind == "choices" and all(
-            "acc_norm" in response.logged for response in self.responses
-        ):
-            return ("harness", "harness-norm", *last)
-        return ("harness", "harness-yes", *last) if self.is_reversed else ("harness", *last)
+        are_read = {
+            "harness": True,
+            "harness-norm": self.kind == "choices"
+            and all("acc_norm" in response.logged for response in self.responses),
+            "harness-yes": self.is_reversed,
+            "harness-last": self.n_filters > 1,
+        }
+        return tuple(name for name, is_read in are_read.items() if is_read)
 
 
 def is_log_row(row: Any) -> bool:
@@ -125,16 +130,17 @@ def read_log(
             raise _several_tasks(row, found)
     first = documents[0]
     responses = [_read_response(row) for row in rows]
-    kind: Kind = "labels" if first.is_label else "choices" if responses[0].values else "texts"
+    has_values = bool(responses[0].values)
+    kind: Kind = "labels" if first.is_label else "choices" if has_values else "texts"
     for row, response in zip(rows, responses, strict=True):
-        if bool(response.values) != bool(responses[0].values):
+        if bool(response.values) != has_values:
             raise _several_tasks(row, "texts and log-likelihoods")
     joined = join_documents(
         documents, [str(row.value.get("doc_id", place)) for place, row in enumerate(rows)]
     )
     questions = [question for question, _ in joined]
     reading, undecided = gold_as, None
-    if first.is_label:
+    if kind == "labels":
         responses = [_join_responses(rows, responses, members) for _, members in joined]
     else:
         golds, reading, undecided = _read_golds(
@@ -146,7 +152,7 @@ def read_log(
     notes += _describe_questions(documents, questions)
     if kind == "choices":
         notes += _describe_metrics(rows, responses)
-    if first.is_label:
+    if kind == "labels":
         notes += _describe_labels(questions, responses)
     notes += _compare_with_results(rows, source)
     read = tuple(questions), tuple(responses)
@@ -187,15 +193,17 @@ def _choose_filter(rows: Sequence[Node], notes: list[str], place: int) -> tuple[
     """Return the rows of the filter at a place, and the number of filters: each has a row for
     every document.
     """
-    names = list(dict.fromkeys(str(row.value.get("filter", "")) for row in rows))
-    chosen = [row for row in rows if str(row.value.get("filter", "")) == names[place]]
+    filters: dict[str, list[Node]] = {}
+    for row in rows:
+        filters.setdefault(str(row.value.get("filter", "")), []).append(row)
+    names = list(filters)
     if len(names) > 1:
         notes.append(
             f"the log has the filters {', '.join(names)}: the answers are those of {names[0]}, and "
             f"those of {names[-1]} are another row of the model"
         )
     first: dict[str, Node] = {}
-    for row in chosen:
+    for row in filters[names[place]]:
         same = first.setdefault(str(row.value.get("doc_id", row.where)), row)
         if row.value["doc"] != same.value["doc"]:
             raise _several_tasks(
@@ -209,7 +217,7 @@ def _choose_filter(rows: Sequence[Node], notes: list[str], place: int) -> tuple[
                 expected="each once, in the log of one run",
                 hint="If these are the logs of several runs or models, name their files one by one",
             )
-    return chosen, len(names)
+    return filters[names[place]], len(names)
 
 
 def _several_tasks(row: Node, found: str) -> DataError:
@@ -228,8 +236,8 @@ def _read_arguments(row: Node) -> tuple[list[str], list[str] | None]:
     """
     value = row.child("arguments").value
     parts = list(value.values()) if isinstance(value, Mapping) else []
-    pairs = [list(part.values()) for part in parts if isinstance(part, Mapping)]
-    if not pairs or len(pairs) < len(parts) or not all(pairs):
+    pairs = [list(part.values()) if isinstance(part, Mapping) else [] for part in parts]
+    if not pairs or not all(pairs):
         raise row.error(
             "no arguments", field="arguments", found=describe_value(value), expected="requests"
         )
@@ -309,7 +317,7 @@ def _read_golds(
     responses: Sequence[Response],
     source: str,
     gold_as: str | None,
-) -> tuple[list[Any], str | None, DataError | None]:
+) -> Golds:
     """Return the right answers that the rows have and the reading of their targets, or the error
     for several.
     """
@@ -348,7 +356,7 @@ def _read_targets(
     documents: Sequence[Document],
     responses: Sequence[Response],
     gold_as: str | None,
-) -> tuple[list[Any], str | None, DataError | None]:
+) -> Golds:
     """Return the right options of each row, None where they are hidden, and the reading of targets
     or the error.
 
@@ -359,11 +367,8 @@ def _read_targets(
     written = []
     for row, document, response in zip(rows, documents, responses, strict=True):
         values, logged = response.values[0], response.logged.get("acc")
-        position, choice = (
-            (document.right, None)
-            if document.right
-            else (_position(row), _choice(row, document, response))
-        )
+        position = document.right or _position(row)
+        choice = None if document.right else _choice(row, document, response)
         meanings = {
             name: right
             for name, right in (("index0", position), ("text", choice))
@@ -374,8 +379,8 @@ def _read_targets(
             raise _no_option(row, f"a position from 0 to {last}, or the text of an option")
         best = values.index(max(values))
         agreeing = {
-            n: right
-            for n, right in meanings.items()
+            name: right
+            for name, right in meanings.items()
             if logged is None or (best in right) == (logged > 0.5)
         }
         written.append(
@@ -388,18 +393,18 @@ def _read_targets(
         return [None] * len(rows), None, error
     golds: list[Any] = []
     for one in written:
-        names = (name for name in (*fitting, "index0", "text") if name in one.meanings)
-        right = one.meanings[first] if (first := next(names, None)) else ()
+        rights = (one.meanings.get(name) for name in (*fitting, "index0", "text"))
+        right = next((right for right in rights if right is not None), ())
         golds.append(frozenset(option for option in right if option >= 0) or None)
-    return golds, fitting[0] if fitting else None, None
+    return golds, next(iter(fitting), None), None
 
 
 def _position(row: Node) -> frozenset[int] | None:
     """Return the positions that a target has, or None."""
     target = _plain_target(row)
     target = read_literal(target) if isinstance(target, str) else target
-    found = target if isinstance(target, list) else [target]
-    return frozenset(map(int, found)) if all(isinstance(value, int) for value in found) else None
+    places = target if isinstance(target, list) else [target]
+    return frozenset(map(int, places)) if all(isinstance(i, int) for i in places) else None
 
 
 def _choice(row: Node, document: Document, response: Response) -> frozenset[int] | None:
@@ -429,20 +434,18 @@ def _no_option(row: Node, expected: str) -> DataError:
 def _join_responses(
     rows: Sequence[Node], responses: Sequence[Response], members: Sequence[int]
 ) -> Response:
+    values: list[tuple[float, ...]] = []
+    texts: list[Any] = []
     for i in members:
-        if responses[i].values and len(responses[i].values[0]) != 2:
-            n_labels = len(responses[i].values[0])
+        values += responses[i].values
+        if responses[i].values and len(values[-1]) != 2:
             raise rows[i].error(
-                "not two labels", field="arguments", found=str(n_labels), expected="2"
+                "not two labels", field="arguments", found=str(len(values[-1])), expected="2"
             )
+        texts.append(next(iter(responses[i].texts), None))
     first = responses[members[0]]
-    texts = (
-        ()
-        if first.values
-        else tuple(responses[i].texts[0] if responses[i].texts else None for i in members)
-    )
-    values = tuple(value for i in members for value in responses[i].values)
-    return Response(values, first.continuations, texts, first.node, {})
+    samples = () if first.values else tuple(texts)
+    return Response(tuple(values), first.continuations, samples, first.node, {})
 
 
 def _describe_questions(documents: Sequence[Document], questions: Sequence[Question]) -> list[str]:
@@ -450,14 +453,11 @@ def _describe_questions(documents: Sequence[Document], questions: Sequence[Quest
     them.
     """
     notes = []
-    is_known = documents[0].is_known
+    has_passage = any(document.passage for document in documents)
+    has_question = any(document.question for document in documents)
     n_scored = sum(not document.has_options for document in documents)
-    if not is_known and n_scored:
-        passages = (
-            "a field of the documents"
-            if any(document.passage for document in documents)
-            else "empty"
-        )
+    if n_scored and not documents[0].is_known:
+        passages = "a field of the documents" if has_passage else "empty"
         share = f" ({n_scored:,} of {len(documents):,} documents)"
         scored = f"scored{share if n_scored < len(documents) else ''}"
         notes.append(
@@ -469,7 +469,7 @@ def _describe_questions(documents: Sequence[Document], questions: Sequence[Quest
                 "the options are letters without their texts, so systems that compare texts only "
                 "guess"
             )
-    elif not any(document.passage for document in documents) and any(d.question for d in documents):
+    elif has_question and not has_passage:
         notes.append(
             "the documents have no passage: the other systems see only the question and the options"
         )
@@ -477,7 +477,7 @@ def _describe_questions(documents: Sequence[Document], questions: Sequence[Quest
         notes.append(
             f"the other systems do not see the fields {', '.join(unread)}, whose role is unknown"
         )
-    if not any(document.question for document in documents):
+    if not has_question:
         notes.append(
             "the documents have no question: the other systems see only the options and any passage"
         )
@@ -486,10 +486,8 @@ def _describe_questions(documents: Sequence[Document], questions: Sequence[Quest
             f"the model saw more: {n_more:,} of {len(documents):,} prompts also have the passage's "
             "other questions with their right answers; the other systems see only the passage"
         )
-    golds = Counter(q.gold for q in questions if q.task is Task.SINGLE_CHOICE)
-    places = [
-        candidate for gold in golds for candidate in (gold if isinstance(gold, frozenset) else ())
-    ]
+    golds = {q.gold or () for q in questions if q.task is Task.SINGLE_CHOICE}
+    places = [place for gold in golds for place in gold if isinstance(place, int)]
     if len(golds) == len(places) == 1 and len(questions) > 9:
         notes.append(
             f"the right option is always option {places[0] + 1}: the harness puts it there, so "
@@ -525,7 +523,7 @@ def _describe_labels(questions: Sequence[Question], responses: Sequence[Response
     ]
     if not pairs:
         return []
-    n_right = sum(bool(found == right) for found, right in pairs)
+    n_right = sum(found == right for found, right in pairs)
     n = len(pairs)
     notes = [
         f"the harness measures options one by one: acc {100 * n_right / n:.2f} ({n_right:,} of "
@@ -565,12 +563,8 @@ def _compare_with_results(rows: Sequence[Node], source: str) -> list[str]:
         )
     counted = settings.n_documents
     if counted is not None and counted != len(rows):
-        is_start = [row.value.get("doc_id") for row in rows] == list(range(len(rows)))
-        end = (
-            f", and ends after document {len(rows) - 1:,}"
-            if len(rows) < counted and is_start
-            else ""
-        )
+        is_start = [row.value.get("doc_id") for row in rows] == list(range(min(len(rows), counted)))
+        end = f", and ends after document {len(rows) - 1:,}" if is_start else ""
         notes.append(
             f"the log has {len(rows):,} documents{end}; the results file counts {counted:,}, so "
             "that its figures are not those of this log"
