@@ -429,13 +429,15 @@ def _parse_answer(sample: _Sample, one: _Asked, reading: str | None) -> Answer |
     if len({str(value) for value in sample.stated}) != 1:
         return None
     value = sample.stated[0]
-    if one.question.task is Task.MULTI_SPAN:
-        value = _evaluate(value, list)
-    elif isinstance(value, list) and len(value) > 1:
-        return None
-    texts = list(map(_as_text, value if isinstance(value, list) else [value]))
-    is_said = not isinstance(value, dict) and all(text.strip() for text in texts)
-    return tuple(texts) if is_said else None
+    texts = _evaluate(value, list) if one.question.task is Task.MULTI_SPAN else None
+    if not isinstance(texts, list):
+        if isinstance(value, list) and len(value) == 1:
+            (value,) = value
+        if isinstance(value, (list, dict)):
+            return None
+        texts = [value]
+    answer = tuple(map(_as_text, texts))
+    return answer if all(text.strip() for text in answer) else None
 
 
 # --------------------------------------------------------------------------------------------------
