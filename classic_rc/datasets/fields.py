@@ -4,13 +4,15 @@ belong together.
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from classic_rc.errors import DataError, UsageError, unknown_name
-from classic_rc.io.json import Node, parse_json, read_literal
+from classic_rc.io.json import Node, parse_json
+from classic_rc.io.values import option_texts, read_nested
 
 ROLES = (
     "id",
@@ -144,38 +146,58 @@ def find_value(node: Node, path: str) -> Node | None:
     (['yes', 'no'], 'no')
     >>> find_value(row, "q.label")
     """
-    if isinstance(node.value, dict) and path in node.value:
+    value = node.value
+    if isinstance(value, dict) and path in value:  # The path itself may be a key that has dots.
         return node.at(path)
     if path.startswith(CONSTANT):
         constant = path.removeprefix(CONSTANT)
-        return Node(
-            constant.split("|") if "|" in constant else constant, node.source, None, node, path
-        )
-    if "+" in path:
-        values: list[Any] = []
-        for part in (_follow_path(node, part.strip()) for part in path.split("+")):
-            if part is not None and isinstance(part.value, list):
-                values += part.value
-            else:
-                values.append(None if part is None else part.value)
-        while values and values[-1] in (None, ""):
-            values.pop()
-        return Node(values, node.source, None, node, path) if values else None
-    return _follow_path(node, path)
+        collected: Any = constant.split("|") if "|" in constant else constant
+    elif "+" in path:
+        collected = []
+        for part in (find_value(node, column) for column in split_path(path)):
+            element = None if part is None else part.value
+            collected += element if isinstance(element, list) else [element]
+        while collected and collected[-1] in (None, ""):
+            collected.pop()
+        if not collected:
+            return None
+    else:
+        key, _, rest = path.partition(".")
+        inner = None
+        if isinstance(value, dict):
+            inner = node.at(key) if rest and key in value else None
+        elif isinstance(value, (list, tuple)) and key.isascii() and key.isdigit():
+            inner = node.at(int(key)) if len(key) < 10 and int(key) < len(value) else None
+        elif isinstance(value, (list, tuple)):
+            parts = [find_value(element, path) for element in node.elements()]
+            collected = [part.value for part in parts if part is not None]
+            is_whole = len(collected) == len(parts)
+            return Node(collected, node.source, None, node, path) if is_whole else None
+        return find_value(inner, rest) if inner is not None and rest else inner
+    return Node(collected, node.source, None, node, path)
+
+
+def find_values(rows: Iterable[Node], path: str) -> list[Any]:
+    """Return the values at a path in the rows that have it."""
+    return [node.value for row in rows if (node := find_value(row, path)) is not None]
+
+
+def split_path(path: str, row: Node | None = None) -> list[str]:
+    """Return the columns that a path collects with plus signs; a key of the row may have some."""
+    is_key = row is not None and isinstance(row.value, dict) and path in row.value
+    if is_key or path.startswith(CONSTANT):
+        return [path]
+    return [column.strip() for column in path.split("+")]
 
 
 def find_paths(value: Any, before: str = "", depth: int = 0) -> dict[str, Any]:
     """Return the paths of a row and their values."""
+    members: Mapping[Any, Any] = value if isinstance(value, Mapping) else {}
+    if is_list_of(value, Mapping):
+        shared = set(value[0]).intersection(*value)
+        members = {key: [element[key] for element in value] for key in value[0] if key in shared}
     paths: dict[str, Any] = {}
-    inner: Iterable[tuple[str, Any]] = ()
-    if isinstance(value, Mapping):
-        inner = ((str(key), element) for key, element in value.items())
-    elif (
-        isinstance(value, list) and value and all(isinstance(element, Mapping) for element in value)
-    ):
-        keys = [key for key in value[0] if all(key in element for element in value)]
-        inner = ((str(key), [element[key] for element in value]) for key in keys)
-    for key, element in inner:
+    for key, element in members.items():
         path = f"{before}{key}"
         further = find_paths(element, f"{path}.", depth + 1) if depth < 3 else {}
         paths.update(further or {path: element})
@@ -202,15 +224,11 @@ def find_families(names: Iterable[str]) -> list[list[str]]:
             position = int(mark) if mark.isdigit() else ord(mark.lower()) - ord("a") + 1
             groups.setdefault((kind, prefix, separator, end), {}).setdefault(position, name)
     families = []
-    for (kind, *_), members in groups.items():
-        position = 0 if kind == "number" and 0 in members else 1
-        family = []
-        while position in members:
-            family.append(members[position])
-            position += 1
-        if len(family) > 1:
-            families.append(family)
-    return families
+    for members in groups.values():
+        first = 0 if 0 in members else 1
+        positions = itertools.takewhile(members.__contains__, itertools.count(first))
+        families.append([members[position] for position in positions])
+    return [family for family in families if len(family) > 1]
 
 
 def find_whole_family(path: str, rows: Sequence[Node]) -> str | None:
@@ -219,24 +237,21 @@ def find_whole_family(path: str, rows: Sequence[Node]) -> str | None:
 
     The path is columns joined by plus signs. A column without a text in any row is not missed.
     """
-    if "+" not in path or any(
-        isinstance(row.value, dict) and path in row.value for row in rows[:1]
-    ):
+    chosen = split_path(path, *rows[:1])
+    if len(chosen) < 2:
         return None
-    chosen = [part.strip() for part in path.split("+")]
-    texts: dict[str, None] = {}
-    for row in rows:
-        for name, value in find_paths(row.value).items():
-            if isinstance(value, str) and value.strip():
-                texts[name] = None
+    texts = {
+        name: None
+        for row in rows
+        for name, value in find_paths(row.value).items()
+        if isinstance(value, str) and value.strip()
+    }
     for family in find_families([*texts, *chosen]):
-        if len(own := [name for name in chosen if name in family]) > 1:
-            last = max(i for i, name in enumerate(family) if name in texts or name in chosen)
-            whole = family[: last + 1]
-            if own != whole:
-                first = chosen.index(own[0])
-                others = [name for name in chosen if name not in family]
-                return "+".join([*others[:first], *whole, *others[first:]])
+        own = [name for name in chosen if name in family]
+        if len(own) > 1 and own != family:
+            first = chosen.index(own[0])
+            others = [name for name in chosen if name not in family]
+            return "+".join([*others[:first], *family, *others[first:]])
     return None
 
 
@@ -262,11 +277,11 @@ def list_options(value: Any) -> Any:
             if isinstance(value.get(key), list):
                 return list_options(value[key])
         families = find_families(map(str, value))
-        is_whole = len(families) == 1 and len(families[0]) == len(value)
+        is_whole = [len(family) for family in families] == [len(value)]
         return list_options([value[name] for name in families[0]]) if is_whole else value
     if isinstance(value, (list, tuple)):
-        are_numbers = all(isinstance(e, (int, float)) and not isinstance(e, bool) for e in value)
-        return [str(element) for element in value] if are_numbers else value
+        are_numbers = all(type(element) in (int, float) for element in value)
+        return option_texts(value) if are_numbers else value
     return (_split_options(value) or value) if isinstance(value, str) else value
 
 
@@ -282,36 +297,29 @@ def find_labels(row: Node, path: str, texts: Sequence[Any]) -> list[str] | None:
     >>> find_labels(row, "choices.text", ["red", "blue"])
     ['B', 'A']
     """
-    if "+" in path and not (isinstance(row.value, dict) and path in row.value):
-        labels: Any = [column.strip().rpartition(".")[2] for column in path.split("+")][
-            : len(texts)
-        ]
-        labels = None if path.startswith("#") else labels
-    else:
-        labels = None
-        for place in (path, path.rpartition(".")[0]):
-            found = find_value(row, place) if place else None
-            value = None if found is None else found.value
-            if isinstance(value, Mapping):
-                names = [str(name) for name in value if str(name).lower() in _LABEL_NAMES]
-                labels = value[names[0]] if names else list(value) if place == path else None
-            elif (
-                isinstance(value, list)
-                and value
-                and all(isinstance(element, Mapping) for element in value)
-            ):
-                names = [name for name in value[0] if str(name).lower() in _LABEL_NAMES]
-                labels = [element.get(names[0]) for element in value] if names else None
-            if labels is not None:
-                break
-    if not isinstance(labels, (list, tuple)) or len(labels) != len(texts) or len(texts) < 2:
+    labels: Any = None
+    columns = split_path(path, row)
+    if len(columns) > 1:
+        labels = [column.rpartition(".")[2] for column in columns][: len(texts)]
+    for place in (path, path.rpartition(".")[0]) if labels is None else ():
+        for value in find_values([row], place):
+            members = value[0] if is_list_of(value, Mapping) else value
+            names = list(members) if isinstance(members, Mapping) else []
+            keys = [name for name in names if str(name).lower() in _LABEL_NAMES]
+            if keys and members is value:
+                labels = value[keys[0]]
+            elif keys:
+                labels = [element.get(keys[0]) for element in value]
+            elif place == path and members is value:
+                labels = names
+        if labels:
+            break
+    if path.startswith("#") or not isinstance(labels, list):
         return None
-    are_names = all(
-        isinstance(label, (str, int)) and not isinstance(label, bool) for label in labels
-    )
-    return (
-        [str(label) for label in labels] if are_names and len(set(labels)) == len(labels) else None
-    )
+    if not {str, int}.issuperset(map(type, labels)):
+        return None
+    is_whole = 1 < len(set(labels)) == len(labels) == len(texts)
+    return [str(label) for label in labels] if is_whole else None
 
 
 def name_columns(rows: Sequence[Node]) -> dict[str, str]:
@@ -341,26 +349,20 @@ def name_columns(rows: Sequence[Node]) -> dict[str, str]:
                 columns[name] = value
     named = {role: [name for name in columns if _has_role(name, role)] for role in COLUMN_NAMES}
     for role, names in named.items():  # a question has its own, and shares the passage
-        nested = [name for name in names if "[]" in name]
-        shared = [name for name in names if "[]" not in name]
-        named[role] = (shared or nested) if role == "passage" else (nested or shared)
-        named[role] = [name for name in named[role] if _fold(name) not in _VAGUE] or named[role]
+        names = [name for name in names if ("[]" in name) != (role == "passage")] or names
+        named[role] = [name for name in names if _fold(name) not in _VAGUE] or names
     families = find_families(name for name, value in columns.items() if isinstance(value, str))
     named["candidates"] += ["+".join(family) for family in families if _has_options(family[0])]
     named["id"].sort(key=lambda name: COLUMN_NAMES["id"].split().index(_fold(name)))
     named["id"] += [name for name in columns if str(name).startswith("#")]  # pandas' index
     fields = _find_flags([*named["gold"], *named["candidates"]], rows)
-    for role, found in named.items():
-        if role == "id":
-            found = [name for name in found if _fits("id", name, rows)][:1]
-        paths = (
-            [f"{found[0]}{member}" for member in ("", ".text", ".stem")] if len(found) == 1 else []
-        )
-        path = next((path for path in paths if _fits(role, path, rows)), None)
-        if path is not None and role not in fields:
-            fields[role] = path
+    for role, names in named.items():
+        paths = [name + member for name in names for member in ("", ".text", ".stem")]
+        fitting = [path for path in paths if _fits(role, path, rows)]
+        if fitting and (role == "id" or len(names) == 1):
+            fields.setdefault(role, fitting[0])
     if "candidates" not in fields and "question" in fields:
-        texts = (node.value for row in rows if (node := find_value(row, fields["question"])))
+        texts = find_values(rows, fields["question"])
         if all(isinstance(text, str) and split_question(text) for text in texts):
             fields["candidates"] = fields["question"]
     if _fold(fields.get("candidates", "")).startswith(_WRONG_OPTIONS):
@@ -368,7 +370,7 @@ def name_columns(rows: Sequence[Node]) -> dict[str, str]:
         if "gold" in fields:
             fields["candidates"] = f"{fields['gold']}+{wrong}"
     known = {
-        name for found in named.values() for path in found for name in (path, *path.split("+"))
+        name for paths in named.values() for path in paths for name in (path, *split_path(path))
     }
     if not named["passage"] and known >= columns.keys():
         fields["passage"] = CONSTANT
@@ -377,17 +379,17 @@ def name_columns(rows: Sequence[Node]) -> dict[str, str]:
 
 def _fits(role: str, path: str, rows: Sequence[Node]) -> bool:
     """Return whether the values at a path can have a role; ids are one for each row."""
-    found = [node.value for row in rows if (node := find_value(row, path)) is not None]
-    values = [value for value in found if not is_empty(value)]
+    values = [value for value in find_values(rows, path) if not is_empty(value)]
     if role == "id":
         return len({str(value) for value in values if isinstance(value, (str, int))}) == len(rows)
-    if role == "candidates":
-        return bool(values) and all(is_list_of_texts(list_options(value)) for value in values)
-    may_be_list = role == "passage"
-    return bool(values) and all(
-        role == "gold" or isinstance(value, str) or (may_be_list and is_list_of_texts(value))
-        for value in values
-    )
+
+    def fits(value: Any) -> bool:
+        if role == "candidates":
+            return is_list_of(list_options(value), str)
+        may_be_list = role == "passage" and is_list_of(value, str)
+        return role == "gold" or isinstance(value, str) or may_be_list
+
+    return bool(values) and all(map(fits, values))
 
 
 def _find_flags(paths: Sequence[str], rows: Sequence[Node]) -> dict[str, str]:
@@ -395,14 +397,13 @@ def _find_flags(paths: Sequence[str], rows: Sequence[Node]) -> dict[str, str]:
     are right.
     """
     for path in paths:
-        nodes = [node for row in rows if (node := find_value(row, path)) is not None]
-        nodes = [node for node in nodes if isinstance(node.value, list)]
-        options = [option for node in nodes for option in node.value]
-        if not options or not all(isinstance(o, Mapping) and "text" in o for o in options):
+        lists = [value for value in find_values(rows, path) if isinstance(value, list)]
+        options = list(itertools.chain.from_iterable(lists))
+        if not is_list_of(options, Mapping) or not all("text" in option for option in options):
             continue
         flags = [name for name in options[0] if all(type(o.get(name)) is bool for o in options)]
         if len(flags) == 1:
-            counts = {sum(option[flags[0]] for option in node.value) for node in nodes}
+            counts = {sum(option[flags[0]] for option in options) for options in lists}
             task = {"task": "single-choice"} if counts == {1} else {}
             return {"candidates": f"{path}.text", "gold": f"{path}.{flags[0]}", **task}
     return {}
@@ -445,36 +446,27 @@ def is_empty(value: Any) -> bool:
     return value is None or value in ("", [])
 
 
-def is_list_of_texts(value: Any) -> bool:
-    """Return whether a value is a list of at least one text."""
-    return (
-        isinstance(value, (list, tuple))
-        and bool(value)
-        and all(isinstance(element, str) for element in value)
-    )
+def is_list_of(value: Any, kind: type) -> bool:
+    """Return whether a value is a list of at least one value of a type."""
+    is_list = isinstance(value, (list, tuple)) and bool(value)
+    return is_list and all(isinstance(element, kind) for element in value)
 
 
 def _split_options(text: str) -> list[str] | None:
     text = text.strip()
     if text.startswith(("[", "{")):
-        try:
-            value = list_options(parse_json(text, ""))
-        except DataError:
-            value = read_literal(text)
-            value = None if isinstance(value, str) else list_options(value)
+        value = read_nested(text)
+        options: Any = None if value is text else list_options(value)
         # One element may be several: Python joins the strings of a printed array, which has no
         # commas.
-        is_list = isinstance(value, (list, tuple)) and len(value) > 1
-        return (
-            list(value) if is_list and all(isinstance(element, str) for element in value) else None
-        )
+        return options if is_list_of(options, str) and len(options) > 1 else None
     for pattern in _LABELS:
-        if options := _split_at_labels(text, pattern):
-            return options
+        if labelled := _split_at_labels(text, pattern):
+            return labelled
     for separator in ("\n", "||", "|", "\t", ";"):
-        options = [option.strip() for option in text.split(separator)]
-        if len(options) > 1 and all(options):
-            return options
+        parts = [part.strip() for part in text.split(separator)]
+        if len(parts) > 1 and all(parts):
+            return parts
     return None
 
 
@@ -499,23 +491,19 @@ def _split_at_labels(text: str, pattern: re.Pattern[str]) -> list[str] | None:
     """Return what follows each label (A, B, … or 1, 2, …) of a text that starts with one; None
     for other texts.
     """
-    found: list[re.Match[str]] = []
-    for match in pattern.finditer(text):
-        label = match[1]
-        if not found:
-            if match.start() or label not in _FIRST_LABELS:
-                return None
-            found.append(match)
-        else:
-            last = found[-1][1]
-            following = str(int(last) + 1) if last.isdigit() else chr(ord(last) + 1)
-            if label == following:
-                found.append(match)
-    if not found:
+    matches = pattern.finditer(text)
+    first = next(matches, None)
+    if first is None or first.start() or first[1] not in _FIRST_LABELS:
         return None
-    ends = [match.start() for match in found[1:]] + [len(text)]
+    labels = [first]
+    for match in matches:
+        last = labels[-1][1]
+        following = str(int(last) + 1) if last.isdigit() else chr(ord(last) + 1)
+        if match[1] == following:
+            labels.append(match)
+    ends = [match.start() for match in labels[1:]] + [len(text)]
     options = [
-        text[match.end() : end].strip(" \t\n;,|") for match, end in zip(found, ends, strict=True)
+        text[match.end() : end].strip(" \t\n;,|") for match, end in zip(labels, ends, strict=True)
     ]
     return options if len(options) > 1 and all(options) else None
 
@@ -531,25 +519,3 @@ def _parse_json_fields(text: str) -> dict[str, str]:
             f"fields: expected {expected}", field="fields", found=text[:60], expected=expected
         )
     return value
-
-
-def _follow_path(node: Node, path: str) -> Node | None:
-    if isinstance(node.value, dict):
-        if path in node.value:  # The path itself may be a key that has dots.
-            return node.at(path)
-        key, _, rest = path.partition(".")
-        return _follow_path(node.at(key), rest) if rest and key in node.value else None
-    if isinstance(node.value, (list, tuple)):
-        position, _, rest = path.partition(".")
-        if position.isascii() and position.isdigit():
-            if len(position) > 9 or int(position) >= len(node.value):
-                return None
-            element = node.at(int(position))
-            return _follow_path(element, rest) if rest else element
-        parts = [_follow_path(element, path) for element in node.elements()]
-        if any(part is None for part in parts):
-            return None
-        return Node(
-            [part.value for part in parts if part is not None], node.source, None, node, path
-        )
-    return None

@@ -4,16 +4,18 @@ each of them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from classic_rc.datasets.base import Reading
 from classic_rc.datasets.fields import (
-    CONSTANT,
     find_value,
+    find_values,
     is_empty,
     is_question,
+    split_path,
     split_question,
 )
 from classic_rc.errors import DataError
@@ -26,6 +28,7 @@ MARK = "[]"
 ROW_ID = "row[]"
 """The key of the id that a question gets from its row and its number from 0."""
 
+_OPTIONS = "options in the question"  # the key of those that end its text
 _DEPTH = 3
 _HEADER = {"header"}
 _DATE = ("day", "month", "year")
@@ -54,21 +57,19 @@ def split_rows(
     >>> [(row.value["row[]"], row.value["qs[]"]["q"]) for row in rows], fields["id"]
     ([('row-0-0', 'Did it?'), ('row-0-1', 'When?')], 'row[]')
     """
-    levels, changed = find_levels(fields), dict(fields)
+    levels, changed = find_levels(fields.values()), dict(fields)
     named_by = fields.get("id") or fields.get("passage_id", "")
     depth = named_by.count(MARK)
     inherits_id = bool(levels) and ("id" not in fields or depth < len(levels))
     if inherits_id:
         changed["id"] = ROW_ID
     if fields["question"] == fields.get("candidates"):
-        changed["candidates"] = f"options in {fields['question']}"
+        changed["candidates"] = _OPTIONS
 
     def make_id(row: Node, number: int, leaf: Node, places: Sequence[int]) -> str:
-        base = find_value(leaf, named_by) if named_by else None
-        name = f"row-{number}" if row.line is None else f"line-{row.line}"
-        if base is not None and not is_empty(base.value):
-            name = str(base.value)
-        return "-".join([name, *map(str, places[depth:])])
+        names = [name for name in find_values([leaf], named_by) if not is_empty(name)]
+        place = f"row-{number}" if row.line is None else f"line-{row.line}"
+        return "-".join(map(str, [*(names or [place]), *places[depth:]]))
 
     def split() -> Iterator[Node]:
         for number, row in enumerate(rows):
@@ -76,7 +77,7 @@ def split_rows(
                 if not (levels and isinstance(row.value, dict)):
                     if number == 0:
                         _refuse_unmarked(row, fields["question"])
-                    yield _read_texts(row, fields, changed)
+                    yield _read_texts(row, fields)
                     continue
                 if number == 0 and row.value.keys() == _HEADER:
                     reading.note("the first line, a header, is left out")
@@ -88,7 +89,7 @@ def split_rows(
                         if inherits_id:
                             leaf.value[ROW_ID] = make_id(row, number, leaf, places)
                         leaf.value = {**_find_facts(leaf, levels, fields), **leaf.value}
-                        yield _read_texts(leaf, fields, changed)
+                        yield _read_texts(leaf, fields)
                 if not n_questions:
                     reading.count("rows without questions")
 
@@ -99,49 +100,39 @@ def _refuse_unmarked(row: Node, path: str) -> None:
     """Refuse a path of several questions that marks no list."""
     questions = find_value(row, path)
     if questions is not None and isinstance(questions.value, list) and "+" not in path:
-        marked = [name + MARK for levels in find_question_lists([row]) for name in levels[-1]]
+        lists = [name + MARK for levels in find_question_lists([row]) for name in levels[-1]]
         raise row.error(
             "a row has several questions",
             field=path,
             found=describe_value(questions.value),
             expected="one text",
-            hint=f"Mark lists of questions in the paths: {', '.join(marked) or MARK}",
+            hint=f"Mark lists of questions in the paths: {', '.join(lists) or MARK}",
         )
 
 
-def find_levels(fields: Mapping[str, str]) -> Levels:
-    """Return the lists that the paths of fields mark."""
-    levels: list[dict[str, None]] = []
-    for path in _split_paths(fields):
-        pieces = path.split(MARK)
-        for depth in range(1, len(pieces)):
-            if depth > len(levels):
-                levels.append({})
-            levels[depth - 1][MARK.join(pieces[:depth])] = None
-    return [list(level) for level in levels]
-
-
-def _split_paths(fields: Mapping[str, str]) -> Iterator[str]:
-    """Yield the path of each value that fields collect."""
-    for path in fields.values():
-        if not path.startswith(CONSTANT):
-            yield from (column.strip() for column in path.split("+"))
+def find_levels(paths: Iterable[str]) -> Levels:
+    """Return the lists that paths mark."""
+    columns = [column for path in paths for column in split_path(path)]
+    lists = dict.fromkeys(
+        column[: mark.start()] for column in columns for mark in re.finditer(r"\[\]", column)
+    )
+    depths = sorted({path.count(MARK) for path in lists})
+    return [[path for path in lists if path.count(MARK) == depth] for depth in depths]
 
 
 def split_row(row: Node, levels: Levels) -> Iterator[tuple[tuple[int, ...], Node]]:
     """Yield a row for each question, with its positions in the lists of all levels."""
+    if not levels:
+        yield (), row
+        return
     lists = {path: _list_elements(row, path) for path in levels[0]}
     _check_lengths(row, lists)
     for number, elements in enumerate(zip(*lists.values(), strict=True)):
         value = row.value
         for path, element in zip(lists, elements, strict=True):
             value = _replace_list(row, value, path, element.value)
-        leaf = elements[0].with_value(value)
-        if len(levels) == 1:
-            yield (number,), leaf
-            continue
-        for places, inner_leaf in split_row(leaf, levels[1:]):
-            yield (number, *places), inner_leaf
+        for places, leaf in split_row(elements[0].with_value(value), levels[1:]):
+            yield (number, *places), leaf
 
 
 def _list_elements(row: Node, path: str) -> list[Node]:
@@ -157,12 +148,13 @@ def _list_elements(row: Node, path: str) -> list[Node]:
             expected="a list with an element for each question",
         )
     value = read_nested(node.value) if isinstance(node.value, str) else node.value
-    if isinstance(value, Mapping) and not all(isinstance(v, list) for v in value.values()):
-        value = [value]  # the only element, in XML
-    elif isinstance(value, Mapping):
-        _check_lengths(node, value)
-        columns = zip(*value.values(), strict=True)
-        value = [dict(zip(value, cells, strict=True)) for cells in columns]
+    if isinstance(value, Mapping):
+        if all(isinstance(member, list) for member in value.values()):
+            _check_lengths(node, value)
+            columns = zip(*value.values(), strict=True)
+            value = [dict(zip(value, cells, strict=True)) for cells in columns]
+        else:
+            value = [value]  # the only element, in XML
     return list(node.with_value([] if value is None else value).elements())
 
 
@@ -189,31 +181,31 @@ def _find_facts(leaf: Node, levels: Levels, fields: Mapping[str, str]) -> dict[s
     """Return the members of the elements that no path uses, by their names or, if the row has
     these, by their paths.
     """
-    paths, facts = list(_split_paths(fields)), dict[str, Any]()
+    facts: dict[str, Any] = {}
     for name in (name for level in levels for name in level):
         before = f"{name}{MARK}."
-        rests = (path.removeprefix(before) for path in paths if path.startswith(before))
-        used = {rest.partition(".")[0] for rest in rests}
-        element = find_value(leaf, name + MARK)
-        members = element.value if element and isinstance(element.value, dict) else {}
-        for key, value in members.items():
-            if key not in used and not key.endswith(MARK):
-                facts[before + key if key in leaf.value or key in facts else key] = value
+        rests = [
+            column.partition(before) for path in fields.values() for column in split_path(path)
+        ]
+        used = {rest.partition(".")[0] for start, _, rest in rests if not start}
+        for element in find_values([leaf], name + MARK):
+            for key, value in element.items() if isinstance(element, dict) else ():
+                if key not in used and not key.endswith(MARK):
+                    facts[before + key if key in leaf.value or key in facts else key] = value
     return facts
 
 
-def _read_texts(row: Node, fields: Mapping[str, str], changed: Mapping[str, str]) -> Node:
+def _read_texts(row: Node, fields: Mapping[str, str]) -> Node:
     """Return a row with the options that end its question's text, and with the one answer that an
     object has.
     """
     values: dict[str, Any] = {}
-    gold = find_value(row, fields["gold"]) if "gold" in fields else None
-    if gold is not None and isinstance(gold.value, dict):
-        values[fields["gold"]] = _answer_in(gold.value)
+    for gold in find_values([row], fields["gold"]) if "gold" in fields else ():
+        if isinstance(gold, dict):
+            values[fields["gold"]] = _answer_in(gold)
     path = fields["question"]
-    if changed.get("candidates") != fields.get("candidates"):
-        node = find_value(row, path)
-        text = "" if node is None else node.value
+    if path == fields.get("candidates"):
+        text = next(iter(find_values([row], path)), "")
         parts = split_question(text) if isinstance(text, str) else None
         if parts is None:
             raise row.error(
@@ -222,7 +214,7 @@ def _read_texts(row: Node, fields: Mapping[str, str], changed: Mapping[str, str]
                 found=describe_value(text),
                 expected="labelled options on lines of their own after the question: A. …",
             )
-        values[path], values[changed["candidates"]] = parts
+        values[path], values[_OPTIONS] = parts
     return row.with_value({**row.value, **values}) if values else row
 
 
@@ -245,8 +237,7 @@ def find_question_lists(rows: Sequence[Node]) -> list[Levels]:
     with those that are parallel to it.
     """
     paths = dict.fromkeys(path for row in rows for path in _list_paths(row.value, ""))
-    lists = ((path + MARK, *_parallel_lists(path, rows)) for path in paths)
-    return [find_levels(dict(zip(marked, marked, strict=True))) for marked in lists]
+    return [find_levels([path + MARK, *_parallel_lists(path, rows)]) for path in paths]
 
 
 def _list_paths(value: Any, before: str, depth: int = 0) -> Iterator[str]:
@@ -257,12 +248,12 @@ def _list_paths(value: Any, before: str, depth: int = 0) -> Iterator[str]:
             path, element = f"{path}{MARK}", member[0]
         elif isinstance(member, Mapping) and all(isinstance(v, list) for v in member.values()):
             path, element = f"{path}{MARK}", {name: v[0] for name, v in member.items() if v}
-        names = element if isinstance(element, Mapping) else ()
-        questions = [element[name] for name in names if is_question(name)]
-        has_question = any(isinstance(question, str | Mapping) for question in questions)
-        if path.endswith(MARK) and (
-            has_question or (isinstance(element, str) and is_question(path))
-        ):
+        members = element if isinstance(element, Mapping) else {path: element}
+        kinds = str if members is not element else (str, Mapping)
+        has_question = any(
+            is_question(name) and isinstance(members[name], kinds) for name in members
+        )
+        if path.endswith(MARK) and has_question:
             yield path.removesuffix(MARK)
         else:
             yield from _list_paths(element, f"{path}.", depth + 1)
@@ -274,8 +265,10 @@ def _parallel_lists(name: str, rows: Sequence[Node]) -> Iterator[str]:
     if any(isinstance(element, Mapping) for value in values for element in value[name]):
         return
     for key in values[0] if values else ():
-        lengths = [(len(v[name]), len(v[key])) for v in values if isinstance(v.get(key), list)]
-        if key != name and len(lengths) == len(values) and all(n == m for n, m in lengths):
+        lists = [(value[name], value.get(key)) for value in values]
+        if key != name and all(
+            isinstance(other, list) and len(texts) == len(other) for texts, other in lists
+        ):
             yield key + MARK
 
 

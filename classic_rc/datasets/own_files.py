@@ -104,7 +104,7 @@ class JsonLinesReader(RowReader):
 
 def _marks_lists_of(value: Any, fields: Mapping[str, str]) -> bool:
     """Return whether the lists that fields mark are those of an object."""
-    levels, root = find_levels(fields), Node(value, "")
+    levels, root = find_levels(fields.values()), Node(value, "")
     has_lists = bool(levels) and isinstance(value, dict)
     return has_lists and all(find_value(root, path) is not None for path in levels[0])
 

@@ -13,7 +13,7 @@ from classic_rc.datasets.fields import (
     find_value,
     format_fields,
     is_empty,
-    is_list_of_texts,
+    is_list_of,
     name_columns,
 )
 from classic_rc.datasets.nested_rows import MARK, find_question_lists, show_questions
@@ -156,7 +156,7 @@ def _find_span_tasks(rows: Sequence[Node], fields: Mapping[str, str]) -> list[Ta
         if isinstance(gold.value, Mapping):
             return [Task.MULTI_SPAN]
         texts = [gold.value] if isinstance(gold.value, str) else gold.value
-        if not is_list_of_texts(texts):
+        if not is_list_of(texts, str):
             return []
         has_several = has_several or len(set(texts)) > 1
         n_texts += len(texts)
@@ -181,7 +181,7 @@ def _show(value: Any) -> str:
     is_number = isinstance(value, (int, float)) and abs(value) < 10**18
     text = (
         repr(value)
-        if is_number or isinstance(value, str) or is_list_of_texts(value)
+        if is_number or isinstance(value, str) or is_list_of(value, str)
         else describe_value(value)
     )
     return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 1]}…"
