@@ -7,7 +7,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any, ClassVar
 
@@ -17,13 +17,15 @@ from classic_rc.datasets.fields import (
     OWN_FIELDS,
     PROPOSAL_ROWS,
     find_value,
+    is_list_of,
     name_columns,
+    split_path,
 )
 from classic_rc.datasets.nested_rows import find_levels, find_question_lists
 from classic_rc.datasets.rows import TASKS, RowReader, check_columns, is_own_row
 from classic_rc.errors import DataError
 from classic_rc.io.archives import InputFile
-from classic_rc.io.json import Node, describe_value, parse_json, table_rows
+from classic_rc.io.json import Node, describe_value, name_cells, parse_json, table_rows
 from classic_rc.io.text import table_records
 from classic_rc.io.values import read_columns, read_nested
 from classic_rc.io.xml import is_xml, parse_xml, plain_document
@@ -96,10 +98,8 @@ class JsonLinesReader(RowReader):
         records = read_columns(records)
         if not file.is_one_value or not isinstance(file.head, dict) or is_own_row(file.head):
             return records
-        first = next(records, None)
-        if first is None:
-            return iter(())
-        return itertools.chain(_find_inner_rows(first, fields), records)
+        inner_rows = [_find_inner_rows(root, fields) for root in itertools.islice(records, 1)]
+        return itertools.chain(*inner_rows, records)
 
 
 def _marks_lists_of(value: Any, fields: Mapping[str, str]) -> bool:
@@ -114,12 +114,10 @@ def _find_inner_rows(root: Node, fields: Mapping[str, str]) -> list[Node]:
     questions by id; the object itself if it has the passage of its questions.
     """
     members = root.value
-    if not isinstance(members, dict):
-        return [root]
-    if not any(fields.values()) and "passage" in name_columns([root]):
+    if not fields and "passage" in name_columns([root]):
         return [root]
     whole = Node(members, root.source)  # without its line, which all rows may share
-    lists = [key for key, value in members.items() if isinstance(value, list) and _are_rows(value)]
+    lists = [key for key, value in members.items() if _are_rows(value)]
     if len(lists) == 1:
         return list(whole.at(lists[0]).elements())
     if _are_rows(list(members.values())):
@@ -127,17 +125,15 @@ def _find_inner_rows(root: Node, fields: Mapping[str, str]) -> list[Node]:
     return [root]
 
 
-def _are_rows(values: Sequence[Any]) -> bool:
+def _are_rows(values: Any) -> bool:
     """Return whether these are objects that have questions and something else, or several ones
     that have a question.
     """
-    if not values or not all(isinstance(value, dict) for value in values):
+    if not is_list_of(values, dict):
         return False
     shared = set(values[0]).intersection(*values[1:])
-    if len(shared) > 1 and find_question_lists([Node(values[0], "")]):
-        return True
-    is_flat = any("question" in str(key).lower() for key in shared)
-    return len(values) > 1 and len(shared) > 1 and is_flat
+    is_flat = len(values) > 1 and any("question" in key.lower() for key in shared)
+    return len(shared) > 1 and (is_flat or bool(find_question_lists([Node(values[0], "")])))
 
 
 def to_jsonl(dataset: Dataset) -> str:
@@ -245,9 +241,9 @@ class TableReader(RowReader):
         fields = reading.options.fields
         if not fields or _are_numbered(file, fields):
             return fields
-        names = dict(zip(_count_columns(header(file)), header(file), strict=True))
+        names = {f"#{number}": name for number, name in enumerate(header(file), 1)}
         return {
-            role: "+".join(names.get(part.strip(), part) for part in path.split("+"))
+            role: "+".join(names.get(part, part) for part in split_path(path))
             for role, path in fields.items()
         }
 
@@ -267,13 +263,7 @@ def header(file: InputFile) -> list[str]:
     """Return the column names of a table, numbers where there is no name; none if the file looks
     like JSON or XML.
     """
-    first = next(_list_records(file), [])
-    numbers = _count_columns(first)
-    return [name or number for name, number in zip(first, numbers, strict=True)]
-
-
-def _count_columns(cells: Sequence[str]) -> list[str]:
-    return [f"#{number}" for number in range(1, len(cells) + 1)]
+    return name_cells(next(_list_records(file), []))
 
 
 def _list_records(file: InputFile) -> Iterator[list[str]]:
@@ -287,7 +277,7 @@ def _list_records(file: InputFile) -> Iterator[list[str]]:
 def _are_numbered(file: InputFile, fields: Mapping[str, str]) -> bool:
     """Return whether fields name columns by numbers, because the table has no header."""
     paths = [path for path in fields.values() if path and not path.startswith(CONSTANT)]
-    parts = [part.strip() for path in paths for part in path.split("+")]
+    parts = [part for path in paths for part in split_path(path)]
     if any(not _NUMBER.fullmatch(part) for part in parts if part not in TASKS):
         return False
     has_names = _has_header(file)
@@ -335,21 +325,17 @@ def read_table(file: InputFile, reading: Reading, *, are_numbered: bool = False)
         else:
             file.blank_lines += 1
 
-    names = _count_columns(header(file)) if are_numbered else None
+    names = name_cells("" for _ in header(file)) if are_numbered else None
     rows = table_rows(file.lines(), file.name, reading.guard, reading.at, count, names)
     return read_columns(rows, are_cells=True)
 
 
 def _find_candidate_columns(columns: list[str], file: InputFile) -> list[str]:
     """Return the columns that have one candidate each."""
-    numbered = sorted(
-        (int(match[1]), column)
-        for column in columns
-        if (match := _CANDIDATE_COLUMN.fullmatch(column))
-    )
-    if numbered and (
-        "candidates" in columns or [number for number, _ in numbered] != list(range(len(numbered)))
-    ):
+    matches = filter(None, map(_CANDIDATE_COLUMN.fullmatch, columns))
+    numbered = sorted((int(match[1]), match[0]) for match in matches)
+    numbers = [number for number, _ in numbered]
+    if numbers and ("candidates" in columns or numbers != list(range(len(numbers)))):
         raise DataError(
             "the candidate columns are not numbered from 0",
             source=file.name,

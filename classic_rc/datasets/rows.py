@@ -16,7 +16,6 @@ from typing import Any, ClassVar
 
 from classic_rc.datasets.base import Reader, Reading
 from classic_rc.datasets.fields import (
-    CONSTANT,
     OWN_FIELDS,
     PROPOSAL_ROWS,
     find_families,
@@ -24,8 +23,10 @@ from classic_rc.datasets.fields import (
     find_value,
     find_whole_family,
     format_fields,
+    is_list_of,
     list_options,
     name_columns,
+    split_path,
 )
 from classic_rc.datasets.nested_rows import split_rows
 from classic_rc.datasets.specification import quote_argument
@@ -168,14 +169,16 @@ def read_questions(
 
 def _with_passages(rows: Iterable[Node], fields: Mapping[str, str] | None) -> Iterable[Node]:
     """Return the rows; those of our own schema get an empty passage if none of them has one."""
+
+    def lacks_passage(node: Node) -> bool:
+        return isinstance(node.value, dict) and "passage" not in node.value
+
     nodes = iter(rows)
-    first = next(nodes, None)
-    if first is None:
-        return ()
-    if fields or not isinstance(first.value, dict) or "passage" in first.value:
-        return itertools.chain([first], nodes)
-    listed = [first, *nodes]
-    if not all(isinstance(node.value, dict) and "passage" not in node.value for node in listed):
+    listed = list(itertools.islice(nodes, 1))
+    if fields or not all(map(lacks_passage, listed)):
+        return itertools.chain(listed, nodes)
+    listed += nodes
+    if not all(map(lacks_passage, listed)):
         return listed
     return [node.with_value({**node.value, "passage": ""}) for node in listed]
 
@@ -272,16 +275,13 @@ def _read_row(
     options_path = fields.get("candidates", "")
     options = found.get(options_path)
     if not is_own and options is not None:
-        columns = [column.strip() for column in options_path.split("+")]
+        columns = split_path(options_path)
         options, labels = _read_options(node, options_path, options)
-        if (
-            gold_path in columns
-            and len(columns) > 1
-            and all(isinstance(option, str) for option in options)
-        ):
-            labels = None
-            options = sorted(options)
-            reading.note(_SORTED)
+        if len(columns) > 1:
+            if gold_path in columns and is_list_of(options, str):
+                options, labels = sorted(options), None
+                reading.note(_SORTED)
+            check_columns(node, columns, options)
         if found.get(gold_path) in (-1, "-1") and found[gold_path] not in options:
             found[gold_path] = None
             reading.count("gold -1, read as hidden")
@@ -307,11 +307,7 @@ def _read_row(
         node.where,
         _read_sentences(values.child(fields["sentences"]), text) if has("sentences") else None,
     )
-    if has("candidates") and "+" in fields["candidates"]:
-        check_columns(node, fields["candidates"].split("+"), found[fields["candidates"]])
-    candidates = (
-        _read_candidates(values.child(fields["candidates"]), text) if has("candidates") else ()
-    )
+    candidates = _read_candidates(values.child(options_path), text) if has("candidates") else ()
     candidates = reading.texts.keep_candidates(candidates)
     gold = found.get(gold_path)
     if not is_own:
@@ -378,7 +374,7 @@ def _check_form(node: Node, path: str, value: Any, *, is_list: bool = False) -> 
 
 def _read_candidates(values: Node, passage: str) -> Sequence[Candidate]:
     """Return the candidates from a list of strings, or of objects with text, start and end."""
-    if isinstance(values.value, list) and (_are_texts(values.value) or not values.value):
+    if is_list_of(values.value, str) or values.value == []:
         return TextCandidates(values.value)
     candidates = []
     for i, node in enumerate(values.elements()):
@@ -410,7 +406,7 @@ def check_columns(node: Node, columns: Sequence[str], texts: Any) -> None:
             if text in (None, ""):
                 raise node.error(
                     "empty candidate before another one",
-                    field=column.strip(),
+                    field=column,
                     found="nothing" if text is None else "''",
                     expected="text",
                 )
@@ -441,31 +437,30 @@ def _read_task(values: Node, key: str) -> Task:
 
 
 def _used_keys(fields: Mapping[str, str]) -> AbstractSet[str]:
-    paths = {part for path in fields.values() for part in (path, *path.split("+"))}
-    return paths | {path.strip().partition(".")[0] for path in paths}
+    paths = {part for path in fields.values() for part in (path, *split_path(path))}
+    return paths | {path.partition(".")[0] for path in paths}
 
 
 def _collect_meta(
     node: Node, values: Node, fields: Mapping[str, str], used: AbstractSet[str]
 ) -> dict[str, Any]:
     """Return the other facts of a row: the keys that no path uses, and the members of its meta."""
-    meta = {str(key): value for key, value in node.value.items() if key not in used}
+    meta = {key: value for key, value in node.value.items() if key not in used}
     if "meta" in fields and values.has(fields["meta"]):
         inner = values.child(fields["meta"])
         if not isinstance(inner.value, dict):
             raise inner.error("wrong type", found=describe_value(inner.value), expected="an object")
-        meta.update({str(key): value for key, value in inner.value.items()})
+        meta.update(inner.value)
     return meta
 
 
 def _check_paths(rows: Sequence[_Row], fields: Mapping[str, str]) -> None:
     """Refuse a path that no row has: a misspelt path of gold must not be read as hidden gold."""
     for role, path in fields.items():
-        literal = role == "task" and path in TASKS
-        is_key = any(isinstance(row.node.value, dict) and path in row.node.value for row in rows)
-        is_whole = is_key or path.startswith(CONSTANT)
-        for part in [path] if is_whole else [column.strip() for column in path.split("+")]:
-            if rows and not literal and all(find_value(row.node, part) is None for row in rows):
+        is_literal = role == "task" and path in TASKS
+        # A key of some rows may have plus signs.
+        for part in min((split_path(path, row.node) for row in rows), key=len, default=()):
+            if not is_literal and all(find_value(row.node, part) is None for row in rows):
                 found = describe_value(rows[0].node.value)
                 raise rows[0].error("no row has this key", part, found, f"the {role}")
 
@@ -489,7 +484,7 @@ def _check_columns_of_family(nodes: Sequence[Node], fields: Mapping[str, str]) -
     that are gold.
     """
     path, gold = fields.get("candidates", ""), fields.get("gold", "")
-    columns = [column.strip() for column in path.split("+")]
+    columns = split_path(path)
     if gold in columns and any(gold in family for family in find_families(columns)):
         raise nodes[0].error(
             "gold is one of the columns of candidates, so that it would be right in every row",

@@ -55,13 +55,8 @@ class Node:
         parent: Node | None = None,
         key: int | str | None = None,
     ) -> None:
-        self.value, self.source, self._line, self._parent, self._key = (
-            value,
-            source,
-            line,
-            parent,
-            key,
-        )
+        self.value, self.source, self._line = value, source, line
+        self._parent, self._key = parent, key
 
     @property
     def line(self) -> int | None:
@@ -93,13 +88,8 @@ class Node:
         node: Node | None = self
         while node is not None:
             if isinstance(node.value, dict):
-                for key in _ID_KEYS:
-                    value = node.value.get(key)
-                    if (
-                        isinstance(value, (str, int))
-                        and not isinstance(value, bool)
-                        and value != ""
-                    ):
+                for value in map(node.value.get, _ID_KEYS):
+                    if type(value) in (str, int) and value != "":
                         return str(value)[:200]
             node = node._parent
         return None
@@ -151,12 +141,12 @@ class Node:
 
     def child(self, key: int | str) -> Node:
         """Return the object or list at a key."""
-        value = self.get(key, "an object or a list")
-        if isinstance(value, (dict, list, tuple)):
-            return Node(value, self.source, None, self, key)
-        raise self._type_error(key, "an object or a list")
+        self._typed(key, (dict, list, tuple), "an object or a list")
+        return self.at(key)
 
-    def _typed(self, key: int | str, kind: type[_Value], expected: str) -> _Value:
+    def _typed(
+        self, key: int | str, kind: type[_Value] | tuple[type[_Value], ...], expected: str
+    ) -> _Value:
         value = self.get(key, expected)
         if isinstance(value, kind) and (kind is bool or not isinstance(value, bool)):
             return value
@@ -185,14 +175,12 @@ class Node:
 
     def sequence(self, key: int | str) -> Sequence[Any]:
         """Return the list at a key, unchanged."""
-        value = self.get(key, "a list")
-        if isinstance(value, (list, tuple)):
-            return value
-        raise self._type_error(key, "a list")
+        return self._typed(key, (list, tuple), "a list")
 
     def items(self, key: int | str) -> Iterator[Node]:
         """Return the elements of the list at a key, with their places."""
-        return Node(self.sequence(key), self.source, None, self, key).elements()
+        self.sequence(key)
+        return self.at(key).elements()
 
     def elements(self) -> Iterator[Node]:
         """Return the elements of this list, with their places."""
@@ -212,8 +200,8 @@ class Node:
         return self._typed_elements(key, Node.integer)
 
     def _typed_elements(self, key: int | str, read: Callable[[Node, int], _Value]) -> list[_Value]:
-        values = Node(self.sequence(key), self.source, None, self, key)
-        return [read(values, i) for i in range(len(values.value))]
+        n_values, values = len(self.sequence(key)), self.at(key)
+        return [read(values, i) for i in range(n_values)]
 
     def _type_error(self, key: int | str, expected: str) -> DataError:
         return self.error(
@@ -321,7 +309,7 @@ def table_rows(
         if not any(cell.strip() for cell in cells):
             on_blank(line, cells)
         elif columns is None:
-            columns = [name.strip() or f"#{number}" for number, name in enumerate(cells, 1)]
+            columns = name_cells(cells)
             if len(set(columns)) < len(columns):
                 found = describe_value(next(name for name in columns if columns.count(name) > 1))
                 problem, expected = "duplicate column", "unique names"
@@ -337,6 +325,11 @@ def table_rows(
                         "wrong number of columns", found=str(len(cells)), expected=expected
                     )
                 yield row
+
+
+def name_cells(cells: Iterable[str]) -> list[str]:
+    """Return the names of columns in a header; a column without a name has its number, ``#1``."""
+    return [cell.strip() or f"#{number}" for number, cell in enumerate(cells, 1)]
 
 
 def _path_step(key: int | str | None) -> str:

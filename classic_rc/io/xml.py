@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Set
 from typing import Any
 from xml.parsers import expat
@@ -141,33 +140,35 @@ def plain_document(root: Element) -> Any:
     All elements of a tag have one form. Children that repeat are lists. An attribute that says yes
     or no is true or false, also where only another one of these children has it.
     """
-    by_tag: dict[str, list[Element]] = {}
-    repeated: set[tuple[str, str]] = set()
-    waiting = [root]
-    while waiting:
-        element = waiting.pop()
-        by_tag.setdefault(element.tag, []).append(element)
-        waiting += element.children
-        counts = Counter(child.tag for child in element.children)
-        repeated |= {(element.tag, tag) for tag, count in counts.items() if count > 1}
-    values_of: dict[tuple[str, str], set[str]] = {}
-    for element in itertools.chain.from_iterable(by_tag.values()):
+    elements = [root]
+    for element in elements:  # the list grows
+        elements += element.children
+    objects = {element.tag for element in elements if element.attributes or element.children}
+    values_of: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for element in elements:
         for name, value in element.attributes.items():
-            values_of.setdefault((element.tag, name), set()).add(value.lower())
+            values_of[element.tag, name].add(value.lower())
     flags = {place for place, values in values_of.items() if values <= _FLAGS.keys()}
+    repeated = {
+        (element.tag, tag)
+        for element in elements
+        for tag, count in Counter(child.tag for child in element.children).items()
+        if count > 1
+    }
 
-    def plain(element: Element, own_flags: Set[str] = frozenset()) -> Any:
+    def plain(element: Element, flag_names: Set[str] = frozenset()) -> Any:
         text = element.text.strip()
-        if not any(own.attributes or own.children for own in by_tag[element.tag]):
+        if element.tag not in objects:
             return text
         value: dict[str, Any] = {"text": text} if text else {}
         value |= element.attributes
-        value |= {name: _FLAGS[element.attributes.get(name, "no").lower()] for name in own_flags}
+        value |= {name: _FLAGS[element.attributes.get(name, "no").lower()] for name in flag_names}
         for tag in dict.fromkeys(child.tag for child in element.children):
             children = [child for child in element.children if child.tag == tag]
-            names = {name for child in children for name in child.attributes}
-            inner = frozenset(name for name in names if (tag, name) in flags)
-            values = [plain(child, inner) for child in children]
+            names = {
+                name for child in children for name in child.attributes if (tag, name) in flags
+            }
+            values = [plain(child, names) for child in children]
             value[tag] = values if (element.tag, tag) in repeated else values[0]
         return value
 
