@@ -5,7 +5,6 @@ joined datasets.
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
@@ -28,7 +27,7 @@ from classic_rc.errors import DataError, MissingPackageError, UsageError
 from classic_rc.io.columns import plain_rows
 from classic_rc.io.json import Node, describe_value
 from classic_rc.io.values import PLAIN_VALUES, plain_value, read_columns
-from classic_rc.questions import Dataset, Passage, Question, ReadingLog, Task
+from classic_rc.questions import Dataset, Question, ReadingLog, Task
 
 _BATCH = 1000  # rows that are Python objects at a time
 
@@ -170,28 +169,25 @@ def _as_table(value: Any, split: str | None) -> _Table | None:
     if not is_table(value):
         return None
     if isinstance(value, Mapping):
-        names = [str(name) for name in value]
+        tables = {str(name): table for name, table in value.items()}
+        names = ", ".join(tables)
         chosen = [
-            n for n in value if split is None or canonical_split(str(n)) == canonical_split(split)
+            n for n in tables if split is None or canonical_split(n) == canonical_split(split)
         ]
         if not chosen:
             raise DataError(
-                "no such split",
-                source="rows",
-                field="split",
-                found=", ".join(names),
-                expected=repr(split),
+                "no such split", source="rows", field="split", found=names, expected=repr(split)
             )
         if len(chosen) > 1:
+            example = f"classic_rc.load(data, split={list(tables)[-1]!r})"
             raise UsageError(
-                f"choose one of the splits {', '.join(names)}: classic_rc.load(data, "
-                f"split={names[-1]!r})",
+                f"choose one of the splits {names}: {example}",
                 field="split",
-                found="None" if split is None else split,
-                expected=f"one of {', '.join(names)}",
+                found=str(split),
+                expected=f"one of {names}",
             )
-        rows, name, _ = _as_table(value[chosen[0]], None) or _Table(())
-        return _Table(rows, name, str(chosen[0]))
+        table = _as_table(tables[chosen[0]], None)
+        return table and table._replace(split=chosen[0])
     if _is_hugging(value):
         info = value.info
         own = None if value.split is None else str(value.split)
@@ -246,12 +242,8 @@ def _check_names(names: Iterable[str]) -> None:
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise DataError(
-                "two columns have one name",
-                source="rows",
-                found=repr(name),
-                expected="unique names",
-            )
+            problem, expected = "two columns have one name", "unique names"
+            raise DataError(problem, source="rows", found=repr(name), expected=expected)
         seen.add(name)
 
 
@@ -416,29 +408,22 @@ def _check_distinct(datasets: Sequence[Dataset]) -> None:
 
 
 def _unique_names(datasets: Sequence[Dataset]) -> list[str]:
-    total, seen = Counter(dataset.name for dataset in datasets), Counter[str]()
-    names = []
-    for dataset in datasets:
-        seen[dataset.name] += 1
-        names.append(
-            dataset.name if total[dataset.name] == 1 else f"{dataset.name}#{seen[dataset.name]}"
-        )
-    return names
+    names = [dataset.name for dataset in datasets]
+    return [
+        name if names.count(name) == 1 else f"{name}#{names[: i + 1].count(name)}"
+        for i, name in enumerate(names)
+    ]
 
 
 def _with_prefix(dataset: Dataset, name: str) -> list[Question]:
-    passages: dict[int, Passage] = {
-        id(p): replace(p, id=f"{name}/{p.id}") for p in dataset.passages
-    }
+    passages = {id(p): replace(p, id=f"{name}/{p.id}") for p in dataset.passages}
     return [replace(q, id=f"{name}/{q.id}", passage=passages[id(q.passage)]) for q in dataset]
 
 
 def _with_split(questions: Sequence[Question], split: str | None) -> Sequence[Question]:
-    return (
-        questions
-        if split is None
-        else [replace(q, meta={"split": split, **q.meta}) for q in questions]
-    )
+    if split is None:
+        return questions
+    return [replace(question, meta={"split": split, **question.meta}) for question in questions]
 
 
 def _common(values: Iterable[_Value]) -> _Value | None:

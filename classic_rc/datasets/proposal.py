@@ -44,36 +44,30 @@ def unknown_rows_error(rows: Sequence[Node], source: str, command: bool = True) 
     row_fields = name_columns(rows)
     nested = [] if "question" in row_fields else find_question_lists(rows)
     leaves = show_questions(rows, nested[0]) if len(nested) == 1 else rows
-    shown: dict[str, dict[str, None]] = {}
+    columns: dict[str, dict[str, None]] = {}
     for row in leaves:
         for path, value in find_paths(row.value).items():
-            values = shown.setdefault(path, {})
+            values = columns.setdefault(path, {})
             if len(values) < _SHOWN_VALUES and not is_empty(value):
                 values[_show(value)] = None
-    fields = row_fields if leaves is rows else name_columns(leaves)
-    if "id" not in fields and "id" in row_fields:
-        fields["id"] = row_fields["id"]
-    are_numbered = bool(rows) and all(str(name).startswith("#") for name in rows[0].value)
-    if are_numbered:
-        fields = _guess_fields(rows)
+    are_numbered = bool(rows) and all(name.startswith("#") for name in rows[0].value)
+    fields = _guess_fields(rows) if are_numbered else name_columns(leaves)
+    if "id" in row_fields and not are_numbered:
+        fields.setdefault("id", row_fields["id"])
     tasks: list[Task] = []
-    known = {"passage", "question", "gold"} <= fields.keys()
-    if leaves is not rows and known and "candidates" not in fields:
-        tasks = _find_span_tasks(leaves, fields)
-    if tasks:
-        fields["task"] = tasks[0] if len(tasks) == 1 else TASK
     codings: list[str | None] = []
-    if known and (tasks or "candidates" in fields):
+    if {"passage", "question", "gold"} <= fields.keys():
+        if leaves is not rows and "candidates" not in fields:
+            tasks = _find_span_tasks(leaves, fields)
         tried = {**fields, "task": tasks[0]} if tasks else fields
-        codings = [coding for coding in (None, *READINGS) if _are_read(rows, tried, coding)]
-        if not codings:  # the names are as usual, and the values are not
-            fields = {
-                role: path
-                for role, path in fields.items()
-                if role not in ("candidates", "gold", "task")
-            }
-    if are_numbered and not codings:
-        fields = {}
+        if tasks or "candidates" in fields:
+            codings = [coding for coding in (None, *READINGS) if _are_read(rows, tried, coding)]
+            # Without any, the names are as usual, and the values are not.
+            doubtful = fields if are_numbered else ("candidates", "gold", "task")
+            if not codings:
+                fields = {role: path for role, path in fields.items() if role not in doubtful}
+            elif tasks:
+                fields["task"] = tasks[0] if len(tasks) == 1 else TASK
     gold_as = CODING if codings and codings[0] is not None else None
     says = "Read the rows with"
     if not codings and len(nested) > 1:
@@ -82,18 +76,17 @@ def unknown_rows_error(rows: Sequence[Node], source: str, command: bool = True) 
     elif not codings:
         says = f"Put a column in place of each {COLUMN} ({CONSTANT} for no passage)"
     elif len(tasks) > 1:
-        says = (
-            f"Put {tasks[0]} in place of {TASK} if one of several answers is enough, or {tasks[1]}"
-        )
+        first, second = tasks
+        says = f"Put {first} in place of {TASK} if one of several answers is enough, or {second}"
     elif gold_as is not None:
         says = f"Put what gold is in place of {CODING} ({' or '.join(filter(None, codings))})"
     call = _write_call(fields, gold_as, source if command else None)
-    columns = [f"{name} ({', '.join(values) or 'nothing'})" for name, values in shown.items()]
+    shown = [f"{name} ({', '.join(values) or 'nothing'})" for name, values in columns.items()]
+    shown[_SHOWN_COLUMNS:] = ["…"] * (len(shown) > _SHOWN_COLUMNS)
     return DataError(
         "unknown format",
         source=source,
-        found="rows with "
-        + ", ".join([*columns[:_SHOWN_COLUMNS], *["…"] * (len(columns) > _SHOWN_COLUMNS)]),
+        found=f"rows with {', '.join(shown)}",
         expected="a known format",
         hint=f"{'The table has no header. ' * are_numbered}{says}: {call}",
     )
@@ -103,19 +96,13 @@ def _write_call(fields: Mapping[str, str], gold_as: str | None, source: str | No
     """Return the command that reads a file, or the Python call if there is none, with what is to
     be filled in.
     """
-    has_spans = "gold" in fields and "task" in fields
-    needed = COLUMN_NAMES.keys() - {"id", *(["candidates"] if has_spans else ())}
-    filled = {
-        role: fields.get(role, COLUMN)
-        for role in (*COLUMN_NAMES, "task")
-        if role in needed or role in fields
-    }
-    text = format_fields(filled)
+    has_spans = {"gold", "task"} <= fields.keys()
+    optional = ("id", "task", "candidates") if has_spans else ("id", "task")
+    roles = [role for role in (*COLUMN_NAMES, "task") if role in fields or role not in optional]
+    text = format_fields({role: fields.get(role, COLUMN) for role in roles})
     if source is None:
-        return (
-            "classic_rc.from_rows(rows, "
-            f"fields={text!r}{'' if gold_as is None else f', gold_as={gold_as!r}'})"
-        )
+        coding = "" if gold_as is None else f", gold_as={gold_as!r}"
+        return f"classic_rc.from_rows(rows, fields={text!r}{coding})"
     coding = "" if gold_as is None else f" --gold-as {gold_as}"
     return f"classic-rc run {quote_argument(source)} --fields {quote_argument(text)}{coding}"
 
@@ -179,9 +166,6 @@ def _are_read(rows: Sequence[Node], fields: Mapping[str, str], gold_as: str | No
 def _show(value: Any) -> str:
     """Return a value as it is written, cut off where it is long."""
     is_number = isinstance(value, (int, float)) and abs(value) < 10**18
-    text = (
-        repr(value)
-        if is_number or isinstance(value, str) or is_list_of(value, str)
-        else describe_value(value)
-    )
+    is_short = is_number or isinstance(value, str) or is_list_of(value, str)
+    text = repr(value) if is_short else describe_value(value)
     return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 1]}…"

@@ -54,7 +54,7 @@ READERS = Registry[Reader](
         "squad": "classic_rc.datasets.squad:SquadReader",
         "dream": "classic_rc.datasets.dream:DreamReader",
         "c3": "classic_rc.datasets.dream:C3Reader",
-        "mcscript": "classic_rc.datasets.mcscript:MCScriptReader",
+        "mcscript": "classic_rc.datasets.row_datasets:MCScriptReader",
         "quail": "classic_rc.datasets.row_datasets:QuailReader",
         "cosmosqa": "classic_rc.datasets.row_datasets:CosmosQAReader",
         "logiqa": "classic_rc.datasets.logiqa:LogiQAReader",

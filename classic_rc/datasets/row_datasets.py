@@ -1,15 +1,15 @@
-"""The readers of datasets whose files have a row for each question: ARC, Belebele, BoolQ, Cosmos
-QA and QuAIL.
+"""The readers of datasets whose files have a row, or an element of XML, for each question: ARC,
+Belebele, BoolQ, Cosmos QA, MCScript and QuAIL.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from classic_rc.datasets.base import Origin, Reader, Reading, has_path
-from classic_rc.datasets.mcscript import XmlForm, read_xml
 from classic_rc.datasets.schema import (
     Schema,
     SchemaReader,
@@ -18,8 +18,8 @@ from classic_rc.datasets.schema import (
     required_keys,
 )
 from classic_rc.io.archives import InputFile, InputFiles
-from classic_rc.io.json import Node, describe_value
-from classic_rc.io.xml import Element, is_xml
+from classic_rc.io.json import Node
+from classic_rc.io.xml import Element, is_xml, parse_xml
 from classic_rc.questions import Dataset, Question, Task, TextCandidates
 
 # --------------------------------------------------------------------------------------------------
@@ -272,6 +272,124 @@ class CosmosQAReader(SchemaReader):
 
 
 # --------------------------------------------------------------------------------------------------
+# MCScript, and the XML of QuAIL.
+
+
+class MCScriptReader(Reader):
+    """MCScript's XML (SemEval-2018 task 11): ``instance`` elements of a text and questions with two
+    answers.
+
+    Question 3 of instance 12 has the id ``12-3``. Gold is hidden if no answer of a question has
+    ``correct``. ``meta["type"]`` is the question's type if the file gives it (``text`` or
+    ``commonsense``).
+    """
+
+    name = "mcscript"
+    published_as = "MCScript"
+    title = "MCScript"
+    description = "Narrations of everyday activities with two-option questions: XML."
+    citation = (
+        "Ostermann, Modi, Roth, Thater and Pinkal 2018, MCScript: A Novel Dataset for Assessing "
+        "Machine Comprehension Using Script Knowledge, LREC"
+    )
+    cites = ("ostermann2018",)
+
+    def recognises(self, file: InputFile) -> bool:
+        """Return whether the file is XML of instances with questions."""
+        return is_xml(file, "data", "instance", "questions")
+
+    def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
+        """Yield the questions of every instance."""
+        return _read_xml(file, reading, _MCSCRIPT)
+
+
+@dataclass(frozen=True)
+class XmlForm:
+    """The elements of a dataset's XML: passages with questions, and these with answers."""
+
+    passage: str
+    text: str  # the child of a passage with its text
+    question: str
+    answer: str
+    separator: str  # between the ids of passage and question
+    # whether elements are their texts, without blanks around them, and wrong answers not marked
+    has_texts: bool
+    facts: Callable[[Element, Element], dict[str, Any]]  # of passage and question
+
+    def text_of(self, element: Element) -> str:
+        """Return the text of a question or an answer."""
+        return element.text.strip() if self.has_texts else element.attribute("text")
+
+    def is_right(self, answer: Element) -> bool:
+        """Return whether an answer is right: ``correct`` is True or False, in any case."""
+        if self.has_texts and "correct" not in answer.attributes:
+            return False
+        flag = answer.attribute("correct")
+        if flag.lower() in ("true", "false"):
+            return flag.lower() == "true"
+        field, found = f"{answer.tag}/@correct", repr(flag[:40])
+        raise answer.error("invalid value", field=field, found=found, expected="True or False")
+
+
+def _read_xml(file: InputFile, reading: Reading, form: XmlForm) -> Iterator[Question]:
+    """Yield the questions of an XML file."""
+    root = parse_xml(file.text, file.name)
+    if root.tag != "data":
+        raise root.error("wrong root element", found=f"<{root.tag[:40]}>", expected="<data>")
+    for node in root.only(form.passage):
+        place = f"line {node.line}"
+        with reading.at(place):
+            passage_id = node.attribute("id")
+            questions = node.child("questions").only(form.question)
+            text = node.child(form.text).text
+            text = text.strip() if form.has_texts else text
+            passage = reading.passage(passage_id, text, file.name, place)
+            for question in questions:
+                id = f"{passage_id}{form.separator}{question.attributes.get('id')}"
+                with reading.at(f"line {question.line}", id):
+                    answers = question.only(form.answer)
+                    question.attribute("id")
+                    candidates = TextCandidates(map(form.text_of, answers))
+                    yield Question(
+                        id,
+                        passage,
+                        form.text_of(question),
+                        candidates,
+                        _read_answers(question, answers, form),
+                        Task.SINGLE_CHOICE,
+                        reading.meta(**form.facts(node, question)),
+                    )
+
+
+def _read_answers(
+    question: Element, answers: list[Element], form: XmlForm
+) -> frozenset[int] | None:
+    """Return the position of the right answer; None if no answer says whether it is right."""
+    tag = form.answer
+    if not answers:
+        found, expected = f"no <{tag}>", f"at least one <{tag}>"
+        raise question.error("no candidates", field=form.question, found=found, expected=expected)
+    if not any("correct" in answer.attributes for answer in answers):
+        return None
+    right = [i for i, answer in enumerate(answers) if form.is_right(answer)]
+    if len(right) != 1:
+        problem, found = "wrong number of right answers", str(len(right))
+        raise question.error(problem, field=f"{tag}/@correct", found=found, expected="1")
+    return frozenset(right)
+
+
+_MCSCRIPT = XmlForm(
+    "instance",
+    "text",
+    "question",
+    "answer",
+    "-",
+    False,
+    lambda instance, question: {k: v for k, v in question.attributes.items() if k == "type"},
+)
+
+
+# --------------------------------------------------------------------------------------------------
 # QuAIL.
 
 
@@ -323,7 +441,7 @@ class QuailReader(SchemaReader):
     def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield the questions of every text."""
         return (
-            read_xml(file, reading, _FORM)
+            _read_xml(file, reading, _QUAIL)
             if self._is_xml(file)
             else super().questions(file, reading)
         )
@@ -332,23 +450,12 @@ class QuailReader(SchemaReader):
         return file.head is None and is_xml(file, "data", "text_body", "questions")
 
 
-def _is_right(answer: Element) -> bool:
-    """Return whether an answer is right; wrong ones may lack the attribute."""
-    flag = answer.attributes.get("correct")
-    if flag in (None, "True", "False"):
-        return flag == "True"
-    found = describe_value(flag)
-    raise answer.error("invalid value", field="a/@correct", found=found, expected="True or False")
-
-
-_FORM = XmlForm(
+_QUAIL = XmlForm(
     "text",
     "text_body",
     "q",
     "a",
     "_",
-    str.strip,
-    lambda element: element.text.strip(),
+    True,
     lambda text, question: {"type": question.attribute("type"), "domain": text.attribute("domain")},
-    _is_right,
 )
