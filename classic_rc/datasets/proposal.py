@@ -120,21 +120,19 @@ def _guess_fields(rows: Sequence[Node]) -> dict[str, str]:
         marks = "".join(sorted({row.value.get(gold, "").strip() for row in rows}))
         start = place - len(marks)
         if start > 0 and len(marks) > 1 and marks in _MARKS:
-            others = {*names[: start - 1], *names[place + 1 :]}
-            passages = [name for name in others if lengths[name] > lengths[names[start - 1]]]
-            choices.append((passages or [CONSTANT], *names[start - 1 : start], start, place))
-    if len(choices) != 1 or len(choices[0][0]) > 1:
-        return {}
-    (passage,), question, start, place = choices[0]
-    options = "+".join(names[start:place])
-    return {"passage": passage, "question": question, "candidates": options, "gold": names[place]}
+            question, options = names[start - 1], "+".join(names[start:place])
+            others = names[: start - 1] + names[place + 1 :]
+            passages = [name for name in others if lengths[name] > lengths[question]]
+            choices += [(passage, question, options, gold) for passage in passages or [CONSTANT]]
+    roles = ("passage", "question", "candidates", "gold")
+    return dict(zip(roles, choices[0], strict=True)) if len(choices) == 1 else {}
 
 
 def _find_span_tasks(rows: Sequence[Node], fields: Mapping[str, str]) -> list[Task]:
     """Return the tasks that rows without options may have, because passages have their answers;
     none for other rows.
     """
-    n_texts = n_located = 0
+    located: list[bool] = []
     has_several = False
     for row in rows:
         passage, gold = (find_value(row, fields[role]) for role in ("passage", "gold"))
@@ -146,9 +144,8 @@ def _find_span_tasks(rows: Sequence[Node], fields: Mapping[str, str]) -> list[Ta
         if not is_list_of(texts, str):
             return []
         has_several = has_several or len(set(texts)) > 1
-        n_texts += len(texts)
-        n_located += sum(text in passage.value for text in texts)
-    if not n_texts or n_located < _LEAST_LOCATED * n_texts:
+        located += [text in passage.value for text in texts]
+    if not located or sum(located) < _LEAST_LOCATED * len(located):
         return []
     is_mrqa = any(".detected_answers" in path for path in find_paths(rows[0].value))
     return [Task.SPAN, Task.MULTI_SPAN] if has_several and not is_mrqa else [Task.SPAN]

@@ -285,7 +285,7 @@ def _read_row(
         if found.get(gold_path) in (-1, "-1") and found[gold_path] not in options:
             found[gold_path] = None
             reading.count("gold -1, read as hidden")
-    elif isinstance(options, list) and not _are_texts(options):
+    elif isinstance(options, list) and not is_list_of(options, str):
         options, labels = _read_options(node, options_path, options)
     elif isinstance(options, str):
         _check_form(node, options_path, options, is_list=True)
@@ -342,8 +342,7 @@ def _read_options(node: Node, path: str, value: Any) -> tuple[Any, Sequence[str]
     if not isinstance(options, list):
         _check_form(node, path, options, is_list=True)
         return options, None
-    labels = find_labels(node, path, options)
-    texts = options if _are_texts(options) else option_texts(options)
+    labels, texts = find_labels(node, path, options), option_texts(options)
     for text in texts:
         if isinstance(text, str) and text.isdecimal():
             _check_form(node, path, text)
@@ -354,7 +353,7 @@ def _cut_labels(
     options: Any, labels: Sequence[str] | None, reading: Reading
 ) -> tuple[Any, Sequence[str] | None]:
     """Return options without the labels in their texts, and their labels."""
-    cut = cut_labels(options) if _are_texts(options) and isinstance(options, list) else None
+    cut = cut_labels(options) if is_list_of(options, str) else None
     if cut == "some":
         reading.count("questions with a label in some of their options, where no label is cut")
     elif cut is not None:
@@ -508,16 +507,15 @@ def _check_mapping(decoded: Sequence[tuple[_Row, Gold]], fields: Mapping[str, st
     labelled = [(row, gold) for row, gold in decoded if gold is not None]
     if len(labelled) < 2 or not all(len(gold) == len(row.candidates) > 1 for row, gold in labelled):
         return
-    gold = name_columns([row.node for row, _ in labelled[:PROPOSAL_ROWS]]).get(
-        "gold", fields.get("gold")
-    )
-    meant = quote_argument(format_fields({**fields, "gold": gold or ""}))
+    path = fields["gold"]
+    usual = name_columns([row.node for row, _ in labelled[:PROPOSAL_ROWS]]).get("gold", path)
+    meant = quote_argument(format_fields({**fields, "gold": usual}))
     raise labelled[0][0].error(
         "every candidate of every question is right",
         "gold",
-        fields.get("gold", ""),
+        path,
         "the key of the right answer",
-        f"Write --fields {meant}" if gold != fields.get("gold") else None,
+        f"Write --fields {meant}" if usual != path else None,
     )
 
 
@@ -530,13 +528,7 @@ def _agree_on_task(rows: Sequence[_Row], own: bool, reading: Reading) -> tuple[l
     is_cloze = any(PLACEHOLDER in row.question for row in rows)
     for row in rows:
         with reading.at(row.node, row.id):
-            if (
-                own
-                and has_indices
-                and row.task is None
-                and row.gold is not None
-                and _are_words(row.gold)
-            ):
+            if own and has_indices and row.task is None and _are_words(row.gold):
                 found = f"{describe_value(row.gold)}, and indices in other rows"
                 raise row.error(
                     "gold is coded in several ways", "gold", found, "an index from 0 in all rows"
@@ -544,18 +536,14 @@ def _agree_on_task(rows: Sequence[_Row], own: bool, reading: Reading) -> tuple[l
             tasks.append((row, row.task or _infer_task(row, own and is_cloze)))
     counts = Counter(task for _, task in tasks if task is not None)
     if not counts and tasks:
-        raise rows[0].error(
-            "the task is unknown: all gold is hidden", "task", "none", "a task", _TASK_HINT
-        )
-    if (
-        not own
-        and counts.keys() == {Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER}
-        and not any(r.task for r in rows)
-    ):
+        problem = "the task is unknown: all gold is hidden"
+        raise rows[0].error(problem, "task", "none", "a task", _TASK_HINT)
+    have_choices = counts.keys() == {Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER}
+    if have_choices and not own and not any(row.task for row in rows):
         return [row for row, _ in tasks], Task.MULTIPLE_ANSWER
     # In strict reading, the first row with another task than the first one is the error.
-    most_common = [task for task, _ in counts.most_common(1)]
-    common = next(iter(most_common if reading.options.skip_bad else counts), None)
+    ordered = [task for task, _ in counts.most_common()] if reading.options.skip_bad else counts
+    common = next(iter(ordered), Task.SINGLE_CHOICE)
     alike: list[_Row] = []
     for row, task in tasks:
         with reading.at(row.node, row.id):
@@ -565,20 +553,15 @@ def _agree_on_task(rows: Sequence[_Row], own: bool, reading: Reading) -> tuple[l
                     "the rows have different tasks", "task", found, "one task", _TASK_HINT
                 )
             alike.append(row)
-    return alike, common or Task.SINGLE_CHOICE
+    return alike, common
 
 
 def _infer_task(row: _Row, may_be_cloze: bool) -> Task | None:
     if row.gold is None:
         return None
     if _are_words(row.gold) and (may_be_cloze or not row.candidates):
-        raise row.error(
-            "the task is unknown",
-            "task",
-            f"none, with gold {describe_value(row.gold)}",
-            "a task",
-            _TASK_HINT,
-        )
+        found = f"none, with gold {describe_value(row.gold)}"
+        raise row.error("the task is unknown", "task", found, "a task", _TASK_HINT)
     return Task.MULTIPLE_ANSWER if isinstance(row.gold, (list, tuple)) else Task.SINGLE_CHOICE
 
 
@@ -689,15 +672,10 @@ def _decode_gold(row: _Row, task: Task, coding: str) -> Gold:
     if not task.has_choices and _are_texts(row.gold) and coding in ("own", "text"):
         return (row.gold,) if isinstance(row.gold, str) else tuple(row.gold)
     if task.has_spans:
-        raise row.error(
-            "wrong type",
-            "gold",
-            describe_value(row.gold),
-            "a string, or a list of at least one string",
-        )
+        expected = "a string, or a list of at least one string"
+        raise row.error("wrong type", "gold", describe_value(row.gold), expected)
     right = _own_indices(row) if coding == "own" else None
-    if right is None:
-        right = _decode_written(row, coding)
+    right = _decode_written(row, coding) if right is None else right
     if not right and task is not Task.MULTIPLE_ANSWER:
         raise row.error("no right answer", "gold", describe_value(row.gold), "at least one")
     return right if task.has_choices else tuple(dict.fromkeys(row.texts[i] for i in sorted(right)))
@@ -724,15 +702,14 @@ def _decode_written(row: _Row, coding: str) -> frozenset[int]:
 
 
 def _are_texts(gold: Any) -> bool:
-    values = gold if isinstance(gold, (list, tuple)) else [gold]
-    return bool(values) and all(isinstance(value, str) for value in values)
+    return isinstance(gold, str) or is_list_of(gold, str)
 
 
 def _are_words(gold: Any) -> bool:
     """Return whether gold is strings, and at least one is not a number; cells of a table are
     strings.
     """
-    values = gold if isinstance(gold, (list, tuple)) else [gold]
+    values = [gold] if isinstance(gold, str) else gold
     return _are_texts(gold) and not all(_DIGITS.fullmatch(value.strip()) for value in values)
 
 
