@@ -325,17 +325,12 @@ def _find_reading(asked: Sequence[_Asked], field: str, option: Option) -> str | 
     for sample, one in samples:
         if has_words and sample.form != WHOLE_TEXT and _are_numbers(sample):
             continue  # other answers name options by words: a number in a text does not decide how
-        meanings = [
-            {
-                name: found
-                for name in READINGS
-                if (found := _agree(sample, name, one, may_mix)) is not None
-            }
-            for may_mix in (False, True)
-        ]
-        if meanings[1]:
-            strict.append(Written(sample.node, sample.value, one.texts, meanings[0]))
-            mixed.append(Written(sample.node, sample.value, one.texts, meanings[1]))
+        for written, may_mix in ((strict, False), (mixed, True)):
+            readings = {name: _agree(sample, name, one, may_mix) for name in READINGS}
+            meanings = {name: found for name, found in readings.items() if found is not None}
+            written.append(Written(sample.node, sample.value, one.texts, meanings))
+        if not mixed[-1].meanings:
+            del strict[-1], mixed[-1]
     return decide_mixed_reading(strict, mixed, field=field, option=option)
 
 
@@ -369,20 +364,20 @@ def _decide(
         counts: Counter[Answer] = Counter()
         n_others = len(unparsed)
         read = []
-        for sample in one.samples:
-            answer = None if sample.value is None else _parse_answer(sample, one, reading)
-            if answer is not None:
-                counts[answer] += 1
-            elif sample.value is not None:
+        answered = [sample for sample in one.samples if sample.value is not None]
+        for sample in answered:
+            form, answer = sample.form, _parse_answer(sample, one, reading)
+            if answer is None:
+                form = ""
                 unparsed.append((one, sample))
-            if sample.value is not None:
-                form = "" if answer is None else sample.form
-                shown[form] += 1
-                example = _show(sample, answer, one) if shown[form] <= _SHOWN_EXAMPLES else ""
-                read.append(ReadAnswer(form, example, sample.model))
+            else:
+                counts[answer] += 1
+            shown[form] += 1
+            example = _show(sample, answer, one) if shown[form] <= _SHOWN_EXAMPLES else ""
+            read.append(ReadAnswer(form, example, sample.model))
         n_samples += len(one.samples)
         n_sampled += len(one.samples) > 1
-        n_null += bool(one.samples) and all(sample.value is None for sample in one.samples)
+        n_null += bool(one.samples) and not answered
         weights = tuple(count / len(one.samples) for count in counts.values())
         predictions.append(
             Prediction(
@@ -545,16 +540,12 @@ def _say(value: Any, one: _Asked) -> dict[str, int]:
     if len(whole) > one.longest:
         return {}
     said = _PREFIX.sub("", whole.strip(_QUOTES), count=1).strip(_QUOTES)
-    meanings = {
-        name: next(iter(found)) for name, found in explain([value], one.texts, (), _NUMBERS).items()
-    }
     if (ordinal := find_ordinal(said)) is not None and ordinal < len(one.order):
         return dict.fromkeys(_WORDS, one.order[ordinal])
     labelled = ("letter", "label") if one.labels else ("letter",)
-    meanings |= {
-        name: next(iter(found))
-        for name, found in explain([said], one.texts, one.labels, labelled).items()
-    }
+    named = explain([value], one.texts, (), _NUMBERS)
+    named |= explain([said], one.texts, one.labels, labelled)
+    meanings = {name: next(iter(found)) for name, found in named.items()}
     texts = one.options.find(whole) or match_text(said, one.options)
     if len(texts) == 1:
         (meanings["text"],) = texts

@@ -147,6 +147,10 @@ class Format(ABC):
         :meth:`read`.
         """
 
+    def parse_scores(self, file: AnswerFile) -> FileContent:
+        """Parse the scores of a file, which may also have decisions; see :meth:`read_scores`."""
+        return self.parse(file)
+
     @abstractmethod
     def render(self, output: SystemOutput) -> str:
         """Return the text of a block of questions, without what is `around` blocks; see
@@ -226,14 +230,11 @@ class Format(ABC):
         UsageError
             The file has decisions only.
         """
-        content = self.read(text, questions, source=source, partial=partial)
+        self._check_questions(questions)
+        content = self.parse_scores(AnswerFile(text, questions, source, partial, []))
         if isinstance(content, Scores):
             return content
-        raise self._no_scores(source)
-
-    @staticmethod
-    def _no_scores(source: str) -> UsageError:
-        return UsageError(
+        raise UsageError(
             f"{source} has decisions, not scores: thresholds and tie policies do not apply",
             field="scores",
             found="decisions",

@@ -14,7 +14,14 @@ from numpy.typing import NDArray
 from classic_rc.equality import TextLadder, normalised_text, option_forms
 from classic_rc.errors import DataError, UsageError
 from classic_rc.formats.answers import decide_answers
-from classic_rc.formats.base import AnswerFile, Format, SystemOutput, decide_from_scores, first_row
+from classic_rc.formats.base import (
+    AnswerFile,
+    FileContent,
+    Format,
+    SystemOutput,
+    decide_from_scores,
+    first_row,
+)
 from classic_rc.formats.harness_docs import RIGHT_WORDS, WRONG_WORDS
 from classic_rc.formats.harness_log import HarnessLog, Response, is_log_row, is_set, read_log
 from classic_rc.io.json import describe_value
@@ -53,16 +60,12 @@ class HarnessFormat(Format):
         gold_as = _reading_of_log(questions, source)
         return read_log(text, source, self.last_filter, gold_as)
 
-    def read_scores(
-        self, text: str, questions: Sequence[Question], *, source: str, partial: bool = False
-    ) -> Scores:
-        """Read the scores: log-likelihoods of options; for labels, how much more likely 1 is
-        than 0.
-        """
-        self._check_questions(questions)
+    def parse_scores(self, file: AnswerFile) -> FileContent:
+        """Parse the log-likelihoods of options; for labels, how much more likely 1 is than 0."""
+        text, questions, source, *_ = file
         log = self._read_log(text, source, questions)
         if not log.responses[0].values:
-            raise self._no_scores(source)
+            return []
         scores = self._option_scores(log)
         matches = _match(log, questions, source, [])
         return Scores.from_lists(
@@ -234,8 +237,9 @@ def _reading_of_log(questions: Sequence[Question], source: str) -> str | None:
     log's own.
     """
     read_with = questions.read_with if isinstance(questions, Dataset) else None
-    is_own = read_with is not None and Path(source).absolute() == Path(read_with["path"]).absolute()
-    return read_with["gold_as"] if read_with is not None and is_own else None
+    if read_with is None or Path(source).absolute() != Path(read_with["path"]).absolute():
+        return None
+    return read_with["gold_as"]
 
 
 def _normalised(response: Response, delimiter: str) -> NDArray[np.float64]:

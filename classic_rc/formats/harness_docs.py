@@ -4,11 +4,11 @@ by its fields.
 
 from __future__ import annotations
 
+import operator
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from classic_rc.datasets.fields import find_families
 from classic_rc.equality import TextLadder, normalised_text
@@ -29,8 +29,7 @@ _LABEL = re.compile(r"(?:(?:option|choice|answer) )?[(\[]?(\w)[)\].:]*", re.IGNO
 _MIN_WORDS = 3  # of a field that a note names, because no system reads it
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """What a document asks. Its texts are never from the prompt, which can also have other
     questions' answers.
     """
@@ -80,12 +79,7 @@ def read_document(doc: Node, continuations: Sequence[str] | None, n_prompts: int
         found = _find_options(doc, continuations)
     if found is None and continuations is None and _has_truth(doc):
         found = ["no", "yes"]
-    if (
-        n_prompts > 1
-        and not family.is_in_prompt
-        and continuations is not None
-        and len(set(continuations)) == 1
-    ):
+    if n_prompts > 1 and not family.is_in_prompt and continuations and len(set(continuations)) == 1:
         raise doc.error(
             "only the prompts differ, not the continuations",
             found=f"{len(continuations)} times {continuations[0][:40]!r}",
@@ -123,7 +117,7 @@ def _in_scored_order(
     """Return the options in the order in which the model scored them; None if that order is
     unknown.
     """
-    labels = _read_labels(doc, continuations)
+    labels = _read_labels(continuations)
     if len(options) != len(continuations):
         if labels is None:
             return None
@@ -134,17 +128,16 @@ def _in_scored_order(
         )
     if (order := TextLadder(options).order(continuations)) is not None:
         return [options[i] for i in order]
-    scored = [normalised_text(text) for text in continuations]
-    own = [normalised_text(option) for option in options]
     if labels is not None:
         return [options[i] for i in labels]
-    if all(option in text for option, text in zip(own, scored, strict=True)):
+    scored, own = list(map(normalised_text, continuations)), list(map(normalised_text, options))
+    if all(map(operator.contains, scored, own)):
         return options  # in a sentence around them
     nearest = [_find_nearest(text, own) for text in scored]
     return [options[i] for i in nearest] if sorted(nearest) == list(range(len(own))) else None
 
 
-def _read_labels(doc: Node, continuations: Sequence[str]) -> list[int] | None:
+def _read_labels(continuations: Sequence[str]) -> list[int] | None:
     """Return the position of the option that each label means, such as A or (1); None for other
     continuations.
     """
@@ -195,23 +188,19 @@ def join_documents(
     for place, members in enumerate(groups.values()):
         first = documents[members[0]]
         name = ids[members[0]]
-        options: Sequence[str] = first.options
-        gold = None
+        options: Sequence[str] = [text for i in members for text in documents[i].options]
+        gold, task = None, Task.SINGLE_CHOICE
         if first.is_label:
             name = first.id or str(place)
             n_of_id[name] += 1
             name += f" ({n_of_id[name]})" if n_of_id[name] > 1 else ""
-            options = [documents[i].options[0] for i in members]
             labels = [documents[i].label for i in members]
-            gold = (
-                None
-                if None in labels
-                else frozenset(option for option, label in enumerate(labels) if label)
-            )
+            task = Task.MULTIPLE_ANSWER
+            if None not in labels:
+                gold = frozenset(option for option, label in enumerate(labels) if label)
         passage = passages.setdefault(
             first.passage, Passage(f"passage-{len(passages) + 1}", first.passage)
         )
-        task = Task.MULTIPLE_ANSWER if first.is_label else Task.SINGLE_CHOICE
         cut = cut_labels(options)
         names, options = cut if isinstance(cut, CutOptions) else ((), options)
         meta = {OPTION_LABELS: names} if name_other_places(names) else {}
@@ -309,17 +298,10 @@ def _read_any(doc: Node) -> _Asked:
     """Read the passage and the question of a document by the usual names of fields: QuAIL, MMLU
     and many others.
     """
-    names = {key.lower(): key for key in doc.value if isinstance(key, str)}
-    asked = next(
-        (names[name] for name in _QUESTIONS if isinstance(doc.value.get(names.get(name)), str)),
-        None,
-    )
-    texts = (
-        _join_texts(doc.value[names[name]])
-        for name in _PASSAGES
-        if name in names and names[name] != asked
-    )
-    return next(filter(None, texts), ""), doc.value[asked] if asked else "", None
+    values = {str(key).lower(): value for key, value in doc.value.items()}
+    asked = next((name for name in _QUESTIONS if isinstance(values.get(name), str)), None)
+    texts = (_join_texts(values.get(name)) for name in _PASSAGES if name != asked)
+    return next(filter(None, texts), ""), values[asked] if asked else "", None
 
 
 def _join_texts(value: Any) -> str:
@@ -337,7 +319,7 @@ def _find_options(doc: Node, continuations: Sequence[str] | None) -> Sequence[st
     if continuations is None:
         return next(iter(lists), None)
     fitting = [texts for texts in lists if len(texts) == len(continuations)]
-    is_letters = _read_labels(doc, continuations) is not None
+    is_letters = _read_labels(continuations) is not None
     if fitting or not is_letters:
         return next(iter(fitting), None)
     columns = find_families(key for key, value in doc.value.items() if isinstance(value, str))
@@ -379,16 +361,13 @@ def _find_right(
 
 def _find_unread(doc: Node, texts: Sequence[str]) -> tuple[str, ...]:
     """Return the names of the fields whose texts are in none of these texts."""
-    long = (
-        key
-        for key, value in doc.value.items()
-        if isinstance(value, str) and len(value.split()) >= _MIN_WORDS
-    )
     folded = list(map(normalised_text, texts))
     return tuple(
         str(key)
-        for key in long
-        if not any(normalised_text(doc.value[key]) in text for text in folded)
+        for key, value in doc.value.items()
+        if isinstance(value, str)
+        and len(value.split()) >= _MIN_WORDS
+        and not any(normalised_text(value) in text for text in folded)
     )
 
 
@@ -400,8 +379,7 @@ def _is_texts(value: Any, at_least: int) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Family:
+class _Family(NamedTuple):
     """A family of tasks whose documents have the same fields: keys, or dotted paths, of texts."""
 
     name: str | None

@@ -10,9 +10,9 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Literal, TypeAlias, TypeGuard
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeGuard
 
 from classic_rc.encodings import (
     GOLD_AS,
@@ -49,8 +49,7 @@ _KEYS = {"doc", "arguments", "resps"}
 _LETTER = re.compile(r"\W*\w\W*")
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
+class Response(NamedTuple):
     """What a model answered to a question of a log."""
 
     # log-likelihoods of options; for labels of each option; empty for texts
@@ -63,8 +62,7 @@ class Response:
     whole_texts: tuple[Any, ...] = ()  # `texts` before the harness filtered them
 
 
-@dataclass(frozen=True, slots=True)
-class HarnessLog:
+class HarnessLog(NamedTuple):
     """A log, read and checked."""
 
     questions: tuple[Question, ...]

@@ -7,10 +7,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 _FILE = re.compile(
     r"samples_(?P<task>.+?)_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]*\d)(?:\.jsonl)?(?:\.gz)?"
@@ -18,8 +17,7 @@ _FILE = re.compile(
 _NAME_ARGUMENTS = ("pretrained", "model", "model_name", "path")
 
 
-@dataclass(frozen=True, slots=True)
-class LogSettings:
+class LogSettings(NamedTuple):
     """What the file ``results_*.json`` next to a log says about its model and its task."""
 
     model: str | None
@@ -96,7 +94,7 @@ def _read_results(content: Mapping[str, Any], task: str) -> LogSettings:
     tasks = [name for name in results if str(name).startswith(task)]
     key = tasks[0] if len(tasks) == 1 and task not in results else task
     arguments = part("config", "model_args")
-    pairs = arguments if isinstance(arguments, Mapping) else dict(_split_arguments(arguments))
+    pairs = arguments if isinstance(arguments, Mapping) else _split_arguments(arguments)
     kind = part("config", "model")
     names = (str(pairs[name]) for name in _NAME_ARGUMENTS if pairs.get(name))
     model = next(names, None) or kind or part("model_name")
@@ -120,10 +118,7 @@ def _read_results(content: Mapping[str, Any], task: str) -> LogSettings:
     )
 
 
-def _split_arguments(arguments: Any) -> list[tuple[str, str]]:
-    parts = arguments.split(",") if isinstance(arguments, str) else []
-    return [
-        (name.strip(), value.strip())
-        for name, equals, value in (p.partition("=") for p in parts)
-        if equals
-    ]
+def _split_arguments(arguments: Any) -> dict[str, str]:
+    parts = arguments.split(",") if isinstance(arguments, str) else ()
+    pairs = (part.partition("=") for part in parts)
+    return {name.strip(): value.strip() for name, equals, value in pairs if equals}

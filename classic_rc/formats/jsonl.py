@@ -68,14 +68,11 @@ class JSONLinesFormat(Format):
             for question, group in zip(questions, groups, strict=True)
         ]
 
-    def read_scores(
-        self, text: str, questions: Sequence[Question], *, source: str, partial: bool = False
-    ) -> Scores:
-        """Read the scores of a text, which may also have decisions."""
-        rows = list(json_lines(text, source))
-        if any(row.has("score") for row in rows):
-            return _read_scores(rows, AnswerFile(text, questions, source, partial, []))
-        return super().read_scores(text, questions, source=source, partial=partial)
+    def parse_scores(self, file: AnswerFile) -> FileContent:
+        """Parse the scores of a text, which may also have decisions."""
+        rows = list(json_lines(file.text, file.source))
+        has_scores = any(row.has("score") for row in rows)
+        return _read_scores(rows, file) if has_scores else self.parse(file)
 
     def render(self, output: SystemOutput) -> str:
         """Return the rows as text; see :meth:`write`."""
@@ -212,24 +209,24 @@ def _read_answers(question: Question, rows: list[Node]) -> tuple[Answer, ...]:
     multiple answer.
     """
     selected = [row for row in rows if row.flag("selected")]
-    if question.task is Task.MULTIPLE_ANSWER:
-        return (frozenset(row.integer("candidate") for row in selected),)
-    if not selected:
-        return ()
-    answers: set[Answer]
-    if question.task is Task.SINGLE_CHOICE:
-        answers = {frozenset({row.integer("candidate")}) for row in selected}
-    elif question.task is Task.CLOZE:
-        answers = {(question.candidates[row.integer("candidate")].text,) for row in selected}
-    elif question.task is Task.SPAN:
-        answers = {(row.text("text"),) for row in selected}
+    task = question.task
+    parts: list[Any]
+    if task.has_spans:
+        parts = [row.text("text") for row in selected]
     else:
-        return (tuple(row.text("text") for row in selected),)
-    if len(answers) > 1:
-        raise selected[-1].error(
-            "more than one answer is selected",
-            field="selected",
-            found=f"{len(answers)} for question {question.id!r}",
-            expected="at most 1",
-        )
-    return tuple(answers)
+        parts = [row.integer("candidate") for row in selected]
+    if task is Task.CLOZE:
+        parts = [question.candidates[i].text for i in parts]
+    if task not in (Task.MULTIPLE_ANSWER, Task.MULTI_SPAN):
+        n_answers = len(set(parts))
+        if n_answers > 1:
+            raise selected[-1].error(
+                "more than one answer is selected",
+                field="selected",
+                found=f"{n_answers} for question {question.id!r}",
+                expected="at most 1",
+            )
+        parts = parts[:1]
+    if task.has_choices:
+        return (frozenset(parts),) if parts or task is Task.MULTIPLE_ANSWER else ()
+    return (tuple(parts),) if parts else ()

@@ -8,9 +8,8 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from classic_rc.datasets.fields import find_paths, find_value
 from classic_rc.errors import DataError
@@ -22,8 +21,7 @@ from classic_rc.io.members import archive_members
 from classic_rc.io.text import decode_text, table_records
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(NamedTuple):
     """A layout of JSON lines. Paths are as in :func:`classic_rc.datasets.fields.find_value`."""
 
     title: str
@@ -41,8 +39,7 @@ _LOG_OF_INSPECT = re.compile(r'\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:')
 _HEADERS = (("header.json",), ("_journal", "start.json"))
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """A row of a file: the question's id, and what the model said."""
 
     node: Node
@@ -155,11 +152,8 @@ def read_answer_text(path: str | Path) -> str:
     is_shuffled = any(find_part(step, "params", "shuffle") for step in steps)
     status = log.get("status")
     rows: list[dict[str, Any]] = [
-        {
-            **{key: sample.get(key) for key in ("id", "epoch", "output")},
-            "choices": _shown_choices(sample, is_shuffled),
-            "status": status,
-        }
+        {key: sample.get(key) for key in ("id", "epoch", "output")}
+        | {"choices": _shown_choices(sample, is_shuffled), "status": status}
         for sample in samples
     ]
     if not any(find_part(row, "output", "choices") for row in rows):
@@ -234,7 +228,7 @@ def has_answers(text: str) -> bool:
     """
     if find_layout(text) is not None or has_numbers(text):
         return True
-    names = {name.strip().lower() for name in _first_names(text)}
+    names = _first_names(text)
     if names.isdisjoint(_ID_COLUMNS):
         return _is_one_object(text)
     return names.isdisjoint(_OTHER_LAYOUT) and not names.isdisjoint(_ANSWER_COLUMNS)
@@ -278,7 +272,7 @@ def find_positions(rows: Sequence[Row], ids: Sequence[str], notes: list[str]) ->
             source = rows[0].node.source
             notes.append(f"{source}: answers are matched by number: {start} is {ids[0]!r}")
             return [
-                replace(row, id=ids[int(number) - start])
+                row._replace(id=ids[int(number) - start])
                 for row, number in zip(rows, numbers, strict=True)
             ]
     raise DataError(
@@ -290,23 +284,22 @@ def find_positions(rows: Sequence[Row], ids: Sequence[str], notes: list[str]) ->
     )
 
 
-def _first_names(text: str) -> Sequence[str]:
-    """Return the names of the first row's columns; none if the text does not start as a table or
-    as JSON does.
+def _first_names(text: str) -> set[str]:
+    """Return the names of the first row's columns in lower case; none if the text does not start
+    as a table or as JSON does.
     """
     content = text.lstrip()
+    row: Iterable[str] | None = None
     if content.startswith("["):
         with suppress(ValueError, RecursionError):
             row, _ = json.JSONDecoder().raw_decode(content, content.index("{"))
-            return list(row)
-        return ()
-    if content.startswith("{"):
+    elif content.startswith("{"):
         row = first_row(text)
-        return list(row) if isinstance(row, Mapping) else ()
-    try:
-        return next((cells for _, cells in table_records(content.partition("\n")[0], "")), [])
-    except DataError:
-        return ()
+        row = row if isinstance(row, Mapping) else None
+    else:
+        with suppress(DataError):
+            row = next((cells for _, cells in table_records(content.partition("\n")[0], "")), None)
+    return {name.strip().lower() for name in row or ()}
 
 
 def _is_one_object(text: str) -> bool:
@@ -315,8 +308,7 @@ def _is_one_object(text: str) -> bool:
     """
     content = text.strip()
     is_row = isinstance(first_row(content), Mapping) and "\n" in content
-    names = {name.strip().lower() for name in _first_names(content)}
-    return content.startswith("{") and not is_row and names.isdisjoint(_ID_COLUMNS)
+    return content.startswith("{") and not is_row and _first_names(content).isdisjoint(_ID_COLUMNS)
 
 
 def _read_rows(text: str, source: str) -> list[Node]:

@@ -239,7 +239,7 @@ def _read(requests: Sequence[Request]) -> Document:
     document = read_document(Node(fields, source, where), continuations, n_prompts)
     if document.family is None and not document.question:
         # The question alone: after the blank line that ends the examples of a few-shot prompt.
-        return replace(document, question=first.prompt.rstrip().rpartition("\n\n")[2])
+        return document._replace(question=first.prompt.rstrip().rpartition("\n\n")[2])
     return document
 
 
