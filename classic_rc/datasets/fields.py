@@ -297,11 +297,10 @@ def find_labels(row: Node, path: str, texts: Sequence[Any]) -> list[str] | None:
     >>> find_labels(row, "choices.text", ["red", "blue"])
     ['B', 'A']
     """
-    labels: Any = None
-    columns = split_path(path, row)
+    columns, labels = split_path(path, row), list[Any]()
     if len(columns) > 1:
         labels = [column.rpartition(".")[2] for column in columns][: len(texts)]
-    for place in (path, path.rpartition(".")[0]) if labels is None else ():
+    for place in () if labels else (path, path.rpartition(".")[0]):
         for value in find_values([row], place):
             members = value[0] if is_list_of(value, Mapping) else value
             names = list(members) if isinstance(members, Mapping) else []

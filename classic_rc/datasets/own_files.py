@@ -78,7 +78,7 @@ class JsonLinesReader(RowReader):
 
     def has_rows(self, file: InputFile) -> bool:
         """Return whether the file is JSON, or XML."""
-        if file.head is None and is_xml(file):
+        if is_xml(file):
             with suppress(DataError):  # it may be HTML
                 return bool(parse_xml(file.text, file.name).children)
         return file.head is not None
@@ -87,7 +87,7 @@ class JsonLinesReader(RowReader):
         """Return the records of the file; those of an object by id, or of one with other facts,
         are its rows. XML is one object.
         """
-        if file.head is None and is_xml(file):
+        if is_xml(file):
             return iter([Node(plain_document(parse_xml(file.text, file.name)), file.name)])
         fields = reading.options.fields or {}
         if file.is_one_value and _marks_lists_of(file.head, fields):

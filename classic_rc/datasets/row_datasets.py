@@ -153,11 +153,9 @@ class BelebeleReader(SchemaReader):
     ) -> str:
         """Return ``belebele.eng_Latn`` for a file of one language."""
         language = self.subset_of(files[0]) if len(files) == 1 else subset
-        return (
-            f"{self.name}.{language}"
-            if language
-            else super().dataset_name(source, files, split, subset)
-        )
+        if language:
+            return f"{self.name}.{language}"
+        return super().dataset_name(source, files, split, subset)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -440,14 +438,12 @@ class QuailReader(SchemaReader):
 
     def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield the questions of every text."""
-        return (
-            _read_xml(file, reading, _QUAIL)
-            if self._is_xml(file)
-            else super().questions(file, reading)
-        )
+        if self._is_xml(file):
+            return _read_xml(file, reading, _QUAIL)
+        return super().questions(file, reading)
 
     def _is_xml(self, file: InputFile) -> bool:
-        return file.head is None and is_xml(file, "data", "text_body", "questions")
+        return is_xml(file, "data", "text_body", "questions")
 
 
 _QUAIL = XmlForm(

@@ -21,6 +21,7 @@ from classic_rc.datasets.fields import (
     find_families,
     find_labels,
     find_value,
+    find_values,
     find_whole_family,
     format_fields,
     is_list_of,
@@ -258,19 +259,10 @@ def _read_row(
     if is_own:
         found = {role: node.value[role] for role in fields if role in node.value}
     else:
-        found = {
-            path: value.value
-            for path in fields.values()
-            if (value := find_value(node, path)) is not None
-        }
+        found = {path: value for path in fields.values() for value in find_values([node], path)}
     for role in ("passage", "question"):
         if fields[role] not in found:
-            raise node.error(
-                "missing",
-                field=fields[role],
-                found=describe_value(node.value),
-                expected=f"the {role}",
-            )
+            node.get(fields[role], f"the {role}")  # raises the error
     gold_path, labels = fields.get("gold", ""), None
     options_path = fields.get("candidates", "")
     options = found.get(options_path)

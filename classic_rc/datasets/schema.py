@@ -159,9 +159,8 @@ def read_gold(
     value = row.value.get(key)
     if not texts:
         raise row.error("no candidates", found="none", expected="at least one")
-    if value is None or str(value).strip() in (
-        ("", "-1", "-1.0") if reading.startswith("index") else ("",)
-    ):
+    hidden = ("", "-1", "-1.0") if reading.startswith("index") else ("",)
+    if value is None or str(value).strip() in hidden:
         return None
     problem = "gold is not a candidate"
     if labels is not None and len(set(labels)) < len(labels):

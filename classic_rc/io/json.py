@@ -95,24 +95,14 @@ class Node:
         return None
 
     def error(
-        self,
-        problem: str,
-        *,
-        field: int | str | None = None,
-        found: str | None = None,
-        expected: str | None = None,
-        hint: str | None = None,
+        self, problem: str, *, field: int | str | None = None, **facts: str | None
     ) -> DataError:
-        """Return a DataError for this place; a number as `field` is a position in a list."""
-        return DataError(
-            problem,
-            source=self.source,
-            where=self.where,
-            field=f"[{field}]" if isinstance(field, int) else field,
-            found=found,
-            expected=expected,
-            hint=hint,
-        )
+        """Return a DataError for this place; a number as `field` is a position in a list.
+
+        `facts` are further parameters of :class:`~classic_rc.errors.DataError`.
+        """
+        key = f"[{field}]" if isinstance(field, int) else field
+        return DataError(problem, source=self.source, where=self.where, field=key, **facts)
 
     def at(self, key: int | str) -> Node:
         """Return the value at a key or a position that is known to exist."""
@@ -222,8 +212,8 @@ def describe_value(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (int, float)):
-        is_short = not isinstance(value, int) or abs(value) < 10**18
-        return f"the number {value}" if is_short else "a number with over 18 digits"
+        is_long = isinstance(value, int) and abs(value) >= 10**18
+        return "a number with over 18 digits" if is_long else f"the number {value}"
     if isinstance(value, str):
         return repr(value if len(value) <= 50 else value[:47] + "...")
     if isinstance(value, dict):

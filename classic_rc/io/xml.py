@@ -23,7 +23,7 @@ declarations inside.
 
 def is_xml(file: InputFile, *tags: str) -> bool:
     """Return whether a file is XML with these elements."""
-    text = file.first_text.lstrip()
+    text = "" if file.head is not None else file.first_text.lstrip()
     return text.startswith("<") and all(f"<{tag}" in text for tag in tags)
 
 
@@ -46,11 +46,10 @@ class Element:
     def attribute(self, name: str) -> str:
         """Return the value of an attribute."""
         if name not in self.attributes:
-            found = ", ".join(self.attributes) or "no attributes"
             raise self.error(
                 "missing attribute",
                 field=f"{self.tag}/@{name}",
-                found=found,
+                found=", ".join(self.attributes) or "no attributes",
                 expected=f"an attribute {name}",
             )
         return self.attributes[name]
@@ -95,9 +94,8 @@ def parse_xml(text: str, source: str) -> Element:
     def start(tag: str, attributes: dict[str, str]) -> None:
         element = Element(tag, attributes, source, parser.CurrentLineNumber)
         if len(stack) > _MAX_DEPTH:
-            raise element.error(
-                "elements nested too deeply", expected=f"at most {_MAX_DEPTH} levels"
-            )
+            expected = f"at most {_MAX_DEPTH} levels"
+            raise element.error("elements nested too deeply", expected=expected)
         (stack[-1].children if stack else roots).append(element)
         stack.append(element)
 
