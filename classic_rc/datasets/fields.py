@@ -108,13 +108,13 @@ def parse_fields(fields: str | Mapping[str, str]) -> dict[str, str]:
                 expected=f"one path for {role}",
             )
         parsed[role] = path
-    if missing := [role for role in ("passage", "question") if role not in parsed]:
+    missing = " and ".join(role for role in ("passage", "question") if role not in parsed)
+    if missing:
         raise UsageError(
-            f"fields: no path for {' and '.join(missing)}: write for example "
-            "passage=context,question=q.text",
+            f"fields: no path for {missing}: write for example passage=context,question=q.text",
             field="fields",
             found=",".join(f"{role}={path}" for role, path in parsed.items()),
-            expected=f"a path for {' and '.join(missing)}",
+            expected=f"a path for {missing}",
         )
     return parsed
 

@@ -218,17 +218,19 @@ def _read_texts(row: Node, fields: Mapping[str, str]) -> Node:
     return row.with_value({**row.value, **values}) if values else row
 
 
-def _answer_in(value: Mapping[str, Any]) -> Any:
-    """Return the only member of an object that says something, or None; a date is one text."""
+def _answer_in(value: Any) -> Any:
+    """Return the only member of an object that says something, or None; a date is one text. Other
+    values are returned unchanged.
+    """
+    if not isinstance(value, Mapping):
+        return value
     if value.keys() == set(_DATE):
         return " ".join(str(value[key]) for key in _DATE if value[key])
-    answers = [
-        _answer_in(answer)
-        if isinstance(answer, Mapping) and answer.keys() == set(_DATE)
-        else answer
-        for answer in value.values()
-    ]
-    answers = [answer for answer in answers if not is_empty(answer)]
+    dates = (
+        _answer_in(v) if isinstance(v, Mapping) and v.keys() == set(_DATE) else v
+        for v in value.values()
+    )
+    answers = [answer for answer in dates if not is_empty(answer)]
     return value if len(answers) > 1 else next(iter(answers), None)
 
 

@@ -172,13 +172,11 @@ def _question_row(question: Question, split: str | None) -> dict[str, Any]:
         "task": question.task.value,
     }
     if passage.sentences is not None:
-        row["sentences"] = [list(marks) for marks in passage.sentences]
+        row["sentences"] = passage.sentences
     if not question.task.has_spans:
         row["candidates"] = [_candidate_value(candidate) for candidate in question.candidates]
     gold = question.gold
-    row["gold"] = (
-        None if gold is None else sorted(gold) if isinstance(gold, frozenset) else list(gold)
-    )
+    row["gold"] = sorted(gold) if isinstance(gold, frozenset) else gold
     if meta:
         row["meta"] = meta
     return row

@@ -369,10 +369,7 @@ def _read_candidates(values: Node, passage: str) -> Sequence[Candidate]:
         return TextCandidates(values.value)
     candidates = []
     for i, node in enumerate(values.elements()):
-        if not isinstance(node.value, dict):
-            candidates.append(Candidate(values.text(i)))
-            continue
-        text = node.text("text")
+        text = node.text("text") if isinstance(node.value, dict) else values.text(i)
         if not (node.has("start") or node.has("end")):
             candidates.append(Candidate(text))
             continue
@@ -710,9 +707,8 @@ def _check_candidates(row: _Row, task: Task) -> None:
         found = f"{len(row.candidates)} candidates"
         raise row.error(f"{task} questions cannot have candidates", "candidates", found, "none")
     if not task.has_spans and not row.candidates:
-        raise row.error(
-            "no candidates", "candidates", "none", f"at least one for a {task} question", _TASK_HINT
-        )
+        expected = f"at least one for a {task} question"
+        raise row.error("no candidates", "candidates", "none", expected, _TASK_HINT)
     if task is Task.CLOZE and PLACEHOLDER not in row.question:
         raise row.error(
             "no placeholder in the query", "question", describe_value(row.question), PLACEHOLDER
