@@ -377,15 +377,13 @@ def _shared_id(datasets: Sequence[Dataset]) -> str | None:
     """Return an id that two datasets use for a question, or for a passage; None if there is
     none.
     """
-    for ids in (
-        [[question.id for question in dataset] for dataset in datasets],
-        [[passage.id for passage in dataset.passages] for dataset in datasets],
-    ):
+    for lists in (datasets, [dataset.passages for dataset in datasets]):
         seen: set[str] = set()
-        for of_dataset in ids:
-            if shared := seen.intersection(of_dataset):
+        for members in lists:
+            ids = {member.id for member in members}
+            if shared := seen & ids:
                 return min(shared)
-            seen.update(of_dataset)
+            seen |= ids
     return None
 
 

@@ -358,11 +358,9 @@ def _parse_integer(token: str) -> int | _Fault:
 
 def _parse_real(token: str) -> float | _Fault:
     number = float(token)
-    return (
-        number
-        if math.isfinite(number)
-        else _Fault("number too large", token[:30], "a finite number")
-    )
+    if math.isfinite(number):
+        return number
+    return _Fault("number too large", token[:30], "a finite number")
 
 
 def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Fault:
