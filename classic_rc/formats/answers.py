@@ -10,7 +10,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeAlias
 
 from classic_rc.encodings import (
     GOLD_AS,
@@ -63,6 +63,10 @@ option is: (B)``.
 """
 _SHOWN_EXAMPLES = 3
 _SHOWN_TEXT = 60
+
+
+Samples: TypeAlias = "Sequence[Sequence[tuple[Node, Any]]]"
+"""For each question its answers, one or several, each with its place."""
 
 
 class AnswersFormat(Format):
@@ -279,7 +283,7 @@ class _Asked:
 
 def decide_answers(
     questions: Sequence[Question],
-    samples: Sequence[Sequence[tuple[Node, Any]]],
+    samples: Samples,
     source: str,
     notes: list[str],
     reading: str | None = None,
@@ -295,7 +299,7 @@ def decide_answers(
 
 def decide_samples(
     questions: Sequence[Question],
-    samples: Sequence[Sequence[tuple[Node, Any]]],
+    samples: Samples,
     field: str,
     option: Option,
 ) -> str | None:
@@ -305,9 +309,7 @@ def decide_samples(
     return _find_reading(_ask(questions, samples), field, option)
 
 
-def _ask(
-    questions: Sequence[Question], samples: Sequence[Sequence[tuple[Node, Any]]]
-) -> list[_Asked]:
+def _ask(questions: Sequence[Question], samples: Samples) -> list[_Asked]:
     asked = [_Asked(question) for question in questions]
     for one, own in zip(asked, samples, strict=True):
         for node, value in own:

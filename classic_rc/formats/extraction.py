@@ -20,20 +20,11 @@ from typing import NamedTuple
 from classic_rc.formats.base import read_declarations
 
 ANSWER_KEYS = (
-    *("prediction", "predicted", "pred", "predicted_answer", "model_answer"),
-    *("answer", "final_answer", "output", "response", "choice"),
-)
+    "prediction predicted pred predicted_answer model_answer "
+    "answer final_answer output response choice"
+).split()
 """The members of a JSON object that have the answer."""
 
-
-_FULL_WIDTH = {0xFF01 + i: 0x21 + i for i in range(94)} | {
-    0x130: "I",
-    0x3000: " ",
-    0x3001: ", ",
-    0x3002: ". ",
-    0x3010: "[",
-    0x3011: "]",
-}
 
 _FILLER, _LABEL, _TEXT, _WORD = "\ue000", "\ue001", "\ue002", "\ue003"
 """Marks of a label, of an option's text, and of a text that is a word of doubt, such as *no*; each
@@ -58,6 +49,7 @@ def _named_expressions() -> Iterator[tuple[str, str]]:
         yield column, rf"(?:(?<![A-Za-zÀ-ÿ])(?:{words})(?![A-Za-zÀ-ÿ]))"
 
 
+_USUAL_CHARACTERS = str.maketrans(_STATEMENTS["usual_characters"])
 _SEARCHED = _STATEMENTS["forms"] | _STATEMENTS["closed"]
 _EXPRESSIONS = dict(_named_expressions()) | _STATEMENTS["parts"] | _SEARCHED
 
@@ -110,7 +102,7 @@ def plain_text(text: str) -> str:
     >>> plain_text(r"**The answer is $\text{(Ｂ)}$**")
     'The answer is (B)'
     """
-    text = _FORM.listing_comma.sub(". ", text).translate(_FULL_WIDTH)
+    text = _FORM.listing_comma.sub(". ", text).translate(_USUAL_CHARACTERS)
     text = _FORM.markup.sub("", _FORM.latex.sub(r"\1", text))
     return _FORM.blanks.sub(" ", text)
 

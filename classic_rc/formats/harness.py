@@ -23,10 +23,13 @@ from classic_rc.formats.base import (
     first_row,
 )
 from classic_rc.formats.harness_docs import RIGHT_WORDS, WRONG_WORDS
-from classic_rc.formats.harness_log import HarnessLog, Response, is_log_row, is_set, read_log
+from classic_rc.formats.harness_log import HarnessLog, Response, is_log_row, read_log
 from classic_rc.io.json import describe_value
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset, Question, candidate_texts
+
+_OptionScores: TypeAlias = "list[NDArray[np.float64]]"
+"""The scores of the options of each question."""
 
 
 class HarnessFormat(Format):
@@ -94,7 +97,7 @@ class HarnessFormat(Format):
             mapped = tuple(
                 frozenset(place[o] for o in chosen)
                 for chosen in answers[i].answers
-                if is_set(chosen)
+                if isinstance(chosen, frozenset)
             )
             predictions.append(
                 Prediction(
@@ -142,7 +145,7 @@ class HarnessFormat(Format):
         self._check_accuracy(log, readings, self.metric, source, notes)
         return predictions
 
-    def _option_scores(self, log: HarnessLog) -> list[NDArray[np.float64]]:
+    def _option_scores(self, log: HarnessLog) -> _OptionScores:
         if log.kind == "labels":
             sign = -1 if self.yes_is_right and log.is_reversed else 1
             return [
@@ -171,13 +174,15 @@ class HarnessFormat(Format):
             rights = [predictions[i].answers[:1] in gold for i, _, gold in measured]
             if rights != logged:
                 n_other = sum(map(operator.ne, rights, logged))
-                share = 100 * sum(rights) / len(rights)
                 parts.append(
-                    f"{share:.2f} by {name}, other on {n_other:,} of {len(rights):,} questions"
+                    f"{100 * sum(rights) / len(rights):.2f} by {name}, "
+                    f"other on {n_other:,} of {len(rights):,} questions"
                 )
         if parts:
-            share = 100 * sum(logged) / len(logged)
-            notes.append(f"{source}: {metric} is {share:.2f} in the log, {'; '.join(parts)}")
+            notes.append(
+                f"{source}: {metric} is {100 * sum(logged) / len(logged):.2f} in the log, "
+                f"{'; '.join(parts)}"
+            )
 
 
 class HarnessNormFormat(HarnessFormat):
@@ -190,7 +195,7 @@ class HarnessNormFormat(HarnessFormat):
 
     name = "harness-norm"
 
-    def _option_scores(self, log: HarnessLog) -> list[NDArray[np.float64]]:
+    def _option_scores(self, log: HarnessLog) -> _OptionScores:
         if log.kind != "choices":
             raise UsageError(
                 "acc_norm needs log-likelihoods of options, and this log has none",
@@ -250,7 +255,7 @@ def _normalised(response: Response, delimiter: str) -> NDArray[np.float64]:
     )
 
 
-def _count_other(log: HarnessLog, scores: Sequence[NDArray[np.float64]]) -> int:
+def _count_other(log: HarnessLog, scores: _OptionScores) -> int:
     """Return the number of questions on which these scores do not give the logged ``acc_norm``."""
     rights = [int(s.argmax()) in (q.gold or ()) for q, s in zip(log.questions, scores, strict=True)]
     return sum(

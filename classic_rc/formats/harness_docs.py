@@ -244,7 +244,7 @@ def _race_problems(doc: Node) -> Node:
             found=describe_value(doc.value["problems"]),
             expected="a list, or the text of one",
         )
-    return Node(problems, doc.source, doc.line, doc, "problems")
+    return doc.at("problems").with_value(problems)
 
 
 def _read_race(doc: Node) -> _Asked:

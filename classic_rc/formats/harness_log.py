@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple, TypeAlias, TypeGuard
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from classic_rc.encodings import (
     GOLD_AS,
@@ -34,7 +34,6 @@ from classic_rc.formats.harness_docs import (
 )
 from classic_rc.formats.harness_settings import read_settings
 from classic_rc.io.json import Node, describe_value, json_lines, read_literal
-from classic_rc.predictions import Answer
 from classic_rc.questions import Question, Task
 
 Kind: TypeAlias = Literal["choices", "labels", "texts"]
@@ -337,7 +336,7 @@ def _read_golds(
     for row, found in zip(rows, parsed, strict=True):
         if not found.answers:
             raise _no_option(row, READINGS[reading or "text"])
-    return [answer if is_set(answer := one.answers[0]) else None for one in parsed], reading, None
+    return [one.answers[0] for one in parsed], reading, None
 
 
 def _place(row: Node) -> Node:
@@ -534,11 +533,6 @@ def _describe_labels(questions: Sequence[Question], responses: Sequence[Response
             f'"no"; with "yes" as right, {100 * (n - n_right) / n:.2f}, the second row of the model'
         )
     return notes
-
-
-def is_set(answer: Answer) -> TypeGuard[frozenset[int]]:
-    """Return whether an answer is options, and not texts."""
-    return isinstance(answer, frozenset)
 
 
 def _is_reversed(response: Response) -> bool:

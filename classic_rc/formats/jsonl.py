@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain, islice
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -104,7 +104,7 @@ def _candidate_rows(
     question: Question, scores: Scores | None, i: int, answer: Answer | None
 ) -> Iterator[dict[str, Any]]:
     texts = candidate_texts(question.candidates)
-    selected_indices = set() if answer is None else _find_selected(question, texts, answer)
+    selected_indices = _find_selected(question, texts, answer or ())
     for index, text in enumerate(texts):
         row = {"question_id": question.id, "candidate": index, "text": text}
         if scores is not None:
@@ -115,12 +115,11 @@ def _candidate_rows(
         yield row
 
 
-def _find_selected(question: Question, texts: Sequence[str], answer: Answer) -> set[int]:
+def _find_selected(question: Question, texts: Sequence[str], answer: Answer) -> Collection[int]:
     """Return the indices of the candidates to mark as selected for an answer."""
-    if question.task.has_choices:
-        return set(cast("frozenset[int]", answer))
-    answer_texts = cast("tuple[str, ...]", answer)
-    unknown = [text for text in answer_texts if text not in texts]
+    if isinstance(answer, frozenset):
+        return answer
+    unknown = [text for text in answer if text not in texts]
     if unknown:
         raise UsageError(
             f"question {question.id} has the answer {unknown[0]!r}, which is not one of its "
@@ -129,7 +128,7 @@ def _find_selected(question: Question, texts: Sequence[str], answer: Answer) -> 
             found=repr(unknown[0]),
             expected="the text of a candidate",
         )
-    return {texts.index(text) for text in answer_texts}
+    return list(map(texts.index, answer))
 
 
 def _read_scores(rows: list[Node], file: AnswerFile) -> Scores:

@@ -77,9 +77,11 @@ def read_rows(
             f"{source}: the status of this run is {status}, so that answers may be missing"
         )
     if rows and all(sample is None for row in rows for sample in row.samples):
-        known = ", ".join(find_paths(rows[0].node.value))
         raise rows[0].node.error(
-            "no text", field=layout.texts[0], found=f"the paths {known}", expected="a path"
+            "no text",
+            field=layout.texts[0],
+            found=f"the paths {', '.join(find_paths(rows[0].node.value))}",
+            expected="a path",
         )
     return rows, layout.id, "answer"
 
@@ -87,11 +89,10 @@ def read_rows(
 def _read_row(node: Node, layout: Layout) -> Row:
     name = _find(node, layout.id)
     if type(name) not in (str, int):
-        known = ", ".join(find_paths(node.value))
         raise node.error(
             "no id",
             field=layout.id,
-            found=f"the paths {known}",
+            found=f"the paths {', '.join(find_paths(node.value))}",
             expected="a text or a whole number",
         )
     texts = next((path for path in layout.texts if find_value(node, path)), None)
@@ -113,13 +114,14 @@ def _find(node: Node, path: str | None) -> Any:
 
 def _samples(value: Any) -> Iterator[Any]:
     """Yield the texts of a value: of one text, of blocks that make one, or of several samples."""
-    if isinstance(value, list) and not all(isinstance(item, Mapping) for item in value):
-        for item in value:
-            yield from _samples(item)
-    elif isinstance(value, list):
-        yield "".join(_text_of_block(item) for item in value) or None
+    blocks = [value] if isinstance(value, Mapping) else value
+    if not isinstance(blocks, list):
+        yield value
+    elif all(isinstance(block, Mapping) for block in blocks):
+        yield "".join(map(_text_of_block, blocks)) or None
     else:
-        yield _text_of_block(value) or None if isinstance(value, Mapping) else value
+        for item in blocks:
+            yield from _samples(item)
 
 
 def _text_of_block(block: Any) -> str:

@@ -49,8 +49,8 @@ class AnswersByIdFormat(Format):
         layout.
         """
         row = first_row(text)
-        ids = {"id", "idx", "qid", "question_id", "example_id", "custom_id"}
-        is_row = isinstance(row, Mapping) and not ids.isdisjoint(row)
+        ids = "id idx qid question_id example_id custom_id".split()
+        is_row = isinstance(row, Mapping) and not row.keys().isdisjoint(ids)
         return text.lstrip().startswith("{") and not is_row
 
     def parse(self, file: AnswerFile) -> list[Prediction]:
