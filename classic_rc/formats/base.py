@@ -351,20 +351,21 @@ def first_answer(prediction: Prediction) -> Answer:
     """
     if prediction.answers:
         return prediction.answers[0]
+    problem, found = (
+        "no answer, but this format needs one: write --format answers, which can do without, or, "
+        "if the tie policy strict leaves ties unanswered, use --ties first",
+        "no answer to",
+    )
     if prediction.selection_probability is not None:
-        raise UsageError(
-            f"question {prediction.question_id} has a selection probability and no answer, which "
-            "no file can express: write the decisions of seeded draws",
-            field="predictions",
-            found=f"a selection probability for {prediction.question_id}",
-            expected="an answer",
+        problem, found = (
+            "a selection probability and no answer, which no file can express: write the decisions "
+            "of seeded draws",
+            "a selection probability for",
         )
     raise UsageError(
-        f"question {prediction.question_id} has no answer, but this format needs one: write "
-        "--format answers, which can do without, or, if the tie policy strict leaves ties "
-        "unanswered, use --ties first",
+        f"question {prediction.question_id} has {problem}",
         field="predictions",
-        found=f"no answer to {prediction.question_id}",
+        found=f"{found} {prediction.question_id}",
         expected="an answer",
     )
 

@@ -70,14 +70,15 @@ def read_document(doc: Node, continuations: Sequence[str] | None, n_prompts: int
 
     `n_prompts` is the number of different prompts before the continuations.
     """
-    fitting = (own for own, keys in _FAMILIES.items() if own.fits(keys, doc, continuations))
+    fitting = (own for own in _FAMILIES if own.fits(doc, continuations))
     family = next(fitting, _UNKNOWN)
     if family.is_label:
         return _read_labelled(doc, family)
     passage, question, found = family.ask(doc)
     if found is None and not family.has_own_fields:
         found = _find_options(doc, continuations)
-    if found is None and continuations is None and _has_truth(doc):
+    truths = (doc.value.get(key) for key in ("label", "answer"))
+    if found is None and continuations is None and any(isinstance(v, bool) for v in truths):
         found = ["no", "yes"]
     if n_prompts > 1 and not family.is_in_prompt and continuations and len(set(continuations)) == 1:
         raise doc.error(
@@ -329,11 +330,6 @@ def _find_options(doc: Node, continuations: Sequence[str] | None) -> Sequence[st
     )
 
 
-def _has_truth(doc: Node) -> bool:
-    """Return whether a document has the answer to a yes-no question."""
-    return any(isinstance(doc.value.get(key), bool) for key in ("label", "answer"))
-
-
 def _find_right(
     family: str | None, doc: Node, options: _Texts, continuations: _Texts
 ) -> frozenset[int] | None:
@@ -383,10 +379,10 @@ class _Family(NamedTuple):
     """A family of tasks whose documents have the same fields: keys, or dotted paths, of texts."""
 
     name: str | None
+    keys: Sequence[str] = ()  # what a document of this form has
     passage: str = ""
     question: str = ""
     options: str = ""  # several texts, or one list; without them the options are the continuations
-    others: str = ""  # further keys that tell the family
     has_own_fields: bool = True  # otherwise the usual names of fields are looked for
     is_in_prompt: bool = (
         False  # whether the options are in the prompts, and the continuation is the same for all
@@ -394,16 +390,12 @@ class _Family(NamedTuple):
     is_label: bool = False  # whether a document is one option, which is right or wrong by itself
     needs_words: bool = False  # whether the continuations must be yes and no
 
-    @property
-    def keys(self) -> frozenset[str]:
-        """The keys of a document that has this form."""
-        paths = " ".join((self.passage, self.question, self.options, self.others)).split()
-        return frozenset(path.partition(".")[0] for path in paths)
-
-    def fits(self, keys: frozenset[str], doc: Node, continuations: Sequence[str] | None) -> bool:
-        """Return whether a document is one of this family, which has these keys."""
+    def fits(self, doc: Node, continuations: Sequence[str] | None) -> bool:
+        """Return whether a document is one of this family."""
         holder, dot, _ = self.options.rpartition(".")
-        if not keys <= doc.value.keys() or (dot and not isinstance(doc.value[holder], Mapping)):
+        if not doc.value.keys() >= {*self.keys} or (
+            dot and not isinstance(doc.value[holder], Mapping)
+        ):
             return False
         return not self.needs_words or sum(map(_is_truth, continuations or ())) == 2
 
@@ -426,8 +418,5 @@ class _Family(NamedTuple):
 
 _UNKNOWN = _Family(None, has_own_fields=False)
 
-_FAMILIES = {
-    family: family.keys
-    for family in (_Family(**declared) for declared in read_declarations("families.toml")["family"])
-}
-"""The families with their keys; the first whose form a document has is its own."""
+_FAMILIES = [_Family(**declared) for declared in read_declarations("families.toml")["family"]]
+"""The families; the first that fits a document is its own."""

@@ -97,16 +97,16 @@ class SQuADFormat(AnswersByIdFormat):
 
 def _read_answers(node: Node | None, question: Question) -> Iterator[tuple[str, ...]]:
     """Yield the answer to a question, or nothing."""
-    if node and question.task is Task.MULTI_SPAN and isinstance(node.value, list):
-        yield tuple(map(_read_answer_text, node.elements()))
-    elif node:
-        yield (_read_answer_text(node),)
-
-
-def _read_answer_text(node: Node) -> str:
-    if isinstance(node.value, str):
-        return node.value
-    raise node.error("invalid answer", found=describe_value(node.value), expected="a string")
+    if node is None:
+        return
+    has_several = question.task is Task.MULTI_SPAN and isinstance(node.value, list)
+    texts = list(node.elements() if has_several else [node])
+    for text in texts:
+        if not isinstance(text.value, str):
+            raise text.error(
+                "invalid answer", found=describe_value(text.value), expected="a string"
+            )
+    yield tuple(text.value for text in texts)
 
 
 QUESTIONS_PER_STORY = 4

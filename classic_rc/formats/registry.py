@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -126,11 +127,12 @@ def read_predictions(
     """
     text, layout = _open(path, dataset[0].task if len(dataset) else None, format, options)
     whole = dataset.whole if isinstance(dataset, Dataset) else None
-    left_out = (
-        isinstance(dataset, Dataset) and dataset.log is not None and bool(dataset.log.left_out)
-    )
+    log = dataset.log if isinstance(dataset, Dataset) else None
+    left_out = log is not None and bool(log.left_out)
+    notes = [] if notes is None else notes
+    read = functools.partial(layout.read, text, source=str(path), notes=notes)
     try:
-        return layout.read(text, dataset, source=str(path), partial=partial, notes=notes)
+        return read(dataset, partial=partial)
     except DataError:
         # The file may also answer other questions: those that ``skip`` left out, or those of the
         # whole dataset.
@@ -139,17 +141,14 @@ def read_predictions(
                 raise
             return _read_part(layout, text, dataset, str(path), notes)
     try:
-        content = layout.read(
-            text, whole or dataset, source=str(path), partial=partial, notes=notes
-        )
+        content = read(whole or dataset, partial=partial)
     except DataError:
         if partial or not left_out:
             raise
-        content = layout.read(text, whole or dataset, source=str(path), partial=True, notes=notes)
-        if notes is not None:
-            notes.append(
-                f"{path}: answers to questions that could not be read (--skip bad) are left out"
-            )
+        content = read(whole or dataset, partial=True)
+        notes.append(
+            f"{path}: answers to questions that could not be read (--skip bad) are left out"
+        )
     if whole is None:
         return content
     position = {question.id: i for i, question in enumerate(whole)}
@@ -158,7 +157,7 @@ def read_predictions(
 
 
 def _read_part(
-    layout: Format, text: str, dataset: Sequence[Question], source: str, notes: list[str] | None
+    layout: Format, text: str, dataset: Sequence[Question], source: str, notes: list[str]
 ) -> FileContent:
     """Read a file that answers all questions of a dataset and others too; raise the error of the
     file otherwise.
@@ -178,12 +177,10 @@ def _read_part(
     )
     if not len(content) or not is_whole:
         return layout.read(text, dataset, source=source)  # raises the error again
-    if notes is not None:
-        notes += [
-            *found,
-            f"{source}: it answers more questions than these {len(dataset):,}: the others are left "
-            "out",
-        ]
+    notes += found
+    notes.append(
+        f"{source}: it answers more questions than these {len(dataset):,}: the others are left out"
+    )
     return content
 
 
