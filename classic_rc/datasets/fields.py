@@ -356,7 +356,8 @@ def name_columns(rows: Sequence[Node]) -> dict[str, str]:
     named["id"] += [name for name in columns if str(name).startswith("#")]  # pandas' index
     fields = _find_flags([*named["gold"], *named["candidates"]], rows)
     for role, names in named.items():
-        paths = [name + member for name in names for member in ("", ".text", ".stem")]
+        members = ("",) if role == "id" else ("", ".text", ".stem")
+        paths = [name + member for name in names for member in members]
         fitting = [path for path in paths if _fits(role, path, rows)]
         if fitting and (role == "id" or len(names) == 1):
             fields.setdefault(role, fitting[0])

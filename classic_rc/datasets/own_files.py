@@ -114,7 +114,7 @@ def _find_inner_rows(root: Node, fields: Mapping[str, str]) -> list[Node]:
     questions by id; the object itself if it has the passage of its questions.
     """
     members = root.value
-    if not fields and "passage" in name_columns([root]):
+    if not any(fields.values()) and "passage" in name_columns([root]):
         return [root]
     whole = Node(members, root.source)  # without its line, which all rows may share
     lists = [key for key, value in members.items() if _are_rows(value)]

@@ -236,3 +236,12 @@ def test_a_whole_command_is_proposed_only_if_it_works(tmp_path, rows):
             _, options = _propose(path)
             if not {"COLUMN", "CODING"} & set(re.findall(r"\w+", " ".join(options.values()))):
                 assert len(load(path, **options)) == len(rows)
+
+
+def test_an_object_that_has_the_passage_of_its_questions_is_one_row(tmp_path):
+    path = tmp_path / "one.json"
+    questions = [{"question": "Who?", "options": ["Bob", "Ann"], "answer": "Ann"}] * 2
+    path.write_text(json.dumps({"context": "Ann sang.", "title": "A song", "questions": questions}))
+    _, options = _propose(path)
+    assert "passage=context,question=questions[].question" in options["fields"]
+    assert len(load(path, fields=options["fields"])) == 2
