@@ -300,7 +300,8 @@ def find_labels(row: Node, path: str, texts: Sequence[Any]) -> list[str] | None:
     columns, labels = split_path(path, row), list[Any]()
     if len(columns) > 1:
         labels = [column.rpartition(".")[2] for column in columns][: len(texts)]
-    for place in () if labels else (path, path.rpartition(".")[0]):
+    holder = path.rpartition(".")[0]
+    for place in () if labels else (path, holder)[: 1 + bool(holder)]:
         for value in find_values([row], place):
             members = value[0] if is_list_of(value, Mapping) else value
             names = list(members) if isinstance(members, Mapping) else []

@@ -200,9 +200,9 @@ def _read_texts(row: Node, fields: Mapping[str, str]) -> Node:
     object has.
     """
     values: dict[str, Any] = {}
-    for gold in find_values([row], fields["gold"]) if "gold" in fields else ():
-        if isinstance(gold, dict):
-            values[fields["gold"]] = _answer_in(gold)
+    gold = find_value(row, fields["gold"]) if "gold" in fields else None
+    if gold is not None and isinstance(gold.value, dict):
+        values[fields["gold"]] = _answer_in(gold.value)
     path = fields["question"]
     if path == fields.get("candidates"):
         text = next(iter(find_values([row], path)), "")

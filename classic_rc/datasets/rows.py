@@ -21,7 +21,6 @@ from classic_rc.datasets.fields import (
     find_families,
     find_labels,
     find_value,
-    find_values,
     find_whole_family,
     format_fields,
     is_list_of,
@@ -259,7 +258,11 @@ def _read_row(
     if is_own:
         found = {role: node.value[role] for role in fields if role in node.value}
     else:
-        found = {path: value for path in fields.values() for value in find_values([node], path)}
+        found = {
+            path: value.value
+            for path in fields.values()
+            if (value := find_value(node, path)) is not None
+        }
     for role in ("passage", "question"):
         if fields[role] not in found:
             node.get(fields[role], f"the {role}")  # raises the error
