@@ -1,4 +1,4 @@
-"""Facts: what a solver can read beside the content that a dataset's fingerprint covers.
+"""Digests of what a solver can read and a dataset's fingerprint does not cover.
 
 These are sentence marks and the fields in ``meta``. Cells, signatures, records and saved solvers
 take their digests from here.
@@ -7,8 +7,10 @@ take their digests from here.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 from classic_rc.io.files import sha256_of_text
 from classic_rc.questions import Dataset, Question
@@ -22,11 +24,28 @@ _RELEASED = frozenset(
 """Digests of the sentence marks of releases, whose fingerprints say which marks they have."""
 
 
+_Digest = TypeVar("_Digest")
+
+
+def _computed_once(digest: Callable[[Dataset], _Digest]) -> Callable[[Dataset], _Digest]:
+    """Keep the digest of each dataset: every row's signature and every saved record has it."""
+    known: WeakKeyDictionary[Dataset, _Digest] = WeakKeyDictionary()
+
+    @wraps(digest)
+    def look_up(dataset: Dataset) -> _Digest:
+        if dataset not in known:
+            known[dataset] = digest(dataset)
+        return known[dataset]
+
+    return look_up
+
+
 def digest_of(plain: Any) -> str:
     """Return the sha256 of plain data, in which the order of keys has no meaning."""
     return sha256_of_text(json.dumps(plain, sort_keys=True, separators=(",", ":"), default=str))
 
 
+@_computed_once
 def sentences_digest(dataset: Dataset) -> str | None:
     """Return the digest of the passages' sentence marks; None if there are none, or those of a
     release.
@@ -41,6 +60,7 @@ def values_digest(questions: Iterable[Question], key: str) -> str:
     return digest_of([question.meta_value(key) for question in questions])
 
 
+@_computed_once
 def facts_digest(dataset: Dataset) -> str:
     """Return the digest of all facts."""
     passages = [[passage.sentences, dict(passage.meta)] for passage in dataset.passages]

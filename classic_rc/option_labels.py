@@ -1,4 +1,4 @@
-"""Labels that stand in the texts of options: ``(A) red``, ``A．red``, ``1) red``.
+"""Labels at the start of options' texts: ``(A) red``, ``A．red``, ``1) red``.
 
 An option is a label and a text. Reading cuts the labels from the texts once, and gold and answers
 are read with them; solvers never see them.
@@ -36,7 +36,7 @@ _BEFORE_TEXT = re.compile(
 
 
 class CutOptions(NamedTuple):
-    """Options without the labels that stood in their texts."""
+    """The texts of options without their labels, and the labels."""
 
     labels: Sequence[str]
     texts: Sequence[str]

@@ -78,16 +78,17 @@ class JsonLinesReader(RowReader):
 
     def has_rows(self, file: InputFile) -> bool:
         """Return whether the file is JSON, or XML."""
-        if is_xml(file):
-            with suppress(DataError):  # it may be HTML
-                return bool(parse_xml(file.text, file.name).children)
-        return file.head is not None
+        if file.head is not None:
+            return True
+        with suppress(DataError):  # it may be HTML
+            return is_xml(file) and bool(parse_xml(file.text, file.name).children)
+        return False
 
     def rows(self, file: InputFile, reading: Reading) -> Iterator[Node]:
         """Return the records of the file; those of an object by id, or of one with other facts,
         are its rows. XML is one object.
         """
-        if is_xml(file):
+        if file.head is None and is_xml(file):
             return iter([Node(plain_document(parse_xml(file.text, file.name)), file.name)])
         fields = reading.options.fields or {}
         if file.is_one_value and _marks_lists_of(file.head, fields):

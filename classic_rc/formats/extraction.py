@@ -5,7 +5,7 @@ Mentions of options (labels, and the options' own texts) are marked first, so th
 option are never taken for words about it. A statement is a marked option whose clause is a form of
 ``languages.toml`` from its first word on; all other clauses say nothing. So a statement that is
 negated, supposed, reported or asked is none. What a text takes back ("Wait, no") does not count,
-and an option that stands next to a statement as another possible answer contradicts it.
+and a statement that names a second option as a possible answer contradicts itself.
 """
 
 from __future__ import annotations

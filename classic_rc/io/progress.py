@@ -86,7 +86,7 @@ class Progress:
 def progress_bar(
     description: str,
     total: int | None,
-    shown: bool,
+    shown: bool | None,
     unit: str = "question",
     progress: Progress | None = None,
 ) -> Iterator[Progress]:
@@ -97,10 +97,13 @@ def progress_bar(
     every 30 seconds says what runs, the share that is done, the time so far, and about how much is
     left. A thread writes both, so they go on during a long step. Without `total`, the number of
     steps is unknown; the unit ``"B"`` (bytes) is shown with k, M and G; `progress` is work that
-    began in an earlier block and goes on here.
+    began in an earlier block and goes on here. With `shown` None, it is shown if the block around
+    it is.
     """
     global _last_work
     progress = progress or Progress()
+    if shown is None:
+        shown = any(thread.name == CLOCK_NAME for thread in threading.enumerate())
     if not shown:
         yield progress
         return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.equality import normalised_text
-from classic_rc.io.progress import CLOCK_NAME, progress_bar
+from classic_rc.io.progress import progress_bar
 from classic_rc.kernels.arrays import block_size
 from classic_rc.questions import Question
 from classic_rc.retrieval.base import WordSets
@@ -99,10 +98,8 @@ def find_texts(corpus: Corpus, texts: Sequence[str]) -> dict[str, list[int]]:
     terms = {text: own for text, own in zip(found, words.of(list(found)), strict=True) if own}
     finders: list[_TextFinder] = []
     first, sentences = 0, engine.sentences() if terms else iter(())
-    # A command that shows its progress has a thread for it.
-    shown = any(thread.name == CLOCK_NAME for thread in threading.enumerate())
     doing = f"comparing {corpus.name} with the questions"
-    with progress_bar(doing, engine.n_sentences, shown, unit="sentence") as advance:
+    with progress_bar(doing, engine.n_sentences, None, unit="sentence") as advance:
         while block := list(islice(sentences, block_size(_BLOCK))):
             normalised = list(map(normalised_text, block))
             stored = StoredTexts.of(normalised)

@@ -42,7 +42,6 @@ from classic_rc.questions import Dataset, Question
 from classic_rc.results.evaluation import Evaluation, GivenNumber
 from classic_rc.results.grouping import Grouping, group_questions
 from classic_rc.results.outcomes import Block, Outcomes, OutcomeTally, Row, join_runs, trivial_note
-from classic_rc.results.record import read_row
 from classic_rc.results.resampling import Resampling
 from classic_rc.results.signature import (
     Signature,
@@ -70,7 +69,7 @@ from classic_rc.running.plan import (
 )
 from classic_rc.running.span_oracle import SpanOracle
 from classic_rc.solvers.base import Solver
-from classic_rc.systems import OUT_OF_FOLD, RECORDED, System, SystemLike, Systems
+from classic_rc.systems import OUT_OF_FOLD, System, SystemLike, Systems
 from classic_rc.text.analyzers import get_analyzer, get_tokenizer
 from classic_rc.text.tokenizers import unspaced_share
 
@@ -224,14 +223,10 @@ class _Run:
                 assert ready.file is not None
                 measured, seconds = measured_metrics(dataset, self.metrics), self.read_seconds
                 try:
-                    row = (
-                        read_row(str(ready.file.path), ready.file.options["row"], dataset)
-                        if ready.file.format == RECORDED
-                        else _row_of_predictions(
-                            dataset, ready.predictions, measured, ready.file, seconds
-                        )
+                    row = ready.row or _row_of_predictions(
+                        dataset, ready.predictions, measured, ready.file, seconds
                     )
-                except ClassicRCError as error:
+                except UsageError as error:
                     yield ready.name, error
                 else:
                     yield ready.name, row

@@ -365,8 +365,7 @@ class FittedSystem:
     @property
     def fold_groups(self) -> str | None:
         """The key whose equal values folds keep together, with the digest of the values."""
-        key = self._folds.group
-        if key is None or not self.uses_folds:
+        if not self.uses_folds or (key := self._folds.group) is None:
             return None
         questions = chain(self.dataset, self.tune or (), self.train or ())
         return f"{key}@{values_digest(questions, key)}"

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from classic_rc.datasets.registry import as_dataset, require_dataset
@@ -23,6 +23,9 @@ from classic_rc.systems import RECORDED, System, Systems, as_systems, name_syste
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.spans import SpanGenerator
 from classic_rc.text.tokenizers import unspaced_share
+
+if TYPE_CHECKING:
+    from classic_rc.results.outcomes import Row
 
 
 def unused_settings(
@@ -135,6 +138,7 @@ class ReadySystem:
     solver: Solver | None = None  # a clone with an explicit decision
     file: System | None = None  # of a file
     predictions: Sequence[Prediction] = ()  # of a file of decisions, one per question
+    row: Row | None = None  # of a run record
 
 
 @dataclass(frozen=True)
@@ -211,7 +215,10 @@ def _prepare_system(
 
     assert system.path is not None
     if system.format == RECORDED:
-        return ReadySystem(name, None, system)
+        from classic_rc.results.record import read_row
+
+        row = read_row(system.path, system.options["row"], dataset)
+        return ReadySystem(name, None, system, row=row)
     found: list[str] = []
     content = system.read(dataset, found)
     notes += [f"{name}: {note}" for note in found]

@@ -38,7 +38,7 @@ def make_text(rng: np.random.Generator, length: int) -> str:
 
 
 def make_texts(seed: int) -> tuple[list[str], list[str]]:
-    """Return random sentences, and texts of which many are parts of them in another case."""
+    """Return random sentences, and texts: random ones, and parts of sentences, some upper case."""
     rng = np.random.default_rng(seed)
     sentences = [make_text(rng, length) for length in rng.integers(0, 12, 60).tolist()]
     texts = [make_text(rng, length) for length in rng.integers(0, 4, 20).tolist()]
