@@ -247,6 +247,14 @@ def find_overlap(dataset: Dataset, other: Dataset) -> Overlap:
     return Overlap(len(shared), len(repeated), frozenset(affected))
 
 
+def copied_questions(dataset: Dataset, train: Dataset) -> NDArray[np.bool_]:
+    """Return which questions of `dataset`, or their passages, are in `train`, shape (n_questions,)
+    (:func:`find_overlap`).
+    """
+    affected = find_overlap(dataset, train).affected
+    return np.array([question.id in affected for question in dataset], dtype=np.bool_)
+
+
 def drop_overlap_with(dataset: Dataset, other: Dataset) -> Dataset:
     """Return `dataset` without the questions that, or whose passages, are also in `other`."""
     shared = find_overlap(dataset, other)
