@@ -63,7 +63,7 @@ def _row(
 
     def pairs() -> int:
         near_duplicates._recent_pairs.clear()
-        return len(near_duplicates.near_duplicate_pairs(texts))
+        return len(near_duplicates.similar_texts(texts).pairs)
 
     n_pairs = pairs()
     seconds = interleaved({"search": pairs}, rounds, time.process_time)["search"]

@@ -13,10 +13,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.equality import normalised_text
+from classic_rc.equality import folded_text, normalised_text
 from classic_rc.errors import UsageError, unknown_name
 from classic_rc.kernels.draws import text_keys
-from classic_rc.near_duplicates import VERSION, near_duplicate_groups, near_duplicate_pairs
+from classic_rc.near_duplicates import VERSION, near_duplicate_groups, similar_texts
 from classic_rc.questions import Dataset, Passage, Question, candidate_texts
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encode import SharedQuestions
@@ -238,9 +238,7 @@ def find_overlap(dataset: Dataset, other: Dataset) -> Overlap:
     question about an equal passage, or its words and options.
     """
     shared = {id(passage) for passage in shared_passages(dataset, other)}
-    common_texts = {normalised_text(q.text) for q in other} & {
-        normalised_text(q.text) for q in dataset
-    }
+    common_texts = {folded_text(q.text) for q in other} & {folded_text(q.text) for q in dataset}
     other_keys = {key for q in other for key in _question_keys(q, common_texts)}
     repeated = {q.id for q in dataset if not other_keys.isdisjoint(_question_keys(q, common_texts))}
     affected = repeated | {q.id for q in dataset if id(q.passage) in shared}
@@ -312,9 +310,9 @@ def shared_passages(dataset: Dataset, other: Dataset) -> list[Passage]:
     duplicates of one.
     """
     texts = {normalised_text(passage.text) for passage in other.passages} - {""}
-    near = near_duplicate_pairs(
+    near = similar_texts(
         [p.text for p in dataset.passages], [p.text for p in other.passages]
-    )[:, 0]
+    ).pairs[:, 0]
     found = set(near.tolist())
     passages = enumerate(dataset.passages)
     return [
@@ -350,8 +348,8 @@ def _repeatable_keys(questions: Sequence[Question]) -> list[Hashable | None]:
             keys.append(None)
             continue
         text, options = (
-            normalised_text(question.text),
-            tuple(sorted(map(normalised_text, candidate_texts(question.candidates)))),
+            folded_text(question.text),
+            tuple(sorted(map(folded_text, candidate_texts(question.candidates)))),
         )
         texts_of.setdefault(options, set()).add(text)
         passages_of.setdefault(options, set()).add(passages[id(question.passage)])
@@ -382,12 +380,12 @@ def _repeated(texts: Iterable[str]) -> set[str]:
 
 def _question_keys(question: Question, common_texts: Container[str]) -> Iterator[tuple[str, ...]]:
     """Yield a question's keys; two questions are the same if they share either one."""
-    text = normalised_text(question.text)
+    text = folded_text(question.text)
     if text in common_texts:  # most are not, so their options need no normalisation
         yield ("passage", text, normalised_text(question.passage.text))
         if question.task.has_choices:
             yield (
                 "options",
                 text,
-                *sorted(map(normalised_text, candidate_texts(question.candidates))),
+                *sorted(map(folded_text, candidate_texts(question.candidates))),
             )

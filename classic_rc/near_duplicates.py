@@ -1,33 +1,36 @@
-"""Near duplicates: texts that are equal but for a few words.
+"""Near duplicates: texts that are equal but for a few words, and texts that have a good part of
+another one.
 
-Two texts are near duplicates if at least half of the 4-grams of the text with fewer are in the
-other one (:data:`CONTAINMENT`), and the shorter text has at least half of the tokens of the longer
-one (:data:`LENGTH_RATIO`). Texts of fewer than 20 tokens (:data:`MIN_TOKENS`) have to be equal.
-Tokens are lower-cased words, or characters in scripts without spaces between words; punctuation
-does not count.
+There is one definition, for folds, overlaps, warnings and audits. It looks at the shorter of two
+texts, so a part of a text is a copy of it. The two are near duplicates if the longer one has
 
-Candidate pairs share entries of their sketches, the smallest hashes of their 4-grams (Broder 1997:
-On the resemblance and containment of documents). Every pair is then verified on its 4-grams. The
-time is linear in the size of the texts.
+* at least half of the shorter one's 4-grams (:data:`CONTAINMENT`) and at most twice its length, or
+* at least a quarter of its 4-grams, and a tenth and six of its 8-grams (:data:`PART`), or
+* if the shorter one has fewer than 20 tokens (:data:`MIN_TOKENS`), half of its 4-grams and of its
+  8-grams, or three quarters of the words of the longer one, in any order (:data:`SHORT_SHARE`).
 
-At a containment of .5 and more, all pairs that we read in RACE and DREAM were two versions of one
-text. Below .4 different short dialogues with the same phrases begin to appear.
+Tokens are lower-cased words, or characters in scripts without spaces between words. Punctuation
+and the labels of speakers do not count.
 
-An audit also looks for parts of texts and for copies of short texts (:func:`similar_texts`). Folds
-do not: their definition is part of published numbers.
+The 4-grams find texts in which words were replaced every few words. The 8-grams tell parts of a
+text from common phrases: two short dialogues can share a quarter of their 4-grams, but unrelated
+texts do not share a tenth of their 8-grams.
+
+Candidate pairs share 6-grams, and every pair is then verified on all its n-grams. The time is
+nearly linear in the size of the texts.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.equality import normalised_text
-from classic_rc.kernels.arrays import offsets_of, ragged_indices, run_starts, runs_of
+from classic_rc.kernels.arrays import distinct, offsets_of, ragged_indices, run_starts, runs_of
 from classic_rc.kernels.bags import (
     count_shared,
     least_shared,
@@ -37,127 +40,91 @@ from classic_rc.kernels.bags import (
 )
 from classic_rc.kernels.draws import mix, text_keys
 from classic_rc.text.analyzers import stop_words
+from classic_rc.text.dream import without_speakers
 from classic_rc.text.encode import TextEncoder
 
-VERSION = 1
+VERSION = 2
 """The version of the definition. It is part of the signature of everything that depends on it."""
 
 CONTAINMENT = 0.5
-"""The least share of the 4-grams of the text with fewer that the other text has."""
+"""The least share of the 4-grams of the shorter text that the other text has."""
 
-LENGTH_RATIO = 0.5
-"""The least ratio of the numbers of tokens, the shorter text's to the longer one's."""
+PART = 0.25, 0.1, 6
+"""The least shares of its 4-grams and 8-grams, and the least number of its 8-grams, if much of the
+shorter text is new or the other text is much longer.
+"""
 
 MIN_TOKENS = 20
-"""Texts with fewer tokens have to be equal."""
+"""Texts with fewer tokens are short: most of them can be a common phrase."""
 
-_PART = 0.9
-"""The least share of the 4-grams of a part of a text that the text has."""
-_PART_RATIO = 0.2
-"""The least ratio of the numbers of tokens of a part and its text."""
 SHORT_SHARE = 0.75
 """The least share of the words of the longer of two short texts that the other one has."""
+LENGTH_RATIO = 0.5
+"""The least ratio of the numbers of tokens, the shorter text's to the longer one's, where 4-grams
+or words decide.
+"""
 _CONTENT_WORDS = 3
 """Short texts share at least this many different words that are not stop words."""
 
-_ORDER = 4
-_SKETCH = 64
-"""Hashes in a sketch.
-
-In the worst case, where one text is twice as long as the other, 32 of the shorter text's hashes can
-be in the other sketch, and each is there with a probability of at least `CONTAINMENT`. In 3 of
-10,000 such pairs fewer than `_MIN_SHARED` of the 32 are.
+_CANDIDATE_ORDER, _CANDIDATE_GRAMS = 6, 2
+"""Candidates share so many 6-grams. Near duplicates have more: a text that has a replaced word in
+every eight still shares a quarter of its 6-grams.
 """
-_MIN_SHARED = 0.2
-_MOST_COMPARABLE = np.array(
-    [
-        max(n for n in range(_SKETCH + 1) if shared >= _MIN_SHARED * n)
-        for shared in range(_SKETCH + 1)
-    ]
-)
-"""For each number of shared hashes, how many comparable ones make them enough."""
+_MOST_GRAMS = 2**22
+"""Of more 6-grams, a sample is compared."""
+_ROW_BITS = 24
+_FILTER_BITS = 24
 _NEIGHBOURS = 64
-"""How many texts each text is compared with among those that share a hash.
+"""How many texts each text is compared with among those that share a 6-gram.
 
 It bounds the time where thousands of texts share a phrase. Larger groups of near duplicates are
-still found: they share many hashes, and groups are transitive.
+still found: they share many 6-grams, and groups are transitive.
 """
 _BLOCK_TOKENS, _BLOCK_TEXTS = 2**18, 2**12
 
 
 class SimilarTexts(NamedTuple):
-    """Pairs of similar texts."""
+    """Pairs of near duplicates."""
 
     # positions of the first and the second text, shape (n_pairs, 2), ascending
     pairs: NDArray[np.int64]
     similarity: NDArray[np.float64]  # in 0..1, shape (n_pairs,); 1 for equal texts
-    # whether the two are near duplicates as folds define them, shape (n_pairs,)
-    near: NDArray[np.bool_]
 
 
-def near_duplicate_pairs(
-    texts: Sequence[str], others: Sequence[str] | None = None
-) -> NDArray[np.int64]:
-    """Find the pairs of near duplicates: their positions in ascending order, shape (n_pairs, 2).
+def similar_texts(texts: Sequence[str], others: Sequence[str] | None = None) -> SimilarTexts:
+    """Find the pairs of near duplicates.
 
-    The pairs of the last few collections are kept, because folds, overlaps and defects ask for the
-    same ones. The second texts come from `others`; without it from `texts` too, and the second is
-    the later one. Of several equal second texts only the first is named, and without `others` only
-    the first of equal texts is paired with different ones. So equal texts never make more pairs
-    than there are texts.
+    The second texts come from `others`; without it from `texts` too, and the second is the later
+    one. Of several equal second texts only the first is named, and without `others` only the first
+    of equal texts is paired with different ones. So equal texts never make more pairs than there
+    are texts. The similarity is the share of 4-grams (of words, where the order of short texts
+    differs) of the longer text that the other one has.
+
+    The pairs of the last few collections are kept, because folds, overlaps and audits ask for the
+    same ones.
 
     Examples
     --------
     >>> fox = "Once a fox ran over the hill and met a hen that sat under the old tree "
     >>> fox += "and sang to the rain"
-    >>> near_duplicate_pairs([fox, "A fox ran.", fox.replace("hen", "cat"), "a fox ran"]).tolist()
+    >>> texts = [fox, "A fox ran.", fox.replace("hen", "cat"), "a fox ran"]
+    >>> similar_texts(texts).pairs.tolist()
     [[0, 2], [1, 3]]
-    >>> near_duplicate_pairs([fox], ["A fox ran.", fox.upper()]).tolist()
+    >>> similar_texts([fox], ["A fox ran.", fox.upper()]).pairs.tolist()
     [[0, 1]]
-    """
-    found = _known_pairs(texts, others)
-    return found.pairs[found.near]
-
-
-def similar_texts(texts: Sequence[str], others: Sequence[str] | None = None) -> SimilarTexts:
-    """Find the pairs of texts that are near duplicates, parts of one another, or short and similar.
-
-    Beyond near duplicates, two texts are similar if nine tenths of the 4-grams of the shorter one
-    are in the longer one, which has up to five times as many tokens. Where one text has fewer than
-    20 tokens, they are similar if they share three quarters of the words of the longer one, or if
-    the shorter one is a part of the longer one, with at least half of its words; and three of the
-    words that they share are not stop words. The similarity is the share of 4-grams (in short
-    texts, of words) of the longer text that the other one has.
-
-    Examples
-    --------
     >>> found = similar_texts(
     ...     ["Nora planted beans in the old garden.", "Nora planted beans in our old garden"]
     ... )
-    >>> found.pairs.tolist(), found.similarity.round(2).tolist(), found.near.tolist()
-    ([[0, 1]], [0.86], [False])
+    >>> found.pairs.tolist(), found.similarity.round(2).tolist()
+    ([[0, 1]], [0.86])
     """
-    known = _known_pairs(texts, others)
-    first = [i for i, text in enumerate(texts) if _may_be_short(text)]
-    second = (
-        first if others is None else [i for i, text in enumerate(others) if _may_be_short(text)]
-    )
-    chosen = None if others is None else [others[i] for i in second]
-    short = _find_short_pairs([texts[i] for i in first], chosen)
-    places = np.array(first, dtype=np.int64), np.array(second, dtype=np.int64)
-    pairs = np.stack([places[k][short.pairs[:, k]] for k in (0, 1)], axis=1)
-    pairs = np.concatenate([known.pairs, pairs])
-    order = np.lexsort((pairs[:, 1], pairs[:, 0]))
-    similarity = np.concatenate([known.similarity, short.similarity])
-    return SimilarTexts(
-        pairs[order], similarity[order], np.concatenate([known.near, short.near])[order]
-    )
-
-
-def _may_be_short(text: str) -> bool:
-    """Return whether a text can have few tokens; this is faster than counting them."""
-    limit = int(2 * MIN_TOKENS / LENGTH_RATIO)
-    return len(text.split(None, limit)) <= limit
+    key = _hash_texts(texts), None if others is None else _hash_texts(others)
+    found = _recent_pairs.get(key)
+    if found is None:
+        found = _recent_pairs[key] = _find_pairs(texts, others)
+        while len(_recent_pairs) > _MAX_RECENT:
+            _recent_pairs.pop(next(iter(_recent_pairs)), None)
+    return found
 
 
 def first_equal(texts: Sequence[str]) -> NDArray[np.int64]:
@@ -170,16 +137,6 @@ def first_equal(texts: Sequence[str]) -> NDArray[np.int64]:
     [0, 1, 0]
     """
     return _Collection(texts).original
-
-
-def _known_pairs(texts: Sequence[str], others: Sequence[str] | None) -> SimilarTexts:
-    key = _hash_texts(texts), None if others is None else _hash_texts(others)
-    found = _recent_pairs.get(key)
-    if found is None:
-        found = _recent_pairs[key] = _find_pairs(texts, others, _Collection.pairs)
-        while len(_recent_pairs) > _MAX_RECENT:
-            _recent_pairs.pop(next(iter(_recent_pairs)), None)
-    return found
 
 
 _recent_pairs: dict[tuple[bytes, bytes | None], SimilarTexts] = {}
@@ -195,33 +152,21 @@ def _hash_texts(texts: Sequence[str]) -> bytes:
     return digest.digest()
 
 
-def _find_short_pairs(texts: Sequence[str], others: Sequence[str] | None) -> SimilarTexts:
-    """Find the similar pairs of different short texts."""
-    found = _find_pairs(texts, others, _Collection.short_pairs)
-    short = ~found.near  # equal texts are near
-    return SimilarTexts(found.pairs[short], found.similarity[short], found.near[short])
-
-
-def _find_pairs(
-    texts: Sequence[str],
-    others: Sequence[str] | None,
-    search: Callable[[_Collection, NDArray[np.bool_], NDArray[np.bool_]], _Found],
-) -> SimilarTexts:
-    collection = _Collection(texts if others is None else [*texts, *others])
+def _find_pairs(texts: Sequence[str], others: Sequence[str] | None) -> SimilarTexts:
+    collection = _Collection(list(map(without_speakers, [*texts, *(others or ())])))
     n_texts, original = len(texts), collection.original
     if others is None:
         every = np.ones(n_texts, dtype=bool)
-        first, second, similarity, near = search(collection, every, every)
+        first, second, similarity = collection.pairs(every, every)
         copies = np.flatnonzero(original != np.arange(len(original)))
         first, second = np.concatenate([first, original[copies]]), np.concatenate([second, copies])
     else:
         here, there = np.zeros((2, len(original)), dtype=bool)
         here[original[:n_texts]] = there[original[n_texts:]] = True
-        one, two, similarity, near = search(collection, here, there)
+        one, two, similarity = collection.pairs(here, there)
         both = np.flatnonzero(here & there)
         left, right = np.concatenate([one, two, both]), np.concatenate([two, one, both])
-        similarity, near = np.concatenate([similarity, similarity]), np.concatenate([near, near])
-        similarity, near = _extend(similarity, len(left)), _extend(near, len(left))
+        similarity = _extend(np.concatenate([similarity, similarity]), len(left))
         across = np.flatnonzero(here[left] & there[right])
         order = across[np.argsort(left[across], kind="stable")]
         left, right = left[order], right[order]
@@ -235,21 +180,17 @@ def _find_pairs(
         named[original[n_texts:][::-1]] = np.arange(len(original) - n_texts)[::-1]
         first = np.repeat(np.arange(n_texts), ends - starts)
         places = ragged_indices(starts, ends - starts)
-        second, similarity, near = (
-            named[right[places]],
-            similarity[order][places],
-            near[order][places],
-        )
+        second, similarity = named[right[places]], similarity[order][places]
     order = np.lexsort((second, first))
     pairs = np.stack([first, second], axis=1)[order].astype(np.int64)
-    return SimilarTexts(
-        pairs, _extend(similarity, len(pairs))[order], _extend(near, len(pairs))[order]
-    )
+    similarity = _extend(similarity, len(pairs))[order]
+    pairs.flags.writeable = similarity.flags.writeable = False  # several callers get them
+    return SimilarTexts(pairs, similarity)
 
 
-def _extend(values: NDArray[Any], length: int) -> NDArray[Any]:
-    """Append the values of equal texts: a similarity of 1, which is near."""
-    return np.concatenate([values, np.ones(length - len(values), dtype=values.dtype)])
+def _extend(similarity: NDArray[np.float64], length: int) -> NDArray[np.float64]:
+    """Append the similarity of equal texts, which is 1."""
+    return np.concatenate([similarity, np.ones(length - len(similarity))])
 
 
 def near_duplicate_groups(texts: Sequence[str]) -> NDArray[np.int64]:
@@ -263,7 +204,7 @@ def near_duplicate_groups(texts: Sequence[str]) -> NDArray[np.int64]:
     >>> near_duplicate_groups(["A fox ran.", fox, fox.replace("hen", "cat"), "a fox ran"]).tolist()
     [0, 1, 1, 0]
     """
-    return connect_pairs(len(texts), near_duplicate_pairs(texts))
+    return connect_pairs(len(texts), similar_texts(texts).pairs)
 
 
 def connect_pairs(n: int, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -282,10 +223,8 @@ def connect_pairs(n: int, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.argsort(np.argsort(first))[group.reshape(-1)].astype(np.int64)
 
 
-_Found = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]
-"""The first and the second texts of pairs, their similarity, and whether they are near
-duplicates.
-"""
+_Found = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
+"""The first and the second texts of pairs, and their similarity."""
 
 
 class _Collection:
@@ -346,41 +285,45 @@ class _Collection:
         return original, order
 
     def pairs(self, here: NDArray[np.bool_], there: NDArray[np.bool_]) -> _Found:
-        """Return the pairs of different texts that are near duplicates or parts: first, second,
-        similarity, near.
+        """Return the pairs of different texts that are near duplicates, each pair once.
 
         `here` and `there` are flags of shape (n_texts,). One text of a pair has the first flag and
         the other text the second one.
         """
-        distinct = self._distinct
-        found = [(np.empty((2, 0), dtype=np.int64), np.empty(0), np.empty(0, dtype=bool))]
-        # by length, so neighbours have similar lengths
-        texts = distinct[self.lengths[distinct] >= MIN_TOKENS]
-        for one, two in self._candidates(texts, here, there):
+        found = [self._bag_pairs(here, there)]
+        for one, two in self._candidates(here, there):
             for block in runs_of(self.lengths[one] + self.lengths[two], _BLOCK_TOKENS):
-                a, b = one[slice(*block)], two[slice(*block)]
-                shared, fewer, more = self._shared_grams(a, b)
-                near = (shared / fewer >= CONTAINMENT) & (
-                    self.lengths[a] >= LENGTH_RATIO * self.lengths[b]
-                )
-                similar = near | (shared / fewer >= _PART)
-                pairs = np.stack([np.minimum(a, b), np.maximum(a, b)])
-                found.append((pairs[:, similar], (shared / more)[similar], near[similar]))
-        first, second = np.concatenate([pairs for pairs, _, _ in found], axis=1)
-        return (
-            first,
-            second,
-            *(np.concatenate(values) for values in list(zip(*found, strict=True))[1:]),
-        )
+                found.append(self._verify(one[slice(*block)], two[slice(*block)]))
+        first, second, similarity = (np.concatenate(of) for of in zip(*found, strict=True))
+        codes = first * len(self.lengths) + second
+        order = np.lexsort((-similarity, codes))  # short texts can be found twice
+        kept = order[run_starts(codes[order])]
+        return first[kept], second[kept], similarity[kept]
+
+    def _verify(self, shorter: NDArray[np.int64], longer: NDArray[np.int64]) -> _Found:
+        """Return the pairs that are near duplicates by their n-grams."""
+        shared, fewer, more = self._shared_grams(shorter, longer, 4)
+        shared_runs, fewer_runs, _ = self._shared_grams(shorter, longer, 8)
+        share, share_of_runs = shared / fewer, shared_runs / np.maximum(fewer_runs, 1)
+        near = share >= CONTAINMENT
+        near &= self.lengths[shorter] >= LENGTH_RATIO * self.lengths[longer]
+        least_share, least_runs_share, least_runs = PART
+        is_part = (share_of_runs >= least_runs_share) & (shared_runs >= least_runs)
+        near |= is_part & (share >= least_share)
+        is_short = self.lengths[shorter] < MIN_TOKENS
+        is_in_other = (share >= CONTAINMENT) & (share_of_runs >= CONTAINMENT)
+        near = np.where(is_short, is_in_other, near)
+        pairs = np.stack([np.minimum(shorter, longer), np.maximum(shorter, longer)])[:, near]
+        return pairs[0], pairs[1], (shared / more)[near]
 
     @property
     def _distinct(self) -> NDArray[np.int64]:
         """The first of equal texts, in ascending order of length."""
         return self.order[(self.original == np.arange(len(self.original)))[self.order]]
 
-    def short_pairs(self, here: NDArray[np.bool_], there: NDArray[np.bool_]) -> _Found:
-        """Return the pairs of similar but unequal texts in which one text has fewer than
-        `MIN_TOKENS` tokens.
+    def _bag_pairs(self, here: NDArray[np.bool_], there: NDArray[np.bool_]) -> _Found:
+        """Return the pairs of texts with most words in common; one has fewer than `MIN_TOKENS`
+        tokens.
         """
         distinct = self._distinct
         lengths = self.lengths[distinct]
@@ -405,102 +348,95 @@ class _Collection:
         is_content = np.array([word not in stops for word in self.vocabulary], dtype=np.float64)
         content = shared_weight(words, offsets, one, two, is_content) >= _CONTENT_WORDS
         pairs = np.stack([texts[one], texts[two]])[:, content]
-        first, second = pairs
-        return first, second, share[content], np.zeros(len(first), dtype=bool)
+        return pairs[0], pairs[1], share[content]
 
     def _candidates(
-        self, texts: NDArray[np.int64], here: NDArray[np.bool_], there: NDArray[np.bool_]
+        self, here: NDArray[np.bool_], there: NDArray[np.bool_]
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """Yield pairs of texts whose sketches share enough hashes; the first text of a pair is not
-        longer.
+        """Yield pairs of texts that share enough 6-grams; the first text of a pair is not longer.
 
-        `texts` are in ascending order of length. The pairs meet the flags of :meth:`pairs`.
+        The pairs meet the flags of :meth:`pairs`.
         """
-        sketches = np.concatenate([np.empty((0, _SKETCH), dtype=np.uint64), *self._sketches(texts)])
-        full = sketches != _NO_HASH
-        sizes = full.sum(axis=1)
-        rows = np.repeat(np.arange(len(texts), dtype=np.int32), sizes)
-        largest = sketches[:, -1]
+        distinct = self._distinct
+        # by length, so neighbours have similar lengths
+        texts = distinct[(self.lengths[distinct] >= 8) & (here | there)[distinct]]
+        rate = min(1.0, _MOST_GRAMS / max(int(self.lengths[texts].sum()), 1))
+        rows, keys = self._repeated_grams(texts, here, there, rate)
 
         def fits(one: NDArray[np.int32], two: NDArray[np.int32]) -> NDArray[np.bool_]:
             a, b = texts[one], texts[two]
-            similar: NDArray[np.bool_] = self.lengths[a] >= _PART_RATIO * self.lengths[b]
-            return similar & ((here[a] & there[b]) | (here[b] & there[a]))
+            return np.asarray((here[a] & there[b]) | (here[b] & there[a]))
 
-        found = pairs_with_equal_keys(rows, sketches[full], len(texts), _NEIGHBOURS, fits)
-        for one, two, shared in found:
-            # Only hashes below both sketches' largest can be shared. Of these, the sketch with the
-            # smaller largest hash has all of its own. So the other one decides how many are
-            # comparable.
-            smaller = largest[one] <= largest[two]
-            next_hash = sketches[
-                np.where(smaller, two, one), np.minimum(_MOST_COMPARABLE[shared], _SKETCH - 1)
-            ]
-            likely = _MOST_COMPARABLE[shared] >= sizes[one]
-            likely |= (_MOST_COMPARABLE[shared] >= _SKETCH) | (
-                next_hash > np.minimum(largest[one], largest[two])
-            )
+        for one, two, shared in pairs_with_equal_keys(rows, keys, len(texts), _NEIGHBOURS, fits):
+            likely = shared >= _CANDIDATE_GRAMS
             yield texts[one[likely]], texts[two[likely]]
 
-    def _sketches(self, texts: NDArray[np.int64]) -> Iterator[NDArray[np.uint64]]:
-        """Yield the sketches of blocks of texts: ascending hashes, shape (n_texts, _SKETCH),
-        then 2**64 - 1.
+    def _repeated_grams(
+        self,
+        texts: NDArray[np.int64],
+        here: NDArray[np.bool_],
+        there: NDArray[np.bool_],
+        rate: float,
+    ) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
+        """Return the distinct 6-grams of each text that several texts have: the rows in `texts`,
+        ascending, and the hashes.
+
+        A hash and a row are one number, so one sort finds what is repeated.
         """
-        for block in runs_of(self.lengths[texts], _BLOCK_TOKENS):
-            part = texts[slice(*block)]
-            hashes, text = self._gram_hashes(part)
-            # Hashes are uniform, so three times as many as needed are expected below this limit. A
-            # text of few different 4-grams can have fewer or many more, and is done again with all
-            # of them.
-            n_grams = self.lengths[part] - (_ORDER - 1)
-            limit = np.minimum(3 * _SKETCH / n_grams, 1.0) * 2.0**64
-            low = hashes < limit[text]
-            counts = np.bincount(text[low], minlength=len(part))
-            usual = counts <= 8 * _SKETCH
-            low &= usual[text]
-            counts[~usual] = 0
-            table = np.full((len(part), max(_SKETCH, counts.max(initial=0))), _NO_HASH)
-            table[np.arange(table.shape[1]) < counts[:, None]] = hashes[low]
-            table.sort(axis=1)
-            repeated = np.zeros(table.shape, dtype=bool)
-            repeated[:, 1:] = (table[:, 1:] == table[:, :-1]) & (table[:, 1:] != _NO_HASH)
-            table[repeated] = _NO_HASH
-            changed = np.flatnonzero(repeated.any(axis=1))
-            table[changed] = np.sort(table[changed], axis=1)
-            sketches = table[:, :_SKETCH].copy()
-            bounds = np.searchsorted(text, np.arange(len(part) + 1))
-            for i in np.flatnonzero(
-                ((sketches[:, -1] == _NO_HASH) & (n_grams > 3 * _SKETCH)) | ~usual
-            ).tolist():
-                own = np.unique(hashes[bounds[i] : bounds[i + 1]])[:_SKETCH]
-                sketches[i] = _NO_HASH
-                sketches[i, : len(own)] = own
-            yield sketches
+        limit = np.uint64(rate * (2**64 - 2**11))
+        row_mask, shift = np.uint64(2**_ROW_BITS - 1), np.uint64(64 - _FILTER_BITS)
+        is_needed = np.zeros(2**_FILTER_BITS, dtype=bool)
+        cells = [np.empty(0, dtype=np.uint64)]
+        # Of two sides the one with fewer texts comes first: only its 6-grams matter on the other.
+        sides = sorted((here, there), key=lambda flags: int(flags[texts].sum()))
+        if (here & there)[texts].all():
+            sides = [here]
+        for side, flags in enumerate(sides):
+            rows = np.flatnonzero(flags[texts])
+            for block in runs_of(self.lengths[texts[rows]], _BLOCK_TOKENS):
+                block_rows = rows[slice(*block)]
+                hashes, text = self._gram_hashes(texts[block_rows], _CANDIDATE_ORDER)
+                kept = hashes <= limit
+                if side == 0:
+                    is_needed[hashes[kept] >> shift] = True
+                else:
+                    kept &= is_needed[hashes >> shift]
+                row = block_rows[text[kept]].astype(np.uint64)
+                cells.append((hashes[kept] & ~row_mask) | row)
+        packed = distinct(np.concatenate(cells))
+        keys = packed & ~row_mask
+        equal = keys[1:] == keys[:-1]
+        repeated = np.zeros(len(keys), dtype=bool)
+        repeated[1:] |= equal
+        repeated[:-1] |= equal
+        row_of_key = (packed[repeated] & row_mask).astype(np.int32)
+        order = np.argsort(row_of_key, kind="stable")
+        return row_of_key[order], keys[repeated][order]
 
     def _gram_hashes(
-        self, texts: NDArray[np.int64]
+        self, texts: NDArray[np.int64], order: int
     ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-        """Return the hash of each 4-gram of the texts, and the row of its text."""
+        """Return the hash of each n-gram of the texts, and the row of its text."""
         keys = self.keys[self.tokens[ragged_indices(self.offsets[texts], self.lengths[texts])]]
-        starts, text = _gram_starts(self.lengths[texts])
+        starts, text = _gram_starts(self.lengths[texts], order)
         hashes = keys[starts]
-        for i in range(1, _ORDER):
+        for i in range(1, order):
             hashes = mix(hashes + np.uint64(i)) ^ keys[starts + i]
-        return np.minimum(mix(hashes), _NO_HASH - np.uint64(1)), text
+        return mix(hashes), text
 
     def _shared_grams(
-        self, one: NDArray[np.int64], two: NDArray[np.int64]
+        self, one: NDArray[np.int64], two: NDArray[np.int64], order: int
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Return how many distinct 4-grams each pair shares, and how many the text with fewer and
+        """Return how many distinct n-grams each pair shares, and how many the text with fewer and
         with more has.
 
-        4-grams are equal if their 64-bit hashes are.
+        N-grams are equal if their 64-bit hashes are.
         """
         texts, row = np.unique(np.concatenate([one, two]), return_inverse=True)
-        hashes, text = self._gram_hashes(texts)
-        order = np.argsort(hashes)
+        hashes, text = self._gram_hashes(texts, order)
+        by_hash = np.argsort(hashes)
         grams = np.empty(len(hashes), dtype=np.int64)
-        grams[order] = np.cumsum(np.diff(hashes[order], prepend=hashes[order[:1]]) != 0)
+        grams[by_hash] = np.cumsum(np.diff(hashes[by_hash], prepend=hashes[by_hash[:1]]) != 0)
         cells = text * len(hashes) + grams
         cells.sort()
         text, grams = np.divmod(cells[run_starts(cells)], max(len(hashes), 1))
@@ -510,12 +446,11 @@ class _Collection:
         return shared, np.minimum(n_grams[a], n_grams[b]), np.maximum(n_grams[a], n_grams[b])
 
 
-_NO_HASH = np.uint64(2**64 - 1)
-
-
-def _gram_starts(lengths: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return where each 4-gram of concatenated texts starts, and the row of its text."""
-    counts = np.maximum(lengths - (_ORDER - 1), 0)
+def _gram_starts(
+    lengths: NDArray[np.int64], order: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return where each n-gram of concatenated texts starts, and the row of its text."""
+    counts = np.maximum(lengths - (order - 1), 0)
     return ragged_indices(offsets_of(lengths)[:-1], counts), np.repeat(
         np.arange(len(lengths)), counts
     )

@@ -236,7 +236,7 @@ def test_answers_to_near_copies_do_not_carry_over():
             for i, (text, label) in enumerate(rows)
         ]
         row = evaluate(Dataset(questions, name="copies"), [FromTheNearestPassage()], cv=5).rows[0]
-        assert "|folds:near1" in row.signature
+        assert "|folds:near2" in row.signature
         accuracies.append(row.metrics()["accuracy"])
     assert abs(np.mean(accuracies) - 0.25) < 0.1  # 300 stories
 

@@ -30,6 +30,12 @@ class SpokenSentence(NamedTuple):
 _LABEL = re.compile(
     r"^[^\S\n]*([^\W\d_][\w.'’&-]*(?: [\w.'’&-]+){0,2}) ?[:：](?=\s|$)[^\S\n]*", re.MULTILINE
 )
+_COLON = re.compile(r"[:：](?!\d|//)")
+_SPEAKER = re.compile(
+    r"(?:(?<!\S)[^\W\d_]|(?:^|(?<=[\n。！？])|(?<=[.!?]\s))"
+    r"[^\W\d_][\w.'’&-]{0,14}(?: [\w.'’&-]{1,15})?) ?\Z"
+)
+_SPEAKER_LENGTH = 34
 _LEAST_TURNS = 2
 _LEAST_SHARE = 0.5
 """A text is a dialogue if two or more of its lines, and more than this share of those with text,
@@ -70,6 +76,22 @@ def spoken_sentences(passage: Passage) -> list[SpokenSentence]:
         for first, last, turn, speaker in turns
         for start, end in split_sentences(passage.text[first:last])
     ]
+
+
+def without_speakers(text: str) -> str:
+    """Return a text without what looks like labels of speakers: single letters before a colon, and
+    one or two words before a colon where a line or a sentence begins.
+
+    Examples
+    --------
+    >>> without_speakers("W: Hi. Bob?\\nMr. Hill: Yes, at 5:30.")
+    ': Hi. Bob?\\n: Yes, at 5:30.'
+    """
+    *turns, rest = _COLON.split(text)
+    for i, turn in enumerate(turns):
+        if speaker := _SPEAKER.search(turn, max(len(turn) - _SPEAKER_LENGTH, 0)):
+            turns[i] = turn[: speaker.start()]
+    return ":".join([*turns, rest])
 
 
 # --------------------------------------------------------------------------------------------------

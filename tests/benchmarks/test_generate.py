@@ -10,7 +10,7 @@ import pytest
 import classic_rc
 from benchmarks.generate import ScaleShape, english_like_words, write_reading_questions
 from benchmarks.scale import Measurement, table
-from classic_rc.near_duplicates import near_duplicate_pairs
+from classic_rc.near_duplicates import similar_texts
 from classic_rc.text.sentences import split_sentences
 
 
@@ -27,7 +27,7 @@ def test_generated_questions_have_the_shape_asked_for(tmp_path, per_passage):
         8 <= n / len(split_sentences(p.text)) <= 40
         for n, p in zip(tokens, made.passages, strict=True)
     )
-    assert len(near_duplicate_pairs([p.text for p in made.passages])) > 0
+    assert len(similar_texts([p.text for p in made.passages]).pairs) > 0
     assert max(Counter((q.text, tuple(c.text for c in q.candidates)) for q in made).values()) > 1
 
 
