@@ -311,7 +311,7 @@ def test_shared_dialogues_of_dream(shared_data):
     assert found["passage-nearly-in-train"] == 30
     assert found["question-in-train"] == 11
     assert found["question-nearly-in-train"] < 15
-    assert copied_questions(dev, duplicates).mean() < 0.07
+    assert copied_questions(dev, duplicates).mean() < 0.1
 
 
 def test_mctest_has_no_copies_across_its_splits(shared_data):
