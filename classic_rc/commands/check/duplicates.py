@@ -6,7 +6,8 @@ no evidence, because datasets ask the same question about many passages: *two qu
 copies if three quarters of their words agree, or one is a part of the other, and they also agree in
 their passage or in most words of their options (without options, in their gold).* With the same
 passage and the same options, four tenths of the words are enough. Questions whose gold contradicts
-each other are different questions.
+each other are different questions, or one question with another gold
+(:mod:`classic_rc.commands.check.other_gold`), which is a defect of its own.
 """
 
 from __future__ import annotations
@@ -22,10 +23,24 @@ from numpy.typing import NDArray
 
 from classic_rc.commands.check.kinds import EXAMPLES, Finding, Kind, Severity
 from classic_rc.commands.check.option_arrays import PassageTexts
+from classic_rc.commands.check.other_gold import (
+    SAME_WORDS,
+    contradict,
+    find_cause,
+    gold_keys,
+    have_same_options,
+    is_same_question,
+)
 from classic_rc.datasets.registry import TrainingData, as_dataset
 from classic_rc.equality import folded_text, option_forms
 from classic_rc.kernels.arrays import distinct, offsets_of, ragged_indices, runs_of
-from classic_rc.kernels.bags import least_shared, overlapping_bags, shared_weight, shared_words
+from classic_rc.kernels.bags import (
+    least_shared,
+    overlapping_bags,
+    pairs_with_equal_keys,
+    shared_weight,
+    shared_words,
+)
 from classic_rc.kernels.draws import mix
 from classic_rc.near_duplicates import (
     LENGTH_RATIO,
@@ -39,7 +54,6 @@ from classic_rc.questions import Dataset, Question, candidate_texts
 from classic_rc.text.analyzers import stop_words
 from classic_rc.text.differences import word_diff, words_only
 from classic_rc.text.encode import TextEncoder
-from classic_rc.text.squad import normalise_squad_answer
 
 _E, _W, _N = Severity.ERROR, Severity.WARNING, Severity.NOTE
 
@@ -49,6 +63,15 @@ DUPLICATE_KINDS = (
         _E,
         "questions that are in the training data",
         "their answers can be looked up",
+    ),
+    Kind(
+        "gold-differs-in-train",
+        _E,
+        "training questions with another gold",
+        "one of the two must be wrong",
+    ),
+    Kind(
+        "gold-differs", _E, "questions repeated with different gold", "one of the two must be wrong"
     ),
     Kind("question-repeated", _W, "questions repeated about a passage", "counted more than once"),
     Kind("question-reused", _W, "questions reused with the same options", "answers may carry over"),
@@ -90,9 +113,12 @@ on. Texts are equal if they differ only in case, white space and punctuation; op
 COPIES = frozenset(
     kind.name
     for kind in DUPLICATE_KINDS
-    if kind.severity is not _N and kind.name != "question-reused"
-)
-"""The names of the kinds that are copies of a passage or a question."""
+    if kind.severity is not _N and kind.name.startswith(("question-", "passage-"))
+) - {"question-reused"}
+"""The names of the kinds that are copies of a passage or a question.
+
+A question with another gold is none: the other one does not tell its answer. Its passage can be.
+"""
 
 _OPTION_SHARE = 0.6
 """Near copies of questions have at least this share of the words of the longer set of options in
@@ -116,6 +142,8 @@ all pairs of questions to this power. So what a dataset asks again and again, wi
 numbers, does not count.
 """
 _BLOCK_WORDS = 2**20
+_NEIGHBOURS = 64
+"""How many of the next questions with the same options each question is compared with."""
 _MAX_USES = 3
 """A set of options of more passages, or of more different questions, is a template and
 identifies no source.
@@ -134,6 +162,7 @@ class DuplicatePair:
     """
     text: str
     other_text: str
+    cause: str | None = None  # why gold differs, if that is known
 
     def diff(self, width: int = 96) -> str:
         """Return what differs, on one line of at most `width` characters
@@ -147,6 +176,7 @@ class DuplicatePair:
             "other": self.other,
             "similarity": round(self.similarity, 4),
             "diff": self.diff(),
+            **({"cause": self.cause} if self.cause else {}),
         }
 
 
@@ -419,24 +449,26 @@ class _SimilarQuestions:
         """
         best: dict[tuple[str, int], tuple[float, int]] = {}
         self._note_equal(best)
-        for search in (self._near_questions, self._near_options):
+        for search in (self._near_questions, self._other_gold, self._near_options):
             known = {(kind.endswith("in-train"), i) for kind, i in best}
             for prefix, one, two, similarity in search():
                 in_train = two >= self.n_own
                 item, other = (one, two) if in_train else (two, one)
-                key = f"{prefix}{'in-train' if in_train else 'repeated'}", item
-                if (in_train, item) not in known and best.get(key, (0.0, 0))[0] < similarity:
+                is_defect = prefix == "gold-differs"
+                places = ("", "-in-train") if is_defect else ("repeated", "in-train")
+                key = prefix + places[in_train], item
+                is_new = is_defect or (in_train, item) not in known
+                if is_new and best.get(key, (0.0, 0))[0] < similarity:
                     best[key] = similarity, other
         for (kind, item), (similarity, other) in sorted(
             best.items(), key=lambda entry: entry[0][1]
         ):
             question, same = self.questions[item], self.questions[other]
-            yield (
-                kind,
-                DuplicatePair(
-                    question.id, same.id, similarity, _item_text(question), _item_text(same)
-                ),
-            )
+            text_of, cause = _item_text, None
+            if kind.startswith("gold-differs"):
+                text_of, cause = _gold_text, find_cause(question, same)
+            texts = text_of(question), text_of(same)
+            yield kind, DuplicatePair(question.id, same.id, similarity, *texts, cause)
 
     def _note_equal(self, best: dict[tuple[str, int], tuple[float, int]]) -> None:
         """Note the questions that are equal to an earlier one, with an equal passage or equal
@@ -459,7 +491,10 @@ class _SimilarQuestions:
                 keys = (int(self.text[i]), int(self.equal_passage[i])), (int(self.text[i]), options)
                 earlier = about.setdefault(keys[0], [])
                 if i < self.n_own:
-                    other = next((j for j in earlier if self._agree(i, j)), None)
+                    again = (j for j in earlier if self._agree(i, j))
+                    if place == "in-train":  # else its answer cannot be looked up
+                        again = (j for j in again if not self._has_other_gold(i, j))
+                    other = next(again, None)
                     if other is not None:
                         best[f"question-{place}", i] = 1.0, other
                     elif options and self._is_specific(i, chosen.get(keys[1])):
@@ -487,7 +522,7 @@ class _SimilarQuestions:
         """Return whether an equal question with equal options about another passage identifies a
         source.
         """
-        if two is None or self.is_template[one]:
+        if two is None or self.is_template[one] or self._has_other_gold(one, two):
             return False
         pair = np.array([one]), np.array([two])
         both = (self.words, self.options)
@@ -496,23 +531,101 @@ class _SimilarQuestions:
     def _near_questions(self) -> _SimilarPairs:
         """Yield near copies of questions whose gold does not contradict."""
         for one, two in (
-            self._about_similar_passages(),
-            self._with_passage_and_options(),
+            self._about_similar_passages,
+            self._with_passage_and_options,
             self._with_similar_options(),
             self._with_equal_gold(),
         ):
-            shared, sizes = (
-                np.zeros(len(one), dtype=np.int64),
-                np.zeros(len(self.questions), dtype=np.int64),
-            )
-            for bags in (self.words, self.options):
-                shared += shared_words(bags.words, bags.offsets, one, two)
-                sizes += bags.sizes
-            similarity = shared / np.maximum(np.maximum(sizes[one], sizes[two]), 1)
-            for a, b, value in zip(one.tolist(), two.tolist(), similarity.tolist(), strict=True):
-                if not contradict(self.questions[a], self.questions[b]):
+            for a, b, value in self._compare(one, two):
+                if not self._contradict(a, b):
                     yield "question-nearly-", a, b, value
 
+    def _compare(
+        self, one: NDArray[np.int64], two: NDArray[np.int64]
+    ) -> Iterator[tuple[int, int, float]]:
+        """Yield pairs with the share of the words of question and options that both have."""
+        shared = np.zeros(len(one), dtype=np.int64)
+        sizes = np.zeros(len(self.questions), dtype=np.int64)
+        for bags in (self.words, self.options):
+            shared += shared_words(bags.words, bags.offsets, one, two)
+            sizes += bags.sizes
+        similarity = shared / np.maximum(np.maximum(sizes[one], sizes[two]), 1)
+        yield from zip(one.tolist(), two.tolist(), similarity.tolist(), strict=True)
+
+    def _contradict(self, one: int, two: int) -> bool:
+        return contradict(self.questions[one], self.questions[two])
+
+    def _has_other_gold(self, one: int, two: int) -> bool:
+        """Return whether two questions are one question with two golds."""
+        same = have_same_options(self.questions[one], self.questions[two])
+        return same and self._contradict(one, two) and self._is_one_question(one, two)
+
+    def _other_gold(self) -> _SimilarPairs:
+        """Yield one question twice with two golds: of the questions with the same options about a
+        passage, the most similar ones.
+        """
+        searches = (
+            self._about_similar_passages,
+            self._with_passage_and_options,
+            self._with_equal_options(),
+        )
+        one, two = (np.concatenate(ends) for ends in zip(*searches, strict=True))
+        one, two = np.unique(np.stack([one, two]), axis=1)
+        shared = shared_words(self.words.words, self.words.offsets, one, two)
+        sizes = self.words.sizes
+        similar = shared >= SAME_WORDS * np.maximum(sizes[one], sizes[two])
+        pairs = [
+            (a, b, value)
+            for a, b, value in self._compare(one[similar], two[similar])
+            if have_same_options(self.questions[a], self.questions[b])
+        ]
+        closest: dict[tuple[int, int], float] = {}  # by question and the other passage
+        for a, b, value in pairs:
+            for item, other in ((a, b), (b, a)):
+                key = item, int(self.equal_passage[other])
+                closest[key] = max(closest.get(key, 0.0), value)
+        for a, b, value in pairs:
+            best = (closest[i, int(self.equal_passage[j])] for i, j in ((a, b), (b, a)))
+            if value == min(best) and self._has_other_gold(a, b):
+                yield "gold-differs", a, b, value
+
+    def _is_one_question(self, one: int, two: int) -> bool:
+        """Return whether questions with the same options are one question."""
+        question, other = self.questions[one], self.questions[two]
+        is_same_text = self.text[one] == self.text[two]
+        is_same_passage = self.equal_passage[one] == self.equal_passage[two]
+        if is_same_text and is_same_passage:
+            return True
+        if not self.has_options[one]:
+            return False
+        # Who writes two questions about one passage means two questions; and if the options say
+        # little, each word of the question may decide.
+        is_meant = is_same_passage and two < self.n_own
+        if not is_same_text and (is_meant or self.content.sizes[one] < _EQUAL_CONTENT):
+            return False
+        is_close = self.similar_passage[one] == self.similar_passage[two]
+        return is_same_question(question, other, is_close=bool(is_close))
+
+    def _with_equal_options(self) -> _Pairs:
+        """Return pairs of questions whose options have equal words; templates, and questions
+        without options, only about similar passages.
+        """
+        usual = self.has_options & ~self.is_template
+        n = len(self.questions)
+        asked = np.where(self.has_options, 0, self.text + 1)
+        about = np.where(usual, n, self.similar_passage)
+        keys = mix(self.options.codes()) + mix((asked * (n + 1) + about).astype(np.uint64))
+
+        def fits(one: NDArray[np.int32], two: NDArray[np.int32]) -> NDArray[np.bool_]:
+            return self.is_own[one]
+
+        rows = np.arange(n, dtype=np.int32)
+        pairs = list(pairs_with_equal_keys(rows, keys, n, _NEIGHBOURS, fits))
+        ends = ([pair[i] for pair in pairs] for i in (0, 1))
+        one, two = (np.concatenate([rows[:0], *end]) for end in ends)
+        return one, two
+
+    @cached_property
     def _about_similar_passages(self) -> _Pairs:
         """Return pairs of similar questions about similar passages, with at least half of the
         options' words.
@@ -525,6 +638,7 @@ class _SimilarQuestions:
         similar = self._have_similar_options(one, two, shared, 0.5)
         return one[similar], two[similar]
 
+    @cached_property
     def _with_passage_and_options(self) -> _Pairs:
         """Return pairs of questions about similar passages with the same options, which say
         something.
@@ -715,27 +829,9 @@ def _shared_bits(
     return shared_weight(bags.words, bags.offsets, one, two, bags.bits)
 
 
-def contradict(question: Question, other: Question) -> bool:
-    """Return whether an option is right for one question and wrong for the other one, or no gold
-    text agrees.
-    """
-    if question.gold is None or other.gold is None:
-        return False
-    if not question.task.has_choices:
-        return not gold_keys(question) & gold_keys(other)
-    n_own = len(question.candidates)
-    forms = option_forms(
-        [*candidate_texts(question.candidates), *candidate_texts(other.candidates)]
-    )
-    options, others = forms[:n_own], forms[n_own:]
-    right = {options[i] for i in question.gold if isinstance(i, int)}
-    other_right = {others[i] for i in other.gold if isinstance(i, int)}
-    return bool((right ^ other_right) & {*options} & {*others})
-
-
-def gold_keys(question: Question) -> set[str]:
-    """Return the accepted texts as they are compared."""
-    return set(map(normalise_squad_answer, question.gold_texts))
+def _gold_text(question: Question) -> str:
+    """Return the gold of a question, and what it asks."""
+    return f"gold: {' + '.join(sorted(question.gold_texts))} | {question.text}"
 
 
 def option_keys(question: Question) -> tuple[str, ...]:

@@ -14,10 +14,7 @@ from math import prod
 
 from classic_rc.commands.check.duplicates import (
     DUPLICATE_KINDS,
-    DuplicateFinding,
-    contradict,
     find_duplicates,
-    option_keys,
 )
 from classic_rc.commands.check.kinds import EXAMPLES, Finding, Kind, Severity
 from classic_rc.datasets.registry import TrainingData, as_dataset
@@ -36,9 +33,6 @@ _E, _W, _N = Severity.ERROR, Severity.WARNING, Severity.NOTE
 
 _OWN_KINDS = (
     Kind("no-right-option", _E, "single choice without a right option", "no answer can score"),
-    Kind(
-        "gold-differs", _E, "questions repeated with different gold", "one of the two must be wrong"
-    ),
     Kind(
         "option-both",
         _E,
@@ -141,13 +135,8 @@ def find_own_defects(dataset: Dataset) -> tuple[Finding, ...]:
 
 
 def find_copies(dataset: Dataset, train: TrainingData | None = None) -> tuple[Finding, ...]:
-    """Look for the rest of what :func:`find_defects` finds: duplicates, and those that
-    contradict each other.
-    """
-    duplicates = find_duplicates(dataset, as_dataset(train))
-    return _with_places_of(
-        dataset, (*_count(_find_contradictions(dataset, duplicates)), *duplicates)
-    )
+    """Look for the rest of what :func:`find_defects` finds: duplicates."""
+    return _with_places_of(dataset, find_duplicates(dataset, as_dataset(train)))
 
 
 def _count(defects: _Defects) -> Iterator[Finding]:
@@ -313,17 +302,6 @@ def _is_reachable(question: Question) -> bool:
     passage = normalised_text(question.passage.text)
     contained = (normalised_text(text) in passage for text in gold)
     return all(contained) if question.task is Task.MULTI_SPAN else any(contained)
-
-
-def _find_contradictions(dataset: Dataset, duplicates: Iterable[DuplicateFinding]) -> _Defects:
-    """Yield questions that repeat one about the same passage but have other gold."""
-    for finding in duplicates:
-        if finding.kind.name == "question-repeated":
-            for pair in finding.pairs:
-                one, other = dataset.by_id[pair.id], dataset.by_id[pair.other]
-                same = not one.task.has_choices or option_keys(one) == option_keys(other)
-                if same and contradict(one, other):
-                    yield "gold-differs", pair.id
 
 
 # The characters that the bytes 0x80 to 0xBF become in Windows-1252 (or Latin-1, for those that it
