@@ -13,7 +13,7 @@ each other are different questions, or one question with another gold
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -119,6 +119,8 @@ COPIES = frozenset(
 
 A question with another gold is none: the other one does not tell its answer. Its passage can be.
 """
+OTHER_GOLD = frozenset(("gold-differs", "gold-differs-in-train"))
+"""The names of the kinds of questions that have another gold than a copy of them."""
 
 _OPTION_SHARE = 0.6
 """Near copies of questions have at least this share of the words of the longer set of options in
@@ -167,7 +169,8 @@ class DuplicatePair:
     def diff(self, width: int = 96) -> str:
         """Return what differs, on one line of at most `width` characters
         (:func:`~classic_rc.text.differences.word_diff`)."""
-        return word_diff(self.other_text, self.text, width)
+        start = f"{self.cause}; " if self.cause else ""
+        return start + word_diff(self.other_text, self.text, width - len(start))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -246,11 +249,30 @@ def find_duplicates(
         found.setdefault(kind, []).append(pair)
     return tuple(
         DuplicateFinding(
-            kind, len(pairs), tuple(pair.id for pair in pairs[:EXAMPLES]), pairs=tuple(pairs)
+            kind,
+            len(pairs),
+            tuple(pair.id for pair in pairs[:EXAMPLES]),
+            detail=_count_causes(pairs),
+            pairs=tuple(pairs),
         )
         for kind in DUPLICATE_KINDS
         if (pairs := found.get(kind.name))
     )
+
+
+def _count_causes(pairs: Sequence[DuplicatePair]) -> str:
+    n = sum(pair.cause is not None for pair in pairs)
+    return f"; in {n:,} the options are shuffled and the letter kept" if n else ""
+
+
+def paired_ids(findings: Iterable[Finding], kinds: Collection[str]) -> set[str]:
+    """Return the ids of the questions or passages of some kinds of duplicates."""
+    return {
+        pair.id
+        for finding in findings
+        if isinstance(finding, DuplicateFinding) and finding.kind.name in kinds
+        for pair in finding.pairs
+    }
 
 
 _Duplicates = Iterator[tuple[str, DuplicatePair]]
@@ -465,7 +487,7 @@ class _SimilarQuestions:
         ):
             question, same = self.questions[item], self.questions[other]
             text_of, cause = _item_text, None
-            if kind.startswith("gold-differs"):
+            if kind in OTHER_GOLD:
                 text_of, cause = _gold_text, find_cause(question, same)
             texts = text_of(question), text_of(same)
             yield kind, DuplicatePair(question.id, same.id, similarity, *texts, cause)

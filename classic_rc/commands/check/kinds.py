@@ -41,6 +41,7 @@ class Finding:
     places: tuple[
         str, ...
     ] = ()  # file, line or JSON path, and id of the first three, if reading skipped what is bad
+    detail: str = ""  # what follows the count
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -49,7 +50,7 @@ class Finding:
             "kind": kind.name,
             "severity": str(kind.severity),
             "what": kind.what,
-            "why": kind.why,
+            "why": kind.why + self.detail,
             "count": self.count,
             "examples": list(self.examples),
             "places": list(self.places),

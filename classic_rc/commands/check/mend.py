@@ -12,6 +12,7 @@ import numpy as np
 
 from classic_rc.commands.check.audit import CheckReport
 from classic_rc.commands.check.cues import FIELD_NAME
+from classic_rc.commands.check.duplicates import OTHER_GOLD, paired_ids
 from classic_rc.equality import normalised_text, option_forms
 from classic_rc.folds import find_overlap
 from classic_rc.kernels.draws import text_keys, uniform_draws
@@ -81,7 +82,11 @@ def mend_dataset(report: CheckReport, *, train: Dataset | None = None, seed: int
     if train is not None:
         left = replace(report.dataset, questions=questions, read_with=None, parts=())
         shared = find_overlap(left, train).affected
-        done.append(("left out because training data has them", len(shared)))
+        other_gold = shared & paired_ids(report.findings, OTHER_GOLD)
+        done += [
+            ("left out because training data has them", len(shared - other_gold)),
+            ("left out, and their gold is wrong here or in training data", len(other_gold)),
+        ]
         questions = [q for q in questions if q.id not in shared]
     names = {name for cue in report.cues for name in FIELD_NAME.findall(cue.name)} | {
         *report.leaking_fields

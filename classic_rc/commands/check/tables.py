@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from classic_rc.commands.check.audit import CheckReport
 from classic_rc.commands.check.cues import Cue, Kind, phrase
-from classic_rc.commands.check.duplicates import COPIES
+from classic_rc.commands.check.duplicates import COPIES, OTHER_GOLD
 from classic_rc.commands.check.integrity import Finding, Severity
 from classic_rc.commands.check.mend import Repairs
 from classic_rc.results.evaluation import dataset_title
@@ -54,9 +54,11 @@ def fail_messages(
     ]
     for finding in report.findings:
         if "defects" in kinds and finding.kind.severity is Severity.ERROR:
-            lines.append(f"{name}: DEFECT: {finding.kind.what} ({finding.count:,})")
-        elif "duplicates" in kinds and finding.kind.name in COPIES:
-            lines.append(f"{name}: duplicates: {finding.kind.what} ({finding.count:,})")
+            lines.append(f"{name}: DEFECT: {finding.kind.what} ({finding.count:,}{finding.detail})")
+        elif "duplicates" in kinds and finding.kind.name in COPIES | OTHER_GOLD:
+            lines.append(
+                f"{name}: duplicates: {finding.kind.what} ({finding.count:,}{finding.detail})"
+            )
     return lines
 
 
@@ -157,7 +159,7 @@ def _shorten(text: str, whole: bool) -> str:
 
 def _defects_in_short(report: CheckReport) -> Iterator[str]:
     """Yield the counts of defects and copies on one line."""
-    shown = [f"{f.kind.what} ({f.count:,})" for f in report.findings[:_SHOWN_DEFECTS]]
+    shown = [f"{f.kind.what} ({f.count:,}{f.detail})" for f in report.findings[:_SHOWN_DEFECTS]]
     more = len(report.findings) - len(shown)
     shown += [f"other kinds ({more}, see -v)"] if more else []
     is_error = any(finding.kind.severity is Severity.ERROR for finding in report.findings)
@@ -197,7 +199,7 @@ def integrity_table(report: CheckReport) -> Table:
     """Return the table of defects and copies."""
     found = report.findings
     rows: list[Sequence[Value]] = [
-        [str(f.kind.severity), f.kind.what, f.count, f.kind.why] for f in found
+        [str(f.kind.severity), f.kind.what, f.count, f.kind.why + f.detail] for f in found
     ]
     notes = [note for finding in found for note in _defect_notes(finding)]
     nothing = "nothing found" if not report.missing else "the search was incomplete"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.commands.check.duplicates import COPIES, DuplicateFinding
+from classic_rc.commands.check.duplicates import COPIES, paired_ids
 from classic_rc.commands.check.kinds import Finding
 from classic_rc.folds import passage_groups
 from classic_rc.metrics.base import Metric
@@ -47,13 +47,11 @@ def copied_questions(dataset: Dataset, duplicates: Iterable[Finding]) -> NDArray
     Equal and near copies count: the findings of
     :data:`~classic_rc.commands.check.duplicates.COPIES`.
     """
-    ids: dict[str, set[str]] = {"question": set(), "passage": set()}
-    for finding in duplicates:
-        if finding.kind.name in COPIES and isinstance(finding, DuplicateFinding):
-            ids[finding.kind.name.partition("-")[0]].update(pair.id for pair in finding.pairs)
-    return np.array(
-        [q.id in ids["question"] or q.passage.id in ids["passage"] for q in dataset], dtype=bool
-    )
+    findings = list(duplicates)
+    of_passages = {name for name in COPIES if name.startswith("passage-")}
+    passages = paired_ids(findings, of_passages)
+    questions = paired_ids(findings, COPIES - of_passages)
+    return np.array([q.id in questions or q.passage.id in passages for q in dataset], dtype=bool)
 
 
 def score_without(
