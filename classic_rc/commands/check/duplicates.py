@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -164,13 +164,18 @@ class DuplicatePair:
     """
     text: str
     other_text: str
-    cause: str | None = None  # why gold differs, if that is known
+    golds: tuple[str, ...] = ()  # of both, if they differ
+    cause: str | None = None  # why they differ, if the options tell
 
     def diff(self, width: int = 96) -> str:
         """Return what differs, on one line of at most `width` characters
         (:func:`~classic_rc.text.differences.word_diff`)."""
-        start = f"{self.cause}; " if self.cause else ""
-        return start + word_diff(self.other_text, self.text, width - len(start))
+        if not self.golds:
+            return word_diff(self.other_text, self.text, width)
+        cause = f"; {self.cause}" if self.cause else ""
+        room = (width - len(cause)) // 2 - 8
+        gold, other_gold = (text[:room] for text in self.golds)
+        return f"gold [-{other_gold}-] {{+{gold}+}}{cause}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -179,7 +184,7 @@ class DuplicatePair:
             "other": self.other,
             "similarity": round(self.similarity, 4),
             "diff": self.diff(),
-            **({"cause": self.cause} if self.cause else {}),
+            **({"golds": list(self.golds), "cause": self.cause} if self.golds else {}),
         }
 
 
@@ -486,11 +491,13 @@ class _SimilarQuestions:
             best.items(), key=lambda entry: entry[0][1]
         ):
             question, same = self.questions[item], self.questions[other]
-            text_of, cause = _item_text, None
+            pair = DuplicatePair(
+                question.id, same.id, similarity, _item_text(question), _item_text(same)
+            )
             if kind in OTHER_GOLD:
-                text_of, cause = _gold_text, find_cause(question, same)
-            texts = text_of(question), text_of(same)
-            yield kind, DuplicatePair(question.id, same.id, similarity, *texts, cause)
+                golds = tuple(" + ".join(sorted(q.gold_texts)) for q in (question, same))
+                pair = replace(pair, golds=golds, cause=find_cause(question, same))
+            yield kind, pair
 
     def _note_equal(self, best: dict[tuple[str, int], tuple[float, int]]) -> None:
         """Note the questions that are equal to an earlier one, with an equal passage or equal
@@ -849,11 +856,6 @@ def _shared_bits(
     frequencies.
     """
     return shared_weight(bags.words, bags.offsets, one, two, bags.bits)
-
-
-def _gold_text(question: Question) -> str:
-    """Return the gold of a question, and what it asks."""
-    return f"gold: {' + '.join(sorted(question.gold_texts))} | {question.text}"
 
 
 def option_keys(question: Question) -> tuple[str, ...]:
