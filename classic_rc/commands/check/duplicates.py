@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from classic_rc.commands.check.kinds import EXAMPLES, Finding, Kind, Severity
 from classic_rc.commands.check.option_arrays import PassageTexts
 from classic_rc.commands.check.other_gold import (
-    SAME_WORDS,
     contradict,
     find_cause,
     gold_keys,
@@ -37,7 +36,6 @@ from classic_rc.kernels.arrays import distinct, offsets_of, ragged_indices, runs
 from classic_rc.kernels.bags import (
     least_shared,
     overlapping_bags,
-    pairs_with_equal_keys,
     shared_weight,
     shared_words,
 )
@@ -144,8 +142,6 @@ all pairs of questions to this power. So what a dataset asks again and again, wi
 numbers, does not count.
 """
 _BLOCK_WORDS = 2**20
-_NEIGHBOURS = 64
-"""How many of the next questions with the same options each question is compared with."""
 _MAX_USES = 3
 """A set of options of more passages, or of more different questions, is a template and
 identifies no source.
@@ -476,20 +472,23 @@ class _SimilarQuestions:
         """
         best: dict[tuple[str, int], tuple[float, int]] = {}
         self._note_equal(best)
-        for search in (self._near_questions, self._other_gold, self._near_options):
+        for search in (self._near_questions, self._near_options):
             known = {(kind.endswith("in-train"), i) for kind, i in best}
             for prefix, one, two, similarity in search():
                 in_train = two >= self.n_own
                 item, other = (one, two) if in_train else (two, one)
-                is_defect = prefix == "gold-differs"
-                places = ("", "-in-train") if is_defect else ("repeated", "in-train")
-                key = prefix + places[in_train], item
-                is_new = is_defect or (in_train, item) not in known
+                key = f"{prefix}{'in-train' if in_train else 'repeated'}", item
+                is_new = (in_train, item) not in known or prefix == "gold-differs-"
                 if is_new and best.get(key, (0.0, 0))[0] < similarity:
                     best[key] = similarity, other
         for (kind, item), (similarity, other) in sorted(
             best.items(), key=lambda entry: entry[0][1]
         ):
+            near = kind.replace("gold-differs", "question-nearly")
+            nearest, copied = best.get((near, item), (0.0, 0))
+            if nearest > similarity and self.equal_passage[copied] == self.equal_passage[other]:
+                continue  # of the questions about this passage, another one is the copy
+            kind = kind.replace("differs-repeated", "differs")
             question, same = self.questions[item], self.questions[other]
             pair = DuplicatePair(
                 question.id, same.id, similarity, _item_text(question), _item_text(same)
@@ -521,9 +520,12 @@ class _SimilarQuestions:
                 earlier = about.setdefault(keys[0], [])
                 if i < self.n_own:
                     again = (j for j in earlier if self._agree(i, j))
-                    if place == "in-train":  # else its answer cannot be looked up
-                        again = (j for j in again if not self._has_other_gold(i, j))
                     other = next(again, None)
+                    if other is not None and self._has_other_gold(i, other):
+                        best[f"gold-differs-{place}", i] = 1.0, other
+                        if place == "in-train":  # answers can be looked up where gold agrees
+                            agreeing = (j for j in again if not self._has_other_gold(i, j))
+                            other = next(agreeing, None)
                     if other is not None:
                         best[f"question-{place}", i] = 1.0, other
                     elif options and self._is_specific(i, chosen.get(keys[1])):
@@ -558,103 +560,42 @@ class _SimilarQuestions:
         return sum(int(_shared_content(bags, *pair)[0]) for bags in both) >= _EQUAL_CONTENT
 
     def _near_questions(self) -> _SimilarPairs:
-        """Yield near copies of questions whose gold does not contradict."""
+        """Yield near copies of questions, apart from those with another gold."""
         for one, two in (
-            self._about_similar_passages,
-            self._with_passage_and_options,
+            self._about_similar_passages(),
+            self._with_passage_and_options(),
             self._with_similar_options(),
             self._with_equal_gold(),
         ):
-            for a, b, value in self._compare(one, two):
-                if not self._contradict(a, b):
+            shared, sizes = (
+                np.zeros(len(one), dtype=np.int64),
+                np.zeros(len(self.questions), dtype=np.int64),
+            )
+            for bags in (self.words, self.options):
+                shared += shared_words(bags.words, bags.offsets, one, two)
+                sizes += bags.sizes
+            similarity = shared / np.maximum(np.maximum(sizes[one], sizes[two]), 1)
+            for a, b, value in zip(one.tolist(), two.tolist(), similarity.tolist(), strict=True):
+                if not contradict(self.questions[a], self.questions[b]):
                     yield "question-nearly-", a, b, value
-
-    def _compare(
-        self, one: NDArray[np.int64], two: NDArray[np.int64]
-    ) -> Iterator[tuple[int, int, float]]:
-        """Yield pairs with the share of the words of question and options that both have."""
-        shared = np.zeros(len(one), dtype=np.int64)
-        sizes = np.zeros(len(self.questions), dtype=np.int64)
-        for bags in (self.words, self.options):
-            shared += shared_words(bags.words, bags.offsets, one, two)
-            sizes += bags.sizes
-        similarity = shared / np.maximum(np.maximum(sizes[one], sizes[two]), 1)
-        yield from zip(one.tolist(), two.tolist(), similarity.tolist(), strict=True)
-
-    def _contradict(self, one: int, two: int) -> bool:
-        return contradict(self.questions[one], self.questions[two])
+                elif self._has_other_gold(a, b):
+                    yield "gold-differs-", a, b, value
 
     def _has_other_gold(self, one: int, two: int) -> bool:
         """Return whether two questions are one question with two golds."""
-        same = have_same_options(self.questions[one], self.questions[two])
-        return same and self._contradict(one, two) and self._is_one_question(one, two)
-
-    def _other_gold(self) -> _SimilarPairs:
-        """Yield one question twice with two golds: of the questions with the same options about a
-        passage, the most similar ones.
-        """
-        searches = (
-            self._about_similar_passages,
-            self._with_passage_and_options,
-            self._with_equal_options(),
-        )
-        one, two = (np.concatenate(ends) for ends in zip(*searches, strict=True))
-        one, two = np.unique(np.stack([one, two]), axis=1)
-        shared = shared_words(self.words.words, self.words.offsets, one, two)
-        sizes = self.words.sizes
-        similar = shared >= SAME_WORDS * np.maximum(sizes[one], sizes[two])
-        pairs = [
-            (a, b, value)
-            for a, b, value in self._compare(one[similar], two[similar])
-            if have_same_options(self.questions[a], self.questions[b])
-        ]
-        closest: dict[tuple[int, int], float] = {}  # by question and the other passage
-        for a, b, value in pairs:
-            for item, other in ((a, b), (b, a)):
-                key = item, int(self.equal_passage[other])
-                closest[key] = max(closest.get(key, 0.0), value)
-        for a, b, value in pairs:
-            best = (closest[i, int(self.equal_passage[j])] for i, j in ((a, b), (b, a)))
-            if value == min(best) and self._has_other_gold(a, b):
-                yield "gold-differs", a, b, value
-
-    def _is_one_question(self, one: int, two: int) -> bool:
-        """Return whether questions with the same options are one question."""
         question, other = self.questions[one], self.questions[two]
-        is_same_text = self.text[one] == self.text[two]
-        is_same_passage = self.equal_passage[one] == self.equal_passage[two]
-        if is_same_text and is_same_passage:
-            return True
-        if not self.has_options[one]:
+        if not (have_same_options(question, other) and contradict(question, other)):
             return False
-        # Who writes two questions about one passage means two questions; and if the options say
-        # little, each word of the question may decide.
-        is_meant = is_same_passage and two < self.n_own
-        if not is_same_text and (is_meant or self.content.sizes[one] < _EQUAL_CONTENT):
+        is_same_passage = bool(self.equal_passage[one] == self.equal_passage[two])
+        if self.text[one] == self.text[two]:
+            if is_same_passage or not self.has_options[one]:
+                return is_same_passage
+        elif self.content.sizes[one] < _EQUAL_CONTENT or (is_same_passage and two < self.n_own):
+            # If the options say little, each word of the question may decide. Who writes two
+            # questions about one passage means two questions.
             return False
-        is_close = self.similar_passage[one] == self.similar_passage[two]
-        return is_same_question(question, other, is_close=bool(is_close))
+        return is_same_question(question, other)
 
-    def _with_equal_options(self) -> _Pairs:
-        """Return pairs of questions whose options have equal words; templates, and questions
-        without options, only about similar passages.
-        """
-        usual = self.has_options & ~self.is_template
-        n = len(self.questions)
-        asked = np.where(self.has_options, 0, self.text + 1)
-        about = np.where(usual, n, self.similar_passage)
-        keys = mix(self.options.codes()) + mix((asked * (n + 1) + about).astype(np.uint64))
-
-        def fits(one: NDArray[np.int32], two: NDArray[np.int32]) -> NDArray[np.bool_]:
-            return self.is_own[one]
-
-        rows = np.arange(n, dtype=np.int32)
-        pairs = list(pairs_with_equal_keys(rows, keys, n, _NEIGHBOURS, fits))
-        ends = ([pair[i] for pair in pairs] for i in (0, 1))
-        one, two = (np.concatenate([rows[:0], *end]) for end in ends)
-        return one, two
-
-    @cached_property
     def _about_similar_passages(self) -> _Pairs:
         """Return pairs of similar questions about similar passages, with at least half of the
         options' words.
@@ -667,7 +608,6 @@ class _SimilarQuestions:
         similar = self._have_similar_options(one, two, shared, 0.5)
         return one[similar], two[similar]
 
-    @cached_property
     def _with_passage_and_options(self) -> _Pairs:
         """Return pairs of questions about similar passages with the same options, which say
         something.

@@ -19,13 +19,15 @@ from classic_rc.text.differences import words_only
 from classic_rc.text.encode import TextEncoder
 from classic_rc.text.squad import normalise_squad_answer
 
-SAME_WORDS = 0.6
+_SAME_WORDS = 0.6
 """The least share of the words of the longer text that two texts of one question have in common."""
 _SHARED_PASSAGE = 0.3
 """The least share of the 4-grams of the shorter passage that both passages have."""
 _ORDER = 4
 _LEAST_TOKENS = 40
-"""Shorter passages have to be equal: sets of twins change one word of a sentence, and gold."""
+"""Shorter passages, and questions about them, have to be equal: some datasets consist of twins,
+sentences that differ in one word and in gold.
+"""
 _TURNING = frozenset(
     "not no never none nor neither cannot without except unlike first second third fourth fifth "
     "last next final before after more most less least fewer only true false untrue right wrong "
@@ -39,6 +41,7 @@ _CONTRASTING = frozenset(
     "five six seven eight nine ten".split()
 )
 """Two questions with different ones of these words ask about different things."""
+_NOT = re.compile(".+n't|cannot")
 _OPPOSITE = ("un", "in", "im", "ir", "dis", "non", "mis")
 
 
@@ -77,29 +80,23 @@ def gold_keys(question: Question) -> set[str]:
     return set(map(normalise_squad_answer, question.gold_texts))
 
 
-def is_same_question(question: Question, other: Question, *, is_close: bool) -> bool:
-    """Return whether two questions with the same options are one question.
-
-    Parameters
-    ----------
-    question, other : Question
-    is_close : bool
-        Whether the passages are known to be similar.
-    """
+def is_same_question(question: Question, other: Question) -> bool:
+    """Return whether two questions with the same options are one question."""
     texts = (question.text, other.text, question.passage.text, other.passage.text)
     words, other_words, *passages = _tokens(texts)
-    is_same_passage = passages[0] == passages[1]
-    if min(map(len, passages)) < _LEAST_TOKENS and not (is_same_passage and passages[0]):
+    is_long = min(map(len, passages)) >= _LEAST_TOKENS
+    if passages[0] != passages[1] and not (is_long and _share_grams(*passages)):
         return False
-    if not (is_same_passage or is_close or _share_grams(*passages)):
-        return False
-    return words == other_words or _is_reworded(words, other_words, {*chain(*passages)})
+    is_reworded = is_long and _is_reworded(words, other_words, {*chain(*passages)})
+    return words == other_words or is_reworded
 
 
 def _is_reworded(words: list[str], others: list[str], in_passages: set[str]) -> bool:
     """Return whether the words that differ leave the question as it is."""
     removed, added = Counter(words) - Counter(others), Counter(others) - Counter(words)
     changed = {*removed, *added}
+    if max(removed.total() / len(words), added.total() / len(others)) > 1 - _SAME_WORDS:
+        return False
     if not changed or not _TURNING.isdisjoint(changed):
         return False
     if any(prefix + word in changed for prefix in _OPPOSITE for word in changed):
@@ -124,21 +121,18 @@ def _share_grams(tokens: list[str], others: list[str]) -> bool:
 
 
 def find_cause(question: Question, other: Question) -> str | None:
-    """Return why two copies of a question may have different gold, if their options tell."""
-    if not question.task.has_choices or question.gold != other.gold:
+    """Return why two copies of a question may have different gold: the options are in another
+    order, and gold has the position that it had before.
+    """
+    if question.gold != other.gold or comparable_options(question) == comparable_options(other):
         return None
-    is_shuffled = comparable_options(question) != comparable_options(other)
-    return SHUFFLED if is_shuffled else None
-
-
-SHUFFLED = "options shuffled, letter kept"
-"""The options are in another order, and gold has the position that it had before."""
+    return "options shuffled, letter kept"
 
 
 def _tokens(texts: tuple[str, ...]) -> list[list[str]]:
     """Return the words of each text; characters, in scripts without spaces."""
     encoder = TextEncoder("char")
     words, offsets = encoder.encode(texts)
-    forms = [re.sub(r".+n't|cannot", "not", word) for word in encoder.vocabulary]
+    forms = [_NOT.sub("not", word).removesuffix("'s") for word in encoder.vocabulary]
     names = [forms[i] for i in words.tolist()]
     return [names[start:stop] for start, stop in pairwise(offsets.tolist())]
