@@ -28,6 +28,7 @@ LEVELS = (
     {"tables"},
     {"text"},
     {"near_duplicates", "folds", "facts"},
+    {"sketches"},
     {"encodings", "protocol"},
     {"datasets", "formats"},
     {"metrics"},

@@ -1,0 +1,428 @@
+"""Sketches: what a dataset contains, as hashes without its texts.
+
+A sketch has sampled hashes of the n-grams of a dataset's passages, and hashes of whole passages
+and of questions. With it :meth:`Sketch.copied` finds the questions of another dataset that are
+copies, verbatim, cut or with small edits, where the sketched texts are not at hand.
+
+N-grams are of 8 words, or of 12 characters in scripts without blanks. Those are sampled whose hash
+has zeros in its last bits (modulo sampling; Broder 1997: On the resemblance and containment of
+documents). So two datasets sample the same n-grams. A passage is a copy if three tenths of its
+sampled n-grams are in the sketch, at least three of them, which must stand for twelve n-grams:
+unrelated texts share stock phrases, but no more. Short passages are copies only if they are equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.kernels.arrays import offsets_of, ragged_indices, run_starts, runs_of, sums_by
+from classic_rc.kernels.draws import mix, text_keys
+from classic_rc.near_duplicates import MIN_TOKENS
+from classic_rc.questions import Dataset, Question, candidate_texts
+from classic_rc.text.analyzers import stop_words
+from classic_rc.text.encode import TextEncoder
+
+Integers = NDArray[np.int64]
+Hashes = NDArray[np.uint64]
+Flags = NDArray[np.bool_]
+
+VERSION = 1
+"""The version of the hashes. Sketches of another version cannot be compared."""
+
+MAX_GRAMS = 2**19
+"""The most hashes of n-grams in a sketch: 0.8 MB."""
+
+_WORD_GRAM, _CHARACTER_GRAM = 8, 12
+_GRAMS_PER_PASSAGE = 32
+"""The most sampled n-grams per passage, on average; at least half as many are expected."""
+_MIN_BUDGET = 2**12
+"""A dataset with fewer n-grams has all of them in its sketch."""
+
+_GRAM_BITS = 28
+"""Of a stored n-gram. A passage needs three hits, so false ones do not matter."""
+_KEY_BITS = 48
+"""Of a stored passage or question, where one hit is enough: 100,000 questions and a sketch of
+100,000 have a false hit with a probability of 4e-5.
+"""
+_MAX_HALVINGS = 32
+
+_COPIED_SHARE = 0.3
+_MIN_HITS = 3
+_MIN_SHARED_GRAMS = 12
+"""About twenty words in a row."""
+
+_CONTENT_WORDS = 8
+"""A question identifies its source with this many different words in its text and options that a
+stop list lacks. A character counts as half a word.
+"""
+_MAX_PASSAGES_OF_QUESTION = 3
+"""A question about more passages than this is a template and identifies none."""
+
+_BLOCK_TEXTS, _BLOCK_TOKENS = 2**12, 2**18
+
+
+@dataclass(frozen=True, eq=False)
+class Sketch:
+    """What a dataset contains, as hashes; see the module.
+
+    Examples
+    --------
+    >>> from classic_rc import load
+    >>> dataset = load("sample:single-choice")
+    >>> sketch = Sketch.of(dataset)
+    >>> sketch, int(sketch.copied(dataset).sum()), int(sketch.copied(load("sample:cloze")).sum())
+    (<Sketch sample:single-choice: 24 questions, 6 passages>, 24, 0)
+    """
+
+    name: str
+    n_questions: int
+    n_passages: int  # with different texts
+    halvings: int  # the share of sampled n-grams is 0.5 ** halvings
+    grams: Integers  # 28-bit hashes of sampled n-grams, ascending, without repetition
+    keys: Integers  # 48-bit hashes of passages and of questions, ascending, without repetition
+
+    def __repr__(self) -> str:
+        counts = f"{self.n_questions:,} questions, {self.n_passages:,} passages"
+        return f"<Sketch {self.name}: {counts}>"
+
+    @classmethod
+    def of(cls, questions: Sequence[Question], name: str | None = None) -> Self:
+        """Sketch a dataset. The order of its questions does not matter."""
+        hashed = _hash_questions(questions)
+        halvings, grams = hashed.halvings, hashed.grams
+        while len(stored := _stored_grams(grams)) > MAX_GRAMS:
+            halvings += 1
+            grams = grams[_is_sampled(grams, halvings)]
+        keys = np.concatenate([hashed.passage_keys, hashed.question_keys])
+        return cls(
+            str(name or getattr(questions, "name", "questions")),
+            len(questions),
+            len(hashed.passage_keys),
+            halvings,
+            stored,
+            _ascending(keys[keys > 0] >> np.uint64(64 - _KEY_BITS)),
+        )
+
+    @property
+    def sampling_rate(self) -> float:
+        """The share of n-grams that are sampled."""
+        return 0.5**self.halvings
+
+    def copied(self, dataset: Dataset) -> Flags:
+        """Return which questions of `dataset`, or their passages, are in the sketched data.
+
+        Returns
+        -------
+        ndarray of bool, shape (n_questions,)
+        """
+        hashed = _hash_questions(dataset)
+        in_passage = self._has_passages(hashed)[hashed.passage_of_question]
+        return in_passage | self._has_keys(hashed.question_keys)
+
+    def copied_passages(self, dataset: Dataset) -> Flags:
+        """Return which passages of `dataset` are in the sketched data, shape (n_passages,)."""
+        hashed = _hash_questions(dataset)
+        rows = {
+            id(question.passage): row
+            for question, row in zip(dataset, hashed.passage_of_question.tolist(), strict=True)
+        }
+        has_passage = self._has_passages(hashed)
+        return has_passage[[rows[id(passage)] for passage in dataset.passages]]
+
+    def _has_passages(self, hashed: _HashedQuestions) -> Flags:
+        sampled = _is_sampled(hashed.grams, self.halvings)
+        passage, n_passages = hashed.passage_of_gram[sampled], len(hashed.passage_keys)
+        hits = _is_member(hashed.grams[sampled] >> np.uint64(64 - _GRAM_BITS), self.grams)
+        n_hits = np.bincount(passage[hits], minlength=n_passages)
+        n_sampled = np.bincount(passage, minlength=n_passages)
+        sampling_rate = 0.5 ** max(self.halvings, hashed.halvings)
+        least = max(_MIN_HITS, _MIN_SHARED_GRAMS * sampling_rate)
+        is_similar = (n_hits >= least) & (n_hits >= _COPIED_SHARE * n_sampled)
+        return is_similar | self._has_keys(hashed.passage_keys)
+
+    def _has_keys(self, keys: Hashes) -> Flags:
+        is_present = _is_member(keys >> np.uint64(64 - _KEY_BITS), self.keys)
+        return is_present & (keys > 0)
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the sketch as compact arrays for a file."""
+        counts = [VERSION, self.n_questions, self.n_passages, self.halvings]
+        sizes = [len(self.grams), len(self.keys)]
+        return {
+            "name": np.frombuffer(self.name.encode("utf-8", "surrogatepass"), dtype=np.uint8),
+            "counts": np.array([*counts, *sizes], dtype=np.int64),
+            "grams": _pack_ascending(self.grams, _GRAM_BITS),
+            "keys": _pack_ascending(self.keys, _KEY_BITS),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """Return the sketch of arrays that :meth:`to_arrays` returned. Their content may be
+        anything.
+
+        Raises
+        ------
+        KeyError, TypeError or ValueError
+            The arrays are no sketch.
+        """
+        types = {"name": "uint8", "counts": "int64", "grams": "uint8", "keys": "uint8"}
+        for part, dtype in types.items():
+            array = arrays[part]
+            if array.dtype != dtype or array.ndim != 1:
+                found = f"of type {array.dtype} and {array.ndim} dimensions"
+                raise TypeError(f"{part} of the sketch is {found}, expected {dtype} and 1")
+        if len(arrays["counts"]) != 6 or arrays["counts"].min() < 0:
+            raise ValueError("the sketch does not have six counts")
+        version, n_questions, n_passages, halvings, n_grams, n_keys = arrays["counts"].tolist()
+        if version != VERSION:
+            raise ValueError(f"the sketch is of version {version}, expected {VERSION}")
+        if halvings > _MAX_HALVINGS:
+            raise ValueError(f"the sketch has {halvings} halvings, expected {_MAX_HALVINGS}")
+        return cls(
+            arrays["name"].tobytes().decode("utf-8", "surrogatepass"),
+            n_questions,
+            n_passages,
+            halvings,
+            _unpack_ascending(arrays["grams"], n_grams, _GRAM_BITS),
+            _unpack_ascending(arrays["keys"], n_keys, _KEY_BITS),
+        )
+
+
+class _HashedQuestions(NamedTuple):
+    """The hashes of a dataset, of 64 bits. A key of 0 identifies nothing."""
+
+    halvings: int
+    grams: Hashes  # the sampled n-grams of the passages
+    passage_of_gram: Integers
+    passage_keys: Hashes  # shape (n_passages,): passages with different texts
+    passage_of_question: Integers  # shape (n_questions,)
+    question_keys: Hashes  # shape (n_questions,)
+
+
+_hashed_datasets: WeakKeyDictionary[Dataset, _HashedQuestions] = WeakKeyDictionary()
+"""A dataset is looked up in many sketches."""
+
+
+def _hash_questions(questions: Sequence[Question]) -> _HashedQuestions:
+    if not isinstance(questions, Dataset):
+        return _compute_hashes(questions)
+    if questions not in _hashed_datasets:
+        _hashed_datasets[questions] = _compute_hashes(questions)
+    return _hashed_datasets[questions]
+
+
+def _compute_hashes(given_questions: Sequence[Question]) -> _HashedQuestions:
+    questions = tuple(given_questions)
+    rows: dict[str, int] = {}
+    passage_of_question = np.array(
+        [rows.setdefault(question.passage.text, len(rows)) for question in questions],
+        dtype=np.int64,
+    )
+    hasher = _TextHasher()
+    text_hashes: list[Hashes] = [np.empty(0, dtype=np.uint64)]
+    lengths: list[Integers] = [np.empty(0, dtype=np.int64)]
+    sample = _GramSample(max(_GRAMS_PER_PASSAGE * len(rows), _MIN_BUDGET))
+    passages = list(rows)
+    for start in range(0, len(passages), _BLOCK_TEXTS):
+        tokens, offsets = hasher.encode(passages[start : start + _BLOCK_TEXTS])
+        for grams, text in hasher.gram_hashes(tokens, offsets):
+            sample.add(grams, text + start)
+        text_hashes.append(hasher.text_hashes(tokens, offsets))
+        lengths.append(np.diff(offsets))
+    passage_hashes = np.concatenate(text_hashes)
+    is_long = np.concatenate(lengths) >= MIN_TOKENS
+    return _HashedQuestions(
+        sample.halvings,
+        *sample.join(),
+        np.where(is_long, passage_hashes, np.uint64(0)),
+        passage_of_question,
+        _question_keys(hasher, questions, passage_of_question, passage_hashes),
+    )
+
+
+def _question_keys(
+    hasher: _TextHasher,
+    questions: Sequence[Question],
+    passage_of_question: Integers,
+    passage_hashes: Hashes,
+) -> Hashes:
+    """Return a hash of each question's words and options, whatever the options' order; of a
+    question without options its words and its passage. Questions that identify no source have 0.
+    """
+    keys = np.zeros(len(questions), dtype=np.uint64)
+    for start in range(0, len(questions), _BLOCK_TEXTS):
+        block = questions[start : start + _BLOCK_TEXTS]
+        parts = [_parts_of(question) for question in block]
+        sizes = np.array([len(texts) for texts in parts], dtype=np.int64)
+        tokens, offsets = hasher.encode([text for texts in parts for text in texts])
+        hashes = hasher.text_hashes(tokens, offsets)
+        starts = offsets_of(sizes)
+        is_first = np.zeros(len(hashes), dtype=bool)
+        is_first[starts[:-1]] = True
+        # A sum of hashes does not depend on the order of the options.
+        mixed = mix(np.where(is_first, ~hashes, hashes))
+        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
+        block_keys = mix(sums[starts[1:]] - sums[starts[:-1]])
+        weights = hasher.content_weights(tokens, offsets[starts])
+        keys[start : start + len(block)] = np.where(
+            weights >= _CONTENT_WORDS, block_keys, np.uint64(0)
+        )
+    pairs = np.stack([keys, passage_hashes[passage_of_question]], axis=1)
+    pair_keys, counts = np.unique(np.unique(pairs, axis=0)[:, 0], return_counts=True)
+    templates = pair_keys[counts > _MAX_PASSAGES_OF_QUESTION]
+    keys[np.isin(keys, templates)] = 0
+    return keys
+
+
+def _parts_of(question: Question) -> list[str]:
+    if question.task.has_choices:
+        return [question.text, *candidate_texts(question.candidates)]
+    return [question.text, question.passage.text]
+
+
+class _GramSample:
+    """Sampled n-grams: the rate is halved until they are at most `budget`, whatever their
+    order.
+    """
+
+    def __init__(self, budget: int) -> None:
+        self.halvings, self._budget, self._n_sampled = 0, budget, 0
+        self._blocks: list[tuple[Hashes, Integers]] = []
+
+    def add(self, grams: Hashes, passage: Integers) -> None:
+        """Sample n-grams of passages."""
+        self._append(grams, passage)
+        while self._n_sampled > self._budget and self.halvings < _MAX_HALVINGS:
+            self.halvings += 1
+            blocks, self._blocks, self._n_sampled = self._blocks, [], 0
+            for block in blocks:
+                self._append(*block)
+
+    def _append(self, grams: Hashes, passage: Integers) -> None:
+        sampled = _is_sampled(grams, self.halvings)
+        self._blocks.append((grams[sampled], passage[sampled]))
+        self._n_sampled += int(sampled.sum())
+
+    def join(self) -> tuple[Hashes, Integers]:
+        """Return the sampled n-grams and the passage of each."""
+        empty = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64)
+        grams, passage = zip(empty, *self._blocks, strict=True)
+        return np.concatenate(grams), np.concatenate(passage)
+
+
+class _TextHasher:
+    """Hashes of words, which are characters in scripts without blanks, whatever their ids."""
+
+    def __init__(self) -> None:
+        self._encoder = TextEncoder("char")
+        self._keys = np.empty(0, dtype=np.uint64)
+        self._weights = np.empty(0)
+
+    def encode(self, texts: Sequence[str]) -> tuple[NDArray[np.int32], Integers]:
+        """Return the words of texts, and the offset of each text."""
+        tokens, offsets = self._encoder.encode(texts)
+        vocabulary = self._encoder.vocabulary[len(self._keys) :]
+        stops = stop_words("smart")
+        weights = [
+            0.0 if word in stops else 0.5 if _is_character(word) else 1.0 for word in vocabulary
+        ]
+        self._keys = np.concatenate([self._keys, text_keys(vocabulary)])
+        self._weights = np.concatenate([self._weights, weights])
+        return tokens, offsets
+
+    def text_hashes(self, tokens: NDArray[np.int32], offsets: Integers) -> Hashes:
+        """Return a hash of each text."""
+        lengths = np.diff(offsets)
+        place = np.arange(len(tokens)) - np.repeat(offsets[:-1], lengths)
+        mixed = mix(self._keys[tokens] ^ mix(place.astype(np.uint64)))
+        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
+        return mix(sums[offsets[1:]] - sums[offsets[:-1]] + lengths.astype(np.uint64))
+
+    def content_weights(self, tokens: NDArray[np.int32], offsets: Integers) -> NDArray[np.float64]:
+        """Return how many different content words each text has."""
+        text = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+        cells = text * len(self._keys) + tokens
+        cells.sort()
+        text, words = np.divmod(cells[run_starts(cells)], max(len(self._keys), 1))
+        return sums_by(text, self._weights[words], len(offsets) - 1)
+
+    def gram_hashes(
+        self, tokens: NDArray[np.int32], offsets: Integers
+    ) -> Iterator[tuple[Hashes, Integers]]:
+        """Yield the hashes of n-grams and the text of each, in blocks."""
+        is_character = np.array([w == 0.5 for w in self._weights], dtype=bool)[tokens]
+        lengths = np.diff(offsets)
+        text = np.repeat(np.arange(len(lengths)), lengths)
+        has_characters = 2 * np.bincount(text[is_character], minlength=len(lengths)) > lengths
+        for order, chosen in ((_WORD_GRAM, ~has_characters), (_CHARACTER_GRAM, has_characters)):
+            texts = np.flatnonzero(chosen & (lengths >= order))
+            for block in runs_of(lengths[texts], _BLOCK_TOKENS):
+                rows = texts[slice(*block)]
+                counts = lengths[rows] - (order - 1)
+                starts = ragged_indices(offsets[rows], counts)
+                hashes = self._keys[tokens[starts]]
+                for i in range(1, order):
+                    hashes = mix(hashes + np.uint64(i)) ^ self._keys[tokens[starts + i]]
+                yield mix(hashes), np.repeat(rows, counts)
+
+
+def _is_character(word: str) -> bool:
+    return len(word) == 1 and not word.isascii()
+
+
+def _is_sampled(grams: Hashes, halvings: int) -> Flags:
+    return grams & np.uint64(2**halvings - 1) == 0
+
+
+def _stored_grams(grams: Hashes) -> Integers:
+    return _ascending(grams >> np.uint64(64 - _GRAM_BITS))
+
+
+def _ascending(hashes: Hashes) -> Integers:
+    return np.unique(hashes).astype(np.int64)
+
+
+def _is_member(hashes: Hashes, members: Integers) -> Flags:
+    if not len(members):
+        return np.zeros(len(hashes), dtype=bool)
+    values = hashes.astype(np.int64)
+    places = np.searchsorted(members, values)
+    return members[np.minimum(places, len(members) - 1)] == values
+
+
+def _pack_ascending(values: Integers, bits: int) -> NDArray[np.uint8]:
+    """Return ascending numbers of some bits in the code of Elias (1974) and Fano (1971): less than
+    half a bit a number more than the least possible.
+    """
+    n_low = _low_bits(len(values), bits)
+    low = (values[:, None] >> np.arange(n_low)) & 1
+    high = np.zeros(len(values) + 2 ** (bits - n_low), dtype=np.uint8)
+    high[(values >> n_low) + np.arange(len(values))] = 1
+    return np.concatenate([np.packbits(high), np.packbits(low.astype(np.uint8))])
+
+
+def _unpack_ascending(packed: NDArray[np.uint8], n: int, bits: int) -> Integers:
+    n_low = _low_bits(n, bits)
+    n_high = n + 2 ** (bits - n_low)
+    size = -(-n_high // 8)
+    if n >= 2**bits or len(packed) != size - (-n * n_low // 8):
+        raise ValueError(f"{len(packed)} bytes are not {n:,} hashes of {bits} bits")
+    high = np.flatnonzero(np.unpackbits(packed[:size]))
+    if len(high) != n or (n and high[-1] >= n_high):
+        raise ValueError(f"the hashes are not {n:,}")
+    low = np.unpackbits(packed[size:], count=n * n_low).reshape(n, n_low).astype(np.int64)
+    values: Integers = ((high - np.arange(n)) << n_low) | (low << np.arange(n_low)).sum(axis=1)
+    if (np.diff(values) <= 0).any():
+        raise ValueError("the hashes are not ascending")
+    return values
+
+
+def _low_bits(n: int, bits: int) -> int:
+    """Return how many bits of each number are stored as they are."""
+    return max(bits - max(n, 1).bit_length(), 0)
