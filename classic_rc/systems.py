@@ -20,7 +20,7 @@ from classic_rc.io.files import archive_format, read_unpacked
 from classic_rc.io.text import read_text
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset, Task
-from classic_rc.solvers.base import Solver
+from classic_rc.solvers.base import Solver, TrainedOn
 from classic_rc.solvers.registry import SHORT_NAMES, SOLVERS
 from classic_rc.solvers.specs import change_paths, changed_texts, parse_solver
 
@@ -515,16 +515,23 @@ def learned_elsewhere(solver: Solver, dataset: Dataset, train: Dataset | None) -
     """Return whether a solver learns from gold, or has learned, and all of it is from other
     datasets.
 
-    Splits of one dataset are one dataset (:func:`~classic_rc.datasets.registry.dataset_names`). A
-    saved solver that cannot be read has learned nothing here: the run says what is wrong with its
-    file.
+    Splits of one dataset are one dataset (:func:`~classic_rc.datasets.registry.dataset_names`). So
+    is data that has copies of the questions, whatever its name, if a saved solver has a sketch of
+    what it learned. A saved solver that cannot be read has learned nothing here: the run says what
+    is wrong with its file.
     """
     learned: set[str] = set()
+    learned_before: tuple[TrainedOn, ...] = ()
     with suppress(ClassicRCError):
-        learned = {name for trained_on in solver.learned_before for name in trained_on.datasets}
+        learned_before = solver.learned_before
+    for trained_on in learned_before:
+        learned.update(trained_on.datasets)
     if solver.learns_from == "gold":
         learned.update(dataset_names(dataset if train is None else train))
-    return bool(learned) and learned.isdisjoint(dataset_names(dataset))
+    if not learned or not learned.isdisjoint(dataset_names(dataset)):
+        return False
+    copied = [trained_on.copied(dataset) for trained_on in learned_before]
+    return not any(flags.any() for flags in copied if flags is not None)
 
 
 def find_baseline(systems: Sequence[System], baseline: str) -> tuple[list[System], str]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import wraps
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, dataclass_transform
+from typing import Any, ClassVar, Literal, Protocol, Self, dataclass_transform
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,6 +29,7 @@ from classic_rc.metrics.base import primary_metric
 from classic_rc.parameters import Estimator, Parameter, clone
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset, Question, Task
+from classic_rc.sketches import Sketch
 from classic_rc.solvers.explanation import Explanation, given
 from classic_rc.solvers.registry import SOLVER_ENTRIES
 from classic_rc.solvers.shared_parameters import SHARED_PARAMETERS
@@ -63,13 +64,47 @@ class Variant:
     cites: tuple[str, ...] = ()
 
 
-class TrainedOn(NamedTuple):
+@dataclass(frozen=True)
+class TrainedOn:
     """The data that a solver learned from in an earlier run."""
 
     name: str
     fingerprint: str
     datasets: tuple[str, ...]  # their names; see `provenance`
     sentences: str | None = None  # the digest of its sentence marks; see `facts`
+    sketch: Sketch | None = field(default=None, compare=False)
+
+    def copied(self, dataset: Dataset) -> NDArray[np.bool_] | None:
+        """Return which questions of `dataset` the solver has learned, or their passages, shape
+        (n_questions,); None if there is no sketch.
+        """
+        return None if self.sketch is None else self.sketch.copied(dataset)
+
+
+class Provenance(dict[str, Any]):
+    """The data that a solver is fitted on, as plain data (:func:`provenance`), and its sketch.
+
+    A copy, such as one for another process, has the sketch only if it has been made before.
+    """
+
+    def __init__(
+        self,
+        facts: Mapping[str, Any],
+        questions: Sequence[Question] | None = None,
+        sketch: Sketch | None = None,
+    ) -> None:
+        super().__init__(facts)
+        self._questions, self._sketch = questions, sketch
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Provenance, (dict(self), None, self._sketch)
+
+    @property
+    def sketch(self) -> Sketch | None:
+        """The sketch of the questions. It is made when it is first needed, to save the solver."""
+        if self._sketch is None and self._questions is not None:
+            self._sketch = Sketch.of(self._questions, self["name"])
+        return self._sketch
 
 
 class Scorer(Protocol):
@@ -621,7 +656,7 @@ def candidate_counts(questions: Sequence[Question]) -> NDArray[np.int64]:
     return np.array([len(question.candidates) for question in questions], dtype=np.int64)
 
 
-def provenance(questions: Sequence[Question]) -> dict[str, Any]:
+def provenance(questions: Sequence[Question]) -> Provenance:
     """Describe the data that a solver is fitted on: names, content fingerprint and counts.
 
     ``name`` and ``fingerprint`` are None if `questions` is not a dataset; ``datasets`` has the
@@ -637,7 +672,7 @@ def provenance(questions: Sequence[Question]) -> dict[str, Any]:
     # list once.
     lists = {id(q.candidates): q.candidates for q in questions}
     sizes = {key: len(candidates) for key, candidates in lists.items()}
-    return {
+    facts = {
         "name": dataset and dataset.name,
         "fingerprint": dataset and dataset.fingerprint,
         "sentences": dataset and sentences_digest(dataset),
@@ -646,6 +681,7 @@ def provenance(questions: Sequence[Question]) -> dict[str, Any]:
         "questions": len(questions),
         "candidates": sum(sizes[id(q.candidates)] for q in questions),
     }
+    return Provenance(facts, questions)
 
 
 def score_questions(solver: Solver, questions: Sequence[Question]) -> Scores:

@@ -23,7 +23,8 @@ from classic_rc.io.members import read_stored_members
 from classic_rc.io.text import write_file
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Passage, Question, Task
-from classic_rc.solvers.base import Solver, TrainedOn
+from classic_rc.sketches import Sketch
+from classic_rc.solvers.base import Provenance, Solver, TrainedOn
 from classic_rc.solvers.codec import value_from_plain, value_to_plain
 from classic_rc.solvers.explanation import Explanation
 from classic_rc.solvers.registry import SOLVERS
@@ -31,7 +32,7 @@ from classic_rc.solvers.shared_parameters import DECISION, PATH
 from classic_rc.solvers.specs import own_code
 
 _FORMAT = "classic_rc solver"
-_FORMAT_VERSION = 2
+_FORMAT_VERSION = 3
 _ARRAY_HEADERS: Mapping[tuple[int, int], Any] = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
@@ -39,6 +40,8 @@ _ARRAY_HEADERS: Mapping[tuple[int, int], Any] = {
 """The readers of the headers of ``.npy`` files by the format version."""
 _ARRAY = "array."
 """The prefix of array names in a file."""
+_SKETCH = "sketch."
+"""The prefix of the arrays of the training data's sketch."""
 _HINT = "Save it again with `classic-rc fit DATA -s SOLVER -o FILE`"
 
 
@@ -87,7 +90,8 @@ def save_solver(solver: Solver, path: str | Path) -> None:
 
     The file is an uncompressed ``.npz`` without pickled objects: the learned arrays, a JSON header
     with everything else (see :func:`solver_to_plain`), and the sha256 of both. The same fit gives
-    the same bytes.
+    the same bytes. If the solver learned from gold, the file also has a sketch of the training data
+    (:class:`~classic_rc.sketches.Sketch`), with which copies of it are recognised later.
 
     Parameters
     ----------
@@ -112,6 +116,9 @@ def save_solver(solver: Solver, path: str | Path) -> None:
                 "pickle"
             )
         members[_ARRAY + name] = np.ascontiguousarray(array)
+    learned = getattr(solver, "trained_on_", None)
+    if solver.is_trained and isinstance(learned, Provenance) and learned.sketch is not None:
+        members |= {_SKETCH + name: array for name, array in learned.sketch.to_arrays().items()}
     buffer = io.BytesIO()
     np.savez(buffer, **members, sha256=_bytes_array(members_digest(members)))
     write_file(Path(path), buffer.getvalue())
@@ -137,7 +144,7 @@ def load_solver(path: str | Path) -> Solver:
         The file is missing, is not a saved solver, was changed or cut off, or has an unknown format
         version.
     """
-    header, arrays = _read_archive(str(path))
+    header, members = _read_archive(str(path))
     if header.get("version") != _FORMAT_VERSION:
         problem = "unknown format version"
         found, expected = (
@@ -147,11 +154,14 @@ def load_solver(path: str | Path) -> Solver:
         raise DataError(
             problem, source=str(path), field="version", found=found, expected=expected, hint=_HINT
         )
+    arrays = _members_with(_ARRAY, members)
     try:
         _check_types(header, arrays)
         with own_code(trusted=False):
-            solver = solver_from_plain(header, arrays)
+            solver: Any = solver_from_plain(header, arrays)
             _try_out(solver)
+        if sketch := _members_with(_SKETCH, members):
+            solver.trained_on_ = Provenance(solver.trained_on_, sketch=Sketch.from_arrays(sketch))
     except DataError:
         raise
     except (
@@ -163,6 +173,7 @@ def load_solver(path: str | Path) -> Solver:
             source=str(path),
             hint=_HINT,
         ) from error
+    assert isinstance(solver, Solver)
     return solver
 
 
@@ -296,12 +307,15 @@ def _read_archive(path: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         raise DataError(
             "the content was changed after it was saved", source=path, field="sha256", hint=_HINT
         )
-    arrays = {
-        name.removeprefix(_ARRAY): array
+    return header, members
+
+
+def _members_with(prefix: str, members: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    return {
+        name.removeprefix(prefix): array
         for name, array in members.items()
-        if name.startswith(_ARRAY)
+        if name.startswith(prefix)
     }
-    return header, arrays
 
 
 def _parse_array(content: bytes) -> NDArray[Any]:
@@ -434,8 +448,14 @@ class SavedSolver(Solver):
         learned = self.trained_on_ or {}
         if not self.is_trained or learned.get("fingerprint") is None:
             return ()
-        names, marks = tuple(learned["datasets"]), learned.get("sentences")
-        return (TrainedOn(learned["name"], learned["fingerprint"], names, marks),)
+        trained_on = TrainedOn(
+            learned["name"],
+            learned["fingerprint"],
+            tuple(learned["datasets"]),
+            learned.get("sentences"),
+            learned.sketch if isinstance(learned, Provenance) else None,
+        )
+        return (trained_on,)
 
     def caveats(self, questions: Sequence[Question]) -> tuple[str, ...]:
         """Return the caveats of the fit, plus a warning if the solver learned from these very

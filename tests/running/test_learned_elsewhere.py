@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from classic_rc import evaluate
 from classic_rc.datasets import join_datasets
 from classic_rc.datasets.registry import dataset_names
-from classic_rc.questions import Dataset, Task
+from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.results.evaluation import row_notes
 from classic_rc.solvers import SurfaceLR, parse_solver, save_solver
 from classic_rc.systems import System, learned_elsewhere, with_companions
@@ -86,3 +87,35 @@ def test_who_learns_nothing_learned_nothing_elsewhere(tmp_path):
     assert (row.trained_on, row.trained_elsewhere) == ("cv3", False)
     missing = parse_solver(f"saved,path={tmp_path / 'none.npz'}")
     assert not learned_elsewhere(missing, QUAIL, None)
+
+
+def test_a_part_of_the_training_data_under_another_name_is_not_elsewhere(tmp_path):
+    rng = random.Random(1)
+
+    def text(n: int) -> str:
+        return " ".join("".join(rng.choices("aeiklmnorst", k=7)) for _ in range(n))
+
+    questions = []
+    for i in range(30):
+        passage = Passage(f"story {i}", text(150))
+        for k in range(4):
+            options = tuple(Candidate(text(3)) for _ in range(4))
+            question = Question(
+                f"{i}.{k}", passage, text(5), options, frozenset({k}), Task.SINGLE_CHOICE
+            )
+            questions.append(question)
+    train = Dataset(questions, "mc160.dev", reader="mctest")
+    save_solver(SurfaceLR().fit(train), tmp_path / "model.npz")
+    solver = parse_solver(f"saved,path={tmp_path / 'model.npz'}")
+    part = [replace(q, id=f"mine {q.id}") for q in rng.sample(questions, 100)]
+    mine = Dataset(part, "mine", reader="jsonl")
+    (trained_on,) = solver.learned_before
+    assert trained_on.copied(mine).sum() == 100
+    assert not learned_elsewhere(solver, mine, None)
+    (row,) = evaluate(mine, [solver]).rows
+    assert not row.trained_elsewhere
+    assert learned_elsewhere(solver, QUAIL, None)
+    combined = parse_solver("combination,solvers=[sw; longest]").set_params(
+        solvers=[solver, parse_solver("sw")]
+    )
+    assert not learned_elsewhere(combined, mine, None)

@@ -21,9 +21,11 @@ from classic_rc.predictions import Scores
 from classic_rc.questions import Task
 from classic_rc.running.evaluate import predict
 from classic_rc.running.plan import add_span_candidates
+from classic_rc.sketches import Sketch
 from classic_rc.solvers import (
     SOLVERS,
     ConstantPosition,
+    NGramLM,
     SavedSolver,
     Solver,
     SurfaceLR,
@@ -87,6 +89,37 @@ def test_a_loaded_solver_scores_and_explains_as_the_saved_one(path, params):
         "candidates": sum(len(q.candidates) for q in TRAIN),
     }
     assert loaded.fit(DEV).trained_on_["name"] == "exam", "a loaded solver can be fitted again"
+
+
+def test_the_training_data_is_recognised_by_its_sketch(path):
+    solver = SurfaceLR().fit(TRAIN)
+    save_solver(solver, path)
+    (trained_on,) = SavedSolver(path=str(path)).learned_before
+    copied = trained_on.copied(TRAIN)
+    assert copied is not None
+    assert np.array_equal(copied, Sketch.of(TRAIN).copied(TRAIN))
+    assert copied.any()
+    assert trained_on == SavedSolver(path=str(path)).learned_before[0], "whatever the sketch"
+    save_solver(load_solver(path), path.with_name("again"))
+    assert path.with_name("again").read_bytes() == path.read_bytes()
+
+
+def test_a_sketch_is_made_only_for_a_file(path):
+    solver = SurfaceLR().fit(TRAIN)
+    assert pickle.loads(pickle.dumps(solver)).trained_on_.sketch is None, "for another process"
+    save_solver(solver, path)
+    assert pickle.loads(pickle.dumps(solver)).trained_on_.sketch is not None
+    save_solver(NGramLM().fit(TRAIN), path)
+    assert load_solver(path).trained_on_["name"] == "lessons"
+    assert not any(name.startswith("sketch") for name in members_of(path)), "no gold is learned"
+
+
+def test_without_provenance_there_is_no_sketch(path):
+    solver = SurfaceLR().fit(TRAIN)
+    solver.trained_on_ = dict(solver.trained_on_)
+    save_solver(solver, path)
+    (trained_on,) = SavedSolver(path=str(path)).learned_before
+    assert trained_on.copied(TRAIN) is None
 
 
 def test_the_same_fit_gives_the_same_bytes(tmp_path):
@@ -269,7 +302,7 @@ def test_an_edited_file_is_refused(path):
 @pytest.mark.parametrize(
     ("change", "cause", "facts"),
     [
-        (lambda h, m: h.update(version=3), type(None), "found 3, of classic_rc .* expected 2"),
+        (lambda h, m: h.update(version=2), type(None), "found 2, of classic_rc .* expected 3"),
         (lambda h, m: h.update(format="other"), type(None), "format 'classic_rc solver'"),
         (lambda h, m: h.update(solver="none-such"), KeyError, "'none-such'"),
         (lambda h, m: h["params"].update(unheard_of=1), UsageError, "surface-lr .*'unheard_of'"),
@@ -284,6 +317,9 @@ def test_an_edited_file_is_refused(path):
         (lambda h, m: h.update(solver="sw+d", params={}), AttributeError, "restore"),
         (lambda h, m: m.pop("array.weights"), KeyError, "'weights'"),
         (lambda h, m: h.pop("state"), KeyError, "'state'"),
+        (lambda h, m: m.pop("sketch.keys"), KeyError, "'keys'"),
+        (lambda h, m: m.update({"sketch.grams": np.ones(3)}), TypeError, "grams of the sketch"),
+        (lambda h, m: m.update({"sketch.keys": m["sketch.name"]}), ValueError, "hashes of 48 bits"),
     ],
 )
 def test_a_file_of_another_version_is_refused(path, change, cause, facts):

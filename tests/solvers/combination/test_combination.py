@@ -407,6 +407,10 @@ def test_it_is_saved_with_its_learning_members(tmp_path, normalise):
     assert same(loaded.score_candidates(DEV), solver.score_candidates(DEV))
     assert repr(loaded.get_params(deep=False)) == repr(solver.get_params(deep=False))
     assert loaded.trained_on_["name"] == "lessons"
+    (trained_on,) = SavedSolver(path=str(path)).learned_before
+    copied = trained_on.copied(TRAIN)
+    assert copied is not None
+    assert copied.any()
     (saved, fresh) = evaluate(DEV, [SavedSolver(path=str(path)), clone(solver)], train=TRAIN).rows
     if normalise == "none":  # standardised over the data that each was fitted for
         assert saved.metrics() == fresh.metrics()
