@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import offsets_of, ragged_indices, run_starts, runs_of, sums_by
 from classic_rc.kernels.draws import mix, text_keys
-from classic_rc.near_duplicates import MIN_TOKENS
 from classic_rc.questions import Dataset, Question, candidate_texts
 from classic_rc.text.analyzers import stop_words
 from classic_rc.text.encode import TextEncoder
@@ -46,9 +45,9 @@ _MIN_BUDGET = 2**12
 
 _GRAM_BITS = 28
 """Of a stored n-gram. A passage needs three hits, so false ones do not matter."""
-_KEY_BITS = 48
+_KEY_BITS = 44
 """Of a stored passage or question, where one hit is enough: 100,000 questions and a sketch of
-100,000 have a false hit with a probability of 4e-5.
+100,000 have a false hit with a probability of 6e-4.
 """
 _MAX_HALVINGS = 32
 
@@ -58,8 +57,8 @@ _MIN_SHARED_GRAMS = 12
 """About twenty words in a row."""
 
 _CONTENT_WORDS = 8
-"""A question identifies its source with this many different words in its text and options that a
-stop list lacks. A character counts as half a word.
+"""A passage, or a question with its options, identifies its source with this many different words
+that a stop list lacks. A character counts as half a word.
 """
 _MAX_PASSAGES_OF_QUESTION = 3
 """A question about more passages than this is a template and identifies none."""
@@ -85,7 +84,7 @@ class Sketch:
     n_passages: int  # with different texts
     halvings: int  # the share of sampled n-grams is 0.5 ** halvings
     grams: Integers  # 28-bit hashes of sampled n-grams, ascending, without repetition
-    keys: Integers  # 48-bit hashes of passages and of questions, ascending, without repetition
+    keys: Integers  # 44-bit hashes of passages and of questions, ascending, without repetition
 
     def __repr__(self) -> str:
         counts = f"{self.n_questions:,} questions, {self.n_passages:,} passages"
@@ -226,7 +225,7 @@ def _compute_hashes(given_questions: Sequence[Question]) -> _HashedQuestions:
     )
     hasher = _TextHasher()
     text_hashes: list[Hashes] = [np.empty(0, dtype=np.uint64)]
-    lengths: list[Integers] = [np.empty(0, dtype=np.int64)]
+    weights: list[NDArray[np.float64]] = [np.empty(0)]
     sample = _GramSample(max(_GRAMS_PER_PASSAGE * len(rows), _MIN_BUDGET))
     passages = list(rows)
     for start in range(0, len(passages), _BLOCK_TEXTS):
@@ -234,13 +233,13 @@ def _compute_hashes(given_questions: Sequence[Question]) -> _HashedQuestions:
         for grams, text in hasher.gram_hashes(tokens, offsets):
             sample.add(grams, text + start)
         text_hashes.append(hasher.text_hashes(tokens, offsets))
-        lengths.append(np.diff(offsets))
+        weights.append(hasher.content_weights(tokens, offsets))
     passage_hashes = np.concatenate(text_hashes)
-    is_long = np.concatenate(lengths) >= MIN_TOKENS
+    is_specific = np.concatenate(weights) >= _CONTENT_WORDS
     return _HashedQuestions(
         sample.halvings,
         *sample.join(),
-        np.where(is_long, passage_hashes, np.uint64(0)),
+        np.where(is_specific, passage_hashes, np.uint64(0)),
         passage_of_question,
         _question_keys(hasher, questions, passage_of_question, passage_hashes),
     )

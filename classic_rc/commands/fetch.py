@@ -17,7 +17,9 @@ from classic_rc.cli.option import (
 from classic_rc.errors import DataError
 
 if TYPE_CHECKING:
-    from classic_rc.datasets.fetch import Fetched, RemoteFile
+    from collections.abc import Sequence
+
+    from classic_rc.datasets.fetch import Fetched, NamedSplit, RemoteFile
 
 OPTIONS: Choice = (
     option(
@@ -106,7 +108,27 @@ def handle(args: argparse.Namespace) -> int:
     for errors in causes.values():
         with failures.caught():
             raise _join_errors(errors)
+    if not args.check:
+        _keep_sketches(args, splits)
     return failures.exit_code
+
+
+def _keep_sketches(args: argparse.Namespace, splits: Sequence[NamedSplit]) -> None:
+    """Sketch the splits that are in the cache, so that their texts are recognised in other data."""
+    from classic_rc.datasets.known_sketches import keep_sketch
+    from classic_rc.datasets.registry import read_split
+
+    kept = []
+    for split in splits:
+        try:
+            kept += [split.name] if keep_sketch(split, read_split) else []
+        except DataError as error:
+            text = f"there is no sketch of {split.name}, which cannot be read ({error})"
+            inputs.report_notes(args, "note", [text])
+    if kept:
+        names = ", ".join(kept[:_MOST_NAMED]) + ", …" * (len(kept) > _MOST_NAMED)
+        text = f"sketches of {names} are kept: `classic-rc check` finds their texts in other data"
+        inputs.report_notes(args, "note", [text])
 
 
 def _join_errors(errors: list[tuple[RemoteFile, DataError]]) -> DataError:

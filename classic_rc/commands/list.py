@@ -5,7 +5,7 @@ or its BibTeX.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -114,18 +114,25 @@ def _list_variants() -> Iterator[Entry]:
 
 def _list_datasets() -> Iterator[Entry]:
     from classic_rc.datasets.fetch import format_size, is_split_cached, named_datasets
+    from classic_rc.datasets.known_sketches import sketched_names
 
+    sketched = set(sketched_names())
     for name, dataset in named_datasets().items():
         cached = [split for split in dataset.splits.values() if is_split_cached(split)]
         state = "cached" if len(cached) == len(dataset.splits) else "not cached"
         if cached and state != "cached":
             state = f"cached: {', '.join(split.split for split in cached)}"
         size = "size unknown" if dataset.size is None else format_size(dataset.size)
-        splits = list(dataset.splits)
-        shown = ", ".join(splits[:_MAX_SHOWN_SPLITS]) + f", … {len(splits)} in all" * (
-            len(splits) > _MAX_SHOWN_SPLITS
-        )
+        sketches = [split.split for split in dataset.splits.values() if split.name in sketched]
+        if sketches:
+            state += f"; sketches: {_join_splits(sketches)}"
+        shown = _join_splits(list(dataset.splits))
         yield name, f"{shown} ({dataset.title}; {size}; {dataset.licence}; {state})"
+
+
+def _join_splits(splits: Sequence[str]) -> str:
+    more = f", … {len(splits)} in all" * (len(splits) > _MAX_SHOWN_SPLITS)
+    return ", ".join(splits[:_MAX_SHOWN_SPLITS]) + more
 
 
 def _describe_analyzer(tokenizer: Tokenizer) -> str:

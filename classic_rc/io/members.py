@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import lzma
+import math
 import re
 import stat
 import struct
@@ -17,11 +18,12 @@ import sys
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from classic_rc.errors import DataError, MissingPackageError
 from classic_rc.io import files
@@ -50,6 +52,11 @@ _PLAIN_HEADER = re.compile(
 _ZSTANDARD = 93  # a method of compression in zip archives
 _ZIP_ENTRY = b"PK\x01\x02"
 _ZIP_BLOCK = 2**20
+_ARRAY_HEADERS: Mapping[tuple[int, int], Any] = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+"""The readers of the headers of ``.npy`` files by the format version."""
 # Python raises these for a password and for a compression that it does not know, among others.
 _UNZIP_ERRORS = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error),
@@ -308,6 +315,29 @@ def read_stored_members(data: bytes, source: str) -> dict[str, bytes]:
         if sum(entry.file_size for entry in entries) > len(data):
             raise ValueError("members larger than the archive")
         return {entry.filename: archive.read(entry) for entry in entries}
+
+
+def read_stored_arrays(data: bytes, source: str) -> dict[str, NDArray[Any]]:
+    """Return the arrays of an uncompressed ``.npz`` file, by name, without pickled objects. No more
+    is allocated than the file has. Broken content raises errors that have no common base class.
+    """
+    return {
+        name.removesuffix(".npy"): _parse_array(content)
+        for name, content in read_stored_members(data, source).items()
+    }
+
+
+def _parse_array(content: bytes) -> NDArray[Any]:
+    """Return the array in a ``.npy`` file."""
+    stream = io.BytesIO(content)
+    version = np.lib.format.read_magic(stream)
+    if version not in _ARRAY_HEADERS:
+        raise ValueError(f"array format {version}")
+    shape, is_fortran, dtype = _ARRAY_HEADERS[version](stream)
+    if dtype.hasobject or math.prod(shape) * dtype.itemsize != len(content) - stream.tell():
+        raise ValueError("an array of another size")
+    values = np.frombuffer(content, dtype, count=math.prod(shape), offset=stream.tell())
+    return values.reshape(shape, order="F" if is_fortran else "C").copy(order="K")
 
 
 def _check_path(name: str, source: str, *, is_folder: bool) -> _Path:

@@ -19,7 +19,7 @@ from classic_rc._version import __version__
 from classic_rc.decisions import Argmax, Decision, Threshold, TunedThreshold
 from classic_rc.errors import ClassicRCError, DataError, UsageError
 from classic_rc.io.files import read_bytes
-from classic_rc.io.members import read_stored_members
+from classic_rc.io.members import read_stored_arrays
 from classic_rc.io.text import write_file
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Passage, Question, Task
@@ -33,11 +33,6 @@ from classic_rc.solvers.specs import own_code
 
 _FORMAT = "classic_rc solver"
 _FORMAT_VERSION = 3
-_ARRAY_HEADERS: Mapping[tuple[int, int], Any] = {
-    (1, 0): np.lib.format.read_array_header_1_0,
-    (2, 0): np.lib.format.read_array_header_2_0,
-}
-"""The readers of the headers of ``.npy`` files by the format version."""
 _ARRAY = "array."
 """The prefix of array names in a file."""
 _SKETCH = "sketch."
@@ -288,10 +283,7 @@ def _read_archive(path: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         )
     data = read_bytes(path)
     try:
-        members = {
-            name.removesuffix(".npy"): _parse_array(content)
-            for name, content in read_stored_members(data, path).items()
-        }
+        members = read_stored_arrays(data, path)
         digest = members.pop("sha256").tobytes()
         header = json.loads(members["header"].tobytes())
         if header["format"] != _FORMAT:
@@ -316,19 +308,6 @@ def _members_with(prefix: str, members: Mapping[str, NDArray[Any]]) -> dict[str,
         for name, array in members.items()
         if name.startswith(prefix)
     }
-
-
-def _parse_array(content: bytes) -> NDArray[Any]:
-    """Return the array in a ``.npy`` file. No more is allocated than the content has."""
-    stream = io.BytesIO(content)
-    version = np.lib.format.read_magic(stream)
-    if version not in _ARRAY_HEADERS:
-        raise ValueError(f"array format {version}")
-    shape, is_fortran, dtype = _ARRAY_HEADERS[version](stream)
-    if dtype.hasobject or math.prod(shape) * dtype.itemsize != len(content) - stream.tell():
-        raise ValueError("an array of another size")
-    values = np.frombuffer(content, dtype, count=math.prod(shape), offset=stream.tell())
-    return values.reshape(shape, order="F" if is_fortran else "C").copy(order="K")
 
 
 def _bytes_array(data: bytes) -> NDArray[Any]:

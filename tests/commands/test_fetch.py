@@ -8,6 +8,7 @@ import json
 import pytest
 
 from classic_rc.datasets import fetch as module
+from classic_rc.datasets.known_sketches import known_sketches, sketched_names
 from classic_rc.errors import UsageError
 from tests.command_line import SUPERGLUE_MULTIRC
 from tests.http_server import Resource, http_server
@@ -167,9 +168,33 @@ def test_the_list_says_what_is_cached(cli):
     assert f"{len(LINES)} bytes; free; not cached" in second["description"]
     cli("fetch", "talks")
     assert (
-        "; cached)"
+        "; cached; sketches: train, dev)"
         in cli("list", "datasets", "--format", "json").json["datasets"][0]["description"]
     )
+
+
+def test_a_sketch_is_kept_with_what_is_fetched(cli, mirror, tmp_path):
+    done = cli("fetch", "talks:dev")
+    assert done.messages("note", "sketches of talks:dev", "classic-rc check")
+    assert "talks:dev" in sketched_names()
+    (sketch,) = (sketch for sketch in known_sketches() if sketch.name == "talks:dev")
+    assert (sketch.n_questions, sketch.n_passages) == (3, 3)
+    path = tmp_path / "cache" / "sketches" / "talks" / "dev.npz"
+    content = path.read_bytes()
+    assert not cli("fetch", "talks:dev").messages("note", "sketches")
+    path.write_bytes(b"broken")
+    cli("fetch", "--check", "talks:dev")
+    assert path.read_bytes() == b"broken"
+    cli("fetch", "talks:dev")
+    assert path.read_bytes() == content
+
+
+def test_what_cannot_be_read_has_no_sketch(cli, mirror, monkeypatch):
+    datasets = module.parse_datasets(SOURCES.replace('reader = "superglue"', 'reader = "race"'))
+    monkeypatch.setattr(module, "named_datasets", lambda: datasets)
+    done = cli("fetch", "several-answers")
+    assert done.code == 0
+    assert done.messages("note", "no sketch of several-answers:dev")
 
 
 @pytest.mark.parametrize(

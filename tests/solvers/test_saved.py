@@ -319,7 +319,7 @@ def test_an_edited_file_is_refused(path):
         (lambda h, m: h.pop("state"), KeyError, "'state'"),
         (lambda h, m: m.pop("sketch.keys"), KeyError, "'keys'"),
         (lambda h, m: m.update({"sketch.grams": np.ones(3)}), TypeError, "grams of the sketch"),
-        (lambda h, m: m.update({"sketch.keys": m["sketch.name"]}), ValueError, "hashes of 48 bits"),
+        (lambda h, m: m.update({"sketch.keys": m["sketch.name"]}), ValueError, "hashes of 44 bits"),
     ],
 )
 def test_a_file_of_another_version_is_refused(path, change, cause, facts):

@@ -23,7 +23,8 @@ from classic_rc.commands.check.header import INPUTS, Header, HeaderRow, share_fo
 from classic_rc.commands.check.integrity import Finding, find_copies, find_own_defects, in_order
 from classic_rc.commands.check.option_arrays import Floats, OptionTable
 from classic_rc.commands.check.score_test import DRAWS, ScoreTest, fit_model
-from classic_rc.datasets.registry import TrainingData, as_dataset
+from classic_rc.datasets.known_sketches import known_sketches
+from classic_rc.datasets.registry import TrainingData, as_dataset, dataset_names
 from classic_rc.errors import UsageError
 from classic_rc.io.json import Seconds
 from classic_rc.io.progress import progress_bar
@@ -39,6 +40,9 @@ if TYPE_CHECKING:
 
 LEAST_QUESTIONS = 20
 """Cues are searched for in at least this many questions."""
+
+_WHOLE_SHARE = 0.9
+"""A split finds at least this share of its own questions by its sketch."""
 
 MOST_QUESTIONS = 100_000
 """Cues are searched for in at most this many questions; more would add only rare or weak cues."""
@@ -197,6 +201,7 @@ def check_dataset(
             advance.stage("copies")
             if duplicates:
                 found["findings"] = in_order((*findings, *find_copies(dataset, train)))
+                found["notes"] = (*found.get("notes", ()), *_known_copies(dataset))
             missing = []
         except KeyboardInterrupt:
             seconds = time.perf_counter() - start
@@ -204,6 +209,22 @@ def check_dataset(
                 CheckReport(dataset, **found, seconds=seconds, missing=tuple(missing))
             ) from None
     return CheckReport(dataset, **found, seconds=time.perf_counter() - start)
+
+
+def _known_copies(dataset: Dataset) -> Iterator[str]:
+    """Yield how much of a dataset is in each published split that has a sketch, except where it is
+    this split or a part of it.
+    """
+    names = set(dataset_names(dataset))
+    for sketch in known_sketches():
+        questions = sketch.copied(dataset)
+        shares_name = not names.isdisjoint(dataset_names(Dataset((), sketch.name)))
+        if not questions.any() or (shares_name and questions.mean() >= _WHOLE_SHARE):
+            continue
+        passages = sketch.copied_passages(dataset)
+        copied, unit = (passages, "passages") if passages.any() else (questions, "questions")
+        verb = "is" if copied.sum() == 1 else "are"
+        yield f"{copied.sum():,} of {len(copied):,} {unit} {verb} in {sketch.name} (sketch)"
 
 
 def _find_cues(
