@@ -13,15 +13,16 @@ unrelated texts share stock phrases, but no more. Short passages are copies only
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, NamedTuple, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import offsets_of, ragged_indices, run_starts, runs_of, sums_by
+from classic_rc.kernels.arrays import distinct, offsets_of, ragged_indices, runs_of, sums_by
 from classic_rc.kernels.draws import mix, text_keys
 from classic_rc.questions import Dataset, Question, candidate_texts
 from classic_rc.text.analyzers import stop_words
@@ -216,66 +217,41 @@ def _hash_questions(questions: Sequence[Question]) -> _HashedQuestions:
     return _hashed_datasets[questions]
 
 
-def _compute_hashes(given_questions: Sequence[Question]) -> _HashedQuestions:
-    questions = tuple(given_questions)
+def _compute_hashes(questions: Sequence[Question]) -> _HashedQuestions:
     rows: dict[str, int] = {}
     passage_of_question = np.array(
         [rows.setdefault(question.passage.text, len(rows)) for question in questions],
         dtype=np.int64,
     )
-    hasher = _TextHasher()
-    text_hashes: list[Hashes] = [np.empty(0, dtype=np.uint64)]
-    weights: list[NDArray[np.float64]] = [np.empty(0)]
-    sample = _GramSample(max(_GRAMS_PER_PASSAGE * len(rows), _MIN_BUDGET))
-    passages = list(rows)
-    for start in range(0, len(passages), _BLOCK_TEXTS):
-        tokens, offsets = hasher.encode(passages[start : start + _BLOCK_TEXTS])
-        for grams, text in hasher.gram_hashes(tokens, offsets):
-            sample.add(grams, text + start)
-        text_hashes.append(hasher.text_hashes(tokens, offsets))
-        weights.append(hasher.content_weights(tokens, offsets))
-    passage_hashes = np.concatenate(text_hashes)
-    is_specific = np.concatenate(weights) >= _CONTENT_WORDS
+    passages = _Texts(list(rows))
+    budget = max(_GRAMS_PER_PASSAGE * len(rows), _MIN_BUDGET)
+    halvings = max(passages.n_grams - 1, 0) // budget
+    halvings = min(halvings.bit_length(), _MAX_HALVINGS)
+    passage_hashes = passages.hashes()
+    is_specific = passages.content_weights(passages.offsets) >= _CONTENT_WORDS
     return _HashedQuestions(
-        sample.halvings,
-        *sample.join(),
+        halvings,
+        *passages.sample_grams(halvings),
         np.where(is_specific, passage_hashes, np.uint64(0)),
         passage_of_question,
-        _question_keys(hasher, questions, passage_of_question, passage_hashes),
+        _question_keys(questions, passage_hashes[passage_of_question]),
     )
 
 
-def _question_keys(
-    hasher: _TextHasher,
-    questions: Sequence[Question],
-    passage_of_question: Integers,
-    passage_hashes: Hashes,
-) -> Hashes:
+def _question_keys(questions: Sequence[Question], passages: Hashes) -> Hashes:
     """Return a hash of each question's words and options, whatever the options' order; of a
     question without options its words and its passage. Questions that identify no source have 0.
     """
-    keys = np.zeros(len(questions), dtype=np.uint64)
-    for start in range(0, len(questions), _BLOCK_TEXTS):
-        block = questions[start : start + _BLOCK_TEXTS]
-        parts = [_parts_of(question) for question in block]
-        sizes = np.array([len(texts) for texts in parts], dtype=np.int64)
-        tokens, offsets = hasher.encode([text for texts in parts for text in texts])
-        hashes = hasher.text_hashes(tokens, offsets)
-        starts = offsets_of(sizes)
-        is_first = np.zeros(len(hashes), dtype=bool)
-        is_first[starts[:-1]] = True
-        # A sum of hashes does not depend on the order of the options.
-        mixed = mix(np.where(is_first, ~hashes, hashes))
-        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
-        block_keys = mix(sums[starts[1:]] - sums[starts[:-1]])
-        weights = hasher.content_weights(tokens, offsets[starts])
-        keys[start : start + len(block)] = np.where(
-            weights >= _CONTENT_WORDS, block_keys, np.uint64(0)
-        )
-    pairs = np.stack([keys, passage_hashes[passage_of_question]], axis=1)
-    pair_keys, counts = np.unique(np.unique(pairs, axis=0)[:, 0], return_counts=True)
-    templates = pair_keys[counts > _MAX_PASSAGES_OF_QUESTION]
-    keys[np.isin(keys, templates)] = 0
+    parts = [_parts_of(question) for question in questions]
+    texts = _Texts(list(chain.from_iterable(parts)))
+    starts = offsets_of([len(part) for part in parts])
+    hashes = texts.hashes()
+    hashes[starts[:-1]] = ~hashes[starts[:-1]]  # the question's own text is no option
+    keys = mix(_sums_between(mix(hashes), starts))
+    keys[texts.content_weights(texts.offsets[starts]) < _CONTENT_WORDS] = 0
+    pairs = np.unique(np.stack([keys, passages], axis=1), axis=0)
+    pair_keys, n_passages = np.unique(pairs[:, 0], return_counts=True)
+    keys[np.isin(keys, pair_keys[n_passages > _MAX_PASSAGES_OF_QUESTION])] = 0
     return keys
 
 
@@ -285,94 +261,82 @@ def _parts_of(question: Question) -> list[str]:
     return [question.text, question.passage.text]
 
 
-class _GramSample:
-    """Sampled n-grams: the rate is halved until they are at most `budget`, whatever their
-    order.
-    """
+class _Texts:
+    """The words of texts, which are characters in scripts without blanks, and their hashes."""
 
-    def __init__(self, budget: int) -> None:
-        self.halvings, self._budget, self._n_sampled = 0, budget, 0
-        self._blocks: list[tuple[Hashes, Integers]] = []
-
-    def add(self, grams: Hashes, passage: Integers) -> None:
-        """Sample n-grams of passages."""
-        self._append(grams, passage)
-        while self._n_sampled > self._budget and self.halvings < _MAX_HALVINGS:
-            self.halvings += 1
-            blocks, self._blocks, self._n_sampled = self._blocks, [], 0
-            for block in blocks:
-                self._append(*block)
-
-    def _append(self, grams: Hashes, passage: Integers) -> None:
-        sampled = _is_sampled(grams, self.halvings)
-        self._blocks.append((grams[sampled], passage[sampled]))
-        self._n_sampled += int(sampled.sum())
-
-    def join(self) -> tuple[Hashes, Integers]:
-        """Return the sampled n-grams and the passage of each."""
-        empty = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64)
-        grams, passage = zip(empty, *self._blocks, strict=True)
-        return np.concatenate(grams), np.concatenate(passage)
-
-
-class _TextHasher:
-    """Hashes of words, which are characters in scripts without blanks, whatever their ids."""
-
-    def __init__(self) -> None:
-        self._encoder = TextEncoder("char")
-        self._keys = np.empty(0, dtype=np.uint64)
-        self._weights = np.empty(0)
-
-    def encode(self, texts: Sequence[str]) -> tuple[NDArray[np.int32], Integers]:
-        """Return the words of texts, and the offset of each text."""
-        tokens, offsets = self._encoder.encode(texts)
-        vocabulary = self._encoder.vocabulary[len(self._keys) :]
-        stops = stop_words("smart")
-        weights = [
-            0.0 if word in stops else 0.5 if _is_character(word) else 1.0 for word in vocabulary
+    def __init__(self, texts: Sequence[str]) -> None:
+        encoder, stops = TextEncoder("char"), stop_words("smart")
+        blocks = [
+            encoder.encode(texts[start : start + _BLOCK_TEXTS])
+            for start in range(0, max(len(texts), 1), _BLOCK_TEXTS)
         ]
-        self._keys = np.concatenate([self._keys, text_keys(vocabulary)])
-        self._weights = np.concatenate([self._weights, weights])
-        return tokens, offsets
+        self.tokens = np.concatenate([tokens for tokens, _ in blocks])
+        self.lengths = np.concatenate([np.diff(offsets) for _, offsets in blocks])
+        self.offsets = offsets_of(self.lengths)
+        self._keys = text_keys(encoder.vocabulary)
+        self._is_character = np.array(
+            [len(word) == 1 and not word.isascii() for word in encoder.vocabulary], dtype=bool
+        )
+        is_stop_word = np.array([word in stops for word in encoder.vocabulary], dtype=bool)
+        self._weights = np.where(is_stop_word, 0.0, np.where(self._is_character, 0.5, 1.0))
+        self._order = np.where(self._has_characters(), _CHARACTER_GRAM, _WORD_GRAM)
 
-    def text_hashes(self, tokens: NDArray[np.int32], offsets: Integers) -> Hashes:
+    def _has_characters(self) -> Flags:
+        n_characters = np.concatenate([[0], np.cumsum(self._is_character[self.tokens])])
+        return 2 * np.diff(n_characters[self.offsets]) > self.lengths
+
+    def hashes(self) -> Hashes:
         """Return a hash of each text."""
-        lengths = np.diff(offsets)
-        place = np.arange(len(tokens)) - np.repeat(offsets[:-1], lengths)
-        mixed = mix(self._keys[tokens] ^ mix(place.astype(np.uint64)))
-        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
-        return mix(sums[offsets[1:]] - sums[offsets[:-1]] + lengths.astype(np.uint64))
+        hashes = np.empty(len(self.lengths), dtype=np.uint64)
+        for start, stop in runs_of(self.lengths, _BLOCK_TOKENS):
+            offsets = self.offsets[start : stop + 1] - self.offsets[start]
+            place = np.arange(offsets[-1]) - np.repeat(offsets[:-1], self.lengths[start:stop])
+            tokens = self.tokens[self.offsets[start] : self.offsets[stop]]
+            mixed = mix(self._keys[tokens] ^ mix(place.astype(np.uint64)))
+            lengths = self.lengths[start:stop].astype(np.uint64)
+            hashes[start:stop] = mix(_sums_between(mixed, offsets) + lengths)
+        return hashes
 
-    def content_weights(self, tokens: NDArray[np.int32], offsets: Integers) -> NDArray[np.float64]:
-        """Return how many different content words each text has."""
-        text = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-        cells = text * len(self._keys) + tokens
-        cells.sort()
-        text, words = np.divmod(cells[run_starts(cells)], max(len(self._keys), 1))
-        return sums_by(text, self._weights[words], len(offsets) - 1)
+    def content_weights(self, offsets: Integers) -> NDArray[np.float64]:
+        """Return how many different content words there are between each two offsets."""
+        weights = np.empty(len(offsets) - 1)
+        n_words = max(len(self._keys), 1)
+        for start, stop in runs_of(np.diff(offsets), _BLOCK_TOKENS):
+            lengths = np.diff(offsets[start : stop + 1])
+            text = np.repeat(np.arange(len(lengths)), lengths)
+            cells = text * n_words + self.tokens[offsets[start] : offsets[stop]]
+            text, words = np.divmod(distinct(cells), n_words)
+            weights[start:stop] = sums_by(text, self._weights[words], len(lengths))
+        return weights
 
-    def gram_hashes(
-        self, tokens: NDArray[np.int32], offsets: Integers
-    ) -> Iterator[tuple[Hashes, Integers]]:
-        """Yield the hashes of n-grams and the text of each, in blocks."""
-        is_character = np.array([w == 0.5 for w in self._weights], dtype=bool)[tokens]
-        lengths = np.diff(offsets)
-        text = np.repeat(np.arange(len(lengths)), lengths)
-        has_characters = 2 * np.bincount(text[is_character], minlength=len(lengths)) > lengths
-        for order, chosen in ((_WORD_GRAM, ~has_characters), (_CHARACTER_GRAM, has_characters)):
-            texts = np.flatnonzero(chosen & (lengths >= order))
-            for block in runs_of(lengths[texts], _BLOCK_TOKENS):
-                rows = texts[slice(*block)]
-                counts = lengths[rows] - (order - 1)
-                starts = ragged_indices(offsets[rows], counts)
-                hashes = self._keys[tokens[starts]]
+    @property
+    def n_grams(self) -> int:
+        """The number of n-grams in all texts."""
+        return int(np.maximum(self.lengths - self._order + 1, 0).sum())
+
+    def sample_grams(self, halvings: int) -> tuple[Hashes, Integers]:
+        """Return the hashes of the sampled n-grams, and the text of each."""
+        grams, rows = [np.empty(0, dtype=np.uint64)], [np.empty(0, dtype=np.int64)]
+        for order in (_WORD_GRAM, _CHARACTER_GRAM):
+            texts = np.flatnonzero((self._order == order) & (self.lengths >= order))
+            for block in runs_of(self.lengths[texts], _BLOCK_TOKENS):
+                row = texts[slice(*block)]
+                counts = self.lengths[row] - (order - 1)
+                starts = ragged_indices(self.offsets[row], counts)
+                hashes = self._keys[self.tokens[starts]]
                 for i in range(1, order):
-                    hashes = mix(hashes + np.uint64(i)) ^ self._keys[tokens[starts + i]]
-                yield mix(hashes), np.repeat(rows, counts)
+                    hashes = mix(hashes + np.uint64(i)) ^ self._keys[self.tokens[starts + i]]
+                hashes = mix(hashes)
+                sampled = _is_sampled(hashes, halvings)
+                grams.append(hashes[sampled])
+                rows.append(np.repeat(row, counts)[sampled])
+        return np.concatenate(grams), np.concatenate(rows)
 
 
-def _is_character(word: str) -> bool:
-    return len(word) == 1 and not word.isascii()
+def _sums_between(values: Hashes, offsets: Integers) -> Hashes:
+    """Return the sum of the values between each two offsets, modulo 2**64."""
+    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(values, dtype=np.uint64)])
+    return sums[offsets[1:]] - sums[offsets[:-1]]
 
 
 def _is_sampled(grams: Hashes, halvings: int) -> Flags:
