@@ -22,7 +22,14 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import distinct, offsets_of, ragged_indices, runs_of, sums_by
+from classic_rc.kernels.arrays import (
+    distinct,
+    offsets_of,
+    ragged_indices,
+    run_starts,
+    runs_of,
+    sums_by,
+)
 from classic_rc.kernels.draws import mix, text_keys
 from classic_rc.questions import Dataset, Question, candidate_texts
 from classic_rc.text.analyzers import stop_words
@@ -36,7 +43,7 @@ VERSION = 1
 """The version of the hashes. Sketches of another version cannot be compared."""
 
 MAX_GRAMS = 2**19
-"""The most hashes of n-grams in a sketch: 0.8 MB."""
+"""The most hashes of n-grams in a sketch: 0.7 MB."""
 
 _WORD_GRAM, _CHARACTER_GRAM = 8, 12
 _GRAMS_PER_PASSAGE = 32
@@ -60,6 +67,10 @@ _MIN_SHARED_GRAMS = 12
 _CONTENT_WORDS = 8
 """A passage, or a question with its options, identifies its source with this many different words
 that a stop list lacks. A character counts as half a word.
+"""
+_MAX_PASSAGES_OF_GRAM = 10
+"""An n-gram of more passages than this is of a common header or an instruction, and does not
+count.
 """
 _MAX_PASSAGES_OF_QUESTION = 3
 """A question about more passages than this is a template and identifies none."""
@@ -231,11 +242,23 @@ def _compute_hashes(questions: Sequence[Question]) -> _HashedQuestions:
     is_specific = passages.content_weights(passages.offsets) >= _CONTENT_WORDS
     return _HashedQuestions(
         halvings,
-        *passages.sample_grams(halvings),
+        *_without_common(*passages.sample_grams(halvings)),
         np.where(is_specific, passage_hashes, np.uint64(0)),
         passage_of_question,
         _question_keys(questions, passage_hashes[passage_of_question]),
     )
+
+
+def _without_common(grams: Hashes, passage: Integers) -> tuple[Hashes, Integers]:
+    """Return each n-gram of a passage once, but none that many passages have."""
+    order = np.lexsort((passage, grams))
+    grams, passage = grams[order], passage[order]
+    is_first = np.ones(len(grams), dtype=bool)
+    is_first[1:] = (np.diff(grams) != 0) | (np.diff(passage) != 0)
+    grams, passage = grams[is_first], passage[is_first]
+    n_passages = np.diff(np.append(run_starts(grams), len(grams)))
+    is_rare = np.repeat(n_passages <= _MAX_PASSAGES_OF_GRAM, n_passages)
+    return grams[is_rare], passage[is_rare]
 
 
 def _question_keys(questions: Sequence[Question], passages: Hashes) -> Hashes:

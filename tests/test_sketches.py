@@ -125,6 +125,18 @@ def test_common_questions_and_stock_phrases_identify_nothing():
     assert not Sketch.of(talks(1)).copied(talks(2)).any()
 
 
+def test_an_instruction_before_every_passage_identifies_nothing():
+    instruction = words(random.Random(7), 150)
+
+    def with_instruction(seed: int, n: int) -> Dataset:
+        return changed(stories(seed, n, 30), lambda text: f"{instruction} {text}")
+
+    sketch = Sketch.of(with_instruction(1, 50))
+    assert sketch.copied_passages(with_instruction(1, 50)).all()
+    for n in (3, 50):
+        assert not sketch.copied_passages(with_instruction(2, n)).any()
+
+
 def test_a_share_of_five_percent_is_nearly_always_found():
     train = stories(0, 300)
     sketch, found = Sketch.of(train), 0
