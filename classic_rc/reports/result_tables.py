@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING
 
 from classic_rc.results.breakdown import Breakdown, CrossTabulation
 from classic_rc.results.comparison import Comparison
-from classic_rc.results.evaluation import DEFINING_NOTE, SMALL_NOTE, dataset_title
+from classic_rc.results.evaluation import (
+    DEFINING_NOTE,
+    SMALL_NOTE,
+    copies_notes,
+    dataset_title,
+)
 from classic_rc.results.resampling import MIN_RELIABLE_GROUPS
 from classic_rc.tables import Cell, Column, RowGroup, Table
 from classic_rc.tables.model import Value, format_count
@@ -156,13 +161,15 @@ def difference_table(comparison: Comparison) -> Table:
         ]
         for pair in comparison.pairs
     ]
+    n_tested = sum(pair.p is not None for pair in comparison.pairs)
     notes = [
         f"null hypothesis: {comparison.null_hypothesis}",
-        f"p: {_describe_test(comparison)}; Holm: adjusted for {format_count(len(rows), 'pair')}",
+        f"p: {_describe_test(comparison)}; Holm: adjusted for {format_count(n_tested, 'pair')}",
         "wins, ties, losses: questions that the first answers better than, as well as, and worse "
         "than the second",
         f"in brackets: {comparison.resampling.label}",
     ]
+    notes += copies_notes(comparison.results.systems)
     expected = [c.name for c in comparison.results.systems if c.expected]
     if expected and comparison.test == "permutation":
         names = f"{', '.join(expected)}, in expectation"
@@ -185,7 +192,7 @@ def _describe_test(comparison: Comparison) -> str:
     n, seed = comparison.resampling.n, comparison.resampling.seed
     if comparison.test == "mcnemar":
         return "two-sided, McNemar's test, exact"
-    exact = [pair.exact for pair in comparison.pairs]
+    exact = [pair.exact for pair in comparison.pairs if pair.exact is not None]
     if all(exact):
         return "two-sided, exact: from all swaps of groups of passages"
     some = " (or all swaps, if there are fewer)" if any(exact) else ""

@@ -26,7 +26,7 @@ from classic_rc.metrics.base import (
 )
 from classic_rc.questions import SHORT_FINGERPRINT, Dataset, Task, describe_difference
 from classic_rc.results.evaluation import Evaluation, Significance
-from classic_rc.results.grouping import find_defining
+from classic_rc.results.grouping import find_defining, find_learned, group_without_copies
 from classic_rc.results.outcomes import UNTESTED, Row, Tested, to_plain
 from classic_rc.results.resampling import (
     NULL_HYPOTHESES,
@@ -109,6 +109,12 @@ class SharedResults:
         ]
         return tuple(dict.fromkeys([*(metric.name for metric in metrics_for(self.task)), *shared]))
 
+    def shown_groups(self, key: str | None) -> Mapping[str, NDArray[np.bool_]]:
+        """Return the groups of a key, and before them the questions without copies, if systems
+        have any.
+        """
+        return {**group_without_copies(self.systems), **self.groupings.get(key or "", {})}
+
     def part(self, mask: NDArray[np.bool_], name: str) -> SharedResults:
         """Return the results on some of the questions, as a dataset with another name."""
         systems = tuple(system.part(mask) for system in self.systems)
@@ -127,9 +133,10 @@ class SharedResults:
         tests: Significance | None,
         left_out: AbstractSet[str],
     ) -> tuple[Sequence[Interval | None], list[Tested]]:
-        """Return the systems' intervals and tests on some of the questions; `left_out` are not
-        tested.
+        """Return the systems' intervals and tests on some of the questions; `left_out`, and those
+        that learned from some of the questions, are not tested.
         """
+        left_out = left_out | find_learned(self.systems, mask)
         rows = [system.statistics[metric.name] for system in self.systems]
         intervals: Sequence[Interval | None] = [None] * len(rows)
         if resampling is not None:
@@ -325,9 +332,10 @@ class PairedDifference:
     second: str
     difference: float  # the first's metric minus the second's, as a fraction
     interval: Interval | None  # of the difference, by the paired bootstrap
-    p: float  # two-sided
-    exact: bool  # whether `p` counts all possible outcomes rather than random draws
-    p_holm: float  # adjusted for all these pairs
+    p: float | None  # two-sided; None if one of them learned from some of the questions
+    # whether `p` counts all possible outcomes rather than random draws
+    exact: bool | None
+    p_holm: float | None  # adjusted for all these pairs that are tested
     wins: int  # single questions that the first answers better than the second
     ties: int
     losses: int
@@ -458,8 +466,9 @@ def compare(
             [(measure, of) for of in (*rows, *chance_rows)], results.groups, n=n, seed=seed
         )
     runs = [measure.of_runs(of) for of in (*rows, *chance_rows)]
+    learned = {i for i, system in enumerate(results.systems) if system.copied is not None}
     measurements = _Measurements(
-        measure, test, resampling, results.groups, rows, values, drawn, runs
+        measure, test, resampling, results.groups, rows, values, drawn, runs, learned
     )
     solved_by, regions, left_out = count_solved_regions(results)
     return Comparison(
@@ -491,6 +500,7 @@ class _Measurements:
     values: Sequence[float]
     drawn: Sequence[NDArray[np.float64]]  # empty for fewer than two groups
     runs: Sequence[NDArray[np.float64]]  # the values of a system's runs
+    learned: AbstractSet[int]  # systems that learned from some of the questions: not tested
 
     def estimate(self, i: int, system: Row, chance: Row | None) -> SystemEstimate:
         """Return one system's value, with its gain over chance."""
@@ -514,20 +524,20 @@ class _Measurements:
         if baseline is not None:
             second = names.index(baseline)
             indices = [(i, second) for i in range(len(names)) if i != second]
-        tests = [self._test(i, j) for i, j in indices]
-        adjusted = holm([test.p for test in tests]).tolist()
+        tests = [None if self.learned & {i, j} else self._test(i, j) for i, j in indices]
+        adjusted = iter(holm([test.p for test in tests if test is not None]).tolist())
         return tuple(
             PairedDifference(
                 names[i],
                 names[j],
                 self.values[i] - self.values[j],
                 self._interval(i, j),
-                test.p,
-                test.exact,
-                p_holm,
+                test and test.p,
+                test and test.exact,
+                test and next(adjusted),
                 *self._outcomes(i, j),
             )
-            for (i, j), test, p_holm in zip(indices, tests, adjusted, strict=True)
+            for (i, j), test in zip(indices, tests, strict=True)
         )
 
     def _test(self, i: int, j: int) -> PairedTest:

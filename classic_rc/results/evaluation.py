@@ -19,7 +19,13 @@ from classic_rc.metrics.base import METRICS, Metric, has_unanswerable, metric_of
 from classic_rc.predictions import ANSWER_COUNTS
 from classic_rc.protocol import Protocol
 from classic_rc.questions import SHORT_FINGERPRINT, Dataset, Task
-from classic_rc.results.grouping import MIN_GROUP_QUESTIONS, find_defining
+from classic_rc.results.grouping import (
+    MIN_GROUP_QUESTIONS,
+    WITHOUT_COPIES,
+    find_defining,
+    find_learned,
+    group_without_copies,
+)
 from classic_rc.results.outcomes import N_ORDERS, Block, Row, to_plain
 from classic_rc.results.resampling import ALPHA, Interval, Resampling
 from classic_rc.systems import System
@@ -156,10 +162,29 @@ class Evaluation:
     # Masks of the groups of other keys, which have tables of their own, by key and value.
     groupings: Mapping[str, Mapping[str, NDArray[np.bool_]]] = field(default_factory=dict)
 
-    def defining(self, group: str) -> set[str]:
+    @property
+    def shown_groups(self) -> Mapping[str, NDArray[np.bool_]]:
+        """The groups that have a column: `groups`, and before them the questions without copies,
+        if rows have any.
+        """
+        return {**group_without_copies(self.rows), **self.groups}
+
+    def defining(self, group: str | None) -> set[str]:
         """Return the names of the rows whose answers define a group of questions."""
         assert self.dataset.task is not None
-        return find_defining(self.dataset.task, self.rows, self.groups, group)
+        if group is None:
+            return set()
+        return find_defining(self.dataset.task, self.rows, self.shown_groups, group)
+
+    def incomparable(self, group: str | None) -> set[str]:
+        """Return the names of the rows that are neither ranked nor tested on a group, or on all
+        questions: they define it, or learned from some of its questions.
+        """
+        return self.defining(group) | find_learned(self.rows, self.masks[group])
+
+    def group_key(self, group: str) -> str:
+        """Return what the keys of a group's columns end with."""
+        return f"[{group}]" if group == WITHOUT_COPIES else f"[{self.group_by}={group}]"
 
     def interrupted(self) -> Evaluation:
         """Return the evaluation with an error for each system that was not finished, and without
@@ -191,7 +216,7 @@ class Evaluation:
         everything: dict[str | None, NDArray[np.bool_]] = {
             None: np.ones(len(self.dataset), dtype=np.bool_)
         }
-        return everything | dict(self.groups)
+        return everything | dict(self.shown_groups)
 
     @property
     def primary(self) -> Metric:
@@ -285,9 +310,12 @@ class Evaluation:
         record = {
             name: own[name] if name in own else to_plain(getattr(row, name)) for name in names
         }
-        if self.group_by is not None:
+        if row.copied is not None:
+            record["copied"] = int(row.copied.sum())
+        groups = self.shown_groups
+        if self.group_by is not None or groups:
             record["groups"] = {
-                value: self._group_record(row, value, mask) for value, mask in self.groups.items()
+                value: self._group_record(row, value, mask) for value, mask in groups.items()
             }
         if self.significance is not None:
             record |= {"p_values": dict(row.p_values), **self.beaten(row, None)}
@@ -310,6 +338,11 @@ class Evaluation:
 
 
 SMALL_NOTE = f"in parentheses: groups of fewer than {MIN_GROUP_QUESTIONS} questions"
+
+COPIES_NOTE = (
+    f"{WITHOUT_COPIES}: only the questions that no system here learned from (nor from their "
+    "passages); systems that learned from others of the questions are ranked and tested there only"
+)
 
 DEFINING_NOTE = (
     "§: by construction: the group is the questions that this system solves, or does not solve"
@@ -353,7 +386,7 @@ def evaluation_table(
     places: list[tuple[str, str | None]] = [
         (metric.name, None) for metric in evaluation.reported_metrics
     ]
-    places += [(evaluation.primary.name, group) for group in evaluation.groups]
+    places += [(evaluation.primary.name, group) for group in evaluation.shown_groups]
     for name, numbers in evaluation.given.items():
         own = {(of.metric, of.group): of for of in numbers}
         about = [
@@ -411,7 +444,8 @@ def _result_columns(
     yield Column("system"), list(map(Cell, names))
     for metric in evaluation.reported_metrics:
         yield _metric_column(evaluation, rows, metric)
-    for group in evaluation.groups:
+    groups = list(evaluation.shown_groups)
+    for group in groups:
         yield _metric_column(evaluation, rows, evaluation.primary, group)
     shares = [row.selected_share if selects else row.tie_rate for row in rows]
     key = "selected_share" if selects else "tie_rate"
@@ -422,14 +456,14 @@ def _result_columns(
     for name in measured:
         if name not in shown:
             yield _hide(_metric_column(evaluation, rows, METRICS[name]))
-        for group in evaluation.groups:
+        for group in groups:
             if name != evaluation.primary.name:
                 yield _hide(_metric_column(evaluation, rows, METRICS[name], group))
     if evaluation.significance is not None:
         tested = evaluation.significance.metric
         parts: dict[str | None, str] = {
             None: "",
-            **{group: f"[{evaluation.group_by}={group}]" for group in evaluation.groups},
+            **{group: evaluation.group_key(group) for group in groups},
         }
         for value, part in parts.items() if evaluation.significance.has_letters else ():
             beaten = (evaluation.beaten(row, value)["better_than"] for row in rows)
@@ -465,17 +499,18 @@ def _metric_column(
     """Return the column of a metric on all questions or on a group, the best of its printed values
     in bold.
 
-    Three kinds of rows cannot be compared and are never the best: expectations, rows tuned on the
-    data that they report, and those whose answers define the group. No cell is the best if fewer
-    than two rows are left, or in a small group.
+    Four kinds of rows cannot be compared and are never the best: expectations, rows tuned on the
+    data that they report, those whose answers define the group, and those that learned from some of
+    its questions. No cell is the best if fewer than two rows are left, or in a small group.
     """
-    mask = None if group is None else evaluation.groups[group]
+    mask = None if group is None else evaluation.shown_groups[group]
     is_small = mask is not None and int(mask.sum()) < MIN_GROUP_QUESTIONS
     values = [row.metrics(slice(None) if mask is None else mask)[metric.name] for row in rows]
     # rounded like the printed numbers
     printed = np.array([round(100 * value, 2) for value in values])
-    defining = set() if group is None else evaluation.defining(group)
-    left_out = {*defining, *(row.name for row in rows if row.expected or row.tuned_here)}
+    defining = evaluation.defining(group)
+    left_out = evaluation.incomparable(group)
+    left_out |= {row.name for row in rows if row.expected or row.tuned_here}
     compared = np.array([row.name not in left_out for row in rows], dtype=np.bool_)
     best = np.zeros(len(rows), dtype=np.bool_)
     if compared.sum() > 1 and not is_small:
@@ -494,7 +529,7 @@ def _metric_column(
         )
     label, key = metric.label, metric.name
     if mask is not None:
-        label, key = f"{label} {group} ({mask.sum()})", f"{key}[{evaluation.group_by}={group}]"
+        label, key = f"{label} {group} ({mask.sum()})", key + evaluation.group_key(str(group))
     return Column(label, "percent", key=key), cells
 
 
@@ -562,7 +597,13 @@ def row_notes(row: Row) -> list[str]:
         for name, value in row.tuned_params.items()
         if not isinstance(value, list)
     ]
-    if row.trained_on is not None:
+    if row.copied is not None:
+        notes += [] if row.trained_on is None else [f"trained on {row.trained_on}"]
+        notes.append(
+            f"learned from {row.copied.sum():,} of these {len(row.copied):,} questions (same "
+            "passage or question)"
+        )
+    elif row.trained_on is not None:
         notes.append(
             f"learned from {row.trained_on}" + ", not from this dataset" * row.trained_elsewhere
         )
@@ -600,11 +641,28 @@ def _protocol_notes(evaluation: Evaluation) -> list[str]:
     notes += [] if evaluation.resampling is None else [evaluation.resampling.note]
     if evaluation.significance is not None:
         notes.append(evaluation.significance.note)
-    masks = evaluation.groups.values()
-    notes += [DEFINING_NOTE] if any(map(evaluation.defining, evaluation.groups)) else []
+    groups = evaluation.shown_groups
+    masks = groups.values()
+    notes += copies_notes(evaluation.rows)
+    notes += [DEFINING_NOTE] if any(map(evaluation.defining, groups)) else []
     return (
         [*notes, SMALL_NOTE] if any(mask.sum() < MIN_GROUP_QUESTIONS for mask in masks) else notes
     )
+
+
+def copies_notes(rows: Sequence[Row]) -> list[str]:
+    """Return a note on how rows that learned from some of the questions are compared; none if no
+    row did.
+    """
+    if group_without_copies(rows):
+        return [COPIES_NOTE]
+    learned = [row.name for row in rows if row.copied is not None]
+    if not learned:
+        return []
+    return [
+        f"there is no question that {' or '.join(learned)} did not learn from: neither ranked nor "
+        "tested"
+    ]
 
 
 def _tie_notes(rows: Sequence[Row]) -> list[str]:

@@ -29,6 +29,9 @@ SCHEMA = 1
 UNTRAINED, TRAINED, PUBLISHED = "learns nothing", "trained", "published"
 """The blocks of rows, as :class:`classic_rc.results.outcomes.Block` names them."""
 
+WITHOUT_COPIES = "without copies"
+"""The group that :data:`classic_rc.results.grouping.WITHOUT_COPIES` names."""
+
 CHANCE = "random"
 """The system whose expectation is chance."""
 
@@ -72,7 +75,13 @@ class FloorRow:
     tuned_on: str | None
     tuned_here: bool  # on the data that it reports
     version: str  # of classic_rc
-    groups: Mapping[str, FloorGroup]  # by value of the dataset's key `by`
+    # by value of the dataset's key `by`, and without copies if a row has any
+    groups: Mapping[str, FloorGroup]
+
+    @property
+    def has_copies(self) -> bool:
+        """Whether it learned from some of the questions."""
+        return "|copied:" in self.signature
 
 
 @dataclass(frozen=True)
@@ -122,7 +131,7 @@ class FloorDataset:
         """Return the row with the highest value in the primary metric, of those not tuned on
         this data.
         """
-        fair = [row for row in rows if not row.tuned_here]
+        fair = [row for row in rows if not (row.tuned_here or row.has_copies)]
         return max(fair, key=self.value, default=None)
 
     def value(self, row: FloorRow) -> float:
@@ -273,7 +282,7 @@ class Floor:
                 found=self.by,
                 expected=of.by or "no --by",
             )
-        values = list(of.chance.groups) if self.by is not None else []
+        values = [v for v in of.chance.groups if self.by is not None or v == WITHOUT_COPIES]
         metrics = list(of.chance.metrics)
         shown = [Column(METRIC_NAMES[name], "percent", key=name) for name in metrics]
         columns = [
@@ -381,7 +390,7 @@ def _row_notes(row: FloorRow) -> Iterator[str]:
     if row.tuned_on is not None:
         yield f"tuned on {row.tuned_on}" + (" = THIS DATA" if row.tuned_here else "")
     if row.trained_on is not None:
-        yield f"learned from {row.trained_on}"
+        yield f"learned from {row.trained_on}" + ", some of these questions" * row.has_copies
 
 
 def above(value: float, *bases: float) -> list[float | None]:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from classic_rc.errors import UsageError, unknown_name
 from classic_rc.metrics.base import FULL_CREDIT, METRICS, SOLVED_BY
 from classic_rc.questions import PLACEHOLDER, Dataset, Question, Task
+from classic_rc.results.outcomes import join_copies
 from classic_rc.solvers.base import require_passages
 from classic_rc.text.analyzers import get_tokenizer
 
@@ -320,6 +321,25 @@ def read_groupings(
     return [group_questions(dataset, key, labels) for key in chosen]
 
 
+WITHOUT_COPIES = "without copies"
+"""The group of the questions that no row of the results learned from."""
+
+
+def group_without_copies(rows: Iterable[Row]) -> dict[str, NDArray[np.bool_]]:
+    """Return the group :data:`WITHOUT_COPIES`; nothing if no row has copies, or no question is
+    left.
+    """
+    copied = join_copies(row.copied for row in rows)
+    return {} if copied is None or copied.all() else {WITHOUT_COPIES: ~copied}
+
+
+def find_learned(rows: Iterable[Row], mask: NDArray[np.bool_]) -> set[str]:
+    """Return the rows that learned from some questions of a group: they are neither ranked nor
+    tested there.
+    """
+    return {row.name for row in rows if row.copied is not None and row.copied[mask].any()}
+
+
 def find_defining(
     task: Task,
     rows: Iterable[Row],
@@ -332,8 +352,10 @@ def find_defining(
     Of several systems, it is the questions that all of them solve, or that none of them solves.
     Their numbers there follow from how the group was made. That holds for a group of a pair of keys
     too if they define the group of one of the two keys. `masks` has all groups of the key.
-    Expectations over draws define no group.
+    Expectations over draws define no group, and no answers define :data:`WITHOUT_COPIES`.
     """
+    if name == WITHOUT_COPIES:
+        return set()
     metric = METRICS[SOLVED_BY[task]]
     decided = {row.name: row.statistics[metric.name] for row in rows if not row.expected}
     solved = {name: metric.of_questions(of) >= FULL_CREDIT for name, of in decided.items()}

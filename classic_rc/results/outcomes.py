@@ -190,6 +190,9 @@ class Row:
     # Whether it learned from gold of other datasets only, and not from another split of the one
     # that it reports.
     trained_elsewhere: bool = False
+    # Questions that it learned from, or whose passages it learned from in gold answers, shape
+    # (n_questions,); None if there are none.
+    copied: NDArray[np.bool_] | None = None
     # The lowest and the highest primary metric over several orders of the options; None if it
     # learned nothing, or its scores do not depend on the order.
     option_orders: tuple[float, float] | None = None
@@ -230,6 +233,7 @@ class Row:
             signature=str(signature),
             short_signature=signature.short,
             outcomes=Outcomes.join([row.outcomes for row in runs]),
+            copied=join_copies(row.copied for row in runs),
             **{
                 name: none
                 for name, none in _OF_ONE_RUN.items()
@@ -276,7 +280,9 @@ class Row:
 
     def part(self, mask: NDArray[np.bool_]) -> Row:
         """Return the row on some of the questions, without intervals and tests."""
-        return replace(self, outcomes=self.outcomes.part(mask), group_intervals={}, tests={})
+        copied = None if self.copied is None else join_copies([self.copied[mask]])
+        outcomes = self.outcomes.part(mask)
+        return replace(self, outcomes=outcomes, copied=copied, group_intervals={}, tests={})
 
     @property
     def intervals(self) -> Mapping[str, Interval]:
@@ -331,6 +337,12 @@ class Row:
         unknown.
         """
         return None if self.outcomes.evidence is None else int((~self.outcomes.evidence).sum())
+
+
+def join_copies(masks: Iterable[NDArray[np.bool_] | None]) -> NDArray[np.bool_] | None:
+    """Return the questions that are in any of the masks of copies, or None if there are none."""
+    known = [mask for mask in masks if mask is not None and mask.any()]
+    return np.logical_or.reduce(known) if known else None
 
 
 def to_plain(value: Any) -> Any:

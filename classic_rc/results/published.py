@@ -182,7 +182,8 @@ def published_cells(evaluation: Evaluation) -> list[list[Value]]:
         (None, metric.name) for metric in evaluation.reported_metrics
     ]
     columns += [
-        (_group_subset(evaluation, value), evaluation.primary.name) for value in evaluation.groups
+        (_group_subset(evaluation, value), evaluation.primary.name)
+        for value in evaluation.shown_groups
     ]
     lines: dict[tuple[str, str, str | None], dict[tuple[str | None, str], PublishedRow]] = {}
     for row in published_rows(evaluation.dataset)[1]:

@@ -37,6 +37,7 @@ from classic_rc.predictions import ANSWER_COUNTS, AnswerCounts, AnswerForm
 from classic_rc.questions import Dataset, Task
 from classic_rc.results.comparison import SharedResults
 from classic_rc.results.evaluation import Evaluation, Significance
+from classic_rc.results.grouping import group_without_copies
 from classic_rc.results.outcomes import Block, Outcomes, Row
 from classic_rc.results.resampling import Interval, Resampling
 from classic_rc.results.signature import Signature
@@ -137,6 +138,8 @@ def rows_to_plain(evaluation: Evaluation) -> list[dict[str, Any]]:
             if outcomes.evidence is None
             else np.flatnonzero(outcomes.evidence).tolist(),
         }
+        if row.copied is not None:
+            plain["copied_questions"] = np.flatnonzero(row.copied).tolist()
         plain["outcomes"] = _outcomes(evaluation, row)
     return rows
 
@@ -290,8 +293,10 @@ def _read_contest(run: Node, software: Mapping[str, Any], folder: Path) -> Share
         groups, group = _read_groups(resampled, "groups", n_questions), resampled.text("key")
     groupings = _read_groupings(run, n_questions)
     _, rows = read_rows(run, task, n_questions)
+    columns = next(iter(groupings.values())) if run.has("grouping") else {}
+    columns = {**group_without_copies(rows), **columns}
     for node, row in zip(run.items("rows"), rows, strict=True):
-        _check_row(node, _consequences(node, row, dataset, groupings))
+        _check_row(node, _consequences(node, row, dataset, columns))
     missing = run.items("missing") if run.has("missing") else ()
     return SharedResults(
         dataset.text("name"),
@@ -412,18 +417,21 @@ def _read_groupings(run: Node, n_questions: int) -> dict[str, dict[str, NDArray[
 
 
 def _read_masks(groups: Node, n_questions: int) -> dict[str, NDArray[np.bool_]]:
-    masks = {}
-    for value in groups.value if isinstance(groups.value, dict) else ():
-        positions = groups.integers(value)
-        if any(not 0 <= position < n_questions for position in positions):
-            raise groups.error(
-                "no such question",
-                field=value,
-                found=str(max(positions)),
-                expected=f"below {n_questions}",
-            )
-        masks[value] = np.isin(np.arange(n_questions), positions)
-    return masks
+    values = groups.value if isinstance(groups.value, dict) else ()
+    return {value: _read_mask(groups, value, n_questions) for value in values}
+
+
+def _read_mask(node: Node, key: str, n_questions: int) -> NDArray[np.bool_]:
+    """Return the mask of recorded positions of questions."""
+    positions = node.integers(key)
+    if any(not 0 <= position < n_questions for position in positions):
+        raise node.error(
+            "no such question",
+            field=key,
+            found=str(max(positions)),
+            expected=f"below {n_questions}",
+        )
+    return np.isin(np.arange(n_questions), positions)
 
 
 def _short(number: int) -> str:
@@ -494,6 +502,9 @@ def _read_row(row: Node, outcomes: Node, task: Task) -> Row:
         },
         option_orders=tuple(row.sequence("option_orders")) if row.has("option_orders") else None,
         block=Block(block),
+        copied=_read_mask(row, "copied_questions", len(outcomes.value))
+        if row.has("copied_questions")
+        else None,
         answers=_read_answer_counts(row.child("answers")) if row.has("answers") else None,
         seconds={step: of for step, of in seconds.items() if is_number(of)},
         label=row.text("name") if row.has("name") else None,
@@ -610,13 +621,12 @@ def _check_row(row: Node, consequences: Iterable[tuple[Node, str, Any]]) -> None
 
 
 def _consequences(
-    node: Node, row: Row, dataset: Node, groupings: Mapping[str, Mapping[str, NDArray[np.bool_]]]
+    node: Node, row: Row, dataset: Node, groups: Mapping[str, NDArray[np.bool_]]
 ) -> Iterator[tuple[Node, str, Any]]:
     """Yield the fields whose values follow from others, each with its place and that value."""
     parts = [(node, np.ones(len(row.outcomes.n_tied), dtype=np.bool_))]
     if node.has("groups"):
-        masks = next(iter(groupings.values()), {})
-        parts += [(node.child("groups").child(value), mask) for value, mask in masks.items()]
+        parts += [(node.child("groups").child(value), mask) for value, mask in groups.items()]
     for part, mask in parts:
         yield part, "questions", int(mask.sum())
         metrics = part.child("metrics")
@@ -629,6 +639,10 @@ def _consequences(
         raise node.error("not a signature", field="signature", found=row.signature) from None
     yield node, "short_signature", signature.short
     yield from ((node, name, signature.parts.get(name)) for name in ("solver", "variant", "ties"))
+    if row.copied is not None or node.has("copied") or "copied" in signature.parts:
+        yield node, "copied", None if row.copied is None else int(row.copied.sum())
+        if row.runs == 1:
+            yield node, "copied", signature.parts.get("copied")
     for name, part_name in (
         ("fingerprint", "data"),
         ("questions", "questions"),

@@ -102,7 +102,7 @@ def with_significance(
     families: dict[str | None, list[Tested]] = {}
     for value, mask in evaluation.masks.items():
         if mask.any():
-            left_out = set() if value is None else evaluation.defining(value)
+            left_out = evaluation.incomparable(value)
             of = [rows[mask] for rows in statistics]
             families[value] = family_tests(
                 measure, of, names, baselines, groups[mask], n=n, seed=seed, left_out=left_out

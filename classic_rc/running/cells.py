@@ -29,7 +29,7 @@ from classic_rc.metrics.base import Metric, measured_metrics, metric_of_task
 from classic_rc.protocol import READING, Protocol, Step
 from classic_rc.questions import Dataset
 from classic_rc.results.evaluation import Evaluation
-from classic_rc.results.grouping import read_groupings
+from classic_rc.results.grouping import group_without_copies, read_groupings
 from classic_rc.results.outcomes import Row, join_runs, trivial_note
 from classic_rc.results.record import read_rows, rows_to_plain, system_to_plain
 from classic_rc.results.significance import with_statistics
@@ -407,7 +407,12 @@ class DatasetRun:
             metrics=data.protocol.metrics,
             unused=tuple(unused),
             groupings={of.key: of.masks for of in self.groupings if of is not grouping},
-            given=measure_given(self._given, data.dataset, data.protocol, groups),
+            given=measure_given(
+                self._given,
+                data.dataset,
+                data.protocol,
+                {**group_without_copies(rows), **groups},
+            ),
         )
         if not final:
             return evaluation.interrupted()

@@ -40,7 +40,7 @@ from classic_rc.predictions import (
 from classic_rc.protocol import DEFAULT_RESAMPLES, Protocol, is_integer
 from classic_rc.questions import Dataset, Question
 from classic_rc.results.evaluation import Evaluation, GivenNumber
-from classic_rc.results.grouping import Grouping, group_questions
+from classic_rc.results.grouping import Grouping, group_questions, group_without_copies
 from classic_rc.results.outcomes import Block, Outcomes, OutcomeTally, Row, join_runs, trivial_note
 from classic_rc.results.resampling import Resampling
 from classic_rc.results.signature import (
@@ -306,11 +306,16 @@ class _Run:
         warnings = (
             *_data_warnings(plan.dataset, [system.solver for system in systems]),
             *plan.overlap,
+            *(_saved_warnings(self.fitted, self.rows) if plan.protocol.drop_overlap else ()),
             *_fit_warnings([(name, system) for name, system in self.fitted if name in self.rows]),
             *_fold_warnings(systems, plan),
         )
         unused = tuple(_unused_warnings(systems, plan)) if final else ()
         rows = join_runs(rows, plan.given)
+        given, without = self.given, group_without_copies(rows)
+        if final and without:
+            columns = {**without, **self.groups}
+            given = measure_given(plan.given, plan.dataset, plan.protocol, columns)
         return Evaluation(
             plan.dataset,
             rows,
@@ -327,7 +332,7 @@ class _Run:
             errors=dict(self.errors),
             metrics=self.metrics,
             unused=unused,
-            given=self.given,
+            given=given,
         )
 
 
@@ -391,6 +396,7 @@ def _make_row(system: FittedSystem, outcomes: Outcomes, read_seconds: float) -> 
         tie_tolerance=_tie_tolerance(system),
         seed=facts["seed"],
         **system.origins(dataset_signature),
+        copied=None if facts["copied"] is None else int(facts["copied"].sum()),
         folds=FOLDS_VERSION if system.uses_folds else None,
         groups=system.fold_groups,
         **solver.signature_facts(),
@@ -666,6 +672,17 @@ def _fit_warnings(named: Sequence[tuple[str, FittedSystem]]) -> Iterator[str]:
     yield from dict.fromkeys(
         f"{name}: {caveat}" for name, system in named for caveat in system.caveats
     )
+
+
+def _saved_warnings(
+    named: Sequence[tuple[str, FittedSystem]], rows: Mapping[str, Row]
+) -> Iterator[str]:
+    """Say that `drop_overlap` does not change what solvers learned before this run."""
+    for name, system in named:
+        if name in rows and system.fitted_solver.learned_before:
+            has_copies = rows[name].copied is not None
+            see = "; its value without copies is in the table" if has_copies else ""
+            yield f"{name}: drop_overlap changes nothing that it learned before this run{see}"
 
 
 def _fold_warnings(systems: Sequence[FittedSystem], plan: EvaluationPlan) -> Iterator[str]:

@@ -30,9 +30,9 @@ from classic_rc.metrics.multirc import selection_metric
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.protocol import Protocol
 from classic_rc.questions import Candidate, Dataset, LazyCandidates, Question
-from classic_rc.results.outcomes import range_over_orders, reorder_options
+from classic_rc.results.outcomes import join_copies, range_over_orders, reorder_options
 from classic_rc.running.forks import can_fork, count_jobs, map_in_forks
-from classic_rc.running.plan import check_data_to_learn, clone_unfitted, fold_plan
+from classic_rc.running.plan import check_data_to_learn, clone_unfitted, find_copied, fold_plan
 from classic_rc.solvers.base import Solver, TrainedOn, score_questions
 from classic_rc.solvers.learning import OutOfFold
 from classic_rc.systems import learned_elsewhere
@@ -510,6 +510,7 @@ class FittedSystem:
         decision = self.decision
         draws_ties = isinstance(decision, Argmax) and decision.ties == "random"
         seed = getattr(decision if draws_ties else self.solver, "seed", None)
+        copied = self._find_copied()
         return {
             "expected": self.expected,
             "ties": decision.ties if isinstance(decision, Argmax) and not self.expected else None,
@@ -518,7 +519,9 @@ class FittedSystem:
             "tuned_here": self.tuned_here,
             "tuned_params": self._tuned_params(),
             "option_orders": self._option_orders,
-            "trained_elsewhere": learned_elsewhere(self.solver, self.dataset, self.train),
+            "copied": copied,
+            "trained_elsewhere": copied is None
+            and learned_elsewhere(self.solver, self.dataset, self.train),
             **self.origins(lambda dataset: dataset.name),
         }
 
@@ -530,6 +533,16 @@ class FittedSystem:
         if self.tuned_out_of_fold:
             tuned_on = f"{tuned_on} out of fold ({self._folds.label})"
         return {"tuned_on": tuned_on, "trained_on": self._trained_on(label)}
+
+    def _find_copied(self) -> NDArray[np.bool_] | None:
+        """Return which questions of the dataset it learned from, in this run or before, or None."""
+        solver = self.fitted_solver
+        if not solver.is_trained:
+            return None
+        masks = [trained_on.copied(self.dataset) for trained_on in solver.learned_before]
+        if solver.learns_from == "gold" and self.train is not None:
+            masks.append(find_copied(self.dataset, self.train))
+        return join_copies(masks)
 
     def _threshold(self) -> float | list[float] | None:
         decision = self.decision

@@ -9,10 +9,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+import numpy as np
+from numpy.typing import NDArray
+
 from classic_rc.datasets.registry import as_dataset, require_dataset
 from classic_rc.decisions import Argmax, Decision, Threshold, TunedThreshold
 from classic_rc.errors import ClassicRCError, DataError, UsageError, system_failures
-from classic_rc.folds import FoldPlan, Overlap, drop_overlap_with, find_overlap
+from classic_rc.folds import FoldPlan, copied_questions, drop_overlap_with
 from classic_rc.metrics.multirc import selection_metric
 from classic_rc.parameters import clone
 from classic_rc.predictions import Prediction, Scores
@@ -20,6 +23,7 @@ from classic_rc.protocol import Cuts, Protocol, Step
 from classic_rc.questions import Dataset, Task
 from classic_rc.solvers.base import Solver
 from classic_rc.systems import RECORDED, System, Systems, as_systems, name_systems
+from classic_rc.tables.model import format_count
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.spans import SpanGenerator
 from classic_rc.text.tokenizers import unspaced_share
@@ -102,9 +106,7 @@ def separate_data(protocol: Protocol, dataset: Dataset) -> tuple[Protocol, tuple
         if other is None:
             return None
         remaining = drop_overlap_with(other, dataset) if protocol.drop_overlap else other
-        note = _overlap_note(
-            f"{role} data {other.name}", other, dataset, dropped=protocol.drop_overlap
-        )
+        note = _overlap_note(f"{role} data {other.name}", other, dataset, remaining)
         notes.extend([note] if note else [])
         return remaining
 
@@ -115,17 +117,31 @@ def separate_data(protocol: Protocol, dataset: Dataset) -> tuple[Protocol, tuple
     return replace(protocol, train=train, tune=tune), tuple(notes)
 
 
-def _overlap_note(label: str, other: Dataset, dataset: Dataset, *, dropped: bool) -> str | None:
-    """Return a sentence on what `other` shares with `dataset`, or None if they share nothing."""
+def _overlap_note(label: str, other: Dataset, dataset: Dataset, remaining: Dataset) -> str | None:
+    """Return a sentence on what `dataset` shares with `other`, of which some is `remaining`; None
+    if they share nothing.
+    """
     if other.fingerprint == dataset.fingerprint:
         return f"{label} is the data that is reported"
-    shared: Overlap = find_overlap(other, dataset)
-    if not shared:
+    n_copied = int(find_copied(dataset, other).sum())
+    if not n_copied:
         return None
-    counts = ((shared.passages, "passage"), (shared.questions, "question"))
-    what_is_shared = " and ".join(f"{n} {what}{'' if n == 1 else 's'}" for n, what in counts)
-    note = f"{label} shares {what_is_shared} with {dataset.name}"
-    return note + (f": {len(shared.affected)} questions are left out" if dropped else "")
+    of_all = f"{n_copied:,} of {format_count(len(dataset), 'question')}"
+    note = f"{label} has {of_all} of {dataset.name}, or their passages"
+    n_dropped = len(other) - len(remaining)
+    return f"{note}: {n_dropped:,} of its questions are left out" if n_dropped else note
+
+
+_copied: WeakKeyDictionary[Dataset, dict[str, NDArray[np.bool_]]] = WeakKeyDictionary()
+"""All systems of a run need the same copies; by the fingerprint of the training data."""
+
+
+def find_copied(dataset: Dataset, train: Dataset) -> NDArray[np.bool_]:
+    """Return :func:`~classic_rc.folds.copied_questions`, computed once for two datasets."""
+    known = _copied.setdefault(dataset, {})
+    if train.fingerprint not in known:
+        known[train.fingerprint] = copied_questions(dataset, train)
+    return known[train.fingerprint]
 
 
 @dataclass(frozen=True)

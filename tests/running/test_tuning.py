@@ -210,7 +210,7 @@ def test_shared_passages_and_questions_are_counted(dataset, says):
         name="dev",
     )
     assert evaluate(made, [says], tune=shares).warnings == (
-        "tuning data dev shares 1 passage and 1 question with made",
+        "tuning data dev has 1 of 2 questions of made, or their passages",
     )
     apart = dataset(Task.MULTIPLE_ANSWER, [("New.", ["5"], frozenset({0}))], name="dev")
     assert evaluate(made, [says], tune=apart).warnings == ()

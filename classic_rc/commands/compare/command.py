@@ -119,6 +119,8 @@ def _iter_parts(
     """
     for results, chance in answered:
         yield results, chance
+        for name, mask in results.shown_groups(None).items():
+            yield results.part(mask, f"{results.dataset}, {name}"), chance and chance.part(mask)
         for key in args.by or list(results.groupings):
             if not results.groupings:
                 raise UsageError(

@@ -209,7 +209,7 @@ def _names(parts: _Parts, by: str | None) -> Iterator[str]:
     for _, results in parts:
         yield from (results.dataset, *(system.name for system in results.systems), *results.missing)
         yield from (text for name in results.metric_names for text in (name, METRICS[name].label))
-        yield from results.groupings.get(by or "", ())
+        yield from results.shown_groups(by)
     yield from (figure.system for figure in _read_figures(parts) or ())
 
 

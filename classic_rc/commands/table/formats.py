@@ -16,7 +16,7 @@ from classic_rc.errors import UsageError
 from classic_rc.metrics.base import METRICS
 from classic_rc.predictions import ANSWER_COUNTS
 from classic_rc.reports.references import citation_text
-from classic_rc.results.evaluation import DEFINING_NOTE
+from classic_rc.results.evaluation import DEFINING_NOTE, copies_notes
 from classic_rc.results.outcomes import Block
 from classic_rc.results.resampling import ALPHA, Interval
 from classic_rc.tables import Cell, Column, RowGroup, Table, records_csv
@@ -141,6 +141,10 @@ def caption_notes(
         notes.append(f"Bold: the best result of a column{_left_out(table)}")
     if any(column.is_tested for column in table.columns):
         notes += _test_notes(table)
+    for dataset in table.shown_datasets:
+        for note in copies_notes(dataset.results.systems):
+            sentence = note[:1].upper() + note[1:]
+            notes += [] if sentence in notes else [sentence]
     if any(cell.is_tuned_here for cell in table.cells):
         notes.append("†: tuned on the data that it reports")
     lacking = [

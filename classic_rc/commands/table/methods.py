@@ -130,7 +130,7 @@ def method_statements(
         for statement in _data(dataset)
     }
     found |= dict.fromkeys(_sources(table), every)
-    for make in (_decisions, _metrics, _runs, _intervals, _tests, _remarks, _software):
+    for make in (_decisions, _metrics, _runs, _copies, _intervals, _tests, _remarks, _software):
         if make is _intervals and intervals == "none":
             continue
         for dataset in table.shown_datasets:
@@ -325,6 +325,22 @@ def _runs(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
                     "compared"
                 )
                 break
+
+
+def _copies(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
+    """Yield which systems learned from some of the questions, and where they are compared."""
+    learned = [system for system in _systems(table, dataset) if system.copied is not None]
+    for system in learned:
+        assert system.copied is not None
+        yield (
+            f"{system.name} learned from {system.copied.sum():,} of the "
+            f"{len(system.copied):,} questions of {dataset.label} (same passage or question)"
+        )
+    for mask in dataset.results.shown_groups(None).values() if learned else ():
+        yield (
+            f"systems that learned from some of the questions of {dataset.label} are ranked and "
+            f"tested only on the {mask.sum():,} that no system learned from"
+        )
 
 
 def _remarks(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:

@@ -23,6 +23,7 @@ from classic_rc.metrics.base import METRICS, Metric, get_metric
 from classic_rc.questions import Task
 from classic_rc.results.comparison import SharedResults
 from classic_rc.results.floors import CHANCE, above, find_by_fingerprint
+from classic_rc.results.grouping import find_learned
 from classic_rc.results.outcomes import Block, Row
 from classic_rc.results.record import read_results
 from classic_rc.systems import RECORD_NAME
@@ -256,7 +257,7 @@ def _columns_of(
         )
         yield column, everything
     label = new.get(primary.name, new.get(primary.label, primary.label))
-    for value, mask in ({} if by is None else results.groupings.get(by, {})).items():
+    for value, mask in results.shown_groups(by).items():
         shown = new.get(value, value)
         yield (
             PaperColumn(
@@ -284,13 +285,12 @@ def _measure(
     results, metric, systems = dataset.results, column.metric, dataset.results.systems
     values = [metric.aggregate(system.statistics[metric.name][mask]) for system in systems]
     defines = (
-        set()
-        if by is None or column.group is None
-        else results.defining(results.groupings[by], column.group)
+        set() if column.group is None else results.defining(results.shown_groups(by), column.group)
     )
     tests = dataset.tests if column.is_tested else None
     intervals, family = results.measure(metric, mask, dataset.resampling, tests, defines)
-    best = _best(column, systems, values, decimals, defines)
+    left_out = defines | find_learned(systems, mask)
+    best = _best(column, systems, values, decimals, left_out)
     return {
         system.name: PaperCell(
             None if value != value else value,
@@ -313,18 +313,18 @@ def _best(
     systems: Sequence[Row],
     values: Sequence[float],
     decimals: int,
-    defines: AbstractSet[str],
+    left_out: AbstractSet[str],
 ) -> set[int]:
     """Return the indices of the systems with the best printed value.
 
-    Expectations, systems tuned on the data that they report, and those that define the group are
-    not compared. No number is the best of fewer than two, or in a small group.
+    Expectations, systems tuned on the data that they report, and those of `left_out` are not
+    compared. No number is the best of fewer than two, or in a small group.
     """
-    left_out = {
-        *defines,
-        *(system.name for system in systems if system.expected or system.tuned_here),
-    }
-    compared = [i for i, system in enumerate(systems) if system.name not in left_out]
+    compared = [
+        i
+        for i, system in enumerate(systems)
+        if not (system.name in left_out or system.expected or system.tuned_here)
+    ]
     if len(compared) < 2 or column.is_small or any(values[i] != values[i] for i in compared):
         return set()
     printed = {i: f"{100 * values[i]:.{decimals}f}" for i in compared}
