@@ -339,11 +339,6 @@ class Evaluation:
 
 SMALL_NOTE = f"in parentheses: groups of fewer than {MIN_GROUP_QUESTIONS} questions"
 
-COPIES_NOTE = (
-    f"{WITHOUT_COPIES}: only the questions that no system here learned from (nor from their "
-    "passages); systems that learned from others of the questions are ranked and tested there only"
-)
-
 DEFINING_NOTE = (
     "§: by construction: the group is the questions that this system solves, or does not solve"
 )
@@ -654,15 +649,12 @@ def copies_notes(rows: Sequence[Row]) -> list[str]:
     """Return a note on how rows that learned from some of the questions are compared; none if no
     row did.
     """
-    if group_without_copies(rows):
-        return [COPIES_NOTE]
-    learned = [row.name for row in rows if row.copied is not None]
-    if not learned:
+    if all(row.copied is None for row in rows):
         return []
-    return [
-        f"there is no question that {' or '.join(learned)} did not learn from: neither ranked nor "
-        "tested"
-    ]
+    left = "only the questions that no system here learned from, nor from their passages"
+    what = left if group_without_copies(rows) else "no question is left"
+    rule = "no system is ranked or tested on questions that it learned from"
+    return [f"{WITHOUT_COPIES}: {what}; {rule}"]
 
 
 def _tie_notes(rows: Sequence[Row]) -> list[str]:

@@ -299,7 +299,8 @@ def _tests(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
     )
     metrics = join_words(list(dict.fromkeys(column.metric_label for column in tested)))
     n = format_count(len(dataset.results.systems) - 1, "comparison")
-    yield f"the tested metric is {metrics}, with Holm's correction for {n}"
+    most = "at most " if any(of.copied is not None for of in dataset.results.systems) else ""
+    yield f"the tested metric is {metrics}, with Holm's correction for {most}{n}"
     if any(column.group is not None for column in tested):
         yield "the systems of each group of questions are a family of their own"
     if len(tested) < len(columns):
@@ -336,11 +337,13 @@ def _copies(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
             f"{system.name} learned from {system.copied.sum():,} of the "
             f"{len(system.copied):,} questions of {dataset.label} (same passage or question)"
         )
-    for mask in dataset.results.shown_groups(None).values() if learned else ():
-        yield (
-            f"systems that learned from some of the questions of {dataset.label} are ranked and "
-            f"tested only on the {mask.sum():,} that no system learned from"
-        )
+    if learned:
+        for mask in dataset.results.shown_groups(None).values():
+            yield (
+                f"{mask.sum():,} questions of {dataset.label} are without copies: no system "
+                "learned from them or their passages"
+            )
+        yield "no system is ranked or tested on questions that it learned from"
 
 
 def _remarks(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:

@@ -26,14 +26,18 @@ from classic_rc.errors import UsageError
 from classic_rc.metrics.base import METRICS
 from classic_rc.results.floors import (
     METRIC_NAMES,
+    Floor,
     FloorDataset,
+    FloorGroup,
     FloorRow,
     above,
+    floor,
     load_floors,
     parse_floors,
 )
 from classic_rc.results.signature import Signature
 from classic_rc.solvers.specs import parse_solver
+from classic_rc.tables import render
 
 FLOORS = list(load_floors().values())
 TEXT = files("classic_rc.results").joinpath("floor.json").read_text(encoding="utf-8")
@@ -411,3 +415,22 @@ def test_the_page_has_every_dataset_a_bar_and_the_numbers():
         of.name for of in FLOORS
     ]
     assert floors_table(FLOORS)["floor"].keys() == {of.name for of in FLOORS}
+
+
+def test_a_row_that_learned_from_questions_is_not_the_best_and_has_both_values():
+    known = floor("race:test").dataset
+    part = FloorGroup(100, {known.metric: 0.25}, {known.metric: (0.2, 0.3)})
+    rows = [replace(row, groups={**row.groups, "without copies": part}) for row in known.rows]
+    best = replace(
+        max(rows, key=known.value),
+        system="cheat",
+        learns=True,
+        trained_on="train",
+        metrics=dict.fromkeys(known.chance.metrics, 0.99),
+        signature="cheat|trained_on:train@1234|copied:4834|data:1",
+    )
+    made = replace(known, rows=(*rows, best))
+    assert made.trained is None or made.trained.system != "cheat"
+    table = Floor(made).table()
+    assert "without copies (100)" in [column.name for column in table.columns]
+    assert "learned from train, some of these questions" in render(table, "csv")

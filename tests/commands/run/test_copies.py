@@ -1,0 +1,137 @@
+"""Learners on questions that they learned from, on the command line: the second value follows
+through records, tables, comparisons and suites.
+"""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from classic_rc import load
+from classic_rc.results.record import read_results
+
+DATA = load("sample:single-choice")
+GROUP = "without copies"
+COLUMN = f"accuracy[{GROUP}]"
+
+
+@pytest.fixture
+def train(write):
+    rows = [
+        {
+            "id": f"t{q.id}",
+            "passage": q.passage.text.upper(),
+            "question": q.text,
+            "candidates": [c.text for c in q.candidates],
+            "gold": min(q.gold),
+        }
+        for q in DATA[:12]
+    ]
+    return write("train.jsonl", rows)
+
+
+@pytest.fixture
+def options(train):
+    systems = [part for name in ("sw+d", "surface-lr", "majority") for part in ("-s", name)]
+    return ["sample:single-choice", "--train", train, *systems, "--intervals", "100"]
+
+
+def test_a_record_gives_both_values_everywhere(cli, options, tmp_path):
+    run = cli("run", *options, "--baseline", "sw+d", "--save", tmp_path / "a")
+    assert run.code == 0, run.err
+    assert "copies (12)" in run.out
+    assert "trained on train; learned from 12 of these 24 questions" in run.out
+    (warning,) = run.messages("warning", "training data train has 12 of 24 questions of")
+    assert warning.endswith("or their passages")
+    (results,) = read_results(tmp_path / "a" / "run.json")
+    values = {
+        row.name: (row.metrics()["accuracy"], row.metrics(np.arange(24) >= 12)["accuracy"])
+        for row in results.systems
+    }
+    records = cli("table", tmp_path / "a", "--format", "csv").records
+    found = {(of["system"], of["group"]): float(of["value"]) for of in records}
+    for name, (everything, left) in values.items():
+        assert found[name, ""] == pytest.approx(everything)
+        assert found[name, GROUP] == pytest.approx(left)
+    tested = {(of["system"], of["group"]) for of in records if of["p"]}
+    assert tested == {(name, GROUP) for name in values if name != "sw+d"} | {("lexical", "")}
+    assert f"& all & {GROUP}" in cli("table", tmp_path / "a", "--format", "latex").out
+    again = cli("reproduce", tmp_path / "a", "--search", tmp_path)
+    assert again.code == 0, again.out + again.err
+    compared = cli(
+        "compare", f"{tmp_path / 'a'}#majority", f"{tmp_path / 'a'}#sw+d", "--format", "json"
+    ).json["comparisons"]
+    everything, left = compared
+    assert [of["dataset"]["questions"] for of in compared] == [24, 12]
+    for i, of in enumerate(compared):
+        (pair,) = of["pairs"]
+        difference = values["majority"][i] - values["sw+d"][i]
+        assert pair["difference"] == pytest.approx(difference)
+    assert everything["pairs"][0]["p"] is None
+    assert left["pairs"][0]["p"] is not None
+    assert GROUP in left["dataset"]["name"]
+
+
+def test_csv_and_json_of_a_run_agree(cli, options):
+    rows = cli("run", *options, "--format", "json").rows
+    records = {of["system"]: of for of in cli("run", *options, "--format", "csv").records}
+    for row in rows:
+        group = row["groups"][GROUP]
+        record = records[row["name"]]
+        assert group["questions"] == 12
+        assert float(record[COLUMN]) == group["metrics"]["accuracy"]
+        assert float(record[f"{COLUMN}_low"]) == group["intervals"]["accuracy"][0]
+        assert row.get("copied") == (12 if row["block"] == "trained" else None)
+
+
+def test_compare_trains_and_compares_without_copies(cli, train):
+    done = cli("compare", "surface-lr", "sw+d", "--data", "sample:single-choice", "--train", train)
+    assert done.code == 0, done.err
+    assert "sample:single-choice, without copies (12 questions" in done.out
+    apart = cli("compare", "surface-lr", "sw+d", "--data", "sample:single-choice", "--cv", 3)
+    assert GROUP not in apart.out
+
+
+def test_training_data_without_the_questions_has_no_second_value(cli, options):
+    done = cli("run", *options, "--drop-overlap")
+    assert done.code == 3 or "nothing is left" in done.err
+    done = cli("run", "sample:single-choice", "--cv", 3, "-s", "majority")
+    assert GROUP not in done.out
+
+
+def test_a_suite_has_the_values_of_a_run(cli, options, write, train, tmp_path):
+    write("human.csv", "id,answer\n" + "".join(f"{q.id},{min(q.gold)}\n" for q in DATA[6:18]))
+    suite = write(
+        "suite.toml",
+        f"""intervals = 100
+baseline = "sw+d"
+[datasets.sample]
+path = "sample:single-choice"
+train = {json.dumps(str(train))}
+[systems]
+"sw+d" = "sw+d"
+LR = "surface-lr"
+M = "majority"
+human = "human.csv,sample=12"
+""",
+    )
+    new = {"LR": "surface-lr", "M": "majority"}
+    wanted = {
+        row["name"]: row
+        for row in cli("run", *options, "--baseline", "sw+d", "--format", "json").rows
+    }
+    folder = tmp_path / "s"
+    for more in ((), ("--jobs", 2), ()):
+        done = cli("run", suite, "--save", folder, "--format", "json", *more)
+        assert done.code == 0, done.err
+        for row in done.rows:
+            other = wanted[new.get(row["name"], row["name"])]
+            for key in ("metrics", "groups", "p_values", "signature"):
+                assert row[key] == other[key]
+        (numbers,) = done.run["given"].values()
+        assert {of["group"]: of["questions"] for of in numbers} == {None: 12, GROUP: 6}
+        if more:
+            folder = tmp_path / "other"
+    assert cli("reproduce", folder, "--search", tmp_path).code == 0

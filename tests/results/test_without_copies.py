@@ -1,0 +1,296 @@
+"""The questions that no system learned from: a column of its own, where learners are ranked and
+tested.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from classic_rc import evaluate, load
+from classic_rc.commands.table.formats import as_table, table_csv, table_latex
+from classic_rc.commands.table.methods import methods_text
+from classic_rc.commands.table.paper import make_paper_table
+from classic_rc.errors import DataError
+from classic_rc.folds import passage_groups
+from classic_rc.metrics import METRICS
+from classic_rc.results import SharedResults, compare, with_intervals, with_significance
+from classic_rc.results.evaluation import copies_notes, evaluation_table
+from classic_rc.results.outcomes import Row
+from classic_rc.results.record import read_results, record_text, run_record
+from classic_rc.results.resampling import holm, permutation_test
+from classic_rc.running.rerun import rerun, restore_record
+from classic_rc.tables import render
+from tests.errors import raises
+
+DATA = load("sample:single-choice")
+TRAIN = replace(DATA[:12], name="train")
+LEFT = np.arange(len(DATA)) >= 12
+GROUP = "without copies"
+SYSTEMS = ["random", "sw+d", "lexical", "surface-lr", "majority"]
+LEARNERS = {"surface-lr", "majority"}
+
+
+@pytest.fixture(scope="module")
+def evaluation():
+    made = evaluate(DATA, SYSTEMS, train=TRAIN, intervals=200, baseline="sw+d")
+    assert {row.name for row in made.rows if row.copied is not None} == LEARNERS
+    return made
+
+
+def by_name(evaluation):
+    return {row.name: row for row in evaluation.rows}
+
+
+def bold(table, key):
+    (j,) = (j for j, column in enumerate(table.columns) if column.key == key)
+    cells = (cells for block in table.row_groups for cells in block.rows)
+    return {of[0].value for of in cells if of[j].bold}
+
+
+def save(evaluations, folder, change=lambda row: None):
+    record = json.loads(record_text(run_record(evaluations, folder)))
+    for row in record["runs"][0]["rows"]:
+        if row["name"] == "majority":
+            change(row)
+    path = folder / "run.json"
+    path.write_text(json.dumps(record), encoding="utf-8")
+    return path
+
+
+def test_values_are_those_of_the_questions_that_are_left(evaluation):
+    plain = {row["name"]: row for row in evaluation.to_dict()["rows"]}
+    for row in evaluation.rows:
+        right = row.statistics["accuracy"][LEFT, 0]
+        group = plain[row.name]["groups"][GROUP]
+        assert group["questions"] == 12
+        assert group["metrics"]["accuracy"] == pytest.approx(right.mean())
+        assert plain[row.name].get("copied") == (12 if row.name in LEARNERS else None)
+        low, high = group["intervals"]["accuracy"]
+        assert low <= right.mean() <= high
+    json.dumps(evaluation.to_dict(), allow_nan=False)
+
+
+def test_learners_are_tested_there_only(evaluation):
+    rows = by_name(evaluation)
+    groups, base = passage_groups(DATA), rows["sw+d"].statistics["accuracy"]
+
+    def p_values(names, mask):
+        found = [
+            permutation_test(
+                METRICS["accuracy"], rows[name].statistics["accuracy"][mask], base[mask], of
+            ).p
+            for of in [np.unique(groups[mask], return_inverse=True)[1]]
+            for name in names
+        ]
+        return dict(zip(names, holm(found).tolist(), strict=True))
+
+    untrained = ["random", "lexical"]
+    everywhere = p_values(untrained, np.ones(len(DATA), dtype=np.bool_))
+    there = p_values([name for name in rows if name != "sw+d"], LEFT)
+    for name, row in rows.items():
+        wanted = {"accuracy": everywhere[name]} if name in untrained else {}
+        assert row.p_values == wanted
+        assert row.test(GROUP).p_value == there.get(name)
+
+
+def test_a_baseline_that_learned_from_questions_tests_nothing_on_all_of_them(evaluation):
+    tested = with_significance(evaluation, "majority")
+    assert all(row.p_values == {} for row in tested.rows)
+    assert all((row.test(GROUP).p_value is None) == (row.name == "majority") for row in tested.rows)
+    letters = with_significance(evaluation, ["majority", "sw+d"])
+    assert not any(row.test(None).beats for row in letters.rows if row.name in LEARNERS)
+
+
+def test_the_best_of_all_questions_is_one_that_did_not_learn_from_them(evaluation):
+    table = evaluation_table(evaluation)
+    rows = by_name(evaluation)
+    assert rows["majority"].metrics()["accuracy"] > rows["sw+d"].metrics()["accuracy"]
+    assert bold(table, "accuracy") == {"sw+d"}
+    there = {name: row.metrics(LEFT)["accuracy"] for name, row in rows.items() if name != "random"}
+    assert bold(table, f"accuracy[{GROUP}]") == {
+        name for name, value in there.items() if value == max(there.values())
+    }
+    text = render(table, "table")
+    assert "copies (12)" in text
+    (note,) = copies_notes(evaluation.rows)
+    assert table.notes.count(note) == 1
+    assert "learned from 12 of these 24 questions" in text
+
+
+def test_groups_of_the_data_leave_out_who_learned_from_some_of_them():
+    train = replace(DATA[:4], name="train")  # of the first passage
+    made = evaluate(DATA, SYSTEMS, train=train, by="verbatim", baseline="sw+d")
+    assert list(made.shown_groups) == [GROUP, "yes", "no"]
+    for group, mask in made.masks.items():
+        has_copies = mask[:4].any()
+        assert has_copies == (group != GROUP)
+        for row in made.rows:
+            tested = row.test(group).p_value is not None
+            is_left_out = row.name == "sw+d" or (has_copies and row.name in LEARNERS)
+            assert tested != is_left_out
+    header = render(evaluation_table(made), "csv").splitlines()[0]
+    assert f"accuracy,accuracy[{GROUP}],accuracy[verbatim=yes]" in header
+    assert f"accuracy[{GROUP}]_p" in header
+
+
+def test_forms_have_the_column(evaluation):
+    table = evaluation_table(evaluation)
+    (record,) = (of for of in table.records() if of["system"] == "majority")
+    row = by_name(evaluation)["majority"]
+    assert record[f"accuracy[{GROUP}]"] == row.metrics(LEFT)["accuracy"]
+    assert record["accuracy_p"] is None
+    assert record[f"accuracy[{GROUP}]_p"] == row.test(GROUP).p_value
+    latex = render(table, "latex")
+    assert f"Acc. {GROUP} (12)" in latex
+    assert f"{GROUP}: only the questions" in latex
+
+
+def test_without_copies_nothing_changes():
+    made = evaluate(DATA, ["sw+d", "majority"], cv=3, intervals=50, baseline="sw+d")
+    assert made.shown_groups == {}
+    text = json.dumps(made.to_dict()) + str(made)
+    assert "copie" not in text
+    assert all("groups" not in row for row in made.to_dict()["rows"])
+
+
+def test_if_no_question_is_left_nothing_is_ranked_or_tested():
+    made = evaluate(DATA, ["sw+d", "majority", "random"], train=replace(DATA, name="train"))
+    made = with_significance(with_intervals(made, 50), "sw+d")
+    rows = by_name(made)
+    assert made.shown_groups == {}
+    assert rows["majority"].p_values == {}
+    assert rows["random"].p_values
+    table = evaluation_table(made)
+    assert bold(table, "accuracy") == set()
+    assert any("no question is left" in note for note in table.notes)
+    json.dumps(made.to_dict(), allow_nan=False)
+
+
+def test_a_record_keeps_the_questions(evaluation, tmp_path):
+    path = save([evaluation], tmp_path)
+    (results,) = read_results(path)
+    for row, kept in zip(evaluation.rows, results.systems, strict=True):
+        assert (row.copied is None) == (kept.copied is None)
+        assert row.copied is None or np.array_equal(row.copied, kept.copied)
+    assert np.array_equal(results.shown_groups(None)[GROUP], LEFT)
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        (lambda row: row.pop("copied_questions"), "copied"),
+        (lambda row: row.pop("copied"), "copied"),
+        (lambda row: row.update(copied=11), "copied"),
+        (lambda row: row["copied_questions"].pop(), "copied"),
+        (lambda row: row["copied_questions"].append(24), "copied_questions"),
+        (lambda row: row["copied_questions"].append(-1), "copied_questions"),
+        (lambda row: row.update(copied_questions="1"), "copied_questions"),
+        (lambda row: row["groups"][GROUP].update(questions=11), "questions"),
+        (lambda row: row["groups"][GROUP]["metrics"].update(accuracy=1.0), "accuracy"),
+    ],
+)
+def test_a_changed_record_is_refused(evaluation, tmp_path, change, field):
+    path = save([evaluation], tmp_path, change)
+    with raises(DataError, field=field):
+        read_results(path)
+
+
+def test_records_of_earlier_versions_have_no_copies(tmp_path):
+    made = evaluate(DATA, ["sw+d", "majority"], cv=3)
+    (results,) = read_results(save([made], tmp_path))
+    assert all(row.copied is None for row in results.systems)
+    assert results.shown_groups(None) == {}
+
+
+def test_a_record_is_reproduced(evaluation, tmp_path):
+    rows = (
+        json.dumps(
+            {
+                "id": q.id,
+                "passage": q.passage.text,
+                "question": q.text,
+                "candidates": [c.text for c in q.candidates],
+                "gold": sorted(q.gold),
+            }
+        )
+        for q in TRAIN
+    )
+    (tmp_path / "train.jsonl").write_text("\n".join(rows), encoding="utf-8")
+    made = evaluate(
+        DATA, SYSTEMS, train=load(tmp_path / "train.jsonl"), intervals=100, baseline="sw+d"
+    )
+    again = rerun(restore_record(save([made], tmp_path)))
+    assert again.same
+
+
+def test_the_table_of_a_paper_has_the_column(evaluation):
+    results = SharedResults.of(evaluation)
+    table = make_paper_table([("run", results)], baseline="sw+d", intervals=100)
+    assert [(column.group, column.questions) for column in table.columns] == [
+        (None, 24),
+        (GROUP, 12),
+    ]
+    rows = by_name(evaluation)
+    for row in table.rows:
+        everything, left = row.cells
+        assert left.value == pytest.approx(rows[row.name].metrics(LEFT)["accuracy"])
+        assert left.interval is not None
+        assert everything.test.p_value == rows[row.name].p_values.get("accuracy")
+        assert left.test.p_value == rows[row.name].test(GROUP).p_value
+        assert not (everything.is_best and row.name in LEARNERS)
+    assert any(row.cells[0].is_best for row in table.rows)
+    assert any(row.cells[1].is_best and row.name in LEARNERS for row in table.rows)
+    assert sum("only the questions that no system" in note for note in as_table(table).notes) == 1
+    assert f"& all & {GROUP}" in table_latex(table)
+    records = list(csv.DictReader(io.StringIO(table_csv(table))))
+    assert {(of["group"], of["questions"]) for of in records} == {("", "24"), (GROUP, "12")}
+    text, _ = methods_text(table, "table")
+    assert "majority learned from 12 of the 24 questions of" in text
+    assert "12 questions of sample:single-choice are without copies" in text
+    assert "No system is ranked or tested on questions that it learned from." in text
+    assert "Holm's correction for at most 4 comparisons" in text
+    assert (
+        make_paper_table([("run", results)], rename=[f"{GROUP}=new"]).columns[1].group_label
+        == "new"
+    )
+
+
+def test_records_of_several_runs_leave_out_what_any_system_learned_from(tmp_path):
+    parts = []
+    for i, name in enumerate(["majority", "surface-lr"]):
+        (tmp_path / name).mkdir()
+        train = replace(DATA[6 * i : 6 * i + 10], name=f"train{i}")
+        made = evaluate(DATA, [name, "sw+d"], train=train)
+        parts += [(name, of) for of in read_results(save([made], tmp_path / name))]
+    counts = [len(DATA) - of.shown_groups(None)[GROUP].sum() for _, of in parts]
+    _, left = make_paper_table(parts).columns
+    assert left.questions == min(len(DATA) - n for n in counts) - 4
+
+
+def test_a_comparison_tests_no_pair_of_a_system_that_learned_from_questions(evaluation):
+    results = SharedResults.of(evaluation)
+    for pair in compare(results, n=200).pairs:
+        is_tested = LEARNERS.isdisjoint({pair.first, pair.second})
+        assert (pair.p is not None) == is_tested == (pair.p_holm is not None)
+    left = compare(results.part(LEFT, GROUP), n=200)
+    assert all(pair.p is not None for pair in left.pairs)
+    rows = by_name(evaluation)
+    for pair in left.pairs:
+        one, other = (rows[name].statistics["accuracy"][LEFT] for name in (pair.first, pair.second))
+        assert pair.difference == pytest.approx(one.mean() - other.mean())
+    json.dumps(compare(results, n=200).to_dict(), allow_nan=False)
+
+
+def test_a_part_and_runs_of_a_system_keep_their_questions(evaluation):
+    row = by_name(evaluation)["majority"]
+    assert row.part(~LEFT).copied.all()
+    assert row.part(LEFT).copied is None
+    other = replace(row, copied=np.arange(len(DATA)) == 20)
+    joined = Row.join("both", [row, other, replace(row, copied=None)])
+    assert np.flatnonzero(joined.copied).tolist() == [*range(12), 20]
