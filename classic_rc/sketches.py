@@ -33,6 +33,7 @@ from classic_rc.kernels.arrays import (
 from classic_rc.kernels.draws import mix, text_keys
 from classic_rc.questions import Dataset, Question, candidate_texts
 from classic_rc.text.analyzers import stop_words
+from classic_rc.text.dream import without_speakers
 from classic_rc.text.encode import TextEncoder
 
 Integers = NDArray[np.int64]
@@ -234,7 +235,7 @@ def _compute_hashes(questions: Sequence[Question]) -> _HashedQuestions:
         [rows.setdefault(question.passage.text, len(rows)) for question in questions],
         dtype=np.int64,
     )
-    passages = _Texts(list(rows))
+    passages = _Texts(list(map(without_speakers, rows)))
     budget = max(_GRAMS_PER_PASSAGE * len(rows), _MIN_BUDGET)
     halvings = max(passages.n_grams - 1, 0) // budget
     halvings = min(halvings.bit_length(), _MAX_HALVINGS)

@@ -106,10 +106,6 @@ class Provenance(dict[str, Any]):
             self._sketch = Sketch.of(self._questions, self["name"])
         return self._sketch
 
-    def copied(self, dataset: Dataset) -> NDArray[np.bool_] | None:
-        """Return which questions of a dataset are in it, shape (n_questions,), or None."""
-        return None
-
 
 class Scorer(Protocol):
     """What scores questions instead of a solver that has learned from them."""
