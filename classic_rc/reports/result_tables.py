@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 from classic_rc.results.breakdown import Breakdown, CrossTabulation
 from classic_rc.results.comparison import Comparison
 from classic_rc.results.evaluation import (
+    COPIES_NOTE,
     DEFINING_NOTE,
     SMALL_NOTE,
     copies_notes,
     dataset_title,
 )
+from classic_rc.results.grouping import WITHOUT_COPIES
 from classic_rc.results.resampling import MIN_RELIABLE_GROUPS
 from classic_rc.tables import Cell, Column, RowGroup, Table
 from classic_rc.tables.model import Value, format_count
@@ -256,6 +258,8 @@ def _notes(evaluation: PerturbedEvaluation) -> Iterator[str]:
             "tuned thresholds are the original's: a copy that lowers all scores selects fewer "
             "candidates"
         )
+    if any(original.system.endswith(WITHOUT_COPIES) for original in evaluation.originals):
+        yield COPIES_NOTE
     yield "function words: the list nltk, interrogatives, and contractions of both"
     yield evaluation.resampling.note + "; intervals are not adjusted for their number"
     for name, reason in evaluation.left_out.items():

@@ -339,6 +339,11 @@ class Evaluation:
 
 SMALL_NOTE = f"in parentheses: groups of fewer than {MIN_GROUP_QUESTIONS} questions"
 
+COPIES_NOTE = (
+    f"{WITHOUT_COPIES}: only the questions that no system here learned from, nor from their "
+    "passages"
+)
+
 DEFINING_NOTE = (
     "§: by construction: the group is the questions that this system solves, or does not solve"
 )
@@ -651,10 +656,8 @@ def copies_notes(rows: Sequence[Row]) -> list[str]:
     """
     if all(row.copied is None for row in rows):
         return []
-    left = "only the questions that no system here learned from, nor from their passages"
-    what = left if group_without_copies(rows) else "no question is left"
-    rule = "no system is ranked or tested on questions that it learned from"
-    return [f"{WITHOUT_COPIES}: {what}; {rule}"]
+    left = COPIES_NOTE if group_without_copies(rows) else f"{WITHOUT_COPIES}: no question is left"
+    return [f"{left}; no system is ranked or tested on questions that it learned from"]
 
 
 def _tie_notes(rows: Sequence[Row]) -> list[str]:

@@ -510,7 +510,6 @@ class FittedSystem:
         decision = self.decision
         draws_ties = isinstance(decision, Argmax) and decision.ties == "random"
         seed = getattr(decision if draws_ties else self.solver, "seed", None)
-        copied = self._find_copied()
         return {
             "expected": self.expected,
             "ties": decision.ties if isinstance(decision, Argmax) and not self.expected else None,
@@ -519,8 +518,8 @@ class FittedSystem:
             "tuned_here": self.tuned_here,
             "tuned_params": self._tuned_params(),
             "option_orders": self._option_orders,
-            "copied": copied,
-            "trained_elsewhere": copied is None
+            "copied": self.copied,
+            "trained_elsewhere": self.copied is None
             and learned_elsewhere(self.solver, self.dataset, self.train),
             **self.origins(lambda dataset: dataset.name),
         }
@@ -534,8 +533,11 @@ class FittedSystem:
             tuned_on = f"{tuned_on} out of fold ({self._folds.label})"
         return {"tuned_on": tuned_on, "trained_on": self._trained_on(label)}
 
-    def _find_copied(self) -> NDArray[np.bool_] | None:
-        """Return which questions of the dataset it learned from, in this run or before, or None."""
+    @cached_property
+    def copied(self) -> NDArray[np.bool_] | None:
+        """Which questions of the dataset it learned from, in this run or before; None without
+        any.
+        """
         solver = self.fitted_solver
         if not solver.is_trained:
             return None

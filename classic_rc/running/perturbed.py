@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import compress, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +30,8 @@ from classic_rc.predictions import Prediction, Scores
 from classic_rc.protocol import DEFAULT_RESAMPLES, Protocol
 from classic_rc.questions import Dataset
 from classic_rc.results.evaluation import dataset_record
+from classic_rc.results.grouping import WITHOUT_COPIES
+from classic_rc.results.outcomes import join_copies
 from classic_rc.results.resampling import Interval, Resampling, percentile_interval
 from classic_rc.results.significance import resample_metrics
 from classic_rc.running.evaluate import fit_systems
@@ -235,7 +238,7 @@ def evaluate_perturbed(
     answers: dict[
         str, dict[str, list[_Statistics]]
     ] = {}  # by system, and by perturbation; "" is the original
-    lost: dict[str, list[float]] = {}
+    lost: dict[tuple[str, str], list[float]] = {}  # by perturbation and part of the questions
     copies = [(p, seed + i) for p in chosen for i in range(seeds if p.draws else 1)]
     with progress_bar(dataset.name, 1 + len(copies), progress, unit="copy") as advance:
         advance.stage("original")
@@ -255,6 +258,10 @@ def evaluate_perturbed(
                 errors[ready.name] = error
         if not fitted:
             raise next(iter(errors.values()))
+        parts = {"": np.ones(len(dataset), dtype=np.bool_)}
+        copied = join_copies(system.copied for _, system in fitted.values())
+        if copied is not None and not copied.all():
+            parts[f", {WITHOUT_COPIES}"] = ~copied
         advance(1)
         for perturbation, own_seed in copies:
             advance.stage(perturbation.name)
@@ -267,8 +274,10 @@ def evaluate_perturbed(
                 continue
             copy = add_span_candidates(copy, protocol.span_generator)
             share_groups(copy, dataset, fold_plan(plan.separated))
-            share = count_unanswerable(dataset.questions, copy.questions) / len(copy)
-            lost.setdefault(perturbation.name, []).append(share)
+            for part, mask in parts.items():
+                questions = (list(compress(of.questions, mask)) for of in (dataset, copy))
+                share = count_unanswerable(*questions) / int(mask.sum())
+                lost.setdefault((perturbation.name, part), []).append(share)
             shared = EncodingCache()
             for name, (solver, system) in fitted.items():
                 try:
@@ -284,28 +293,34 @@ def evaluate_perturbed(
             advance(1)
     originals: list[OriginalScore] = []
     scores: list[PerturbedScore] = []
-    for name, (_, system) in fitted.items():
-        measured = [(metric, rows) for own_rows in answers[name].values() for rows in own_rows]
+    for (system_name, (_, system)), (part, mask) in product(fitted.items(), parts.items()):
+        name = system_name + part
+        statistics = {
+            changed: [rows[mask] for rows in own_rows]
+            for changed, own_rows in answers[system_name].items()
+        }
+        measured = [(metric, rows) for own_rows in statistics.values() for rows in own_rows]
+        own_groups = np.unique(groups[mask], return_inverse=True)[1].reshape(-1)
         # The same resamples for a system and its copies, so that differences are paired.
         drawn = iter(
-            resample_metrics(measured, groups, n=resamples, seed=seed)
-            if resampling.n_groups > 1
+            resample_metrics(measured, own_groups, n=resamples, seed=seed)
+            if own_groups.max() > 0
             else ()
         )
         base = next(drawn, None)
-        value = metric.aggregate(answers[name].pop("")[0])
+        value = metric.aggregate(statistics.pop("")[0])
         interval = None if base is None else percentile_interval(base, resampling.level)
         origins = system.origins(lambda data: data.name)
         originals.append(
             OriginalScore(name, value, interval, origins["trained_on"], origins["tuned_on"])
         )
-        for changed, own_rows in answers[name].items():
+        for changed, own_rows in statistics.items():
             by_seed = tuple(metric.aggregate(rows) for rows in own_rows)
             if base is not None:
                 differences = np.mean([next(drawn) for _ in own_rows], axis=0) - base
                 interval = percentile_interval(differences, resampling.level)
             mean = float(np.mean(by_seed))
-            unanswerable = float(np.mean(lost[changed]))
+            unanswerable = float(np.mean(lost[changed, part]))
             scores.append(
                 PerturbedScore(name, changed, mean, by_seed, mean - value, interval, unanswerable)
             )

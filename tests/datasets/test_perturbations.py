@@ -487,6 +487,28 @@ def test_learners_keep_what_they_learned_from_the_original(simulated, leaks):
     assert codes.difference < -0.1
 
 
+def test_systems_that_learned_from_questions_have_both_values(sample):
+    train, left = replace(sample[:12], name="train"), np.arange(len(sample)) >= 12
+    names, systems = ["no-question", "shuffled-words"], ["sw+d", "surface-lr"]
+    found = evaluate_perturbed(sample, systems, names, train=train, **FEW)
+    originals = {of.system: of.score for of in found.originals}
+    assert {*originals} == {name + part for name in systems for part in ("", ", without copies")}
+    for row in evaluate(sample, systems, train=train).rows:
+        assert originals[row.name] == row.metrics()["accuracy"]
+        assert originals[f"{row.name}, without copies"] == row.metrics(left)["accuracy"]
+    copy = perturb_dataset(sample, "no-question")
+    (expected,) = evaluate(copy, ["sw+d"]).rows
+    (score,) = (
+        of
+        for of in found.scores
+        if (of.system, of.perturbation) == ("sw+d, without copies", "no-question")
+    )
+    assert score.score == pytest.approx(expected.metrics(left)["accuracy"])
+    assert any("without copies: only" in note for note in perturbation_table(found).notes)
+    apart = evaluate_perturbed(sample, ["surface-lr"], names[:1], cv=3, **FEW)
+    assert not any("without copies" in of.system for of in apart.originals)
+
+
 def test_training_data_is_not_perturbed(simulated):
     dataset, train = simulated(Task.SINGLE_CHOICE, 2), simulated(Task.SINGLE_CHOICE, 3)
     train = Dataset([replace(q, id=f"t{q.id}", passage=q.passage) for q in train], "train")
