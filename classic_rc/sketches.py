@@ -6,7 +6,7 @@ copies, verbatim, cut or with small edits, where the sketched texts are not at h
 
 N-grams are of 8 words, or of 12 characters in scripts without blanks. Those are sampled whose hash
 has zeros in its last bits (modulo sampling; Broder 1997: On the resemblance and containment of
-documents). So two datasets sample the same n-grams. A passage is a copy if three tenths of its
+documents). So two datasets sample the same n-grams. A passage is a copy if a fifth of its
 sampled n-grams are in the sketch, at least three of them, which must stand for twelve n-grams:
 unrelated texts share stock phrases, but no more. Short passages are copies only if they are equal.
 """
@@ -60,7 +60,7 @@ _KEY_BITS = 44
 """
 _MAX_HALVINGS = 32
 
-_COPIED_SHARE = 0.3
+_COPIED_SHARE = 0.2
 _MIN_HITS = 3
 _MIN_SHARED_GRAMS = 12
 """About twenty words in a row."""
@@ -232,10 +232,13 @@ def _hash_questions(questions: Sequence[Question]) -> _HashedQuestions:
 def _compute_hashes(questions: Sequence[Question]) -> _HashedQuestions:
     rows: dict[str, int] = {}
     passage_of_question = np.array(
-        [rows.setdefault(question.passage.text, len(rows)) for question in questions],
+        [
+            rows.setdefault(without_speakers(question.passage.text), len(rows))
+            for question in questions
+        ],
         dtype=np.int64,
     )
-    passages = _Texts(list(map(without_speakers, rows)))
+    passages = _Texts(list(rows))
     budget = max(_GRAMS_PER_PASSAGE * len(rows), _MIN_BUDGET)
     halvings = max(passages.n_grams - 1, 0) // budget
     halvings = min(halvings.bit_length(), _MAX_HALVINGS)
@@ -282,7 +285,7 @@ def _question_keys(questions: Sequence[Question], passages: Hashes) -> Hashes:
 def _parts_of(question: Question) -> list[str]:
     if question.task.has_choices:
         return [question.text, *candidate_texts(question.candidates)]
-    return [question.text, question.passage.text]
+    return [question.text, without_speakers(question.passage.text)]
 
 
 class _Texts:
@@ -372,7 +375,7 @@ def _stored_grams(grams: Hashes) -> Integers:
 
 
 def _ascending(hashes: Hashes) -> Integers:
-    return np.unique(hashes).astype(np.int64)
+    return distinct(hashes).astype(np.int64)
 
 
 def _is_member(hashes: Hashes, members: Integers) -> Flags:
