@@ -13,8 +13,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from classic_rc import load
-from classic_rc.datasets.fetch import has_name_form
+from benchmarks.copies import read_named
 from classic_rc.datasets.known_sketches import SHIPPED, sketch_file, write_sketch
 from classic_rc.sketches import Sketch
 
@@ -29,10 +28,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--output", type=Path, default=SHIPPED, help="the folder to write to")
     args = parser.parse_args(argv)
     total = 0
-    for text in args.data:
-        is_named = has_name_form(text)
-        name, _, place = (text, "", text) if is_named else text.partition("=")
-        dataset = load(place if is_named else str(args.folder / place))
+    for name, dataset in read_named(args.data, args.folder):
         path = sketch_file(name, args.output)
         write_sketch(Sketch.of(dataset, name), path)
         size = path.stat().st_size
