@@ -167,7 +167,7 @@ def break_down(
             expected=str(len(results.groups)),
         )
     measure = results.metric(metric)
-    resampling = Resampling(int(results.groups.max(initial=-1)) + 1, n, seed, group=results.group)
+    resampling = Resampling.of(results.groups, n, seed, group=results.group)
 
     def measure_group(name: str, mask: NDArray[np.bool_]) -> Group:
         defining = set() if mask is grouping.covered else results.defining(grouping.masks, name)

@@ -454,7 +454,7 @@ def compare(
     measure = results.metric(metric)
     if test not in NULL_HYPOTHESES:
         raise unknown_name("test", test, NULL_HYPOTHESES)
-    resampling = Resampling(int(results.groups.max(initial=-1)) + 1, n, seed, level, results.group)
+    resampling = Resampling.of(results.groups, n, seed, level, results.group)
     if chance is None:
         chance = next((c for c in results.systems if c.is_chance), None)
     rows = [system.statistics[measure.name] for system in results.systems]

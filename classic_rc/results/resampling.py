@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +51,11 @@ class Resampling:
     def __post_init__(self) -> None:
         if self.n < 1:
             raise _too_few_resamples(self.n)
+
+    @classmethod
+    def of(cls, groups: NDArray[np.int64], *settings: Any, **named: Any) -> Self:
+        """Return the settings for questions in these groups of passages, shape (n_questions,)."""
+        return cls(int(groups.max(initial=-1)) + 1, *settings, **named)
 
     @property
     def label(self) -> str:

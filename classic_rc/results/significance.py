@@ -249,7 +249,7 @@ def with_intervals(
     """
     groups = passage_groups(evaluation.dataset, group)
     unit = "passages" if has_passages(evaluation.dataset) else "questions"
-    resampling = Resampling(int(groups.max(initial=-1)) + 1, n, seed, level, group, unit)
+    resampling = Resampling.of(groups, n, seed, level, group, unit)
     measured = [
         (METRICS[name], of)
         for row in evaluation.rows

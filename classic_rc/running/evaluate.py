@@ -477,7 +477,7 @@ def _measure_given(
         dataset, predictions, measured_metrics(dataset, protocol.metrics), system, 0.0
     )
     passages = passage_groups(dataset, protocol.group)
-    settings = Resampling(2, protocol.resamples or DEFAULT_RESAMPLES, protocol.seed or 0)
+    settings = Resampling.of(passages, protocol.resamples or DEFAULT_RESAMPLES, protocol.seed or 0)
     numbers = []
     for group, mask in ((None, asked), *((value, asked & mask) for value, mask in groups.items())):
         measured = [(METRICS[name], rows) for name, rows in row.outcomes.statistics.items()]

@@ -232,7 +232,7 @@ def evaluate_perturbed(
     metric = metric_of_task(dataset.task, next(iter(protocol.metrics), None))
     seed, resamples = protocol.seed or 0, protocol.resamples or DEFAULT_RESAMPLES
     groups = passage_groups(dataset, protocol.group)
-    resampling = Resampling(int(groups.max(initial=-1)) + 1, resamples, seed, group=protocol.group)
+    resampling = Resampling.of(groups, resamples, seed, group=protocol.group)
     errors: dict[str, ClassicRCError] = dict(plan.errors)
     fitted: dict[str, tuple[Solver, FittedSystem]] = {}
     answers: dict[

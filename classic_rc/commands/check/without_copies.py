@@ -85,7 +85,7 @@ def score_without(
     dataset, metric = evaluation.dataset, evaluation.primary
     left = ~copied_questions(dataset, duplicates)
     groups = passage_groups(dataset)
-    resampling = Resampling(int(groups.max(initial=-1)) + 1, resamples, seed)
+    resampling = Resampling.of(groups, resamples, seed)
     measured = [(metric, row.outcomes.statistics[metric.name]) for row in evaluation.rows]
     intervals = subset_intervals(measured, groups, np.ones(len(left), dtype=bool), resampling)
     left_intervals = subset_intervals(measured, groups, left, resampling)

@@ -80,9 +80,7 @@ class PaperDataset:
         """
         if self.resampling is not None:
             return replace(self.resampling, n=n)
-        return Resampling(
-            int(self.results.groups.max(initial=-1)) + 1, n, self.seed, group=self.results.group
-        )
+        return Resampling.of(self.results.groups, n, self.seed, group=self.results.group)
 
 
 def merge_records(
@@ -243,9 +241,8 @@ def _describe(
     systems = _join_runs(results, shown, new)
     resampling, tests = read_resampling(facts), read_significance(facts)
     if resampling is not None:
-        resampling = replace(
-            resampling, n_groups=int(results.groups.max(initial=-1)) + 1, group=results.group
-        )
+        n, seed, level, unit = resampling.n, resampling.seed, resampling.level, resampling.unit
+        resampling = Resampling.of(results.groups, n, seed, level, results.group, unit)
     if tests is not None:
         tests = replace(tests, baselines=tuple(new.get(name, name) for name in tests.baselines))
     primary = metric_of_task(results.task)
