@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from classic_rc.commands.check.integrity import KINDS, find_defects
     from classic_rc.commands.check.kinds import Finding, Severity
     from classic_rc.commands.check.mend import Repairs, mend_dataset
-    from classic_rc.commands.check.without_copies import score_without
+    from classic_rc.commands.check.without_copies import group_original_questions
 
 __all__ = [
     "KINDS",
@@ -38,8 +38,8 @@ __all__ = [
     "check_dataset",
     "find_defects",
     "find_duplicates",
+    "group_original_questions",
     "mend_dataset",
-    "score_without",
 ]
 
 __getattr__, __dir__ = names_on_use(__name__)

@@ -17,9 +17,10 @@ from classic_rc.commands.check.audit import CheckReport
 from classic_rc.commands.check.cues import Cue, Kind, phrase
 from classic_rc.commands.check.duplicates import DuplicateFinding, DuplicatePair
 from classic_rc.commands.check.integrity import Finding
-from classic_rc.commands.check.tables import cue_table, header_table, scores_without_table
-from classic_rc.commands.check.without_copies import ScoreWithout
+from classic_rc.commands.check.tables import cue_table, header_table
 from classic_rc.reports.html import escape_html, fill_template, safe_markup
+from classic_rc.reports.result_tables import breakdown_table
+from classic_rc.results.breakdown import Breakdown
 from classic_rc.results.evaluation import dataset_title
 
 _SHOWN_PAIRS = 5
@@ -43,7 +44,7 @@ def findings_section(check: CheckReport, places: Mapping[str, str]) -> dict[str,
 
 def check_part(
     check: CheckReport,
-    scores: Sequence[ScoreWithout] = (),
+    scores: Breakdown | None = None,
     places: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Return all that a check found, for its own page and for the report.
@@ -86,7 +87,7 @@ def _pieces(marked: str) -> list[tuple[str, bool]]:
     return [(part, i % 2 == 1) for i, part in enumerate(parts) if part]
 
 
-def duplicates_section(check: CheckReport, scores: Sequence[ScoreWithout]) -> dict[str, Any] | None:
+def duplicates_section(check: CheckReport, scores: Breakdown | None) -> dict[str, Any] | None:
     """Return the kinds of duplicates, each with its least similar pairs, and the scores without
     them.
     """
@@ -97,7 +98,7 @@ def duplicates_section(check: CheckReport, scores: Sequence[ScoreWithout]) -> di
             kinds.append({**Finding.to_dict(finding), "pairs": [_pair(pair) for pair in pairs]})
     if not kinds:
         return None
-    return {"kinds": kinds, "scores": scores_without_table(scores) if scores else None}
+    return {"kinds": kinds, "scores": None if scores is None else breakdown_table(scores)}
 
 
 def _pair(pair: DuplicatePair) -> dict[str, Any]:

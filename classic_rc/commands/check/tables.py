@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from classic_rc.commands.check.audit import CheckReport
 from classic_rc.commands.check.cues import Cue, Kind, phrase
@@ -13,10 +12,6 @@ from classic_rc.commands.check.mend import Repairs
 from classic_rc.results.evaluation import dataset_title
 from classic_rc.tables import Cell, Column, RowGroup, Table
 from classic_rc.tables.model import Value
-
-if TYPE_CHECKING:
-    from classic_rc.commands.check.without_copies import ScoreWithout
-
 
 _SHOWN_CUES = 5
 _SHOWN_DEFECTS = 2
@@ -274,27 +269,3 @@ def duplicates_table(findings: Iterable[Finding], shown: int = _SHOWN_PAIRS) -> 
         "a question is a copy together with its passage or its options",
     ]
     return Table("Duplicates", columns, blocks, notes)
-
-
-def scores_without_table(scores: Sequence[ScoreWithout]) -> Table:
-    """Return the table of systems' scores on all questions, and without the copies."""
-    first = scores[0]
-    label = first.metric.label
-    columns = [
-        Column("system"),
-        Column(f"{label} all {first.questions:,}", "percent"),
-        Column(f"{label} without {first.left:,}", "percent"),
-        Column("learned from"),
-    ]
-    rows = [
-        [s.system, Cell(s.value, s.interval), Cell(s.value_left, s.interval_left), s.trained_on]
-        for s in scores
-    ]
-    n_removed = first.questions - first.left
-    note = (
-        f"without: without the {n_removed:,} questions that, or whose passages, repeat or nearly "
-        "repeat others, counted from the second time on"
-    )
-    if any(s.trained_on for s in scores):
-        note += ", or training data"
-    return Table("Scores without duplicates", columns, [RowGroup(rows)], [note])

@@ -1,43 +1,16 @@
-"""Scores without copies: what systems reach on the questions that repeat nothing."""
+"""Which questions repeat nothing? Systems are measured on them too."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.commands.check.duplicates import COPIES, paired_ids
 from classic_rc.commands.check.kinds import Finding
-from classic_rc.folds import passage_groups
-from classic_rc.metrics.base import Metric
 from classic_rc.questions import Dataset
-from classic_rc.results.evaluation import Evaluation
-from classic_rc.results.resampling import Interval, Resampling
-from classic_rc.results.significance import subset_intervals
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreWithout:
-    """A system's main metric on all questions, and on those that are not copies
-    (:func:`copied_questions`).
-    """
-
-    system: str
-    trained_on: str | None
-    metric: Metric
-    questions: int
-    left: int
-    value: float  # on all questions, a fraction
-    interval: Interval | None  # over resampled passages; None with fewer than two groups
-    value_left: float | None  # on the questions that are left; None if none is
-    interval_left: Interval | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        return {f.name: getattr(self, f.name) for f in fields(self)} | {"metric": self.metric.name}
+from classic_rc.results.grouping import WITHOUT_COPIES, Grouping
 
 
 def copied_questions(dataset: Dataset, duplicates: Iterable[Finding]) -> NDArray[np.bool_]:
@@ -54,54 +27,22 @@ def copied_questions(dataset: Dataset, duplicates: Iterable[Finding]) -> NDArray
     return np.array([q.id in questions or q.passage.id in passages for q in dataset], dtype=bool)
 
 
-def score_without(
-    evaluation: Evaluation, duplicates: Iterable[Finding], *, resamples: int = 10_000, seed: int = 0
-) -> tuple[ScoreWithout, ...]:
-    """Score systems on all questions, and without those that are copies.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-    duplicates : iterable of Finding
-        As for :func:`copied_questions`, which says what a copy is.
-    resamples, seed : int
-        Of the intervals, over groups of passages.
-
-    Returns
-    -------
-    tuple of ScoreWithout
-        One per row, in the order of the rows.
+def group_original_questions(dataset: Dataset, duplicates: Iterable[Finding]) -> Grouping:
+    """Return the questions that are not copies (:func:`copied_questions`), as a group for
+    :func:`~classic_rc.results.break_down`.
 
     Examples
     --------
     >>> import classic_rc
     >>> from classic_rc.commands.check.duplicates import find_duplicates
     >>> data = classic_rc.load("sample:single-choice")
-    >>> duplicates = find_duplicates(data, data[:12])
-    >>> scores = score_without(classic_rc.evaluate(data, ["sw+d"]), duplicates)
-    >>> scores[0].questions, scores[0].left
-    (24, 12)
+    >>> grouping = group_original_questions(data, find_duplicates(data, data[:12]))
+    >>> int(grouping.masks["without copies"].sum())
+    12
     """
-    dataset, metric = evaluation.dataset, evaluation.primary
-    left = ~copied_questions(dataset, duplicates)
-    groups = passage_groups(dataset)
-    resampling = Resampling.of(groups, resamples, seed)
-    measured = [(metric, row.outcomes.statistics[metric.name]) for row in evaluation.rows]
-    intervals = subset_intervals(measured, groups, np.ones(len(left), dtype=bool), resampling)
-    left_intervals = subset_intervals(measured, groups, left, resampling)
-    return tuple(
-        ScoreWithout(
-            row.name,
-            row.trained_on,
-            metric,
-            len(left),
-            int(left.sum()),
-            metric.aggregate(statistics),
-            interval,
-            metric.aggregate(statistics[left]) if left.any() else None,
-            left_interval,
-        )
-        for row, (_, statistics), interval, left_interval in zip(
-            evaluation.rows, measured, intervals, left_intervals, strict=True
-        )
+    copied = copied_questions(dataset, duplicates)
+    note = (
+        f"{copied.sum():,} repeat others, or their passages do, counted from the second time on, "
+        "or are in training data"
     )
+    return Grouping("copies", {WITHOUT_COPIES: ~copied}, np.ones_like(copied), note=note)

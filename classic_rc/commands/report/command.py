@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from classic_rc.commands.check.audit import CheckReport
     from classic_rc.datasets.statistics import DatasetStatistics
     from classic_rc.questions import Dataset
+    from classic_rc.results.breakdown import Breakdown
+    from classic_rc.results.comparison import SharedResults
     from classic_rc.results.evaluation import Evaluation
     from classic_rc.running.explain import Explainer
     from classic_rc.solvers.explanation import Explanation
@@ -126,7 +128,6 @@ _NOT_SHOWN = frozenset({"data", "datasheet", "output", "jobs", "quiet"})
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from classic_rc.commands.check.without_copies import score_without
     from classic_rc.commands.report.page import PageContent, default_breakdown_keys, page_html
     from classic_rc.results.breakdown import break_down
     from classic_rc.results.comparison import SharedResults
@@ -174,12 +175,25 @@ def handle(args: argparse.Namespace) -> int:
         [break_down(results, grouping, seed=args.seed or 0) for grouping in groupings],
         args.published,
         args.title,
-        () if check is None else score_without(evaluation, check.findings, seed=args.seed or 0),
+        None if check is None else _measure_originals(args, results, check),
         None if args.perturbed is None else evaluate_copies(args, loaded, systems, protocol),
         facts,
     )
     write_output(page_html(content), args.output)
     return failures.exit_code
+
+
+def _measure_originals(
+    args: argparse.Namespace, results: SharedResults, check: CheckReport
+) -> Breakdown | None:
+    """Measure systems on the questions that are not copies; None if there are no copies."""
+    from classic_rc.commands.check.without_copies import group_original_questions
+    from classic_rc.results.breakdown import break_down
+
+    grouping = group_original_questions(check.dataset, check.findings)
+    if all(mask.all() for mask in grouping.masks.values()):
+        return None
+    return break_down(results, grouping, seed=args.seed or 0)
 
 
 def _find_explained(
@@ -310,9 +324,9 @@ def _parse_fact(text: str) -> tuple[str, str]:
 
 def _write_datasheet(args: argparse.Namespace) -> int:
     """Write the datasheet, and return the exit code."""
-    from classic_rc.commands.check.without_copies import score_without
     from classic_rc.commands.report.datasheet import Datasheet, render_datasheet
     from classic_rc.datasets.registry import as_dataset
+    from classic_rc.results.comparison import SharedResults
 
     form, facts = _find_form(args.output), dict(map(_parse_fact, args.facts))
     data = inputs.choose_dataset(args, args.data)
@@ -322,11 +336,10 @@ def _write_datasheet(args: argparse.Namespace) -> int:
     groups = _count_groups(args, dataset)
     evaluation = None if "floors" in args.without else _measure_floors(args, dataset, protocol)
     check = None if "check" in args.without else _check_contents(args, dataset, protocol)
-    scores = (
-        ()
-        if evaluation is None or check is None
-        else score_without(evaluation, check.findings, seed=args.seed or 0)
-    )
+    scores = None
+    if evaluation is not None and check is not None:
+        results = SharedResults.of(evaluation, group=args.group)
+        scores = _measure_originals(args, results, check)
     train = as_dataset(protocol.train)
     with progress_bar(f"counting {dataset.name}", None, inputs.shows_progress(args)):
         sheet = Datasheet(

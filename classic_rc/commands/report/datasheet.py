@@ -17,9 +17,7 @@ from classic_rc.commands.check.tables import (
     duplicates_table,
     header_table,
     integrity_table,
-    scores_without_table,
 )
-from classic_rc.commands.check.without_copies import ScoreWithout
 from classic_rc.datasets.statistics import (
     QUESTION_WORDS,
     DatasetStatistics,
@@ -34,7 +32,7 @@ from classic_rc.io.text import printable
 from classic_rc.questions import Dataset
 from classic_rc.reports.html import fill_template
 from classic_rc.reports.references import Citable, bibliography, citables
-from classic_rc.reports.result_tables import breakdown_tables, cross_table
+from classic_rc.reports.result_tables import breakdown_table, breakdown_tables, cross_table
 from classic_rc.results.breakdown import Breakdown, CrossTabulation
 from classic_rc.results.evaluation import Evaluation
 from classic_rc.results.published import results_table
@@ -60,7 +58,7 @@ class Datasheet:
     check: CheckReport | None = None  # partial inputs, defects and duplicates
     # The floors: what simple systems reach, with intervals if it has them. None if gold is hidden.
     evaluation: Evaluation | None = None
-    scores_without: Sequence[ScoreWithout] = ()  # the floors without the questions that are copies
+    scores_without: Breakdown | None = None  # the floors without the questions that are copies
     # that the package cannot know: licence, language
     facts: Mapping[str, str] = field(default_factory=dict)
     command: str = ""  # that makes the page again
@@ -128,8 +126,8 @@ def datasheet_tables(sheet: Datasheet) -> list[Table]:
         tables.append(_floor_table(sheet.evaluation, sheet.published))
     if sheet.check is not None:
         tables += _check_tables(sheet.check)
-    if any(score.left < score.questions for score in sheet.scores_without):
-        tables.append(scores_without_table(sheet.scores_without))
+    if sheet.scores_without is not None:
+        tables.append(replace(breakdown_table(sheet.scores_without), title="Floors without copies"))
     return tables
 
 
@@ -385,7 +383,7 @@ def _json(sheet: Datasheet) -> str:
         "groups": [groups] if sheet.breakdowns or sheet.crosses else [],
         "floors": None if sheet.evaluation is None else sheet.evaluation.to_dict(),
         "check": None if sheet.check is None else sheet.check.to_dict(),
-        "scores_without_duplicates": [score.to_dict() for score in sheet.scores_without],
+        "without_copies": sheet.scores_without and sheet.scores_without.to_dict(),
         "command": sheet.command,
     }
     return render_json(plain, times=False)

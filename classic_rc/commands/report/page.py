@@ -16,7 +16,7 @@ from classic_rc.commands.check.audit import CheckReport
 from classic_rc.commands.check.cues import Kind
 from classic_rc.commands.check.integrity import Severity
 from classic_rc.commands.check.page import check_part, other_defects
-from classic_rc.commands.check.without_copies import ScoreWithout, copied_questions
+from classic_rc.commands.check.without_copies import copied_questions
 from classic_rc.commands.report.datasheet import (
     Datasheet,
     count_tables,
@@ -63,7 +63,7 @@ class PageContent:
         False  # whether the table of results has the published figures of the same data
     )
     title: str | None = None  # by default the dataset's name
-    scores_without: Sequence[ScoreWithout] = ()  # the systems without the questions that are copies
+    scores_without: Breakdown | None = None  # the systems without the questions that are copies
     perturbed: PerturbedEvaluation | None = None  # the systems on perturbed copies
     # that the package cannot know: licence, language
     facts: Mapping[str, str] = field(default_factory=dict)

@@ -12,8 +12,10 @@ import pytest
 import classic_rc
 from classic_rc.commands.check.duplicates import DUPLICATE_KINDS, find_duplicates
 from classic_rc.commands.check.kinds import Severity
-from classic_rc.commands.check.without_copies import copied_questions, score_without
+from classic_rc.commands.check.without_copies import copied_questions, group_original_questions
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+from classic_rc.results.breakdown import break_down
+from classic_rc.results.comparison import SharedResults
 from tests.depth import thinned
 
 STEMS = [a + b + c for a in "bdfgklmnprst" for b in "aeiou" for c in ("nd", "rk", "st", "lm", "pt")]
@@ -284,15 +286,17 @@ def test_scores_without_what_training_data_has():
     mask = copied_questions(data, duplicates)
     assert mask.sum() == len(train)
     evaluation = classic_rc.evaluate(data, ["sw+d", "random"])
-    scores = score_without(evaluation, duplicates, resamples=200)
-    for score, result in zip(scores, evaluation.rows, strict=True):
-        assert score.value == pytest.approx(result.metrics()["accuracy"])
-        assert score.value_left == pytest.approx(result.metrics(~mask)["accuracy"])
-        assert score.interval_left.low <= score.value_left <= score.interval_left.high
-    assert (scores[0].questions, scores[0].left) == (24, 24 - len(train))
-    none_left = score_without(evaluation, find_duplicates(data, data), resamples=10)[0]
-    assert (none_left.left, none_left.value_left, none_left.interval_left) == (0, None, None)
-    assert none_left.to_dict()["value_left"] is None
+    grouping = group_original_questions(data, duplicates)
+    found = break_down(SharedResults.of(evaluation), grouping, n=200)
+    (left,) = found.groups
+    for whole, cell, row in zip(found.total.cells, left.cells, evaluation.rows, strict=True):
+        assert whole.value == pytest.approx(row.metrics()["accuracy"])
+        assert cell.value == pytest.approx(row.metrics(~mask)["accuracy"])
+        assert cell.interval.low <= cell.value <= cell.interval.high
+    assert (found.total.questions, left.questions) == (24, 24 - len(train))
+    copies = group_original_questions(data, find_duplicates(data, data))
+    (none_left,) = break_down(SharedResults.of(evaluation), copies, n=10).to_dict()["groups"]
+    assert (none_left["questions"], none_left["systems"]["sw+d"]["value"]) == (0, None)
     assert not copied_questions(data, find_duplicates(data)).any()
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import classic_rc
 from classic_rc.commands.check.duplicates import find_duplicates
 from classic_rc.commands.check.integrity import find_defects
-from classic_rc.commands.check.tables import duplicates_table, scores_without_table
-from classic_rc.commands.check.without_copies import score_without
-from tests.tables import header, headings, texts
+from classic_rc.commands.check.tables import duplicates_table
+from tests.tables import headings, texts
 
 PASSAGE = (
     "Nora planted beans in the garden behind the old mill, and Omar built a fence of apple wood "
@@ -67,14 +66,3 @@ def test_only_the_least_similar_pairs_are_shown():
     similarities = [float(row[2]) for row in texts(table)]
     assert len(similarities) == 2
     assert similarities == sorted(similarities)
-
-
-def test_scores_on_what_is_left():
-    data = classic_rc.load("sample:single-choice")
-    evaluation = classic_rc.evaluate(data, ["sw+d", "longest"])
-    scores = score_without(evaluation, find_duplicates(data, data[:4]), resamples=100)
-    table = scores_without_table(scores)
-    assert header(table) == ["system", "Acc. all 24", "Acc. without 20", "learned from"]
-    assert [row[0] for row in texts(table)] == ["sw+d", "longest"]
-    assert texts(table)[0][1].startswith(f"{100 * scores[0].value:.2f} [")
-    assert "without the 4 questions" in table.notes[0]

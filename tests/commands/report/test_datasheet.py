@@ -13,7 +13,7 @@ import pytest
 import classic_rc
 from classic_rc.commands.check.audit import check_dataset
 from classic_rc.commands.check.integrity import find_defects
-from classic_rc.commands.check.without_copies import score_without
+from classic_rc.commands.check.without_copies import group_original_questions
 from classic_rc.commands.report.datasheet import (
     DATASHEET_FORMATS,
     Datasheet,
@@ -22,8 +22,10 @@ from classic_rc.commands.report.datasheet import (
     render_datasheet,
 )
 from classic_rc.datasets.statistics import describe_datasets
+from classic_rc.results.breakdown import break_down
+from classic_rc.results.comparison import SharedResults
 from classic_rc.results.significance import with_intervals
-from tests.tables import header, headings, texts
+from tests.tables import headings, texts
 
 HOSTILE = "</title><script>alert(1)</script> \\input{x} $%&#_ `* | 中文 \u202e \u0161"
 
@@ -40,7 +42,9 @@ def sheet():
         describe_datasets([train]),
         check,
         evaluation,
-        score_without(evaluation, check.findings, resamples=50),
+        break_down(
+            SharedResults.of(evaluation), group_original_questions(data, check.findings), n=50
+        ),
         {"Licence": "CC BY 4.0"},
         "classic-rc report sample:single-choice --datasheet -o sheet.md",
     )
@@ -88,14 +92,15 @@ def test_shapes_sum_to_all(sheet):
 
 
 def test_floors_findings_and_scores_without_duplicates(sheet):
-    floors = table(sheet, "Floors")
+    floors = table(sheet, "Floors:")
     assert [row[0] for row in texts(floors)] == ["sw+d", "random"]
     assert texts(floors)[1][1].startswith("25.00 [")
     assert ["error", "questions that are in the training data", "4"] in texts(
         table(sheet, "Findings")
     )
     assert "training" in headings(table(sheet, "Duplicates"))[0]
-    assert header(table(sheet, "Scores without"))[2] == "Acc. without 20"
+    without = texts(table(sheet, "Floors without copies"))
+    assert [row[:2] for row in without] == [["total", "24"], ["without copies", "20"]]
     assert texts(table(sheet, "What it takes"))[0][0] == "options only"
     (note,) = table(sheet, "Cues").notes
     assert int(note.split()[0]) == sheet.check.n_features > 50

@@ -190,7 +190,7 @@ def test_duplicates_show_what_differs_and_no_page_lists_all():
         )
     ]
     check = check_dataset(classic_rc.from_rows(rows), header=False)
-    section = duplicates_section(check, ())
+    section = duplicates_section(check, None)
     kinds = {kind["what"]: kind for kind in section["kinds"]}
     near = kinds["near copies of another passage"]
     assert near["count"] == 7
@@ -198,7 +198,7 @@ def test_duplicates_show_what_differs_and_no_page_lists_all():
     marks = [mark for mark, _ in near["pairs"][0]["diff"]]
     assert "del" in marks
     assert "ins" in marks
-    assert duplicates_section(check_dataset(SAMPLE, header=False), ()) is None
+    assert duplicates_section(check_dataset(SAMPLE, header=False), None) is None
 
 
 def test_defects_are_counted_and_located():
