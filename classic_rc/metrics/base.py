@@ -146,15 +146,14 @@ class TextMetric(Metric):
         (n_questions, 1).
         """
         rows = np.zeros((len(questions), 1))
-        for i, (question, prediction) in enumerate(zip(questions, predictions, strict=True)):
+        for row, question, prediction in zip(rows, questions, predictions, strict=True):
             gold = gold_of(question)
             values = [
                 self.value(gold, answer) for answer in cast(AcceptedTexts, prediction.answers)
             ]
             if values:
-                rows[i, 0] = (
-                    np.average(values, weights=prediction.weights) * prediction.answered_share
-                )
+                mean = np.average(values, weights=prediction.weights)
+                row[0] = mean * prediction.answered_share
         return rows
 
 
@@ -186,10 +185,7 @@ class Accuracy(Metric):
 
 
 def _credit(gold: frozenset[int], prediction: Prediction) -> float:
-    answers = prediction.answers
-    if len(answers) == 1 and prediction.weights is None:
-        return float(bool(answers[0]) and gold.issuperset(answers[0]))
-    right = [bool(answer) and gold.issuperset(answer) for answer in answers]
+    right = [bool(answer) and gold.issuperset(answer) for answer in prediction.answers]
     if prediction.weights is None:
         return sum(right) / max(len(right), 1)
     return sum(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -26,6 +26,12 @@ _PAPER = (
     "Set for Reading Comprehension over Multiple Sentences, with the conventions of the released "
     "multirc_measures.py"
 )
+
+_BLOCK = 1 << 14  # pairs of tp and fp that are measured at once
+_LEAST_MASS = 1e-50
+"""Smaller probabilities of a number of selected options count as 0: pairs of them change no digit,
+and of 20,000 options most numbers are so unlikely. With p = 1/2 none of up to 166 options is.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +86,27 @@ class SelectionMetric(Metric):
         values = weight[:, None] * self.of_counts(OptionCounts(*counts))
         rows = np.zeros((len(questions), values.shape[1]))
         np.add.at(rows, of_question.astype(np.int64), values)
+        expectation = cache(self._expectation)  # replaces the row of a random selection
+        for row, question, prediction in zip(rows, questions, predictions, strict=True):
+            if prediction.selection_probability is not None:
+                right, options = len(gold_of(question)), len(question.candidates)
+                row[:] = expectation(right, options, prediction.selection_probability)
         return rows
+
+    def _expectation(self, right: int, options: int, probability: float) -> NDArray[np.float64]:
+        """Return the mean of :meth:`of_counts` over independent selections, shape (k,)."""
+        tp, of_tp = _binomial(right, probability)
+        fp, of_fp = _binomial(options - right, probability)
+        pairs, total = np.arange(len(tp) * len(fp)), np.zeros(1)
+        for start in range(0, len(pairs), _BLOCK):
+            i, j = divmod(pairs[start : start + _BLOCK], len(fp))
+            weight, *counts = np.array(
+                np.broadcast_arrays(of_tp[i] * of_fp[j], tp[i], fp[j], right, options)
+            )
+            values = weight[:, None] * self.of_counts(OptionCounts(*counts))
+            values[0] += total
+            total = np.cumsum(values, axis=0)[-1]  # term by term, whatever the size of a block
+        return total
 
 
 class PrecisionRecallMetric(SelectionMetric):
@@ -245,37 +271,28 @@ Outcome = tuple[float, int, int]  # weight, tp, fp
 def _outcomes(question: Question, prediction: Prediction) -> Sequence[Outcome]:
     gold = gold_of(question)
     wrong = len(question.candidates) - len(gold)
-    if prediction.selection_probability is not None:
-        return _independent_selections(len(gold), wrong, prediction.selection_probability)
     if not prediction.answers:
         return [(1.0, 0, wrong)]
     weights = prediction.weights or [1 / len(prediction.answers)] * len(prediction.answers)
-    right = [len(gold.intersection(answer)) for answer in prediction.answers]
-    outcomes: list[Outcome] = [
-        (weight, tp, len(answer) - tp)
-        for weight, tp, answer in zip(weights, right, prediction.answers, strict=True)
-    ]
+    outcomes: list[Outcome] = []
+    for weight, answer in zip(weights, prediction.answers, strict=True):
+        tp = len(gold.intersection(answer))
+        outcomes.append((weight, tp, len(answer) - tp))
     answered = prediction.answered_share
     return outcomes if answered == 1 else [*outcomes, (1 - answered, 0, wrong)]
 
 
 @lru_cache(maxsize=1024)
-def _independent_selections(right: int, wrong: int, probability: float) -> Sequence[Outcome]:
-    return [
-        (of_tp * of_fp, tp, fp)
-        for tp, of_tp in enumerate(_binomial(right, probability))
-        for fp, of_fp in enumerate(_binomial(wrong, probability))
-    ]
+def _binomial(n: int, probability: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the numbers of successes that count, and their probabilities.
 
-
-def _binomial(n: int, probability: float) -> list[float]:
-    """Return the probabilities of 0..n successes, trial by trial: without factorials nothing
-    overflows.
+    They are computed trial by trial: without factorials nothing overflows.
     """
     mass = np.ones(1)
     for _ in range(n):
         mass = np.convolve(mass, (1 - probability, probability))
-    return mass.tolist()
+    successes = np.flatnonzero(mass > _LEAST_MASS)
+    return successes, mass[successes]
 
 
 class OptionAccuracy(SelectionMetric):

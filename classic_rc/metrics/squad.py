@@ -94,7 +94,7 @@ class _OfPart(Metric):
             [(gold_of(question) != NO_ANSWER) == self.has_answer for question in questions]
         )
         values = self.measure.statistics(questions, predictions)[:, 0]
-        return np.stack((np.where(inside, values, 0.0), inside.astype(np.float64)), axis=1)
+        return np.stack((values * inside, inside), axis=1)
 
     def from_means(self, means: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the mean value over the part."""
