@@ -64,8 +64,11 @@ def _named(table: PaperTable, row: PaperRow) -> str:
 
 def marks(cell: PaperCell) -> str:
     """Return the marks of a cell: an asterisk, a dagger, a double dagger, several or none."""
-    lacks = cell.answers is not None and cell.answers.note
-    signs = ((cell.is_tuned_here, "†"), (lacks, "‡"), (cell.defines_group, "§"))
+    signs = (
+        (cell.is_tuned_here, "†"),
+        (cell.lacks_answers, "‡"),
+        (cell.defines_group, "§"),
+    )
     return cell.test.mark + "".join(sign for has, sign in signs if has)
 
 
@@ -151,7 +154,7 @@ def caption_notes(
         f"{row.name} on {column.dataset}: {cell.answers.note}"
         for row in table.rows
         for column, cell in zip(table.columns, row.cells, strict=True)
-        if cell.answers is not None and cell.answers.note
+        if cell.answers is not None and cell.lacks_answers
     ]
     if lacking:
         notes.append(

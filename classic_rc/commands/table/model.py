@@ -52,6 +52,7 @@ class PaperCell:
     printed: str | None = None  # a published figure, in percent with its digits
     reason: str | None = None  # why there is no value, if that is known
     answers: AnswerCounts | None = None  # of a file of answers
+    lacks_answers: bool = False  # some answers to its questions say nothing
     deviation: float | None = None  # over the runs of the system
     defines_group: bool = (
         False  # the group is the questions that it solves, or those that it does not solve

@@ -7,6 +7,7 @@ none of them.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
@@ -301,11 +302,32 @@ def _measure(
             system.tuned_here,
             reason="the group has no questions" if value != value else None,
             answers=system.answers,
+            lacks_answers=_lacks_answers(system, mask, results.task),
             deviation=system.deviation(metric, mask),
             defines_group=system.name in defines,
         )
         for i, (system, value) in enumerate(zip(systems, values, strict=True))
     }
+
+
+def _lacks_answers(system: Row, mask: NDArray[np.bool_], task: Task) -> bool:
+    """Return whether answers of the system's file to some of these questions count as wrong because
+    they say nothing.
+    """
+    counts, outcomes = system.answers, system.outcomes
+    if counts is None or not counts.note:
+        return False
+    if mask.all():
+        return True
+    has_shares = task not in (Task.MULTIPLE_ANSWER, Task.MULTI_SPAN) and outcomes.evidence is None
+    if has_shares:  # of each question's samples that say something
+        return bool((outcomes.n_selected[mask] < 1 - 1e-9).any())
+    if counts.answers > len(mask) * system.runs:  # unknown which of several samples say something
+        return True
+    if outcomes.evidence is not None:  # the answers were read as scores
+        return not outcomes.evidence[mask].all()
+    answers = itertools.compress(outcomes.answers, mask)
+    return any(answer is None or (system.runs > 1 and None in answer) for answer in answers)
 
 
 def _best(

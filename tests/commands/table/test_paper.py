@@ -19,6 +19,7 @@ from classic_rc.commands.table.figure import forest_figure
 from classic_rc.commands.table.formats import (
     as_table,
     caption,
+    marks,
     table_csv,
     table_latex,
     uneven_intervals,
@@ -273,6 +274,34 @@ def test_equal_printed_numbers_are_both_bold(save):
     file = save("a", replace(run, rows=(*run.rows, twin)))
     assert {row.name for row in paper(file).rows if row.cells[0].is_best} == {"longest", "twin"}
     assert {row.name for row in paper(file, decimals=3).rows if row.cells[0].is_best} == {"twin"}
+
+
+@pytest.mark.parametrize("system", ["{file}", "score-file,path={file}"])
+@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize("samples", [1, 2])
+@pytest.mark.parametrize("nothing", ["who knows", None])
+def test_answers_that_say_nothing_mark_only_their_own_groups(
+    save, tmp_path, system, several, samples, nothing
+):
+    if several and samples > 1 and "path=" in system:
+        pytest.skip("scores of options cannot be several selections")
+    dataset = questions("barn", several=several)
+    file = tmp_path / "llm.jsonl"
+    rows = []
+    for question in dataset:
+        answers = [["A", "B"] if several else "A"] * samples
+        if question.id == "barn0":
+            answers[0] = nothing
+        rows += [{"id": question.id, "answer": answer} for answer in answers]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    run = evaluate(dataset, {"LLM": system.format(file=file)}, by="level")
+    table = paper(save("a", run), by="level")
+    marked = {
+        column.group: "‡" in marks(table.rows[0].cells[j]) for j, column in enumerate(table.columns)
+    }
+    is_unknown = samples > 1 and (several or "path=" in system)
+    assert marked == {None: True, "high": True, "middle": is_unknown}
+    assert "36 answers" in caption(table, None, "none").replace("72", "36")
 
 
 # --------------------------------------------------------------------------------------------------
