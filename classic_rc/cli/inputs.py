@@ -337,16 +337,7 @@ def _default_solvers(
 
 
 def require_solver(system: System) -> Solver:
-    """Return a system's solver."""
-    refuse_file(system)
-    if system.failure is not None:
-        raise system.failure
-    assert system.solver is not None
-    return system.solver
-
-
-def refuse_file(system: System) -> None:
-    """Raise an error for a file of predictions where a solver is needed."""
+    """Return a system's solver; UsageError for a file of predictions."""
     if system.path is not None:
         raise UsageError(
             f"{system.path} is a file of predictions, and a solver is needed here",
@@ -354,6 +345,10 @@ def refuse_file(system: System) -> None:
             found=system.path,
             expected="a solver (see `classic-rc list solvers`)",
         )
+    if system.failure is not None:
+        raise system.failure
+    assert system.solver is not None
+    return system.solver
 
 
 def read_label_files(args: argparse.Namespace, dataset: Dataset) -> list[Labels]:

@@ -173,7 +173,8 @@ class _Writer(NamedTuple):
                 )
             ]
         answers, n_tied = prediction.answers, prediction.n_tied
-        if n_tied > 1:
+        are_answers = self.explanation.are_answers
+        if n_tied > 1 and not are_answers:
             return None, self._tie(len(answers), n_tied)
         if len(answers) > 1 or prediction.weights is not None:
             return None, self._shares(prediction)
@@ -191,6 +192,8 @@ class _Writer(NamedTuple):
             return None, said
         if len(answers[0]) > 1:
             return None, [*_quoted(list(map(str, answers[0]))), Piece(" are chosen together")]
+        if are_answers:
+            return None, [*self._name(chosen[0]), Piece(" is chosen")]
         return self._win(chosen[0], " too" if outcome == RIGHT else "")
 
     def _win(self, winner: int, too: str) -> tuple[float | None, list[Piece]]:

@@ -1,5 +1,5 @@
 """Explanations of single questions by a solver that is fitted as for an evaluation, or of its
-words by ablation.
+words by ablation; of a file, the answers that it has.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from classic_rc.errors import DataError, OutputError, UsageError
-from classic_rc.predictions import Prediction
+from classic_rc.predictions import Prediction, Scores
 from classic_rc.protocol import Protocol
 from classic_rc.questions import PLACEHOLDER, Candidate, Dataset, LazyCandidates, Passage, Question
 from classic_rc.running.fitted_system import FittedSystem, QuestionBlock, iter_blocks
@@ -25,16 +25,18 @@ from classic_rc.systems import SystemLike
 
 class Explainer:
     """A solver fitted and tuned as in :func:`classic_rc.evaluate`, to explain the scores behind its
-    row.
+    row, or a file of predictions.
 
     If the solver learns or is tuned out of fold, the solver of the fold that has not seen a
     question explains it. The answer equals the row's: a threshold is tuned when the first answer is
     requested, if gold is known.
 
+    Of a file of answers, a candidate's score is the share of the answers that choose it.
+
     Parameters
     ----------
     solver : Solver, str or System
-        A solver is cloned, never changed.
+        A solver is cloned, never changed. A row of a run record has no scores: it is a UsageError.
     dataset : Dataset
         Span questions must have candidates (:func:`~classic_rc.running.plan.add_span_candidates`).
     protocol : Protocol, optional
@@ -58,17 +60,28 @@ class Explainer:
     ) -> None:
         plan = make_plan(dataset, [solver], protocol or Protocol())
         (ready,) = plan.systems
-        assert ready.solver is not None
-        self.dataset, self._configured = dataset, ready.solver
+        if ready.row is not None:
+            raise UsageError(
+                f"{ready.name} is a row of a run record, which has no scores: explain its solver "
+                "or its file",
+                field="--solver",
+                found=ready.name,
+                expected="a solver or a file of predictions",
+            )
+        self.dataset, self._name = dataset, ready.name
+        self._answers = ready.predictions  # of a file of answers, else empty
+        self.file_notes = plan.notes
         # what the data to learn from or to tune on shares with the dataset
         self.notes = plan.overlap
-        tunes = FittedSystem.needs_tuning(self._configured, dataset)
-        is_hidden = not self._configured.tunes_parameters and any(
+        if ready.solver is None:
+            return
+        tunes = FittedSystem.needs_tuning(ready.solver, dataset)
+        is_hidden = not ready.solver.tunes_parameters and any(
             question.gold is None for question in dataset
         )
         self._cross_fits = tunes and plan.separated.tune is None and not is_hidden
         self._system = FittedSystem(
-            self._configured,
+            ready.solver,
             dataset,
             plan.separated,
             tune=tunes,
@@ -100,12 +113,10 @@ class Explainer:
         explains = (
             c.numbers or c.marks or c.quote or c.make_formula for c in explanation.candidates
         )
+        if self._answers or any(explains):
+            return explanation
         with self._system.failures():
-            return (
-                explanation
-                if any(explains)
-                else measure_words(self._system.solver_of(i), explanation)
-            )
+            return measure_words(self._system.solver_of(i), explanation)
 
     def __iter__(self) -> Iterator[Explanation]:
         """Yield the explanations of all questions, in order."""
@@ -124,6 +135,9 @@ class Explainer:
                 if question.passage is not passage:
                     passage, candidates = question.passage, question.candidates.generate()
                 question = replace(question, candidates=candidates)
+            if self._answers:
+                yield explain_answers(self._name, question, self._answers[i])
+                continue
             with self._system.failures():
                 explanation = _explain_with(self._system.solver_of(i), question)
             yield replace(explanation, decide=partial(self._decide, i))
@@ -144,6 +158,32 @@ def _explain_with(solver: Solver, question: Question) -> Explanation:
         field="explain",
         found=found,
         expected=expected,
+    )
+
+
+SHARES_NOTE = "a score is the share of the file's answers that choose the candidate"
+
+
+def explain_answers(name: str, question: Question, prediction: Prediction) -> Explanation:
+    """Return the explanation of a file's answers: a candidate's score is the share of the answers
+    that choose it.
+    """
+    answers, n = prediction.answers, len(question.candidates)
+    weights = prediction.weights or [1 / len(answers) for _ in answers]
+    shares = np.zeros(n)
+    for weight, answer in zip(weights, answers, strict=True):
+        for i, candidate in enumerate(question.candidates):
+            value = i if isinstance(answer, frozenset) else candidate.text
+            shares[i] += weight * (value in answer)
+    scores = Scores(shares, np.array([0, n]), np.full(n, bool(answers)))
+    note = SHARES_NOTE
+    if prediction.n_unparsed:
+        note += f"; {prediction.n_unparsed} of {prediction.n_samples} could not be parsed"
+    return replace(
+        Explanation.from_scores(name, question, scores),
+        note=note,
+        decide=lambda _: prediction,
+        are_answers=True,
     )
 
 

@@ -212,6 +212,8 @@ class Explanation(Viewed):
         Makes the answer that follows from the scores; it returns None if no threshold is tuned.
     relative_ties : bool
         Whether the scores are a file's (:class:`~classic_rc.predictions.Scores`).
+    are_answers : bool
+        Whether a file has answers and no scores; a score is the share of them with the candidate.
     """
 
     solver: str
@@ -220,6 +222,7 @@ class Explanation(Viewed):
     note: str = ""
     decide: Callable[[Explanation], Prediction | None] | None = None
     relative_ties: bool = False
+    are_answers: bool = False
 
     @cached_property
     def prediction(self) -> Prediction | None:

@@ -6,8 +6,11 @@ import pytest
 
 import classic_rc
 from classic_rc.errors import UsageError
+from classic_rc.formats import write_predictions
+from classic_rc.metrics.base import METRICS, SOLVED_BY
 from classic_rc.protocol import Protocol
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+from classic_rc.reports.verdict import verdict_of
 from classic_rc.running.evaluate import predict
 from classic_rc.running.explain import MOST_ABLATIONS, Explainer
 from classic_rc.running.plan import add_span_candidates
@@ -86,3 +89,23 @@ def test_what_cannot_be_learned_or_tuned_is_refused():
     several = synthetic_dataset(Task.MULTIPLE_ANSWER)
     with raises(UsageError, field="tuning data", found="multiple-answer", expected="single-choice"):
         Explainer(classic_rc.parse_solver("sliding-window:race"), SINGLE, Protocol(tune=several))
+
+
+@pytest.mark.parametrize("task", list(Task))
+def test_the_answers_of_a_file_are_explained_on_every_task(task, tmp_path):
+    dataset = add_span_candidates(
+        synthetic_dataset(task, n_passages=3), SpanGenerator(max_tokens=2)
+    )
+    answers = predict(dataset, "random").predictions
+    file = tmp_path / "answers.jsonl"
+    write_predictions(file, dataset, predictions=answers, format="answers")
+    explainer = Explainer(str(file), dataset)
+    for i, (question, answer) in enumerate(zip(dataset, answers, strict=True)):
+        explanation = explainer.explain(i)
+        assert explanation.prediction.answers == answer.answers
+        verdict = verdict_of(explanation)
+        assert (verdict.outcome == "right") == (
+            METRICS[SOLVED_BY[task]]([question], [answer]) == pytest.approx(1)
+        )
+        scores = [candidate.score for candidate in explanation.candidates]
+        assert verdict.chosen == {j for j, score in enumerate(scores) if score == 1}

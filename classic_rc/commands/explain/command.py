@@ -61,9 +61,9 @@ OPTIONS: Choice = (
     "--quiet",
     vary_option(
         "--solver",
-        help="a solver to explain (see `classic-rc list solvers`); repeat for several; default "
-        "sw+d. If it learns or is tuned out of fold (--cv), the solver that has not seen the "
-        "question is explained",
+        help="a solver to explain (see `classic-rc list solvers`), or NAME=FILE, a file of answers "
+        "or scores, to show with it; repeat for several; default sw+d. If it learns or is tuned "
+        "out of fold (--cv), the solver that has not seen the question is explained",
     ),
     vary_option(
         "--format",
@@ -79,8 +79,6 @@ def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     check_writable(args.output, args.data, *args.train, args.tune)
     given = inputs.parse_systems(args.solver or [DEFAULT_EXPLAINED])
-    for system in given:
-        inputs.refuse_file(system)
     dataset, failures = _find_dataset(args), Failures()
     if explanations := list(_explain(args, dataset, given, failures)):
         write_output(_render(args, explanations), args.output)
@@ -112,9 +110,10 @@ def _explain(
     for system, named in zip(given, name_systems(given), strict=True):
         with failures.caught(str(named.name) if len(given) > 1 else ""):
             explainer = Explainer(system, dataset, protocol)
+            inputs.report_notes(args, "note", explainer.file_notes)
             inputs.report_notes(args, "warning", explainer.notes)
             explanation = explainer.explain(place)
-            is_named = system.name is not None or len(given) > 1
+            is_named = system.name is not None or system.path is not None or len(given) > 1
             yield replace(explanation, solver=str(named.name)) if is_named else explanation
 
 

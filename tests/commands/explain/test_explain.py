@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
+
+import pytest
 
 
 def test_the_best_candidate_is_first_and_the_right_one_is_marked(cli, single):
@@ -97,12 +100,56 @@ def test_ones_own_solver_is_explained_by_its_words_or_by_itself(cli, single, tmp
     assert "note: no ablation: the solver cannot score a question without a word" in fragile.out
 
 
-def test_a_file_of_predictions_cannot_be_explained(cli, single, tmp_path):
-    file = tmp_path / "answers.jsonl"
-    assert cli("predict", single, "-s", "sw", "-o", file).code == 0
-    cli("explain", single, "q1", "-s", file).fails(
-        2, "is a file of predictions", field="--solver", found=str(file)
-    )
+@pytest.mark.parametrize(
+    ("answers", "verdict", "note"),
+    [
+        (["A"], "WRONG. A “Nora” is chosen; right: B “Omar”.", ""),
+        (["The answer is B"], "RIGHT. B “Omar” is chosen.", ""),
+        (["who knows"], "WRONG. There is no answer; right: B “Omar”.", "; 1 of 1 could not be"),
+        (["A", "B", "hm"], "PARTLY RIGHT. Several answers are possible: ", "; 1 of 3 could not be"),
+    ],
+)
+def test_a_files_answer_is_shown_with_the_solvers(cli, single, write, answers, verdict, note):
+    ids = [row["id"] for row in map(json.loads, single.read_text("utf-8").splitlines())]
+    rows = [{"id": id, "answer": answer} for id in ids for answer in answers]
+    file = write("llm.jsonl", rows)
+    explain = ("explain", single, "q1", "-s", f"LLM={file}", "-s", "sw")
+    done = cli(*explain)
+    text = " ".join(done.out.split())
+    assert f"solver: LLM answer: {verdict}" in text
+    assert f"the file's answers that choose the candidate{note}" in text
+    assert "solver: sliding-window" in done.out
+    page = cli(*explain, "--format", "html").out
+    assert "<h2>LLM</h2>" in page
+    assert "answers that choose the candidate" in page
+    first = cli(*explain, "--format", "json").json["explanations"][0]
+    scores = {c["text"]: c["score"] for c in first["candidates"]}
+    letters = {"Nora": "A", "Omar": "B"}
+    for name, letter in letters.items():
+        share = sum(answer.endswith(letter) for answer in answers) / len(answers)
+        assert scores[name] == pytest.approx(share)
+    alone = cli("explain", single, "q1", "-s", file).out
+    assert "solver: llm\n" in alone
+
+
+def test_a_files_scores_are_shown_with_the_solvers(cli, single, tmp_path):
+    file = tmp_path / "scores.jsonl"
+    assert cli("predict", single, "-s", "sw", "--scores", "-o", file).code == 0
+    explain = ("explain", single, "q1", "-s", f"LLM={file}", "-s", "sw")
+    shown, own = cli(*explain, "--format", "json").json["explanations"]
+    assert shown["solver"] == "LLM"
+    assert [c["score"] for c in shown["candidates"]] == [c["score"] for c in own["candidates"]]
+    assert shown["verdict"]["chosen"] == own["verdict"]["chosen"]
+    done = cli(*explain)
+    assert "read from the file" in done.out
+    assert "ablation" not in done.out
+    assert "<h2>LLM</h2>" in cli(*explain, "--format", "html").out
+
+
+def test_a_row_of_a_record_cannot_be_explained(cli, single, tmp_path):
+    assert cli("run", single, "-s", "sw", "--save", tmp_path / "r").code == 0
+    row = f"{tmp_path / 'r'}#sliding-window"
+    cli("explain", single, "q1", "-s", row).fails(2, "row of a run record", field="--solver")
 
 
 def test_an_explanation_as_html(cli, single, tmp_path):
