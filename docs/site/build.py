@@ -56,7 +56,7 @@ NAVIGATION = {
         "records",
         "suites",
     ),
-    "Data": ("check", "datasheet", "perturb", "breakdowns", "llm"),
+    "Data": ("check", "copies", "datasheet", "perturb", "breakdowns", "llm"),
     "Systems": (
         "lexical",
         "cloze",
