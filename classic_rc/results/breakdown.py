@@ -5,7 +5,7 @@ groupings.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +15,8 @@ from classic_rc.metrics.base import Metric
 from classic_rc.results.comparison import SharedResults
 from classic_rc.results.evaluation import Significance
 from classic_rc.results.grouping import MIN_GROUP_QUESTIONS, Grouping
-from classic_rc.results.resampling import Interval, Resampling
-
-
-class Cell(NamedTuple):
-    """A system's metric on a group of questions, as a fraction."""
-
-    value: float  # NaN for an empty group
-    interval: Interval | None  # None if the questions are about fewer than two passages
-    mark: str = ""  # of the tests against baselines; § if the system's answers define the group
+from classic_rc.results.measure import Measured
+from classic_rc.results.resampling import Resampling
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +26,7 @@ class Group:
     name: str
     questions: int
     passages: int  # number of groups of passages that the questions are about
-    cells: tuple[Cell, ...]  # one per system
+    cells: tuple[Measured, ...]  # one per system
 
     @property
     def is_small(self) -> bool:
@@ -171,14 +164,7 @@ def break_down(
 
     def measure_group(name: str, mask: NDArray[np.bool_]) -> Group:
         defining = set() if mask is grouping.covered else results.defining(grouping.masks, name)
-        intervals, family = results.measure(measure, mask, resampling, tests, defining)
-        values = [
-            measure.aggregate(system.statistics[measure.name][mask]) for system in results.systems
-        ]
-        marks = [
-            family[i].mark + "§" * (of.name in defining) for i, of in enumerate(results.systems)
-        ]
-        cells = map(Cell, values, intervals, marks)
+        cells = results.measure(measure, mask, resampling, tests, defining=defining)
         return Group(name, int(mask.sum()), len(np.unique(results.groups[mask])), tuple(cells))
 
     total = measure_group("total", grouping.covered)

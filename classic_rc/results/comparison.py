@@ -27,7 +27,8 @@ from classic_rc.metrics.base import (
 from classic_rc.questions import SHORT_FINGERPRINT, Dataset, Task, describe_difference
 from classic_rc.results.evaluation import Evaluation, Significance
 from classic_rc.results.grouping import find_defining, find_learned, group_without_copies
-from classic_rc.results.outcomes import UNTESTED, Row, Tested, to_plain
+from classic_rc.results.measure import Measured, find_best
+from classic_rc.results.outcomes import UNTESTED, Row, to_plain
 from classic_rc.results.resampling import (
     NULL_HYPOTHESES,
     Interval,
@@ -129,28 +130,45 @@ class SharedResults:
         self,
         metric: Metric,
         mask: NDArray[np.bool_],
-        resampling: Resampling | None,
-        tests: Significance | None,
-        left_out: AbstractSet[str],
-    ) -> tuple[Sequence[Interval | None], list[Tested]]:
-        """Return the systems' intervals and tests on some of the questions; `left_out`, and those
-        that learned from some of the questions, are not tested.
+        resampling: Resampling | None = None,
+        tests: Significance | None = None,
+        *,
+        defining: AbstractSet[str] = frozenset(),
+        decimals: int = 2,
+        has_best: bool = True,
+    ) -> list[Measured]:
+        """Measure the systems on some of the questions.
+
+        Systems of `defining`, whose answers define the group, and systems that learned from some
+        of the questions are neither ranked nor tested. With `has_best`, the best values as printed
+        with so many `decimals` are marked.
         """
-        left_out = left_out | find_learned(self.systems, mask)
         rows = [system.statistics[metric.name] for system in self.systems]
+        values = [metric.aggregate(of[mask]) for of in rows]
+        left_out = defining | find_learned(self.systems, mask)
         intervals: Sequence[Interval | None] = [None] * len(rows)
         if resampling is not None:
             intervals = subset_intervals(
                 [(metric, of) for of in rows], self.groups, mask, resampling
             )
-        if tests is None or not mask.any():
-            return intervals, [UNTESTED] * len(rows)
-        own, parts = self.groups[mask], [of[mask] for of in rows]
-        draws = {"n": tests.n, "seed": tests.seed}
-        names = [system.name for system in self.systems]
-        return intervals, family_tests(
-            metric, parts, names, tests.baselines, own, **draws, left_out=left_out
-        )
+        family = [UNTESTED] * len(rows)
+        if tests is not None and mask.any():
+            names = [system.name for system in self.systems]
+            own, parts = self.groups[mask], [of[mask] for of in rows]
+            draws: dict[str, Any] = {"n": tests.n, "seed": tests.seed, "left_out": left_out}
+            family = family_tests(metric, parts, names, tests.baselines, own, **draws)
+        best = find_best(self.systems, values, left_out, decimals) if has_best else ()
+        return [
+            Measured(
+                values[i],
+                intervals[i],
+                family[i],
+                i in best,
+                system.name in defining,
+                system.deviation(metric, mask),
+            )
+            for i, system in enumerate(self.systems)
+        ]
 
     def metric(self, name: str | None = None) -> Metric:
         """Return the metric of a name, or the task's main metric.

@@ -26,6 +26,7 @@ from classic_rc.results.grouping import (
     find_learned,
     group_without_copies,
 )
+from classic_rc.results.measure import find_best
 from classic_rc.results.outcomes import N_ORDERS, Block, Row, to_plain
 from classic_rc.results.resampling import ALPHA, Interval, Resampling
 from classic_rc.systems import System
@@ -506,24 +507,17 @@ def _metric_column(
     mask = None if group is None else evaluation.shown_groups[group]
     is_small = mask is not None and int(mask.sum()) < MIN_GROUP_QUESTIONS
     values = [row.metrics(slice(None) if mask is None else mask)[metric.name] for row in rows]
-    # rounded like the printed numbers
-    printed = np.array([round(100 * value, 2) for value in values])
     defining = evaluation.defining(group)
-    left_out = evaluation.incomparable(group)
-    left_out |= {row.name for row in rows if row.expected or row.tuned_here}
-    compared = np.array([row.name not in left_out for row in rows], dtype=np.bool_)
-    best = np.zeros(len(rows), dtype=np.bool_)
-    if compared.sum() > 1 and not is_small:
-        best = compared & (printed == np.fmax.reduce(printed[compared]))
+    best = set() if is_small else find_best(rows, values, evaluation.incomparable(group))
     cells = []
-    for row, value, is_best in zip(rows, values, best.tolist(), strict=True):
+    for i, (row, value) in enumerate(zip(rows, values, strict=True)):
         intervals = row.group_intervals.get(group, {})
         cells.append(
             Cell(
                 value,
                 intervals.get(metric.name),
                 _mark(evaluation, row, metric, group) + "§" * (row.name in defining),
-                is_best,
+                i in best,
                 is_small,
             )
         )

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,6 @@ from classic_rc.metrics.base import METRICS, Metric, get_metric
 from classic_rc.questions import Task
 from classic_rc.results.comparison import SharedResults
 from classic_rc.results.floors import CHANCE, above, find_by_fingerprint
-from classic_rc.results.grouping import find_learned
 from classic_rc.results.outcomes import Block, Row
 from classic_rc.results.record import read_results
 from classic_rc.systems import RECORD_NAME
@@ -283,30 +281,34 @@ def _measure(
     decimals: int,
 ) -> dict[str, PaperCell]:
     """Return the cells of a column by the names of the systems."""
-    results, metric, systems = dataset.results, column.metric, dataset.results.systems
-    values = [metric.aggregate(system.statistics[metric.name][mask]) for system in systems]
-    defines = (
-        set() if column.group is None else results.defining(results.shown_groups(by), column.group)
+    results = dataset.results
+    defining = set[str]()
+    if column.group is not None:
+        defining = results.defining(results.shown_groups(by), column.group)
+    cells = results.measure(
+        column.metric,
+        mask,
+        dataset.resampling,
+        dataset.tests if column.is_tested else None,
+        defining=defining,
+        decimals=decimals,
+        has_best=not column.is_small,
     )
-    tests = dataset.tests if column.is_tested else None
-    intervals, family = results.measure(metric, mask, dataset.resampling, tests, defines)
-    left_out = defines | find_learned(systems, mask)
-    best = _best(column, systems, values, decimals, left_out)
     return {
         system.name: PaperCell(
-            None if value != value else value,
-            intervals[i],
-            family[i],
-            i in best,
+            None if cell.value != cell.value else cell.value,
+            cell.interval,
+            cell.test,
+            cell.is_best,
             system.expected,
             system.tuned_here,
-            reason="the group has no questions" if value != value else None,
+            reason="the group has no questions" if cell.value != cell.value else None,
             answers=system.answers,
             lacks_answers=_lacks_answers(system, mask, results.task),
-            deviation=system.deviation(metric, mask),
-            defines_group=system.name in defines,
+            deviation=cell.deviation,
+            defines_group=cell.defines_group,
         )
-        for i, (system, value) in enumerate(zip(systems, values, strict=True))
+        for system, cell in zip(results.systems, cells, strict=True)
     }
 
 
@@ -328,30 +330,6 @@ def _lacks_answers(system: Row, mask: NDArray[np.bool_], task: Task) -> bool:
         return not outcomes.evidence[mask].all()
     answers = itertools.compress(outcomes.answers, mask)
     return any(answer is None or (system.runs > 1 and None in answer) for answer in answers)
-
-
-def _best(
-    column: PaperColumn,
-    systems: Sequence[Row],
-    values: Sequence[float],
-    decimals: int,
-    left_out: AbstractSet[str],
-) -> set[int]:
-    """Return the indices of the systems with the best printed value.
-
-    Expectations, systems tuned on the data that they report, and those of `left_out` are not
-    compared. No number is the best of fewer than two, or in a small group.
-    """
-    compared = [
-        i
-        for i, system in enumerate(systems)
-        if not (system.name in left_out or system.expected or system.tuned_here)
-    ]
-    if len(compared) < 2 or column.is_small or any(values[i] != values[i] for i in compared):
-        return set()
-    printed = {i: f"{100 * values[i]:.{decimals}f}" for i in compared}
-    best = max(map(float, printed.values()))
-    return {i for i, text in printed.items() if float(text) == best}
 
 
 def _systems_as_rows(
