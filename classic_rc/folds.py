@@ -4,9 +4,8 @@ questions.
 
 from __future__ import annotations
 
-from collections.abc import Container, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -210,20 +209,12 @@ def _grouped_texts(questions: Sequence[Question]) -> list[str]:
     ]
 
 
-def _passage_texts(questions: Iterable[Question]) -> dict[int, str]:
-    """Return the normalised text of each passage, by identity."""
-    passages = {id(q.passage): q.passage for q in questions}
-    return {key: normalised_text(passage.text) for key, passage in passages.items()}
-
-
 @dataclass(frozen=True, slots=True)
 class Overlap:
     """The part of a dataset that is also in another one."""
 
-    passages: int  # number of passages with an equal or nearly equal text
-    questions: (
-        int  # number of questions with the same words, and the same passage or the same options
-    )
+    passages: int  # number of passages that are copies
+    questions: int  # number of questions that are asked there too, with the same options
     affected: frozenset[str]  # ids of these questions and of all questions about these passages
 
     def __bool__(self) -> bool:
@@ -233,14 +224,21 @@ class Overlap:
 def find_overlap(dataset: Dataset, other: Dataset) -> Overlap:
     """Find the part of `dataset` that is also in `other`.
 
-    A passage is shared if it equals a passage of `other` except for case and white space, or a near
-    duplicate (:mod:`classic_rc.near_duplicates`). A question is shared if it has the words of a
-    question about an equal passage, or its words and options.
+    A passage is shared if it equals a passage of `other` except for case and white space, or is a
+    near duplicate (:mod:`classic_rc.near_duplicates`). A question is shared if `other` has its
+    words and options, and these identify it as for folds (:class:`FoldPlan`); or if neither has a
+    passage, its words.
     """
     shared = {id(passage) for passage in shared_passages(dataset, other)}
-    common_texts = {folded_text(q.text) for q in other} & {folded_text(q.text) for q in dataset}
-    other_keys = {key for q in other for key in _question_keys(q, common_texts)}
-    repeated = {q.id for q in dataset if not other_keys.isdisjoint(_question_keys(q, common_texts))}
+    keys = _repeatable_keys([*dataset, *other])
+    other_keys = set(keys[len(dataset) :]) - {None}
+    repeated = {q.id for q, key in zip(dataset, keys, strict=False) if key in other_keys}
+    without_passage = {folded_text(q.text) for q in other if not q.passage.text.strip()}
+    repeated |= {
+        q.id
+        for q in dataset
+        if not q.passage.text.strip() and folded_text(q.text) in without_passage
+    }
     affected = repeated | {q.id for q in dataset if id(q.passage) in shared}
     return Overlap(len(shared), len(repeated), frozenset(affected))
 
@@ -339,33 +337,30 @@ def _repeatable_keys(questions: Sequence[Question]) -> list[Hashable | None]:
     """Return for each question the words and options that identify it anywhere, or None if they
     are too common.
     """
-    texts_of: dict[Hashable, set[str]] = {}
-    passages_of: dict[Hashable, set[str]] = {}
-    passages = _passage_texts(q for q in questions if q.task.has_choices)
-    keys: list[tuple[str, Hashable] | None] = []
-    for question in questions:
-        if not question.task.has_choices:
-            keys.append(None)
-            continue
-        text, options = (
-            folded_text(question.text),
-            tuple(sorted(map(folded_text, candidate_texts(question.candidates)))),
-        )
-        texts_of.setdefault(options, set()).add(text)
-        passages_of.setdefault(options, set()).add(passages[id(question.passage)])
-        keys.append((text, options))
-    n_passages = len(set(chain.from_iterable(passages_of.values())))
-    common = {
-        options
-        for options, texts in texts_of.items()
-        if len(texts) > 1 or len(passages_of[options]) > max(2, _COMMON_SHARE * n_passages)
-    }
+    texts = [folded_text(q.text) if q.task.has_choices else "" for q in questions]
     analyzer = get_analyzer("char+stop=smart")
-    repeated = _repeated(key[0] for key in keys if key is not None)
-    specific = {text for text in repeated if len(set(analyzer.analyze(text))) >= _CONTENT_WORDS}
+    specific = {
+        text for text in _repeated(texts) if len(set(analyzer.analyze(text))) >= _CONTENT_WORDS
+    }
+    if not specific:  # so options need not be looked at
+        return [None] * len(texts)
+    options = [
+        tuple(sorted(text.casefold() for text in candidate_texts(q.candidates)))
+        if q.task.has_choices
+        else ()
+        for q in questions
+    ]
+    texts_of: dict[tuple[str, ...], set[str]] = {}
+    passages_of: dict[tuple[str, ...], set[int]] = {}
+    for question, text, own in zip(questions, texts, options, strict=True):
+        texts_of.setdefault(own, set()).add(text)
+        passages_of.setdefault(own, set()).add(id(question.passage))
+    most = max(2, _COMMON_SHARE * len({id(q.passage) for q in questions if q.task.has_choices}))
     return [
-        key if key is not None and key[0] in specific and key[1] not in common else None
-        for key in keys
+        (text, *sorted(map(folded_text, own)))
+        if text in specific and len(texts_of[own]) == 1 and len(passages_of[own]) <= most
+        else None
+        for text, own in zip(texts, options, strict=True)
     ]
 
 
@@ -376,16 +371,3 @@ def _repeated(texts: Iterable[str]) -> set[str]:
     for text in texts:
         (again if text in seen else seen).add(text)
     return again
-
-
-def _question_keys(question: Question, common_texts: Container[str]) -> Iterator[tuple[str, ...]]:
-    """Yield a question's keys; two questions are the same if they share either one."""
-    text = folded_text(question.text)
-    if text in common_texts:  # most are not, so their options need no normalisation
-        yield ("passage", text, normalised_text(question.passage.text))
-        if question.task.has_choices:
-            yield (
-                "options",
-                text,
-                *sorted(map(folded_text, candidate_texts(question.candidates))),
-            )

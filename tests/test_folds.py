@@ -119,7 +119,8 @@ def dataset(name, *rows, task=Task.SINGLE_CHOICE):
     )
 
 
-DEV = dataset("dev", ("One  day.", "Who?", "a|b"), ("Two days.", "Why?", "c|d"))
+WHY = "Why did the red fox sing loudly?"
+DEV = dataset("dev", ("One  day.", "Who?", "a|b"), ("Two days.", WHY, "c|d"))
 
 
 def test_passages_are_the_same_whatever_their_case_and_blanks():
@@ -136,11 +137,21 @@ def test_passages_are_the_same_whatever_their_case_and_blanks():
 
 def test_a_question_recurs_with_its_passage_or_with_its_options():
     train = dataset(
-        "train", ("One day.", "WHO?", "e|f"), ("Else.", "why?", "D|c"), ("Else.", "Why?", "c|e")
+        "train",
+        ("One day.", "WHEN?", "e|f"),
+        ("Else.", WHY.lower(), "D|c"),
+        ("Else.", "Who?", "a|b"),  # too few words to identify it
     )
     shared = find_overlap(train, DEV)
-    assert (shared.passages, shared.questions) == (1, 2)
+    assert (shared.passages, shared.questions) == (1, 1)
     assert shared.affected == {"q0", "q1"}
+
+
+def test_usual_options_identify_no_question():
+    rows = [(f"Story {i}.", f"{WHY[:-1]} {i}?", "yes|no") for i in range(5)]
+    train, dev = (dataset(name, *rows, ("X.", WHY, "yes|no")) for name in ("t", "d"))
+    dev = replace(dev, questions=[replace(q, passage=Passage("y", "Y.")) for q in dev[5:]])
+    assert not find_overlap(train, dev)
 
 
 def test_equal_words_alone_do_not_make_a_query_recur():
@@ -153,7 +164,7 @@ def test_equal_words_alone_do_not_make_a_query_recur():
 
 def test_what_is_shared_is_left_out():
     train = dataset(
-        "train", ("One day.", "When?", "e|f"), ("Else.", "why?", "d|c"), ("Else.", "Who?", "a|b|c")
+        "train", ("One day.", "When?", "e|f"), ("Else.", WHY, "d|c"), ("Else.", "Who?", "a|b|c")
     )
     rest = drop_overlap_with(train, DEV)
     assert [q.id for q in rest] == ["q2"]
