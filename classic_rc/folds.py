@@ -342,26 +342,43 @@ def _repeatable_keys(questions: Sequence[Question]) -> list[Hashable | None]:
     specific = {
         text for text in _repeated(texts) if len(set(analyzer.analyze(text))) >= _CONTENT_WORDS
     }
-    if not specific:  # so options need not be looked at
-        return [None] * len(texts)
+    # Options are folded only where they may be those of a question that is asked twice.
+    likely = {
+        _initials(question)
+        for question, text in zip(questions, texts, strict=True)
+        if text in specific
+    }
     options = [
-        tuple(sorted(text.casefold() for text in candidate_texts(q.candidates)))
-        if q.task.has_choices
-        else ()
-        for q in questions
+        tuple(sorted(map(folded_text, candidate_texts(question.candidates))))
+        if question.task.has_choices and _initials(question) in likely
+        else None
+        for question in questions
     ]
     texts_of: dict[tuple[str, ...], set[str]] = {}
-    passages_of: dict[tuple[str, ...], set[int]] = {}
+    passages_of: dict[tuple[str, ...], set[str]] = {}
     for question, text, own in zip(questions, texts, options, strict=True):
-        texts_of.setdefault(own, set()).add(text)
-        passages_of.setdefault(own, set()).add(id(question.passage))
-    most = max(2, _COMMON_SHARE * len({id(q.passage) for q in questions if q.task.has_choices}))
+        if own is not None:
+            texts_of.setdefault(own, set()).add(text)
+            passages_of.setdefault(own, set()).add(normalised_text(question.passage.text))
+    n_passages = len({q.passage.text for q in questions if q.task.has_choices})
+    most = max(2, _COMMON_SHARE * n_passages)
     return [
-        (text, *sorted(map(folded_text, own)))
-        if text in specific and len(texts_of[own]) == 1 and len(passages_of[own]) <= most
+        (text, own)
+        if own is not None
+        and text in specific
+        and len(texts_of[own]) == 1
+        and len(passages_of[own]) <= most
         else None
         for text, own in zip(texts, options, strict=True)
     ]
+
+
+def _initials(question: Question) -> str:
+    """Return the first letters of the options, which are the same if the options are."""
+    if not question.task.has_choices:
+        return ""
+    firsts = (next(filter(str.isalnum, text), "") for text in candidate_texts(question.candidates))
+    return "".join(sorted(first.casefold() for first in firsts))
 
 
 def _repeated(texts: Iterable[str]) -> set[str]:
