@@ -34,6 +34,8 @@ _COMMON_SHARE = 0.1
 identify no source.
 """
 
+_BEFORE_TEXT = " \t\n\"'`*_“”‘’‚„«»‹›「」『』"
+
 Folds: TypeAlias = list[tuple[NDArray[np.int64], NDArray[np.int64]]]
 
 
@@ -342,17 +344,14 @@ def _repeatable_keys(questions: Sequence[Question]) -> list[Hashable | None]:
     specific = {
         text for text in _repeated(texts) if len(set(analyzer.analyze(text))) >= _CONTENT_WORDS
     }
-    # Options are folded only where they may be those of a question that is asked twice.
-    likely = {
-        _initials(question)
-        for question, text in zip(questions, texts, strict=True)
-        if text in specific
-    }
+    # Options are folded only where they begin as those of a question that is asked twice.
+    starts = [_starts_of_options(question) for question in questions]
+    likely = {start for start, text in zip(starts, texts, strict=True) if text in specific}
     options = [
         tuple(sorted(map(folded_text, candidate_texts(question.candidates))))
-        if question.task.has_choices and _initials(question) in likely
+        if start in likely
         else None
-        for question in questions
+        for question, start in zip(questions, starts, strict=True)
     ]
     texts_of: dict[tuple[str, ...], set[str]] = {}
     passages_of: dict[tuple[str, ...], set[str]] = {}
@@ -373,12 +372,12 @@ def _repeatable_keys(questions: Sequence[Question]) -> list[Hashable | None]:
     ]
 
 
-def _initials(question: Question) -> str:
+def _starts_of_options(question: Question) -> tuple[str, ...] | None:
     """Return the first letters of the options, which are the same if the options are."""
     if not question.task.has_choices:
-        return ""
-    firsts = (next(filter(str.isalnum, text), "") for text in candidate_texts(question.candidates))
-    return "".join(sorted(first.casefold() for first in firsts))
+        return None
+    texts = candidate_texts(question.candidates)
+    return tuple(sorted([text.lstrip(_BEFORE_TEXT)[:6].casefold() for text in texts]))
 
 
 def _repeated(texts: Iterable[str]) -> set[str]:
