@@ -293,7 +293,8 @@ class Protocol:
     intervals: int | bool | None = _setting(
         RESAMPLES,
         Step.REPORT,
-        f"add 95 % intervals from N resamples of passages (default {DEFAULT_RESAMPLES})",
+        "add 95 % intervals; those of ratios, such as F1a, are from N resamples of passages "
+        f"(default {DEFAULT_RESAMPLES})",
         metavar="N",
         heading="metrics and tests",
     )

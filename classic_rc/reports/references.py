@@ -81,6 +81,8 @@ def citables() -> Iterator[Citable]:
     yield from (
         Citable("metric", name, metric.citation, metric.cites) for name, metric in METRICS.items()
     )
+    yield Citable("statistic", "interval-of-mean", "Korn and Graubard 1998", ("korn1998",))
+    yield Citable("statistic", "design-effect", "Kish 1965", ("kish1965",))
     yield Citable("statistic", "interval-of-runs", "Satterthwaite 1946", ("satterthwaite1946",))
 
 

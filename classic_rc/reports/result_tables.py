@@ -114,10 +114,7 @@ def _interval_notes(breakdown: Breakdown) -> list[str]:
         return []
     resampling = breakdown.resampling
     units = "passages" if resampling.group is None else f"groups of passages ({resampling.group})"
-    note = (
-        f"{resampling.label}: {resampling.n:,} resamples of the {units} of each group, seed "
-        f"{resampling.seed}"
-    )
+    note = f"{resampling.label}: {resampling.rule(f'the {units} of each group')}"
     few = any(0 < group.passages < MIN_RELIABLE_GROUPS for group in breakdown.groups)
     return [
         note + (f"; likely too narrow if there are fewer than {MIN_RELIABLE_GROUPS}" if few else "")

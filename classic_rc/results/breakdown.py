@@ -43,7 +43,7 @@ class Breakdown:
     results: SharedResults  # the dataset and the systems
     grouping: Grouping
     metric: Metric
-    resampling: Resampling  # each group resamples its own passages
+    resampling: Resampling  # each group uses its own passages
     total: Group  # all questions that the grouping covers
     groups: tuple[Group, ...]
     tests: str | None = None  # what the marks mean
@@ -113,8 +113,8 @@ def break_down(
 ) -> Breakdown:
     """Measure systems on every group of questions.
 
-    A cell's interval comes from the bootstrap over the passages of its questions, with all systems
-    resampled together; see :mod:`classic_rc.results.resampling`.
+    A cell's interval follows from the passages of its own questions; see
+    :func:`classic_rc.results.with_intervals`.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def break_down(
     metric : str, optional
         A metric's name; by default the task's main one.
     n : int
-        Number of resamples.
+        Number of resamples of ratios.
     seed : int
         The seed of the resamples.
     tests : Significance, optional

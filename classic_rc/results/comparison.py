@@ -35,12 +35,16 @@ from classic_rc.results.resampling import (
     PairedTest,
     Resampling,
     holm,
-    interval_of_runs,
     mcnemar_test,
     permutation_test,
 )
 from classic_rc.results.signature import Signature
-from classic_rc.results.significance import family_tests, resample_metrics, subset_intervals
+from classic_rc.results.significance import (
+    family_tests,
+    interval_of,
+    resample_ratios,
+    subset_intervals,
+)
 
 
 @dataclass(frozen=True)
@@ -349,7 +353,7 @@ class PairedDifference:
     first: str
     second: str
     difference: float  # the first's metric minus the second's, as a fraction
-    interval: Interval | None  # of the difference, by the paired bootstrap
+    interval: Interval | None  # of the difference of the paired outcomes
     p: float | None  # two-sided; None if one of them learned from some of the questions
     # whether `p` counts all possible outcomes rather than random draws
     exact: bool | None
@@ -478,15 +482,13 @@ def compare(
     rows = [system.statistics[measure.name] for system in results.systems]
     chance_rows = [] if chance is None else [chance.statistics[measure.name]]
     values = [measure.aggregate(of) for of in (*rows, *chance_rows)]
-    drawn: Sequence[NDArray[np.float64]] = []
+    drawn: Sequence[NDArray[np.float64] | None] = []
     if resampling.n_groups > 1:
-        drawn = resample_metrics(
-            [(measure, of) for of in (*rows, *chance_rows)], results.groups, n=n, seed=seed
-        )
-    runs = [measure.of_runs(of) for of in (*rows, *chance_rows)]
+        measured = [(measure, of) for of in (*rows, *chance_rows)]
+        drawn = resample_ratios(measured, results.groups, resampling)
     learned = {i for i, system in enumerate(results.systems) if system.copied is not None}
     measurements = _Measurements(
-        measure, test, resampling, results.groups, rows, values, drawn, runs, learned
+        measure, test, resampling, results.groups, [*rows, *chance_rows], values, drawn, learned
     )
     solved_by, regions, left_out = count_solved_regions(results)
     return Comparison(
@@ -516,8 +518,8 @@ class _Measurements:
     groups: NDArray[np.int64]
     rows: Sequence[NDArray[np.float64]]
     values: Sequence[float]
-    drawn: Sequence[NDArray[np.float64]]  # empty for fewer than two groups
-    runs: Sequence[NDArray[np.float64]]  # the values of a system's runs
+    # Bootstrap distributions of a ratio, None for a mean; empty for fewer than two groups.
+    drawn: Sequence[NDArray[np.float64] | None]
     learned: AbstractSet[int]  # systems that learned from some of the questions: not tested
 
     def estimate(self, i: int, system: Row, chance: Row | None) -> SystemEstimate:
@@ -576,10 +578,6 @@ class _Measurements:
         """Return the interval of a system's value, or of the difference of two."""
         if not self.drawn:
             return None
-        value, drawn = self.values[i], self.drawn[i]
-        for j in less:
-            value, drawn = value - self.values[j], drawn - self.drawn[j]
-        of = self.resampling
-        return interval_of_runs(
-            value, drawn, [self.runs[k] for k in (i, *less)], of.n_groups, of.level
-        )
+        systems = (i, *less)
+        rows, drawn = [self.rows[k] for k in systems], [self.drawn[k] for k in systems]
+        return interval_of(self.metric, rows, drawn, self.groups, self.resampling.level)

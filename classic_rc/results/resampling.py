@@ -1,5 +1,5 @@
-"""Resampling over groups of passages: bootstrap intervals, paired significance tests, multiple
-testing.
+"""Resampling over groups of passages: bootstrap intervals of ratios, paired significance tests,
+multiple testing.
 
 They measure how much a number depends on the passages that a dataset happens to have.
 """
@@ -37,18 +37,19 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Resampling:
-    """The settings that intervals are made with."""
+    """The settings that intervals are made with; only those of ratios, such as F1a, need draws."""
 
-    n_groups: int  # groups of passages to draw from; there is no interval for fewer than two
+    n_groups: int  # groups of passages; there is no interval for fewer than two
     n: int = 10_000  # number of resamples
     seed: int = 0
     level: float = 0.95  # in 0..1
     group: str | None = (
         None  # the key of `meta` whose equal values stay together, as equal passages do
     )
-    unit: str = "passages"  # what is drawn: "questions" where they have no passages
+    unit: str = "passages"  # what is grouped or drawn: "questions" where they have no passages
 
     def __post_init__(self) -> None:
+        tail_probabilities(self.level)
         if self.n < 1:
             raise _too_few_resamples(self.n)
 
@@ -66,15 +67,20 @@ class Resampling:
     def note(self) -> str:
         """The settings in words, or the reason why there is no interval."""
         if self.n_groups < 2:
-            return "no interval: resampling needs at least two different passages or groups"
+            return "no interval: it needs at least two different passages or groups"
         what = self.unit if self.group is None else f"groups of {self.unit} ({self.group})"
         few = (
             f"; likely too narrow, with fewer than {MIN_RELIABLE_GROUPS}"
             if self.n_groups < MIN_RELIABLE_GROUPS
             else ""
         )
+        return f"{self.label}: {self.rule(f'{self.n_groups:,} {what}')}{few}"
+
+    def rule(self, units: str) -> str:
+        """Return how intervals are made from `units`, in words."""
         return (
-            f"{self.label}: {self.n:,} resamples of {self.n_groups:,} {what}, seed {self.seed}{few}"
+            f"exact binomial bounds at the effective sample size of {units}; of ratios such as F1a "
+            f"{self.n:,} resamples, seed {self.seed}"
         )
 
     @property
@@ -186,6 +192,15 @@ def _count_draws(bits: np.random.PCG64, rows: int, n_groups: int) -> NDArray[np.
     return np.bincount(drawn.ravel(), minlength=size).reshape(rows, n_groups).astype(np.float64)
 
 
+def tail_probabilities(level: float) -> tuple[float, float]:
+    """Return the probabilities below the lower and below the upper bound of an interval."""
+    if not 0 < level < 1:
+        raise UsageError(
+            f"the level must be between 0 and 1, got {level}", field="level", found=str(level)
+        )
+    return (1 - level) / 2, (1 + level) / 2
+
+
 def percentile_interval(values: NDArray[np.float64], level: float = 0.95) -> Interval:
     """Return the middle `level` of a bootstrap distribution (Efron and Tibshirani 1993, ch. 13).
 
@@ -199,11 +214,7 @@ def percentile_interval(values: NDArray[np.float64], level: float = 0.95) -> Int
     >>> round(low), round(high)
     (25, 975)
     """
-    if not 0 < level < 1:
-        raise UsageError(
-            f"the level must be between 0 and 1, got {level}", field="level", found=str(level)
-        )
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.quantile(values, tail_probabilities(level))
     return Interval(float(low), float(high))
 
 

@@ -15,6 +15,7 @@ from classic_rc.io.progress import progress_bar
 from classic_rc.metrics.base import METRICS, Metric, metric_of_task
 from classic_rc.protocol import Protocol
 from classic_rc.results.evaluation import Evaluation, Significance, has_passages
+from classic_rc.results.mean_intervals import difference_interval, is_mean, mean_interval
 from classic_rc.results.outcomes import Tested
 from classic_rc.results.resampling import (
     ALPHA,
@@ -152,7 +153,7 @@ def family_tests(
         for pair in family_pairs(names, baselines)
         if left_out.isdisjoint(names[i] for i in pair)
     ]
-    own = np.unique(groups, return_inverse=True)[1].reshape(-1)
+    own = _renumber(groups)
     found = holm(
         [permutation_test(metric, rows[i], rows[j], own, n=n, seed=seed).p for i, j in pairs]
     ).tolist()
@@ -206,18 +207,19 @@ def with_intervals(
     level: float = 0.95,
     group: str | None = None,
 ) -> Evaluation:
-    """Add a bootstrap interval over groups of passages for every metric of every row.
+    """Add an interval for every metric of every row; questions are grouped by passages.
 
     Answers stay as they are: the interval measures the uncertainty about which passages the dataset
-    has, not about what a system would learn from others. All rows are resampled together, on the
-    same passages. For a row that is an expectation over draws, it is the interval of the
-    expectation.
+    has, not about what a system would learn from others. A mean over questions, such as accuracy,
+    has the bounds of :func:`~classic_rc.results.mean_intervals.mean_interval`. A ratio of means,
+    such as F1a, is resampled, all rows on the same passages. For a row that is an expectation over
+    draws, it is the interval of the expectation.
 
     Parameters
     ----------
     evaluation : Evaluation
     n : int
-        Number of resamples.
+        Number of resamples of ratios.
     seed : int
         The seed of the resamples.
     level : float
@@ -305,20 +307,83 @@ def subset_intervals(
     subset: NDArray[np.bool_],
     resampling: Resampling,
 ) -> list[Interval | None]:
-    """Return the intervals of metrics over a subset of the questions; only the subset's groups are
-    resampled.
+    """Return the intervals of metrics over a subset of the questions, from the subset's groups
+    only.
 
     An interval is None if the subset has fewer than two groups.
     """
-    own = np.unique(groups[subset], return_inverse=True)[1].reshape(-1)
-    n_groups = int(own.max(initial=-1)) + 1
-    if n_groups < 2:
+    own = _renumber(groups[subset])
+    if own.max(initial=0) < 1:
         return [None] * len(measured)
     parts = [(metric, rows[subset]) for metric, rows in measured]
-    drawn = resample_metrics(parts, own, n=resampling.n, seed=resampling.seed)
+    drawn = resample_ratios(parts, own, resampling)
     return [
-        interval_of_runs(
-            metric.aggregate(rows), values, [metric.of_runs(rows)], n_groups, resampling.level
-        )
+        interval_of(metric, [rows], [values], own, resampling.level)
         for (metric, rows), values in zip(parts, drawn, strict=True)
     ]
+
+
+def resample_ratios(
+    measured: Sequence[tuple[Metric, NDArray[np.float64]]],
+    groups: NDArray[np.int64],
+    resampling: Resampling,
+) -> list[NDArray[np.float64] | None]:
+    """Return the bootstrap distribution of each metric that is a ratio of means, None for means."""
+    ratios = [(metric, rows) for metric, rows in measured if not is_mean(metric)]
+    drawn = iter(resample_metrics(ratios, groups, n=resampling.n, seed=resampling.seed))
+    return [None if is_mean(metric) else next(drawn) for metric, _ in measured]
+
+
+def interval_of(
+    metric: Metric,
+    rows: Sequence[NDArray[np.float64]],
+    drawn: Sequence[NDArray[np.float64] | None],
+    groups: NDArray[np.int64],
+    level: float = 0.95,
+) -> Interval:
+    """Return the interval of a metric for one system, or of the difference of two systems.
+
+    A mean has the bounds of :mod:`classic_rc.results.mean_intervals`, a ratio those of the
+    bootstrap. If all resamples of a ratio agree, which does not show that it is certain, its bounds
+    are those of the mean of the questions' own values, such as 1 for each question.
+
+    Parameters
+    ----------
+    metric : Metric
+    rows : sequence of ndarray
+        The statistics of one system or two.
+    drawn : sequence of ndarray or None
+        What :func:`resample_ratios` returns for them.
+    groups : ndarray of int64, shape (n_questions,)
+        Group numbers from 0 without gaps; two groups or more.
+    level : float
+        The level of the interval.
+    """
+    if is_mean(metric):
+        return _bounded_interval([of[..., 0] for of in rows], groups, level)
+    distributions = [of for of in drawn if of is not None]
+    value, distribution = metric.aggregate(rows[0]), distributions[0]
+    if len(rows) > 1:
+        value, distribution = value - metric.aggregate(rows[1]), distribution - distributions[1]
+    runs = [metric.of_runs(of) for of in rows]
+    interval = interval_of_runs(value, distribution, runs, int(groups.max()) + 1, level)
+    if interval.low < interval.high:
+        return interval
+    # Questions without any count, such as those without an answer in "HasAns", change no ratio.
+    counted = np.any([of.reshape(len(of), -1).any(axis=1) for of in rows], axis=0)
+    counted |= not counted.any()
+    outcomes = [metric.of_questions(of[counted]) for of in rows]
+    return _bounded_interval(outcomes, _renumber(groups[counted]), level)
+
+
+def _bounded_interval(
+    outcomes: Sequence[NDArray[np.float64]], groups: NDArray[np.int64], level: float
+) -> Interval:
+    if len(outcomes) > 1:
+        return difference_interval(outcomes[0], outcomes[1], groups, level)
+    return mean_interval(outcomes[0], groups, level)
+
+
+def _renumber(groups: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return group numbers without gaps."""
+    return np.unique(groups, return_inverse=True)[1].reshape(-1)

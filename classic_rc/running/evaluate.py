@@ -457,7 +457,7 @@ def measure_given(
     """Return the numbers of the systems that are given, or whose files answer a sample of the
     questions.
 
-    The intervals of a sample are from resamples of its passages.
+    The intervals of a sample follow from its own passages.
     """
     return {
         str(s.name): _measure_given(s, dataset, protocol, groups) for s in systems if s.is_given

@@ -32,8 +32,8 @@ from classic_rc.questions import Dataset
 from classic_rc.results.evaluation import dataset_record
 from classic_rc.results.grouping import WITHOUT_COPIES
 from classic_rc.results.outcomes import join_copies
-from classic_rc.results.resampling import Interval, Resampling, percentile_interval
-from classic_rc.results.significance import resample_metrics
+from classic_rc.results.resampling import Interval, Resampling
+from classic_rc.results.significance import interval_of, resample_ratios
 from classic_rc.running.evaluate import fit_systems
 from classic_rc.running.fitted_system import EncodingCache, FittedSystem, QuestionBlock, iter_blocks
 from classic_rc.running.plan import (
@@ -63,7 +63,7 @@ class PerturbedScore:
     score: float  # the mean over the seeds
     by_seed: tuple[float, ...]  # one if the perturbation draws nothing
     difference: float  # score - the system's score on the original
-    # of the difference, over resampled passages; None with fewer than two
+    # of the difference, over passages; None with fewer than two
     interval: Interval | None
     unanswerable: (
         float  # the share of questions whose answer the copy lacks, the mean over the seeds
@@ -302,23 +302,24 @@ def evaluate_perturbed(
         measured = [(metric, rows) for own_rows in statistics.values() for rows in own_rows]
         own_groups = np.unique(groups[mask], return_inverse=True)[1].reshape(-1)
         # The same resamples for a system and its copies, so that differences are paired.
-        drawn = iter(
-            resample_metrics(measured, own_groups, n=resamples, seed=seed)
-            if own_groups.max() > 0
-            else ()
-        )
+        several = own_groups.max() > 0
+        drawn = iter(resample_ratios(measured, own_groups, resampling) if several else ())
+        (original,) = statistics.pop("")
         base = next(drawn, None)
-        value = metric.aggregate(statistics.pop("")[0])
-        interval = None if base is None else percentile_interval(base, resampling.level)
+        value = metric.aggregate(original)
+        interval = interval_of(metric, [original], [base], own_groups) if several else None
         origins = system.origins(lambda data: data.name)
         originals.append(
             OriginalScore(name, value, interval, origins["trained_on"], origins["tuned_on"])
         )
         for changed, own_rows in statistics.items():
             by_seed = tuple(metric.aggregate(rows) for rows in own_rows)
-            if base is not None:
-                differences = np.mean([next(drawn) for _ in own_rows], axis=0) - base
-                interval = percentile_interval(differences, resampling.level)
+            if several:
+                mean_rows: NDArray[np.float64] = np.mean(own_rows, axis=0)
+                copies_drawn = [of for _ in own_rows if (of := next(drawn)) is not None]
+                mean_drawn = np.mean(copies_drawn, axis=0) if copies_drawn else None
+                rows, distributions = [mean_rows, original], [mean_drawn, base]
+                interval = interval_of(metric, rows, distributions, own_groups)
             mean = float(np.mean(by_seed))
             unanswerable = float(np.mean(lost[changed, part]))
             scores.append(

@@ -54,6 +54,7 @@ def test_entries_are_bibtex_with_what_each_kind_must_have(key):
         {
             "inproceedings": {"title", "author", "booktitle", "year"},
             "article": {"title", "author", "journal", "year"},
+            "book": {"title", "author", "publisher", "year"},
             "misc": {
                 "title",
                 "author",

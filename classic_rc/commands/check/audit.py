@@ -268,7 +268,7 @@ def _find_cues(
     )
     advance("header")
     if learners is not None:
-        more = _measure_header(features, chance, test, *learners, seed)
+        more = _measure_header(features, chance, test, *learners)
         yield "header", {**more, "notes": (*notes, *more.get("notes", ()))}
 
 
@@ -318,10 +318,10 @@ def _given(table: OptionTable) -> tuple[Floats | None, Floats]:
 
 
 def _measure_header(
-    features: Any, chance: Floats, test: ScoreTest, folds: int, group: str | None, seed: int
+    features: Any, chance: Floats, test: ScoreTest, folds: int, group: str | None
 ) -> dict[str, Any]:
     try:
-        header = Header(features, chance, folds=folds, group=group, seed=seed)
+        header = Header(features, chance, folds=folds, group=group)
     except UsageError as error:
         if group is not None and error.field != "questions":
             raise

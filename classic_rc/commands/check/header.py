@@ -16,7 +16,8 @@ from classic_rc.commands.check.option_arrays import Floats, Integers, OptionTabl
 from classic_rc.errors import UsageError
 from classic_rc.folds import FoldPlan
 from classic_rc.kernels.arrays import look_up, offsets_of, ragged_indices, runs_of
-from classic_rc.results.resampling import Interval, percentile_interval, resample_means
+from classic_rc.results.mean_intervals import mean_interval
+from classic_rc.results.resampling import Interval
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -36,7 +37,6 @@ passages.
 
 _PENALTY = 8.0
 _MOST_STEPS, _MEMORY, _SUFFICIENT, _SHORTEST, _LEAST_DECREASE = 30, 6, 1e-4, 1e-3, 1e-5
-_RESAMPLES = 2000
 _MOST_WORDS = 40  # of a question or option, in pairs
 _LEAST_PAIRS, _BLOCK_PAIRS = 3, 2**19
 
@@ -86,9 +86,8 @@ class Header:
         *,
         folds: int = 5,
         group: str | None = None,
-        seed: int = 0,
     ) -> None:
-        self.features, self.table, self.seed = features, features.table, seed
+        self.features, self.table = features, features.table
         self._chance = chance
         groups = FoldPlan(folds, group).groups(self.table.dataset).numbers[self.table.rows]
         self.groups = np.unique(groups, return_inverse=True)[1].reshape(-1)
@@ -113,12 +112,11 @@ class Header:
 
     def _row(self, name: str, hits: Floats) -> HeaderRow:
         groups = np.unique(self.groups[self.asked], return_inverse=True)[1].reshape(-1)
-        means = resample_means(hits[:, None], groups, n=_RESAMPLES, seed=self.seed)[:, 0]
         return HeaderRow(
             name,
             float(hits.mean()),
             float(self._chance[self.asked].mean()),
-            percentile_interval(means),
+            mean_interval(hits, groups),
         )
 
     def predict(self, sees: frozenset[str]) -> Floats:

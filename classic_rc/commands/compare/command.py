@@ -59,7 +59,7 @@ OPTIONS: Choice = (
     ),
     vary_option(
         "--intervals",
-        help="the number of resamples of passages for intervals and p-values (default 10,000)",
+        help="the number of draws for p-values and for intervals of ratios (default 10,000)",
     ),
     vary_option(
         "--by", help="also compare on the groups of this key; for records, a key that they recorded"

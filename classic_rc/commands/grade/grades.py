@@ -72,7 +72,7 @@ class CheckResult:
 class Accuracy:
     """What a solver reaches on the questions of the grading, minus a reference too, as fractions.
 
-    The intervals are of 95 %, over resampled passages; None with fewer than two passages.
+    The intervals are of 95 %, over passages; None with fewer than two passages.
     """
 
     value: float

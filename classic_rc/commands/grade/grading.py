@@ -36,7 +36,8 @@ from classic_rc.kernels import reference as lessons
 from classic_rc.metrics.base import Metric, primary_metric
 from classic_rc.predictions import Scores
 from classic_rc.questions import Dataset
-from classic_rc.results.resampling import percentile_interval, resample_means
+from classic_rc.results.resampling import Resampling
+from classic_rc.results.significance import interval_of, resample_ratios
 from classic_rc.solvers.explanation import Explanation
 from classic_rc.solvers.specs import parse_solver
 from classic_rc.solvers.trivial import Random
@@ -327,11 +328,12 @@ def compare_solvers(submission: Submission, questions: Dataset, reference: str) 
     other = reference_statistics(reference, questions, submission.train)
     metric, groups = _metric(questions), passage_groups(questions)
     value, floor = metric.aggregate(own), metric.aggregate(other)
-    if groups.max(initial=-1) < 1:
+    resampling = Resampling(int(groups.max(initial=-1)) + 1)
+    if resampling.n_groups < 2:
         return Accuracy(value, None, reference, value - floor, None)
-    means = resample_means(np.hstack([own, other]), groups)
-    first, second = (metric.from_means(part) for part in np.hsplit(means, 2))
-    interval, difference = percentile_interval(first), percentile_interval(first - second)
+    drawn = resample_ratios([(metric, own), (metric, other)], groups, resampling)
+    interval = interval_of(metric, [own], drawn[:1], groups)
+    difference = interval_of(metric, [own, other], drawn, groups)
     return Accuracy(value, interval, reference, value - floor, difference)
 
 

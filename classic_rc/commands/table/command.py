@@ -89,8 +89,8 @@ OPTIONS: Choice = (
     ),
     vary_option(
         "--intervals",
-        help="95 %% intervals from N resamples of passages (default: as in the runs; 10000 without "
-        "N)",
+        help="95 %% intervals; those of ratios, such as F1a, are from N resamples of passages "
+        "(default: as in the runs; 10000 without N)",
     ),
     vary_option(
         "--published", help="also show the published figures that the runs kept for their data"
@@ -208,7 +208,7 @@ def handle(args: argparse.Namespace) -> int:
     ):
         intervals = 10_000
         inputs.report_notes(
-            args, "note", ["the runs have no intervals: they are from 10,000 resamples of passages"]
+            args, "note", ["the runs have no intervals: they are computed from the outcomes"]
         )
     with progress_bar("resampling", None, inputs.shows_progress(args)):
         table = make_paper_table(

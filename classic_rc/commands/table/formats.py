@@ -134,12 +134,10 @@ def caption_notes(
             else "passages"
         )
         if intervals == "pm":
-            notes.append(
-                f"±: the larger distance to a bound of the {interval} (bootstrap over {unit})"
-            )
+            notes.append(f"±: the larger distance to a bound of the {interval} (grouped by {unit})")
         else:
             where = "Small figures" if stacked else "In brackets"
-            notes.append(f"{where}: {interval}s (bootstrap over {unit})")
+            notes.append(f"{where}: {interval}s (grouped by {unit})")
     if bold and any(cell.is_best for cell in table.cells):
         notes.append(f"Bold: the best result of a column{_left_out(table)}")
     if any(column.is_tested for column in table.columns):

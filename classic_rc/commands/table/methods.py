@@ -18,6 +18,7 @@ from classic_rc.datasets.registry import READERS
 from classic_rc.io.text import printable
 from classic_rc.metrics.base import METRICS
 from classic_rc.reports.references import citation_text, find_citable, references
+from classic_rc.results.mean_intervals import PRIOR_CORRELATION, PRIOR_ERRORS, is_mean
 from classic_rc.results.outcomes import Block, Row
 from classic_rc.results.resampling import ALPHA
 from classic_rc.results.signature import Signature
@@ -254,14 +255,24 @@ def _intervals(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
         if several := [system.name for system in _systems(table, dataset) if system.runs > 1]:
             sentence = (
                 f"the intervals of {join_words(several)} are of both sources, passages and runs: "
-                "the mean plus and minus t times the square root of V + S/k, where V is the "
-                "variance over resamples of passages and S that of the k runs, with "
-                f"Satterthwaite's degrees of freedom{_cited(['satterthwaite1946'])}"
+                "their variance is V + S/k, where V is the variance over passages and S that of "
+                "the k runs, with Satterthwaite's degrees of freedom"
+                f"{_cited(['satterthwaite1946'])}"
             )
-        yield (
-            f"intervals are {100 * made.level:g}% percentile intervals from {made.n:,} bootstrap "
-            f"resamples of {_units(dataset)} (seed {made.seed})"
-        )
+        metrics = {column.metric for column in table.columns if column.dataset == dataset.label}
+        level, units = f"{100 * made.level:g}%", _units(dataset)
+        if any(map(is_mean, metrics)):
+            yield (
+                f"intervals are the exact {level} binomial bounds at the effective sample size"
+                f"{_cited(['korn1998'])} of {units}, whose design effect{_cited(['kish1965'])} is "
+                f"estimated with {PRIOR_ERRORS:g} errors of an intra-class correlation of "
+                f"{PRIOR_CORRELATION:g} added"
+            )
+        if ratios := [metric.label for metric in metrics if not is_mean(metric)]:
+            yield (
+                f"the intervals of {join_words(sorted(ratios))} are {level} percentile intervals "
+                f"from {made.n:,} bootstrap resamples of {units} (seed {made.seed})"
+            )
         if several:
             yield sentence
     for row in table.rows:
@@ -271,8 +282,8 @@ def _intervals(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
             for column, cell in own
         ):
             yield (
-                f"the intervals of {row.name} are 95% percentile intervals from resamples of its "
-                "own passages"
+                f"the intervals of {row.name} are 95% intervals of the same kind from its own "
+                "passages"
             )
 
 

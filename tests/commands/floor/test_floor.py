@@ -207,7 +207,8 @@ def test_verifying_finds_the_tenth_digit_a_bound_and_another_signature():
     row = of.rows[1]
     value = row.metrics["accuracy"]
     group = next(iter(row.groups))
-    moved = replace(row.groups[group], intervals={"accuracy": [0.0, 0.0]})
+    low, _ = row.groups[group].intervals["accuracy"]
+    moved = replace(row.groups[group], intervals={"accuracy": [low, 0.0]})
     planted = {
         f"sw+d, accuracy: {value}": replace(row, metrics={"accuracy": value + 1e-9}),
         f"sw+d, {group}: accuracy to": replace(row, groups={**row.groups, group: moved}),

@@ -13,6 +13,7 @@ from classic_rc import evaluate, load
 from classic_rc.commands.table import make_paper_table, read_paper_records, table_latex
 from classic_rc.commands.table.methods import method_statements, settings_table
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+from classic_rc.results.mean_intervals import PRIOR_ERRORS
 from classic_rc.results.record import run_record
 from tests.depth import thinned
 
@@ -98,7 +99,12 @@ def check(statement, runs):
             assert any("|folds:near" in row["signature"] for row in rows.values())
         elif statement.startswith("we report"):
             assert run["dataset"]["primary_metric"]
-        elif match := re.match(r"intervals are (\d+)% .* from ([\d,]+) .*seed (\d+)", statement):
+        elif match := re.match(r"intervals are the exact (\d+)% binomial bounds", statement):
+            assert int(match[1]) == 100 * run["resampling"]["level"]
+            assert f"{PRIOR_ERRORS:g} errors" in statement
+        elif match := re.match(
+            r"the intervals of .+ are (\d+)% percentile .* from ([\d,]+) .*seed (\d+)", statement
+        ):
             made = run["resampling"]
             assert [int(match[1]), int(match[2]), int(match[3])] == [
                 100 * made["level"],
@@ -149,7 +155,7 @@ def check(statement, runs):
                 run["dataset"]["questions"],
             ]
         elif match := re.match(
-            r"the intervals of (\w+) are 95% percentile intervals from resamples", statement
+            r"the intervals of (\w+) are 95% intervals of the same kind", statement
         ):
             assert run["given"][match[1]][0]["interval"]
         elif match := re.match(r"(.+) approximates what its source annotated: (.+)", statement):

@@ -122,7 +122,7 @@ def test_a_forest_plot_has_intervals_even_if_the_runs_have_none(cli, many, tmp_p
     pytest.importorskip("matplotlib")
     cli("run", many, "-s", "longest", "--save", tmp_path / "a")
     done = cli("table", tmp_path / "a", "--figure", "forest", "-o", tmp_path / "f.svg")
-    assert done.messages("note", "10,000 resamples")
+    assert done.messages("note", "computed from the outcomes")
 
 
 def test_wrong_figures(cli, runs, tmp_path, monkeypatch):
