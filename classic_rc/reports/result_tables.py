@@ -16,7 +16,7 @@ from classic_rc.results.evaluation import (
     dataset_title,
 )
 from classic_rc.results.grouping import WITHOUT_COPIES
-from classic_rc.results.resampling import MIN_RELIABLE_GROUPS
+from classic_rc.results.resampling import MIN_RELIABLE_GROUPS, is_mean
 from classic_rc.tables import Cell, Column, RowGroup, Table
 from classic_rc.tables.model import Value, format_count
 
@@ -115,7 +115,9 @@ def _interval_notes(breakdown: Breakdown) -> list[str]:
     resampling = breakdown.resampling
     units = "passages" if resampling.group is None else f"groups of passages ({resampling.group})"
     note = f"{resampling.label}: {resampling.rule(f'the {units} of each group')}"
-    few = any(0 < group.passages < MIN_RELIABLE_GROUPS for group in breakdown.groups)
+    few = not is_mean(breakdown.metric) and any(
+        0 < group.passages < MIN_RELIABLE_GROUPS for group in breakdown.groups
+    )
     return [
         note + (f"; likely too narrow if there are fewer than {MIN_RELIABLE_GROUPS}" if few else "")
     ]

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.metrics.base import Metric
 from classic_rc.results.resampling import Interval, scale_to_integers, tail_probabilities
 
 PRIOR_ERRORS = 3.0
@@ -27,13 +26,6 @@ PRIOR_SHARED = 0.75
 """The correlation of two systems' errors in the prior."""
 
 _DIGITS = 12  # bounds are rounded to these decimals, because SciPy's last bits differ by machine
-
-
-def is_mean(metric: Metric) -> bool:
-    """Return whether a metric is the mean of one outcome per question; others are ratios of
-    means.
-    """
-    return type(metric).from_means is Metric.from_means
 
 
 def mean_interval(

@@ -15,7 +15,7 @@ from classic_rc.io.progress import progress_bar
 from classic_rc.metrics.base import METRICS, Metric, metric_of_task
 from classic_rc.protocol import Protocol
 from classic_rc.results.evaluation import Evaluation, Significance, has_passages
-from classic_rc.results.mean_intervals import difference_interval, is_mean, mean_interval
+from classic_rc.results.mean_intervals import difference_interval, mean_interval
 from classic_rc.results.outcomes import Tested
 from classic_rc.results.resampling import (
     ALPHA,
@@ -23,6 +23,7 @@ from classic_rc.results.resampling import (
     Resampling,
     holm,
     interval_of_runs,
+    is_mean,
     permutation_test,
     resample_means,
 )
@@ -230,7 +231,7 @@ def with_intervals(
     Returns
     -------
     Evaluation
-        With a warning if there are fewer groups than
+        With a warning if a ratio is resampled over fewer groups than
         :data:`~classic_rc.results.resampling.MIN_RELIABLE_GROUPS`; without
         intervals, and with the reason, if there are fewer than two.
 
@@ -269,11 +270,8 @@ def with_intervals(
         replace(row, group_intervals=own)
         for row, own in zip(evaluation.rows, intervals, strict=True)
     )
-    warnings = (
-        evaluation.warnings
-        if resampling.warning is None
-        else (*evaluation.warnings, resampling.warning)
-    )
+    warning = resampling.warning(metric for metric, _ in measured)
+    warnings = evaluation.warnings if warning is None else (*evaluation.warnings, warning)
     return replace(evaluation, rows=rows, resampling=resampling, warnings=warnings)
 
 

@@ -325,7 +325,8 @@ def evaluate_perturbed(
             scores.append(
                 PerturbedScore(name, changed, mean, by_seed, mean - value, interval, unanswerable)
             )
-    warnings = (*plan.notes, *plan.overlap, *([resampling.warning] if resampling.warning else []))
+    warning = resampling.warning([metric])
+    warnings = (*plan.notes, *plan.overlap, *([warning] if warning else []))
     numbers = tuple(range(seed, seed + seeds))
     return PerturbedEvaluation(
         dataset,

@@ -70,7 +70,7 @@ def test_few_passages_are_warned_about(evaluation):
     n_groups = made.resampling.n_groups
     assert n_groups == passage_groups(evaluation.dataset).max() + 1 < 30
     assert f"too narrow: {n_groups} passages are fewer than 30" in made.warnings[-1]
-    assert "likely too narrow" in made.resampling.note
+    assert "of F1m, F1a are" in made.warnings[-1]
 
 
 def test_one_passage_has_no_interval_but_a_reason(dataset, says):
@@ -152,4 +152,4 @@ def test_questions_without_passages_are_drawn_by_themselves():
     assert str(found).startswith("bare (rows) · 12 questions, no passages, 24 candidates")
     assert "effective sample size of 12 questions" in found.resampling.note
     assert "100 resamples, seed 0" in found.resampling.note
-    assert found.warnings[-1] == "intervals are likely too narrow: 12 questions are fewer than 30"
+    assert not any("too narrow" in warning for warning in found.warnings)

@@ -104,8 +104,9 @@ def handle(args: argparse.Namespace) -> int:
                 seed=args.seed or 0,
             )
             comparisons.append(comparison)
-        if comparison.resampling.warning:
-            inputs.report_notes(args, "warning", [comparison.resampling.warning], results.dataset)
+        compared = [of.metric for of in comparisons if of.results is results]
+        if warning := comparison.resampling.warning(compared):
+            inputs.report_notes(args, "warning", [warning], results.dataset)
     if comparisons:
         write_output(_render(comparisons, args.format, args.verbose), args.output)
     return failures.exit_code

@@ -249,8 +249,9 @@ def _describe(
     if facts.has("dataset") and facts.child("dataset").has("primary_metric"):
         recorded = facts.child("dataset").text("primary_metric")
         primary = METRICS[recorded] if recorded in results.metric_names else primary
-    if resampling is not None and resampling.warning:
-        notes.append(f"{shown}: {resampling.warning}")
+    metrics = [METRICS[name] for name in results.metric_names]
+    if resampling is not None and (warning := resampling.warning(metrics)):
+        notes.append(f"{shown}: {warning}")
     missing = {new.get(name, name): reason for name, reason in results.missing.items()}
     return PaperDataset(
         shown,

@@ -18,9 +18,9 @@ from classic_rc.datasets.registry import READERS
 from classic_rc.io.text import printable
 from classic_rc.metrics.base import METRICS
 from classic_rc.reports.references import citation_text, find_citable, references
-from classic_rc.results.mean_intervals import PRIOR_CORRELATION, PRIOR_ERRORS, is_mean
+from classic_rc.results.mean_intervals import PRIOR_CORRELATION, PRIOR_ERRORS
 from classic_rc.results.outcomes import Block, Row
-from classic_rc.results.resampling import ALPHA
+from classic_rc.results.resampling import ALPHA, is_mean
 from classic_rc.results.signature import Signature
 from classic_rc.results.significance import family_pairs
 from classic_rc.solvers.registry import SOLVERS
