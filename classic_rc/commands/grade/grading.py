@@ -328,7 +328,7 @@ def compare_solvers(submission: Submission, questions: Dataset, reference: str) 
     other = reference_statistics(reference, questions, submission.train)
     metric, groups = _metric(questions), passage_groups(questions)
     value, floor = metric.aggregate(own), metric.aggregate(other)
-    resampling = Resampling(int(groups.max(initial=-1)) + 1)
+    resampling = Resampling.of(groups)
     if resampling.n_groups < 2:
         return Accuracy(value, None, reference, value - floor, None)
     drawn = resample_ratios([(metric, own), (metric, other)], groups, resampling)
