@@ -67,6 +67,8 @@ class SharedResults:
     facts: Mapping[str, Any] = field(default_factory=dict)
     # Reads the questions, which results do not have; None if that is impossible.
     read: Callable[[], Dataset] | None = None
+    # of the questions, in order; empty if there are no systems
+    ids: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, evaluation: Evaluation, *, group: str | None = None) -> SharedResults:
@@ -88,6 +90,7 @@ class SharedResults:
             groupings,
             missing,
             read=lambda: dataset,
+            ids=tuple(question.id for question in dataset),
         )
 
     @property
@@ -124,7 +127,8 @@ class SharedResults:
         """Return the results on some of the questions, as a dataset with another name."""
         systems = tuple(system.part(mask) for system in self.systems)
         groups = np.unique(self.groups[mask], return_inverse=True)[1].reshape(-1)
-        return replace(self, dataset=name, groups=groups, systems=systems, groupings={})
+        ids = tuple(itertools.compress(self.ids, mask))
+        return replace(self, dataset=name, groups=groups, systems=systems, groupings={}, ids=ids)
 
     def defining(self, masks: Mapping[str, NDArray[np.bool_]], name: str) -> set[str]:
         """Return the systems whose answers define a group; see :func:`find_defining`."""
@@ -295,12 +299,13 @@ class SolvedRegion:
     systems: tuple[str, ...]  # that solve them; empty for the questions that no system solves
     questions: int
     share: float  # of all questions, in 0..1
+    ids: tuple[str, ...]  # of the questions, in the dataset's order
 
 
-def count_solved_regions(
+def find_solved_regions(
     results: SharedResults,
 ) -> tuple[Metric, tuple[SolvedRegion, ...], tuple[str, ...]]:
-    """Count the questions that each combination of systems solves and no other system does (ReCoRD,
+    """Find the questions that each combination of systems solves and no other system does (ReCoRD,
     Figure 5).
 
     A question is solved if the answer is fully right; partial credit, as for a tie, is not enough.
@@ -318,16 +323,13 @@ def count_solved_regions(
         return metric, (), left_out
     solved = [metric.of_questions(c.statistics[metric.name]) >= FULL_CREDIT for c in shown]
     # Bit i of a question's code is 1 if system i solves it.
-    codes = sum(right.astype(np.int64) << i for i, right in enumerate(solved))
-    counts = np.bincount(codes, minlength=2 ** len(shown)).tolist()
-    regions = [
-        SolvedRegion(
-            tuple(name for i, name in enumerate(names) if code >> i & 1),
-            count,
-            count / len(results.groups),
-        )
-        for code, count in enumerate(counts)
-    ]
+    codes = np.array(solved).T @ (1 << np.arange(len(solved)))
+    regions = []
+    for code in range(2 ** len(shown)):
+        solvers = tuple(name for i, name in enumerate(names) if code >> i & 1)
+        mask = codes == code
+        ids = tuple(itertools.compress(results.ids, mask))
+        regions.append(SolvedRegion(solvers, int(mask.sum()), float(mask.mean()), ids))
     # The sort is stable: among combinations of the same size, systems that are named first come
     # first.
     return metric, tuple(sorted(regions, key=lambda region: -len(region.systems))), left_out
@@ -375,7 +377,7 @@ class Comparison:
     estimates: tuple[SystemEstimate, ...]  # one per system, in the order given
     pairs: tuple[PairedDifference, ...]  # all pairs of systems, or each system and the baseline
     solved_by: Metric  # the metric that decides which questions are solved
-    # which systems solve how many questions; empty for fewer than two sets
+    # which systems solve which questions; empty for fewer than two sets
     regions: tuple[SolvedRegion, ...]
     left_out: tuple[str, ...]  # systems without a region: expectations, and all beyond the fourth
     baseline: str | None = None  # the only system that others are compared with
@@ -490,7 +492,7 @@ def compare(
     measurements = _Measurements(
         measure, test, resampling, results.groups, [*rows, *chance_rows], values, drawn, learned
     )
-    solved_by, regions, left_out = count_solved_regions(results)
+    solved_by, regions, left_out = find_solved_regions(results)
     return Comparison(
         results,
         measure,

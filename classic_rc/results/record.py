@@ -292,7 +292,7 @@ def _read_contest(run: Node, software: Mapping[str, Any], folder: Path) -> Share
         resampled = run.child("resampled_groups")
         groups, group = _read_groups(resampled, "groups", n_questions), resampled.text("key")
     groupings = _read_groupings(run, n_questions)
-    _, rows = read_rows(run, task, n_questions)
+    ids, rows = read_rows(run, task, n_questions)
     columns = next(iter(groupings.values())) if run.has("grouping") else {}
     columns = {**group_without_copies(rows), **columns}
     for node, row in zip(run.items("rows"), rows, strict=True):
@@ -309,6 +309,7 @@ def _read_contest(run: Node, software: Mapping[str, Any], folder: Path) -> Share
         missing={entry.text("name"): entry.text("reason") for entry in missing},
         facts={**{name: run.value.get(name) for name in _RUN_FACTS}, **software},
         read=_reader_of(dataset.value.get("read_with"), folder),
+        ids=tuple(ids),
     )
 
 

@@ -32,9 +32,9 @@ def system(name, credits, *, expected=False):
 
 def results(*systems, groups=None, task=Task.SINGLE_CHOICE):
     n = len(systems[0].statistics["accuracy"])
-    return SharedResults(
-        "made", "f" * 64, task, np.arange(n) if groups is None else np.array(groups), systems
-    )
+    groups = np.arange(n) if groups is None else np.array(groups)
+    ids = tuple(f"q{i}" for i in range(n))
+    return SharedResults("made", "f" * 64, task, groups, systems, ids=ids)
 
 
 A = system("a", [1, 1, 1, 0, 0.5, 1])
@@ -106,6 +106,8 @@ def test_the_sets_that_systems_solve():
         ("c",): 1,  # the fourth
         (): 0,
     }
+    ids = {region.systems: region.ids for region in found.regions}
+    assert (ids["a", "b"], ids["b",], ids["b", "c"]) == (("q0",), ("q4",), ())
     assert [len(region.systems) for region in found.regions] == [3, 2, 2, 2, 1, 1, 1, 0]
     assert sum(region.share for region in found.regions) == pytest.approx(1)
     assert found.left_out == ("random",)

@@ -70,7 +70,11 @@ OPTIONS: Choice = (
     "decisions",
     "--jobs",
     "--format",
-    "--verbose",
+    vary_option(
+        "--verbose",
+        help="show each system's signature below a plain-text table, and the first questions that "
+        "each set of systems solves; CSV and JSON have all of them",
+    ),
     "--output",
     "--quiet",
 )
@@ -161,7 +165,7 @@ def _render(comparisons: list[Comparison], form: str, verbose: bool) -> str:
         else comparison
         for i, comparison in enumerate(comparisons)
     ]
-    tables = [table for comparison in shown for table in comparison_tables(comparison)]
+    tables = [table for c in shown for table in comparison_tables(c, verbose=verbose)]
     return render(tables, form, signatures=verbose)
 
 

@@ -5,12 +5,14 @@ solves.
 from __future__ import annotations
 
 from classic_rc.reports.result_tables import comparison_facts, difference_table
-from classic_rc.results.comparison import Comparison
+from classic_rc.results.comparison import Comparison, SolvedRegion
 from classic_rc.tables import Cell, Column, RowGroup, Table
-from classic_rc.tables.model import format_percent
+from classic_rc.tables.model import format_percent, join_words
+
+_NAMED_QUESTIONS = 5
 
 
-def comparison_tables(comparison: Comparison) -> list[Table]:
+def comparison_tables(comparison: Comparison, *, verbose: bool = False) -> list[Table]:
     """Return the tables of one dataset: systems, pairs of systems, and which questions each set of
     systems solves.
 
@@ -19,13 +21,15 @@ def comparison_tables(comparison: Comparison) -> list[Table]:
     Parameters
     ----------
     comparison : Comparison
+    verbose : bool
+        Whether notes name the first questions of each set of systems; CSV has all of them.
 
     Returns
     -------
     list of Table
     """
     tables = [_system_table(comparison), difference_table(comparison)]
-    return [*tables, _overlap_table(comparison)] if comparison.regions else tables
+    return [*tables, _overlap_table(comparison, verbose)] if comparison.regions else tables
 
 
 def _system_table(comparison: Comparison) -> Table:
@@ -66,7 +70,7 @@ def _system_table(comparison: Comparison) -> Table:
     )
 
 
-def _overlap_table(comparison: Comparison) -> Table:
+def _overlap_table(comparison: Comparison, verbose: bool) -> Table:
     names = comparison.regions[0].systems  # the first region has all systems
     columns = [
         *(Column(name, key=f"solved[{name}]") for name in names),
@@ -74,16 +78,19 @@ def _overlap_table(comparison: Comparison) -> Table:
             Column("questions", "count"),
             Column("%", "percent", 1, "share"),
             Column("systems", hidden=True),
+            Column("ids", hidden=True),
         ),
     ]
     rows = [
         [
             *("yes" if name in region.systems else None for name in names),
-            *(region.questions, region.share, " + ".join(region.systems)),
+            *(region.questions, region.share, " + ".join(region.systems), " ".join(region.ids)),
         ]
         for region in comparison.regions
     ]
     notes = [f"left out: {', '.join(comparison.left_out)}"] if comparison.left_out else []
+    if verbose:
+        notes += [_name_questions(region) for region in comparison.regions if region.ids]
     title = f"solved by exactly these systems ({comparison.solved_by.label} 1)"
     caption = f"{comparison.results.caption}: questions {title}"
     return Table(
@@ -94,3 +101,11 @@ def _overlap_table(comparison: Comparison) -> Table:
         caption,
         facts=comparison_facts(comparison, "region"),
     )
+
+
+def _name_questions(region: SolvedRegion) -> str:
+    """Return a line that names the first questions of a region."""
+    n_more = region.questions - _NAMED_QUESTIONS
+    more = [f"{n_more} more"] if n_more > 0 else []
+    ids = join_words([*region.ids[:_NAMED_QUESTIONS], *more])
+    return f"{' + '.join(region.systems) or 'no system'}: {ids}"

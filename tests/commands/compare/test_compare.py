@@ -56,6 +56,8 @@ def test_solvers_and_predictions_are_compared_on_data(cli, single, human):
     assert found["systems"][0]["relative_gain"] == pytest.approx(1)
     assert sum(region["questions"] for region in found["overlap"]["regions"]) == 3
     assert len(found["overlap"]["regions"]) == 8
+    ids = [id for region in found["overlap"]["regions"] for id in region["ids"]]
+    assert sorted(ids) == ["q1", "q2", "q3"]
 
 
 def test_a_record_without_a_run_is_refused(cli, write):
@@ -197,3 +199,14 @@ def test_records_with_other_groups_of_a_key_are_not_compared_by_it(cli, single, 
         2, "different groups of kind", field="by", found="kind"
     )
     assert compared(cli, *folders, "--data", single, "--labels", labels, "--by", "kind")
+
+
+def test_the_questions_of_records_have_their_ids(cli, single, saved):
+    folder = saved("today", single, "-s", "longest", "-s", "sw+d")
+    (recorded,) = compared(cli, folder)
+    (answered,) = compared(cli, "longest", "sw+d", "--data", single)
+    assert recorded["overlap"] == answered["overlap"]
+    region = next(r for r in recorded["overlap"]["regions"] if r["ids"])
+    named = f"{' + '.join(region['systems']) or 'no system'}: {region['ids'][0]}"
+    assert named in cli("compare", folder, "-v").out
+    assert named not in cli("compare", folder).out

@@ -51,10 +51,10 @@ MADE = Comparison(
     ),
     get_metric("em0"),
     (
-        SolvedRegion(("sw+d", "a|b_%"), 2, 0.5),
-        SolvedRegion(("sw+d",), 1, 0.25),
-        SolvedRegion(("a|b_%",), 0, 0.0),
-        SolvedRegion((), 1, 0.25),
+        SolvedRegion(("sw+d", "a|b_%"), 2, 0.5, ("q1", "q3")),
+        SolvedRegion(("sw+d",), 1, 0.25, ("q2",)),
+        SolvedRegion(("a|b_%",), 0, 0.0, ()),
+        SolvedRegion((), 1, 0.25, ("q4",)),
     ),
     ("random",),
 )
@@ -81,6 +81,8 @@ def test_values():
         ["–", "–", "1", "25.0"],
     ]
     assert regions.notes == ["left out: random"]
+    *_, regions = comparison_tables(MADE, verbose=True)
+    assert regions.notes[1:] == ["sw+d + a|b_%: q1 and q3", "sw+d: q2", "no system: q4"]
 
 
 def test_csv():
@@ -99,11 +101,8 @@ def test_csv():
     assert found == ["sw+d", "0.6", "0.551", "0.4", "sw+d|n:4"]
     found = [pair[key] for key in ("first", "difference", "difference_low", "p_holm", "test")]
     assert found == ["sw+d", "0.1", "-0.01", "0.0642", "permutation"]
-    assert (region["systems"], region["questions"], region["metric"]) == (
-        "sw+d + a|b_%",
-        "2",
-        "em0",
-    )
+    found = [region[key] for key in ("systems", "questions", "ids", "metric")]
+    assert found == ["sw+d + a|b_%", "2", "q1 q3", "em0"]
 
 
 @pytest.mark.parametrize(
