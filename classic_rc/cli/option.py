@@ -99,7 +99,7 @@ def setting_option(name: str, **changes: Any) -> Option:
     if setting.kind.choices:
         settings["choices"] = setting.kind.choices
     else:
-        settings |= {"type": _parser_of(setting.kind), "metavar": setting.metavar}
+        settings |= {"type": parser_of(setting.kind), "metavar": setting.metavar}
     if setting.kind is RESAMPLES:
         settings |= {
             "nargs": "?",
@@ -222,7 +222,9 @@ def _is_whole_number(text: str) -> bool:
 # Values
 
 
-def _parser_of(kind: Kind) -> Callable[[str], Any]:
+def parser_of(kind: Kind) -> Callable[[str], Any]:
+    """Return the function that parses a value of a kind."""
+
     def parse(text: str) -> Any:
         try:
             value = kind.parse(text)

@@ -6,11 +6,11 @@ import re
 import textwrap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import count, pairwise
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from classic_rc.io.text import printable
-from classic_rc.questions import Dataset, Question
+from classic_rc.questions import Dataset, Passage, Question
 from classic_rc.reports.formulas import DIGITS, formula_lines
 from classic_rc.reports.html import CHOICES, Bar, question_cell, question_style
 from classic_rc.reports.verdict import (
@@ -25,6 +25,7 @@ from classic_rc.reports.verdict import (
 )
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark, Term
 from classic_rc.tables import Column, RowGroup, Table, render
+from classic_rc.text.sentences import passage_sentences
 
 SHOWN_CANDIDATES = 20
 _SHOWN_TERMS, _SHORT_FORMULA = 10, 14
@@ -97,8 +98,7 @@ def explanation_text(
         Ends with a line break. Shows at most the 20 best candidates; the best one has the whole
         passage, the others its framed part.
     """
-    marks = _ANSI if colour else _PLAIN
-    style = _Style(marks, digits, every, min(width or _WIDTH, _WIDTH))
+    style = _Style(_ANSI if colour else _PLAIN, digits, every, min(width or _WIDTH, _WIDTH))
     return "\n".join(_one_text(explanation, style) for explanation in explanations)
 
 
@@ -159,11 +159,11 @@ def _candidate_lines(
         lines += _number_lines(candidate.numbers, style.digits)
     if candidate.quote is not None:
         lines += _wrap(printable(f"{candidate.source}: {candidate.quote}", keep="\t"), style.width)
-    if candidate.marks and whole:
-        lines += _wrap(mark_passage(text, candidate.marks, style.marks), style.width)
-    elif candidate.marks:
-        framed = [mark for mark in candidate.marks if mark.kind in _FRAMED] or candidate.marks
-        first, last = min(mark.start for mark in framed), max(mark.end for mark in framed)
+    if candidate.marks:
+        first, last = 0, len(text)
+        if not whole:
+            framed = [mark for mark in candidate.marks if mark.kind in _FRAMED] or candidate.marks
+            first, last = min(mark.start for mark in framed), max(mark.end for mark in framed)
         inside = tuple(
             replace(mark, start=mark.start - first, end=mark.end - first)
             for mark in candidate.marks
@@ -173,17 +173,40 @@ def _candidate_lines(
     return lines
 
 
+def passage_extract(passage: Passage, *explanations: Explanation, most: int = 400) -> str:
+    """Return the sentences of a passage with the evidence of an explanation, on one line.
+
+    The sentence where the best window begins, or what else is first marked for the best candidate,
+    the one before it and those after it, as many as fit; without marks, the beginning. A sentence
+    that does not fit is cut.
+
+    Parameters
+    ----------
+    passage : Passage
+    *explanations : Explanation
+        The first one that marks anything counts.
+    most : int
+        The most characters of the passage.
+    """
+    best = (c for explanation in explanations for _, c in rank_candidates(explanation)[:1])
+    focus = next((c.marks[0].start for c in best if c.marks), 0)
+    text, sentences = passage.text.rstrip(), passage_sentences(passage)
+    starts = [0, *(first for first, _ in sentences if first <= focus)]
+    start = max(starts[-2:][0], focus - most // 2)
+    stops = [stop for _, stop in sentences if focus < stop <= start + most]
+    end = max(stops, default=start + most)
+    extract = " ".join(text[start:end].split())
+    return "… " * (start > 0) + extract + " …" * (end < len(text))
+
+
 def _formula_text(formula: Term, style: _Style) -> Iterator[str]:
     for line in formula_lines(formula, digits=style.digits, every=style.every):
         yield _INDENT + "  " * line.depth + str(line)
 
 
 def _fit(line: str, width: int) -> list[str]:
-    """Break a line without colours; the rest has a deeper indent."""
-    indent = line[: len(line) - len(line.lstrip())]
-    return textwrap.wrap(line, width, subsequent_indent=f"{indent}    ", drop_whitespace=True) or [
-        ""
-    ]
+    """Break a line without colours; the rest has an indent."""
+    return textwrap.wrap(line, width, subsequent_indent=_INDENT) or [""]
 
 
 def shown_candidates(
@@ -218,7 +241,7 @@ def _heading(explanation: Explanation, verdict: Verdict, index: int, digits: int
 
 
 def _number_lines(numbers: Mapping[str, float], digits: int) -> Iterator[str]:
-    width = max((len(f"{value:.{digits}f}") for value in numbers.values()), default=0)
+    width = max(len(f"{value:.{digits}f}") for value in numbers.values())
     return (
         f"{_INDENT}{value:{width}.{digits}f}  {number_name(name)}"
         for name, value in numbers.items()
@@ -328,14 +351,13 @@ def question_values(
     marks: dict[int, Sequence[Mark]] = {}
     # one more may be the right one
     most = min(SHOWN_CANDIDATES, CHOICES // max(len(explanations), 1) - 1)
-    numbers = count()
     systems: list[dict[str, Any]] = []
     for explanation in explanations:
         verdict = verdict_of(explanation)
         shown = shown_candidates(explanation, verdict.right, most)
         options = []
         for index, candidate in shown:
-            number = next(numbers)
+            number = len(marks)
             marks[number] = candidate.marks
             options.append(
                 {

@@ -143,7 +143,7 @@ def cross_table(cross: CrossTabulation) -> Table:
 
 def comparison_facts(comparison: Comparison, kind: str) -> dict[str, str]:
     """Return the facts that every record of a comparison has."""
-    metric = comparison.solved_by if kind == "region" else comparison.metric
+    metric = comparison.solved_by if kind in ("region", "example") else comparison.metric
     return {"dataset": comparison.results.dataset, "metric": metric.name, "kind": kind}
 
 

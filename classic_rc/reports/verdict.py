@@ -73,11 +73,11 @@ def outcomes(
     """Return for each question whether its answer is right, partly right or wrong, and its credit.
 
     `statistics` are those of the task's metrics, by name, each of shape (n_questions,
-    n_statistics).
+    n_statistics), or with runs as in :class:`~classic_rc.results.outcomes.Outcomes`.
     """
     solved, main = METRICS[SOLVED_BY[task]], primary_metric(task)
-    is_right = solved.from_means(statistics[solved.name]) >= FULL_CREDIT
-    credits = main.from_means(statistics[main.name])
+    is_right = solved.of_questions(statistics[solved.name]) >= FULL_CREDIT
+    credits = main.of_questions(statistics[main.name])
     return np.where(is_right, RIGHT, np.where(credits > 0, PARTLY, WRONG)).tolist(), credits
 
 

@@ -77,18 +77,15 @@ class SharedResults:
         """
         dataset = evaluation.dataset
         assert dataset.task is not None  # an evaluation has questions
-        groups = passage_groups(dataset, group)
-        groupings = {} if evaluation.group_by is None else {evaluation.group_by: evaluation.groups}
-        missing = {name: str(error) for name, error in evaluation.errors.items()}
         return cls(
             dataset.name,
             dataset.fingerprint,
             dataset.task,
-            groups,
+            passage_groups(dataset, group),
             evaluation.rows,
             group,
-            groupings,
-            missing,
+            {} if evaluation.group_by is None else {evaluation.group_by: evaluation.groups},
+            {name: str(error) for name, error in evaluation.errors.items()},
             read=lambda: dataset,
             ids=tuple(question.id for question in dataset),
         )
@@ -111,9 +108,11 @@ class SharedResults:
         """The metrics that all systems have: the standard ones, and any that every run
         requested.
         """
-        named = dict.fromkeys(name for system in self.systems for name in system.statistics)
         shared = [
-            name for name in named if all(name in system.statistics for system in self.systems)
+            name
+            for first in self.systems[:1]
+            for name in first.statistics
+            if all(name in system.statistics for system in self.systems)
         ]
         return tuple(dict.fromkeys([*(metric.name for metric in metrics_for(self.task)), *shared]))
 
@@ -318,7 +317,7 @@ def find_solved_regions(
     decided = [system for system in results.systems if not system.expected]
     shown = decided[:MAX_VENN_SYSTEMS] if len(decided) > 1 else []
     names = [system.name for system in shown]
-    left_out = tuple(c.name for c in results.systems if not any(c is other for other in shown))
+    left_out = tuple(c.name for c in results.systems if c.name not in names)
     if not shown:
         return metric, (), left_out
     solved = [metric.of_questions(c.statistics[metric.name]) >= FULL_CREDIT for c in shown]
@@ -381,6 +380,8 @@ class Comparison:
     regions: tuple[SolvedRegion, ...]
     left_out: tuple[str, ...]  # systems without a region: expectations, and all beyond the fourth
     baseline: str | None = None  # the only system that others are compared with
+    # questions that one system has wrong and another one right, as plain data
+    examples: Sequence[Mapping[str, Any]] = ()
 
     @property
     def null_hypothesis(self) -> str:
@@ -413,6 +414,7 @@ class Comparison:
                 "regions": to_plain(list(map(asdict, self.regions))),
                 "left_out": list(self.left_out),
             },
+            "examples": list(self.examples),
         }
 
 
@@ -565,9 +567,13 @@ class _Measurements:
     def _test(self, i: int, j: int) -> PairedTest:
         if self.test == "mcnemar":
             return mcnemar_test(self.metric, self.rows[i], self.rows[j])
-        n, seed = self.resampling.n, self.resampling.seed
         return permutation_test(
-            self.metric, self.rows[i], self.rows[j], self.groups, n=n, seed=seed
+            self.metric,
+            self.rows[i],
+            self.rows[j],
+            self.groups,
+            n=self.resampling.n,
+            seed=self.resampling.seed,
         )
 
     def _outcomes(self, i: int, j: int) -> tuple[int, int, int]:

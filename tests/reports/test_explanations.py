@@ -16,7 +16,12 @@ import pytest
 from classic_rc.commands.explain.page import explanation_html
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
-from classic_rc.reports.explanations import explanation_text, mark_passage, split_at_marks
+from classic_rc.reports.explanations import (
+    explanation_text,
+    mark_passage,
+    passage_extract,
+    split_at_marks,
+)
 from classic_rc.reports.verdict import parts_sum_to_score
 from classic_rc.solvers import SOLVERS, Solver, parse_solver, save_solver
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
@@ -300,3 +305,40 @@ def test_lines_end_and_begin_in_colour():
     widths = [len(CODES.sub("", line)) for line in lines]
     assert max(widths) <= 96
     assert min(widths[:-1]) > 90
+
+
+STORY = Passage("p", "One came. Two came. Three came. Four came. Five came.\n")
+
+
+def found_at(*starts: int) -> Explanation:
+    """An explanation whose best candidate has marks that start there."""
+    question = Question("q", STORY, "?", [Candidate("a"), Candidate("b")], None, Task.SINGLE_CHOICE)
+    marks = tuple(Mark(start, start + 3, "window") for start in starts)
+    candidates = CandidateExplanation("a", 1.0, True), CandidateExplanation("b", 2.0, True, marks)
+    return Explanation("made", question, candidates)
+
+
+@pytest.mark.parametrize(
+    ("explanations", "most", "extract"),
+    [
+        ([], 100, "One came. Two came. Three came. Four came. Five came."),
+        ([], 20, "One came. Two came. …"),
+        ([found_at()], 20, "One came. Two came. …"),
+        ([found_at(32)], 25, "… Three came. Four came. …"),
+        ([found_at(), found_at(45)], 40, "… Four came. Five came."),
+        ([found_at(20), found_at(45)], 24, "… Two came. Three came. …"),
+        ([], 5, "One c …"),
+    ],
+)
+def test_an_extract_has_whole_sentences_around_the_evidence(explanations, most, extract):
+    assert passage_extract(STORY, *explanations, most=most) == extract
+
+
+def test_an_extract_of_one_long_sentence_has_its_evidence():
+    passage = Passage("p", "word " * 200 + "fox " + "word " * 200)
+    extract = passage_extract(passage, found_at(1000), most=60)
+    assert extract.startswith("… ")
+    assert extract.endswith(" …")
+    assert "fox" in extract
+    assert len(extract) <= 64
+    assert passage_extract(Passage("p", "")) == ""

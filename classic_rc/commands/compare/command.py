@@ -5,8 +5,10 @@ each solves.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,18 +17,23 @@ from classic_rc.cli.console import Failures, check_writable, write_output
 from classic_rc.cli.option import (
     Choice,
     option,
+    parser_of,
     under,
 )
 from classic_rc.cli.options import vary_option
-from classic_rc.errors import DataError, SystemFailedError, UsageError, unknown_name
+from classic_rc.errors import ClassicRCError, DataError, SystemFailedError, UsageError, unknown_name
 from classic_rc.io.json import render_json
-from classic_rc.protocol import DEFAULT_RESAMPLES, Protocol
+from classic_rc.protocol import DEFAULT_RESAMPLES, Protocol, integer_kind
 
 if TYPE_CHECKING:
     from classic_rc.questions import Dataset
     from classic_rc.results.comparison import Comparison, SharedResults
     from classic_rc.results.outcomes import Row
+    from classic_rc.running.explain import Explainer
     from classic_rc.systems import System
+
+    Explainers = dict[str, Callable[[], Explainer]]
+    """What makes the explainer of a solver, by the name of its row."""
 
 
 OPTIONS: Choice = (
@@ -65,6 +72,16 @@ OPTIONS: Choice = (
         "--by", help="also compare on the groups of this key; for records, a key that they recorded"
     ),
     "--labels",
+    *under(
+        "breakdown",
+        option(
+            "--examples",
+            type=parser_of(integer_kind(1)),
+            metavar="N",
+            help="show N questions that one system of each pair has wrong and the other one right, "
+            "and N the other way round, with both answers and why a solver gives its own",
+        ),
+    ),
     "training and tuning",
     "--analyzer of systems",
     "decisions",
@@ -91,7 +108,9 @@ def handle(args: argparse.Namespace) -> int:
         args.output, args.data, *args.train, args.tune, *(system.file for system in systems)
     )
     comparisons, failures = [], Failures()
-    for results, chance in _iter_parts(args, _iter_shared_results(args, systems, failures)):
+    explainers: Explainers = {}
+    answered = _iter_shared_results(args, systems, failures, explainers)
+    for results, chance in _iter_parts(args, answered):
         names = [system.name for system in results.systems]
         if failures.exit_code and (
             len(names) < 2 or (baseline is not None and baseline not in names)
@@ -108,6 +127,12 @@ def handle(args: argparse.Namespace) -> int:
                 seed=args.seed or 0,
             )
             comparisons.append(comparison)
+        # Like the sets that systems solve, examples do not depend on the metric.
+        if args.examples and (questions := _read_again(args, results)):
+            from classic_rc.commands.compare.examples import find_examples
+
+            examples = find_examples(comparison, questions, explainers, args.examples)
+            comparisons[-1] = replace(comparison, examples=list(examples))
         compared = [of.metric for of in comparisons if of.results is results]
         if warning := comparison.resampling.warning(compared):
             inputs.report_notes(args, "warning", [warning], results.dataset)
@@ -208,8 +233,7 @@ class _SystemArgument:
         """A label that distinguishes its rows from rows of the same name in other systems."""
         if self.name is not None or self.path is None:
             return self.name or self.text
-        folder_of_record = self.record and self.record.resolve().parent
-        return folder_of_record.name if folder_of_record else Path(self.path).stem
+        return self.record.resolve().parent.name if self.record else Path(self.path).stem
 
     def rows_of(self, results: SharedResults) -> SharedResults:
         """Return the results with only the rows of this argument, renamed if it has a name."""
@@ -280,19 +304,22 @@ def _add_baseline(
 
 
 def _iter_shared_results(
-    args: argparse.Namespace, systems: Sequence[_SystemArgument], failures: Failures
+    args: argparse.Namespace,
+    systems: Sequence[_SystemArgument],
+    failures: Failures,
+    explainers: Explainers,
 ) -> Iterator[tuple[SharedResults, Row | None]]:
     """Yield, for each dataset that all systems answered, the results and the row of `random` (None
     if unknown).
 
     Solvers and predictions answer the questions of ``--data``. `failures` gets the systems that
-    fail.
+    fail, and `explainers` the solvers.
     """
     from classic_rc.results.comparison import join_groupings
     from classic_rc.results.outcomes import Row
 
     dataset = _read_questions(args, systems)
-    answered = list(_evaluate_systems(args, systems, dataset, failures))
+    answered = list(_evaluate_systems(args, systems, dataset, failures, explainers))
     if not answered:
         return
     chance = {
@@ -317,6 +344,7 @@ def _iter_shared_results(
         }
         groupings = {}
         if dataset is not None:
+            results = replace(results, read=lambda: dataset)
             groupings = {of.key: of.masks for of in inputs.read_groups(args, dataset).groupings}
         elif args.by:
             groupings = join_groupings([result[fingerprint] for result in by_system], args.by)
@@ -355,11 +383,14 @@ def _evaluate_systems(
     systems: Sequence[_SystemArgument],
     dataset: Dataset | None,
     failures: Failures,
+    explainers: Explainers,
 ) -> Iterator[tuple[_SystemArgument, Mapping[str, SharedResults]]]:
     """Yield the results of each system, by dataset fingerprint; one that fails is left out."""
     from classic_rc.results.comparison import SharedResults
     from classic_rc.results.record import read_results
     from classic_rc.running.evaluate import evaluate
+    from classic_rc.running.explain import Explainer
+    from classic_rc.running.plan import add_span_candidates
 
     # of the differences, not of each system
     protocol = replace(inputs.read_protocol(args), intervals=None)
@@ -386,6 +417,10 @@ def _evaluate_systems(
             continue
         inputs.report_notes(args, "warning", evaluation.warnings)
         results = SharedResults.of(evaluation)
+        if system.system.solver is not None:
+            questions = add_span_candidates(dataset, protocol.span_generator)
+            explainer = cache(partial(Explainer, system.system, questions, protocol))
+            explainers[str(system.name)] = explainer
         yield system, {results.fingerprint: results}
 
 
@@ -395,8 +430,8 @@ def _evaluate_random(args: argparse.Namespace, dataset: Dataset) -> dict[str, Ro
     from classic_rc.running.evaluate import evaluate
     from classic_rc.solvers.trivial import Random
 
-    protocol = inputs.protocol_for(Protocol(), args.data)
-    results = SharedResults.of(evaluate(dataset, [Random()], protocol))
+    evaluation = evaluate(dataset, [Random()], inputs.protocol_for(Protocol(), args.data))
+    results = SharedResults.of(evaluation)
     return {results.fingerprint: results.systems[0]}
 
 
@@ -412,17 +447,16 @@ def _shared_fingerprints(
         fingerprint, results = next(iter(first.items()))
         # always raises: its error describes how the questions differ
         join_results([results, *(next(iter(o.values())) for o in others if fingerprint not in o)])
-    left_out = {
-        c.fingerprint: c
+    labels = {
+        c.fingerprint: c.label
         for result in by_system
         for c in result.values()
         if c.fingerprint not in shared
     }
-    labels = (results.label for results in left_out.values())
     inputs.report_notes(
         args,
         "warning",
-        (f"{label} is left out: not all systems have answers for it" for label in labels),
+        (f"{label} is left out: not all systems have answers for it" for label in labels.values()),
     )
     return shared
 
@@ -440,12 +474,22 @@ def _join_with_unique_names(labelled: Sequence[tuple[str, SharedResults]]) -> Sh
         f"{label}: {name}" if names.count(name) > 1 else name
         for label, name in zip(labels, names, strict=True)
     ]
-    numbers = [names[: i + 1].count(name) for i, name in enumerate(names)]
     unique = [
-        f"{name} ({i})" if names.count(name) > 1 else name
-        for name, i in zip(names, numbers, strict=True)
+        f"{name} ({names[: i + 1].count(name)})" if names.count(name) > 1 else name
+        for i, name in enumerate(names)
     ]
     rows = tuple(
         replace(row, label=name) for row, name in zip(results.systems, unique, strict=True)
     )
     return replace(results, systems=rows)
+
+
+def _read_again(args: argparse.Namespace, results: SharedResults) -> Dataset | None:
+    """Return the questions of results; None, with a warning, if they cannot be read."""
+    with suppress(ClassicRCError, TypeError):  # an older version had other options
+        dataset = results.read and results.read()
+        if dataset and dataset.fingerprint == results.fingerprint:
+            return dataset
+    text = "no examples, because the questions cannot be read: add --data DATA"
+    inputs.report_notes(args, "warning", [text], results.dataset)
+    return None

@@ -7,7 +7,7 @@ from __future__ import annotations
 from classic_rc.reports.result_tables import comparison_facts, difference_table
 from classic_rc.results.comparison import Comparison, SolvedRegion
 from classic_rc.tables import Cell, Column, RowGroup, Table
-from classic_rc.tables.model import format_percent, join_words
+from classic_rc.tables.model import format_percent
 
 _NAMED_QUESTIONS = 5
 
@@ -16,7 +16,8 @@ def comparison_tables(comparison: Comparison, *, verbose: bool = False) -> list[
     """Return the tables of one dataset: systems, pairs of systems, and which questions each set of
     systems solves.
 
-    The last table is left out if the comparison has no regions.
+    The last table is left out if the comparison has no regions. One more has the examples, if there
+    are any.
 
     Parameters
     ----------
@@ -29,7 +30,11 @@ def comparison_tables(comparison: Comparison, *, verbose: bool = False) -> list[
     list of Table
     """
     tables = [_system_table(comparison), difference_table(comparison)]
-    return [*tables, _overlap_table(comparison, verbose)] if comparison.regions else tables
+    if comparison.regions:
+        tables.append(_overlap_table(comparison, verbose))
+    if comparison.examples:
+        tables.append(_example_table(comparison))
+    return tables
 
 
 def _system_table(comparison: Comparison) -> Table:
@@ -74,17 +79,18 @@ def _overlap_table(comparison: Comparison, verbose: bool) -> Table:
     names = comparison.regions[0].systems  # the first region has all systems
     columns = [
         *(Column(name, key=f"solved[{name}]") for name in names),
-        *(
-            Column("questions", "count"),
-            Column("%", "percent", 1, "share"),
-            Column("systems", hidden=True),
-            Column("ids", hidden=True),
-        ),
+        Column("questions", "count"),
+        Column("%", "percent", 1, "share"),
+        Column("systems", hidden=True),
+        Column("ids", hidden=True),
     ]
     rows = [
         [
             *("yes" if name in region.systems else None for name in names),
-            *(region.questions, region.share, " + ".join(region.systems), " ".join(region.ids)),
+            region.questions,
+            region.share,
+            " + ".join(region.systems),
+            " ".join(region.ids),
         ]
         for region in comparison.regions
     ]
@@ -105,7 +111,18 @@ def _overlap_table(comparison: Comparison, verbose: bool) -> Table:
 
 def _name_questions(region: SolvedRegion) -> str:
     """Return a line that names the first questions of a region."""
-    n_more = region.questions - _NAMED_QUESTIONS
-    more = [f"{n_more} more"] if n_more > 0 else []
-    ids = join_words([*region.ids[:_NAMED_QUESTIONS], *more])
-    return f"{' + '.join(region.systems) or 'no system'}: {ids}"
+    more = " …" if region.questions > _NAMED_QUESTIONS else ""
+    ids = ", ".join(region.ids[:_NAMED_QUESTIONS])
+    return f"{' + '.join(region.systems) or 'no system'}: {ids}{more}"
+
+
+def _example_table(comparison: Comparison) -> Table:
+    heading = "{question_id}: {wrong} wrong, {right} right, one of {questions:,}".format
+    groups = [RowGroup(e["rows"], heading(**e)) for e in comparison.examples]
+    return Table(
+        "examples of questions",
+        [Column("example"), Column("text"), Column("outcome")],
+        groups,
+        [f"drawn by their ids, seed {comparison.resampling.seed}"],
+        facts=comparison_facts(comparison, "example"),
+    )

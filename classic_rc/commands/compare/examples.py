@@ -1,0 +1,97 @@
+"""Examples: questions that one system has wrong and another one right, with both answers and what
+explains them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+
+from classic_rc.kernels.draws import text_keys
+from classic_rc.questions import Dataset, Question
+from classic_rc.reports.explanations import passage_extract
+from classic_rc.reports.verdict import RIGHT, candidate_label, outcomes, verdict_of
+from classic_rc.results.comparison import Comparison
+from classic_rc.results.outcomes import Row
+from classic_rc.running.explain import Explainer
+from classic_rc.solvers.explanation import Explanation
+
+
+def find_examples(
+    comparison: Comparison,
+    dataset: Dataset,
+    explainers: Mapping[str, Callable[[], Explainer]],
+    n: int,
+) -> Iterator[dict[str, Any]]:
+    """Yield, for each pair of systems, `n` questions that the first has wrong and the second right,
+    and `n` the other way round.
+
+    Which questions are drawn depends on their ids and the seed of the comparison alone. Systems
+    whose metrics are expectations, or means of several runs, have no examples.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    dataset : Dataset
+        The questions of the comparison, or more; explainers have the same.
+    explainers : mapping
+        What makes the explainer of a solver, by the name of its row.
+    n : int
+
+    Yields
+    ------
+    dict
+        Plain data, ready for JSON: the two systems, the number of such questions, the question's
+        id, and rows of a name, a text and an outcome: the passage, the question, the options or
+        accepted texts, both answers, and why solvers give theirs.
+    """
+    results = comparison.results
+    systems = {row.name: row for row in results.systems if row.runs == 1 and not row.expected}
+    judged = {name: outcomes(results.task, row.statistics)[0] for name, row in systems.items()}
+    keys = text_keys(f"{comparison.resampling.seed} {question_id}" for question_id in results.ids)
+    order = np.argsort(keys).tolist()
+    for pair in comparison.pairs:
+        names = pair.first, pair.second
+        for wrong, right in permutations(names) if systems.keys() >= {*names} else ():
+            solved = [i for i in order if judged[right][i] == RIGHT != judged[wrong][i]]
+            for i in solved[:n]:
+                place = [*dataset.by_id].index(results.ids[i])
+                question, explanations = dataset[place], dict[str, Explanation]()
+                for name in reversed(names):  # the evidence of the second one, the baseline, first
+                    if make := explainers.get(name):
+                        (explanations[name],) = make().each([place])
+                rows = [
+                    ("passage", passage_extract(question.passage, *explanations.values()), ""),
+                    ("question", question.text, ""),
+                    *_option_rows(question),
+                ]
+                rows += [(s, _answer_text(question, systems[s], i), judged[s][i]) for s in names]
+                rows += [(f"why {s}", verdict_of(e).sentence, "") for s, e in explanations.items()]
+                yield {
+                    "wrong": wrong,
+                    "right": right,
+                    "questions": len(solved),
+                    "question_id": question.id,
+                    "rows": rows,
+                }
+
+
+def _option_rows(question: Question) -> Iterator[tuple[str, str, str]]:
+    """Yield the rows of the options, or of the accepted texts of a question without options."""
+    gold = question.gold or ()
+    if not question.task.has_choices:
+        yield from (("gold", str(text), RIGHT) for text in gold)
+    else:
+        for i, candidate in enumerate(question.candidates):
+            yield candidate_label(i), candidate.text, RIGHT if i in gold else ""
+
+
+def _answer_text(question: Question, row: Row, i: int) -> str:
+    """Return the answer of a row to the question at position `i`."""
+    answer, n_tied = row.outcomes.answers[i] or (), row.outcomes.n_tied[i]
+    if question.task.has_choices:
+        answer = [f"{candidate_label(k)} {question.candidates[k].text}" for k in answer]
+    return (" + ".join(answer) or "no answer") + (f" (one of {n_tied} tied)" if n_tied > 1 else "")
