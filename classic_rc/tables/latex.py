@@ -54,7 +54,8 @@ def render_latex(
     A table with more columns than fit has panels below each other, a long one has several floats.
     What is still too wide is scaled down by the package adjustbox. `label` is the key of
     ``\label``; `place` is one column of the paper or its whole width, by default a column if the
-    table has few columns; `names` are other names of rows, in LaTeX, such as those with a citation.
+    table has few columns; `names` are other names of rows and columns, in LaTeX, such as those with
+    a citation.
     """
     most = _MOST_COLUMNS[_interval_style(table)]
     is_wide = len(table.shown) - 1 > most["column"] or any(_is_wrapped(table))
@@ -166,7 +167,7 @@ def latex_tabular(table: Table, *, names: Mapping[str, str] | None = None) -> li
         r"\begin{adjustbox}{max width=\linewidth}",
         start,
         r"\toprule",
-        *_header_lines(table),
+        *_header_lines(table, names or {}),
         r"\midrule",
     ]
     return [*head, *_body_lines(table, names or {}), r"\bottomrule", end, r"\end{adjustbox}"]
@@ -217,7 +218,7 @@ def _alignment(column: Column, stacked: bool) -> str:
     return "c" if stacked and column.kind in ("percent", "points", "number") else "r"
 
 
-def _header_lines(table: Table) -> Iterator[str]:
+def _header_lines(table: Table, names: Mapping[str, str]) -> Iterator[str]:
     """Yield the line of the names, after that of the groups of columns if there are any."""
     stacked = is_stacked(table)
     first, *others = table.shown
@@ -237,16 +238,19 @@ def _header_lines(table: Table) -> Iterator[str]:
     yield _line(
         [
             latex_text(first.name),
-            *(_header_cell(column, column.name, 1, stacked) for column in others),
+            *(_header_cell(column, column.name, 1, stacked, names) for column in others),
         ]
     )
 
 
-def _header_cell(column: Column, text: str, span: int, stacked: bool) -> str:
+def _header_cell(
+    column: Column, text: str, span: int, stacked: bool, names: Mapping[str, str] | None = None
+) -> str:
     """Return a centred header; what is centred already, or is above text, needs no command."""
+    shown = (names or {}).get(text) or latex_text(text)
     if not text or (span == 1 and (column.is_text or _alignment(column, stacked) == "c")):
-        return latex_text(text)
-    return rf"\multicolumn{{{span}}}{{c}}{{{latex_text(text)}}}"
+        return shown
+    return rf"\multicolumn{{{span}}}{{c}}{{{shown}}}"
 
 
 def _line(cells: Sequence[str], end: str = "") -> str:

@@ -15,7 +15,7 @@ from classic_rc.cli.main import build_parser, main
 from tests.running.test_runs import write_answers
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "paper.md").read_text(encoding="utf-8")
-COMMANDS, SHOWN, OTHERS, RUNS, RELEASE = re.findall(
+COMMANDS, SHOWN, OTHERS, LAYOUT, LAYOUT_SHOWN, RUNS, RELEASE = re.findall(
     r"^```\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL
 )
 
@@ -31,13 +31,16 @@ def runs(tmp_path_factory):
     return folder
 
 
-def test_the_table_is_what_the_commands_print(runs, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    ("line", "shown"), [(COMMANDS.splitlines()[2], SHOWN), (LAYOUT, LAYOUT_SHOWN)]
+)
+def test_the_table_is_what_the_commands_print(line, shown, runs, monkeypatch, capsys):
     monkeypatch.chdir(runs)
     monkeypatch.setenv("COLUMNS", "100")
-    program, *arguments = shlex.split(COMMANDS.splitlines()[2])
+    program, *arguments = shlex.split(line)
     assert program == "classic-rc"
     assert main([*arguments, "--quiet"]) == 0
-    assert capsys.readouterr().out == SHOWN
+    assert capsys.readouterr().out == shown
 
 
 @pytest.mark.parametrize("line", OTHERS.splitlines())

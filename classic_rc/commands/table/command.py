@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import re
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -103,6 +104,13 @@ OPTIONS: Choice = (
             help="after each dataset's primary metric, also (value - base) / (1 - base); the base "
             "is random choice, or the best system that learns nothing: in the record, else in "
             "`classic-rc floor`",
+        ),
+        option(
+            "--layout",
+            choices=("systems", "groups"),
+            default="systems",
+            help="the rows: systems (the default), or the groups of --by with n and a column for "
+            "each system, in blocks of datasets",
         ),
         option(
             "--intervals-as",
@@ -223,7 +231,7 @@ def handle(args: argparse.Namespace) -> int:
         )
         if args.above is not None:
             table = add_above(table, args.above)
-        table = table.select(args.rows, args.columns)
+        table = replace(table.select(args.rows, args.columns), layout=args.layout)
     inputs.report_notes(args, "note", [*table.notes, *table.missing])
     if figure_format is not None:
         from classic_rc.commands.table.figure import forest_figure

@@ -111,7 +111,8 @@ def default_title(table: PaperTable) -> str:
     split = splits.pop() if len(splits) == 1 else None
     if split in _SPLITS:
         names = f"the {_SPLITS[split]} {'sets' if len(datasets) > 1 else 'set'} of {names}"
-    return f"{name} (%) on {names}"
+    by = f" by {table.by}" if table.layout == "groups" and table.by else ""
+    return f"{name} (%){by} on {names}"
 
 
 def caption_notes(
@@ -139,7 +140,7 @@ def caption_notes(
             where = "Small figures" if stacked else "In brackets"
             notes.append(f"{where}: {interval}s (grouped by {unit})")
     if bold and any(cell.is_best for cell in table.cells):
-        notes.append(f"Bold: the best result of a column{_left_out(table)}")
+        notes.append(f"Bold: the best result of a {table.family}{_left_out(table)}")
     if any(column.is_tested for column in table.columns):
         notes += _test_notes(table)
     for dataset in table.shown_datasets:
@@ -162,6 +163,13 @@ def caption_notes(
     if any(cell.defines_group for cell in table.cells):
         notes.append(DEFINING_NOTE)
     notes += _run_notes(table, intervals)
+    if table.layout == "groups":
+        notes += [
+            f"{heading}: {join_words([row.name for row in rows])}"
+            for heading, rows in _blocks(table)
+            if heading
+            not in (None, BLOCK_HEADINGS[Block.UNTRAINED], BLOCK_HEADINGS[Block.PUBLISHED])
+        ]
     if any(column.is_small for column in table.columns):
         notes.append("In parentheses: groups of fewer than 10 questions")
     return notes
@@ -236,7 +244,7 @@ def _test_notes(table: PaperTable) -> Iterator[str]:
         yield (
             f"Superscripts: significantly better than {named}{metric} (p < {ALPHA:g}; two-sided "
             f"paired permutation tests over {grouped}, Holm-adjusted over all pairs of a system "
-            "and a baseline in a column)"
+            f"and a baseline in a {table.family})"
         )
     else:
         who = (
@@ -247,7 +255,7 @@ def _test_notes(table: PaperTable) -> Iterator[str]:
         yield (
             f"{who} significantly from {table.baselines[0]}{metric} (p < {ALPHA:g}; "
             "two-sided paired permutation test over "
-            f"{grouped}, Holm-adjusted over all measured systems of a column)"
+            f"{grouped}, Holm-adjusted over all measured systems of a {table.family})"
         )
     labels = list(dict.fromkeys(column.dataset for column in table.columns))
     untested = [label for label in labels if label not in {column.dataset for column in tested}]
@@ -291,32 +299,65 @@ def as_table(
     signatures : bool
         Whether to add the signatures of all systems.
     """
-    columns = [
-        Column(heading, "percent", table.decimals, group=column.dataset, intervals=intervals)
-        for column, heading in zip(table.columns, column_headings(table), strict=True)
-    ]
-    blocks = [
-        RowGroup(
-            [
-                [_named(table, row), *(_cell(table, j, cell) for j, cell in enumerate(row.cells))]
-                for row in of_block
-            ],
-            (_GIVEN if is_given else BLOCK_HEADINGS[block])
-            if len({row.block for row in table.rows}) > 1
-            else None,
-        )
-        for (block, is_given), of_block in groupby(
-            table.rows, key=lambda row: (row.block, row.is_given)
-        )
-    ]
+    with_rows = _systems_as_rows if table.layout == "systems" else _groups_as_rows
+    columns, row_groups = with_rows(table, intervals)
     return Table(
         title or default_title(table),
-        [Column("System"), *columns],
-        blocks,
+        columns,
+        row_groups,
         caption_notes(table, intervals, stacked=stacked, bold=bold),
         caption(table, title, intervals, stacked=stacked),
         _signatures(table) if signatures else {},
     )
+
+
+def _blocks(table: PaperTable) -> Iterator[tuple[str | None, list[PaperRow]]]:
+    """Yield the systems of each block after its heading, which a single block does not need."""
+    has_headings = len({row.block for row in table.rows}) > 1
+    for (block, is_given), rows in groupby(table.rows, key=lambda row: (row.block, row.is_given)):
+        heading = _GIVEN if is_given else BLOCK_HEADINGS[block]
+        yield heading if has_headings else None, list(rows)
+
+
+def _systems_as_rows(
+    table: PaperTable, intervals: IntervalStyle
+) -> tuple[list[Column], list[RowGroup]]:
+    columns = [
+        Column(heading, "percent", table.decimals, group=column.dataset, intervals=intervals)
+        for column, heading in zip(table.columns, column_headings(table), strict=True)
+    ]
+    row_groups = []
+    for heading, rows in _blocks(table):
+        lines = [
+            [_named(table, row), *(_cell(table, j, cell) for j, cell in enumerate(row.cells))]
+            for row in rows
+        ]
+        row_groups.append(RowGroup(lines, heading))
+    return [Column("System"), *columns], row_groups
+
+
+def _groups_as_rows(
+    table: PaperTable, intervals: IntervalStyle
+) -> tuple[list[Column], list[RowGroup]]:
+    """Return the transposed table: a block of rows for each dataset and metric."""
+    columns = [Column(table.by or "questions"), Column("n", "count")]
+    for row in table.rows:
+        name = _named(table, row)
+        is_uncited = row.block is Block.PUBLISHED and not (row.is_given or row.cites)
+        name += " (published)" if is_uncited else ""
+        columns.append(Column(name, "percent", table.decimals, intervals=intervals))
+    has_metrics = len({column.metric_label for column in table.columns}) > 1
+    blocks: dict[str, list[list[Any]]] = {}
+    for j, column in enumerate(table.columns):
+        heading = f"{column.dataset}, {column.metric_label}" if has_metrics else column.dataset
+        cells = [_cell(table, j, row.cells[j]) for row in table.rows]
+        line = [column.group_label or "all", column.questions, *cells]
+        blocks.setdefault(heading, []).append(line)
+    has_headings = len(blocks) > 1
+    row_groups = [
+        RowGroup(lines, heading if has_headings else None) for heading, lines in blocks.items()
+    ]
+    return columns, row_groups
 
 
 def table_latex(
@@ -396,9 +437,12 @@ def _cell(table: PaperTable, j: int, cell: PaperCell) -> Cell:
 
 def table_csv(table: PaperTable) -> str:
     """Return one record per cell, with numbers as fractions in full precision."""
-    return records_csv(
-        [_record(table, row, j, cell) for row in table.rows for j, cell in enumerate(row.cells)]
-    )
+    records = [
+        (j, _record(table, row, j, cell)) for row in table.rows for j, cell in enumerate(row.cells)
+    ]
+    if table.layout == "groups":
+        records.sort(key=lambda record: record[0])
+    return records_csv([record for _, record in records])
 
 
 def _record(table: PaperTable, row: PaperRow, j: int, cell: PaperCell) -> dict[str, Any]:

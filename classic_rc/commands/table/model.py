@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
+from typing import Literal, TypeAlias
 
 from classic_rc.commands.table.data import PaperDataset
 from classic_rc.errors import unknown_name
@@ -16,6 +17,8 @@ from classic_rc.predictions import AnswerCounts
 from classic_rc.results.grouping import MIN_GROUP_QUESTIONS
 from classic_rc.results.outcomes import UNTESTED, Block, Tested
 from classic_rc.results.resampling import Interval
+
+Layout: TypeAlias = Literal["systems", "groups"]
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,14 @@ class PaperTable:
         str, ...
     ] = ()  # the systems that others are tested against; see `Tested.beats`
     decimals: int = 1  # digits after the decimal point; equal printed numbers are equally good
+    by: str | None = None  # the key of the groups
+    layout: Layout = "systems"  # what the rows are when it is rendered
     notes: tuple[str, ...] = ()  # what the reader of the table need not know and its author should
+
+    @property
+    def family(self) -> str:
+        """What has the numbers of all systems on the same questions: a column or a row."""
+        return "column" if self.layout == "systems" else "row"
 
     @property
     def has_letters(self) -> bool:

@@ -172,8 +172,15 @@ def make_paper_table(
     rows, row_notes = _systems_as_rows(used, columns, cells)
     figures, figure_notes = _published_rows(used, columns, by, new, published=published)
     rows, row_notes = rows + figures, row_notes + figure_notes
-    said = (*notes, *row_notes)
-    return PaperTable(tuple(columns), tuple(rows), tuple(used), baselines, decimals, said)
+    return PaperTable(
+        tuple(columns),
+        tuple(rows),
+        tuple(used),
+        baselines,
+        decimals,
+        by,
+        notes=(*notes, *row_notes),
+    )
 
 
 def _metrics_of(dataset: PaperDataset, names: Sequence[str]) -> list[Metric]:

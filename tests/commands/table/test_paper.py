@@ -49,6 +49,10 @@ SYSTEMS = [
     "lexical",
     "ir",
 ]
+KINDS = (
+    *("cause", "detail", "main idea", "author's attitude", "word in context", "temporal order"),
+    *("reference", "negation", "arithmetic", "world knowledge"),
+)
 
 
 def questions(name, n=36, *, several=False, seed=0):
@@ -66,7 +70,11 @@ def questions(name, n=36, *, several=False, seed=0):
                 "question": f"What about the {draw.choice(WORDS)}?",
                 "candidates": options,
                 "gold": sorted({right, draw.randrange(4)}) if several else right,
-                "meta": {"level": "middle" if i % 3 else "high", "author": f"a{i // 8}"},
+                "meta": {
+                    "level": "middle" if i % 3 else "high",
+                    "author": f"a{i // 8}",
+                    "kind": KINDS[i % 10],
+                },
             }
         )
     return from_rows(rows, name=name, split="dev")
@@ -663,6 +671,74 @@ def test_a_long_table_has_several_floats_with_one_number(wide):
     assert text.count(r"\label{tab:results}") == 1
 
 
+def test_groups_are_rows_with_the_cells_and_marks_of_the_columns(save, outline):
+    run = measured(questions("barn"), ["random", "longest", "sw+d"], "sw+d", by="level")
+    other = measured(questions("lamp"), ["longest", "surface-lr"], "longest", by="level", cv=2)
+    table = paper(save("a", run), save("b", other), by="level", baseline="longest")
+    turned = replace(table, layout="groups")
+    systems, groups = as_table(table), as_table(turned)
+    assert [column.name for column in groups.columns] == [
+        "level",
+        "n",
+        *(r.name for r in table.rows),
+    ]
+    assert [(of.heading, [row[:2] for row in of.rows]) for of in groups.row_groups] == [
+        ("barn", [["all", 36], ["high", 12], ["middle", 24]]),
+        ("lamp", [["all", 36], ["high", 12], ["middle", 24]]),
+    ]
+    by_system = [cells for _, cells in systems.lines()]
+    by_group = [cells for _, cells in groups.lines()]
+    for j, cells in enumerate(by_group):
+        assert cells[2:] == [row[j + 1] for row in by_system]
+    assert "Trained on gold answers: surface-lr" in groups.notes
+    text = caption(turned, None, "lines")
+    assert text.startswith("Accuracy (%) by level on the development sets of barn and lamp.")
+    assert "the best result of a row" in text
+    assert "all measured systems of a row" in text
+    assert "column" not in text
+    best = max(by_group[1][3:5], key=lambda found: found.value)
+    assert f"**{100 * best.value:.1f}**" in table_markdown(turned).splitlines()[6]
+    assert re.search(r"^high +12 ", table_text(turned, intervals="none"), re.MULTILINE)
+    latex = table_latex(turned, intervals="none")
+    assert r"level & \multicolumn{1}{c}{n} &" in latex
+    assert r"{\textit{lamp}}" in latex
+    assert "high" in outline(render(groups, "html")).text
+    rows = list(csv.DictReader(io.StringIO(table_csv(turned))))
+    assert [row["group"] for row in rows[:: len(table.rows)]] == ["", "high", "middle"] * 2
+    assert sorted(map(str, rows)) == sorted(map(str, csv.DictReader(io.StringIO(table_csv(table)))))
+
+
+def test_published_systems_as_columns_have_their_source(save):
+    figures = [
+        {"system": name, "metric": "accuracy", "printed": "60.2", "source": "s", "cites": cites}
+        for name, cites in (("longest", None), ("Smith", "smith2015"))
+    ]
+    file = save("a", evaluate(questions("barn"), ["longest"]), published=figures)
+    turned = replace(paper(file, published=True), layout="groups")
+    header = next(line for line in table_latex(turned).splitlines() if line.startswith("questions"))
+    assert "{longest}" in header
+    assert "{longest (published)}" in header
+    assert r"{Smith \citep{smith2015}}" in header
+
+
+@pytest.fixture
+def typed(save):
+    """Three datasets, each with ten types of questions, and seven systems."""
+    runs = (
+        measured(questions(name, 100), SYSTEMS[:7], "sw+d", by="kind")
+        for name in ("barn", "lamp", "fence")
+    )
+    table = paper(*(save(run.dataset.name, run) for run in runs), by="kind")
+    return replace(table, layout="groups")
+
+
+def test_blocks_of_many_groups_fit_a_line_of_text(typed):
+    lines = table_text(typed, intervals="none").splitlines()
+    assert sum(line.startswith("author's attitude ") for line in lines) == 3
+    header = next(line for line in lines if line.startswith("kind"))
+    assert len(header) <= 95
+
+
 ACL = r"""\documentclass[11pt,twocolumn]{article}
 \usepackage[textwidth=455.24pt,textheight=700pt,columnsep=17.08pt]{geometry}
 """
@@ -698,7 +774,7 @@ def compiled(head, body, folder):
 @pytest.mark.ci
 @pytest.mark.parametrize("head", [ACL, NEURIPS], ids=["acl", "neurips"])
 @pytest.mark.parametrize("style", ["lines", "pm", "none"])
-def test_tables_compile_and_fit(wide, head, style, tmp_path):
+def test_tables_compile_and_fit(wide, typed, head, style, tmp_path):
     assert len(wide.rows) >= 8
     long = replace(
         wide,
@@ -709,6 +785,7 @@ def test_tables_compile_and_fit(wide, head, style, tmp_path):
         table_latex(wide.select(columns="RACE,DREAM"), intervals=style, label="tab:narrow"),
         table_latex(wide, intervals=style, label="tab:panels", width="column"),
         table_latex(long, intervals=style, label="tab:long"),
+        table_latex(typed, intervals=style, label="tab:types"),
     ]
     log = compiled(head, "".join(made) + "Text.", tmp_path)
     assert "Overfull" not in log
