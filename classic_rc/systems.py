@@ -78,6 +78,8 @@ class System:
         None  # the name of the row that several runs make: files or seeds of one system
     )
 
+    note: str | None = None  # what its user says of it: the prompt, decoding and date of a model
+
     @property
     def row(self) -> str:
         """The name of its row, which several runs may share."""

@@ -52,7 +52,7 @@ def citation_text(key: str) -> str:
     Examples
     --------
     >>> citation_text("richardson2013"), citation_text("trinh2018"), citation_text("classic_rc")
-    ('Richardson et al., 2013', 'Trinh and Le, 2018', 'The classic_rc developers')
+    ('Richardson et al., 2013', 'Trinh and Le, 2018', 'The classic_rc developers, 2026')
     """
     entry = references()[key]
     (authors,) = re.findall(r"^\s*author\s*= \{(.*)\},?$", entry, re.MULTILINE)

@@ -149,7 +149,8 @@ def system_to_plain(system: System, keep: StoreFile) -> dict[str, Any]:
 
     `keep` returns the reference to a file, as :func:`recorded_file` does.
     """
-    entry = {"name": system.name, **({} if system.run_of is None else {"run_of": system.run_of})}
+    stated = {"run_of": system.run_of, "note": system.note}
+    entry = {"name": system.name, **{key: text for key, text in stated.items() if text is not None}}
     if system.number is not None:
         return {**entry, "number": system.number}
     if system.solver is not None:

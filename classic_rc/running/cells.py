@@ -301,7 +301,7 @@ class DatasetRun:
             paths[sha256] = path
             return {"sha256": sha256}
 
-        entry = {**system_to_plain(replace(system, run_of=None), keep), "name": None}
+        entry = {**system_to_plain(replace(system, run_of=None, note=None), keep), "name": None}
         solver, reader = entry.get("solver"), self.data.dataset.reader
         identity = identify(
             solver, reader, lambda kept: paths.get(kept["sha256"], ""), self.data.facts["measured"]

@@ -290,7 +290,12 @@ class _RunRestorer:
             )
 
     def _system(self, entry: Mapping[str, Any], trust: bool) -> System:
-        named = System(name=entry["name"], run_of=entry.get("run_of"), number=entry.get("number"))
+        named = System(
+            name=entry["name"],
+            number=entry.get("number"),
+            run_of=entry.get("run_of"),
+            note=entry.get("note"),
+        )
         if named.number is not None:
             return named
         if entry.get("solver") is None:

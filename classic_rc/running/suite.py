@@ -85,6 +85,8 @@ KEYS: Sequence[Key] = tuple(_keys())
 _DATA_PATHS = frozenset({"path", "train", "tune", "labels"})
 ANY_DATASET = "default"
 """The key of the specification for all other datasets in the table of a system."""
+_NOTE = "note"
+"""The key of what a system's user says of it, in the same table."""
 
 
 @dataclass(frozen=True)
@@ -265,7 +267,10 @@ class _SuiteReader:
     ) -> dict[str, list[System | ClassicRCError]]:
         """Return what a row is on each dataset: one system, or several runs of one."""
         place, is_table = f"systems.{name}", isinstance(value, dict) and bool(value)
-        texts = value if is_table else {ANY_DATASET: value}
+        texts = dict(value) if is_table else {ANY_DATASET: value}
+        note = texts.pop(_NOTE, None) if _NOTE not in datasets else None
+        if not (note is None or TEXT.fits(note)):
+            raise self.error("wrong type", f"{place}.{_NOTE}", note, TEXT.expected)
         parsed: dict[str, list[System | ClassicRCError]] = {}
         for dataset, text in texts.items():
             where = f"{place}.{dataset}" if is_table else place
@@ -276,13 +281,13 @@ class _SuiteReader:
                 more = "" if is_table else ', or a table {DATASET = "SYSTEM", default = "SYSTEM"}'
                 raise self.error("wrong type", where, text, _SYSTEM.expected + more)
             parsed[dataset] = self._parse_runs(
-                text if isinstance(text, list) else [text], where, name
+                text if isinstance(text, list) else [text], where, name, note
             )
         found = {dataset: parsed.get(dataset, parsed.get(ANY_DATASET, [])) for dataset in datasets}
         return {dataset: systems for dataset, systems in found.items() if systems}
 
     def _parse_runs(
-        self, texts: Sequence[Any], place: str, name: str
+        self, texts: Sequence[Any], place: str, name: str, note: str | None
     ) -> list[System | ClassicRCError]:
         """Return the systems that texts describe, or the error if a file is missing or code
         fails.
@@ -300,7 +305,7 @@ class _SuiteReader:
             return (
                 [failure]
                 if failure
-                else [*name_systems(replace(system, name=name) for system in systems)]
+                else [*name_systems(replace(s, name=name, note=note) for s in systems)]
             )
         except UsageError as error:
             if error.field == "--trust":
@@ -373,6 +378,7 @@ def suite_text(path: str, chosen: Sequence[tuple[SuiteDataset, Sequence[System]]
     lines += [""] if common else []
     specs: dict[str, dict[str, Any]] = {}
     order: list[str] = []
+    notes: dict[str, str] = {}
     for dataset, systems in chosen:
         lines.append(f"[datasets.{_toml_key(dataset.name)}]")
         for key in KEYS:
@@ -384,6 +390,7 @@ def suite_text(path: str, chosen: Sequence[tuple[SuiteDataset, Sequence[System]]
         place = 0
         for system in systems:
             name = system.row
+            notes |= {name: system.note} if system.note else {}
             if name not in specs:  # it comes after the system that it follows here
                 order.insert(place, name)
             of, value = specs.setdefault(name, {}), _system_value(system, folder)
@@ -396,7 +403,10 @@ def suite_text(path: str, chosen: Sequence[tuple[SuiteDataset, Sequence[System]]
         texts = specs[name]
         first = next(iter(texts.values()))
         is_one = all(value == first for value in texts.values()) and len(texts) == len(chosen)
-        lines.append(f"{_toml_key(name)} = {_toml_value(first if is_one else texts)}")
+        value = first if is_one else texts
+        if name in notes:
+            value = {**({ANY_DATASET: first} if is_one else texts), _NOTE: notes[name]}
+        lines.append(f"{_toml_key(name)} = {_toml_value(value)}")
     return "\n".join(lines) + "\n"
 
 

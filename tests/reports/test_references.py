@@ -6,12 +6,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
 from classic_rc import __version__
 from classic_rc.errors import UsageError
-from classic_rc.reports.references import bibliography, citables, find_citable, references
+from classic_rc.reports.references import (
+    bibliography,
+    citables,
+    citation_text,
+    find_citable,
+    references,
+)
 from tests.errors import raises
 
 _FIELD = re.compile(r"^  (\w+) += \{(.*)\},?$")
@@ -83,6 +90,8 @@ def test_titles_and_keys_are_of_one_paper_each():
 
 def test_the_package_cites_itself_with_its_version():
     assert f"note   = {{Version {__version__}}}" in references()["classic_rc"]
+    released = (Path(__file__).parents[2] / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"date-released: {citation_text('classic_rc')[-4:]}-" in released
     assert next(iter(references())) == "classic_rc"
     assert bibliography(("classic_rc",)).count("@") == 1
 

@@ -160,9 +160,12 @@ def _sources_section(evaluation: Evaluation) -> dict[str, Any]:
     cited = [_PACKAGE]
     systems = []
     for row in evaluation.rows:
-        source = known.get(row.name)
-        cited += [row.name] if source else []
-        citation = source.citation if source else "not part of this package"
+        kind = row.solver if row.variant is None else f"{row.solver}:{row.variant}"
+        source = known.get(kind)
+        cited += [kind] if source else []
+        citation = "not part of this package"
+        if source is not None:
+            citation = source.citation or "read from a file"
         systems.append({"name": row.name, "citation": citation, "signature": row.signature})
     rows = []
     if dataset.reader in known:

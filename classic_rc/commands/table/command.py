@@ -152,8 +152,8 @@ OPTIONS: Choice = (
         option(
             "--methods",
             action="store_true",
-            help="instead of the table, write a paper's paragraph on data, settings and tests, and "
-            "its BibTeX",
+            help="write a paper's paragraph on data, settings and tests before the table, the "
+            "systems' settings after it, and the BibTeX",
         ),
         option(
             "--verify",
@@ -348,7 +348,8 @@ def _write_methods(args: argparse.Namespace, table: PaperTable, form: str) -> No
             expected="latex, markdown or table",
         )
     references = _check_bibtex(args.output)
-    paragraph, bibtex = methods_text(table, form, args.intervals_as)
+    results = _render(args, table, form)
+    paragraph, bibtex = methods_text(table, form, args.intervals_as, results)
     if references is None:
         write_output(f"{paragraph}\n{bibtex}", None)
         return

@@ -195,7 +195,7 @@ def _run_notes(table: PaperTable, intervals: IntervalStyle) -> Iterator[str]:
                 str(system.runs)
                 for d in table.shown_datasets
                 for system in d.results.systems
-                if system.name == row.name
+                if system.name == row.name and system.runs > 1
             )
             runs = join_words(list(numbers))
             has_intervals = intervals != "none" and any(cell.interval for _, cell in shown)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from classic_rc.commands.table.data import PaperDataset
@@ -16,7 +17,7 @@ from classic_rc.commands.table.model import PaperTable
 from classic_rc.datasets.official import FINGERPRINTS
 from classic_rc.datasets.registry import READERS
 from classic_rc.io.text import printable
-from classic_rc.metrics.base import METRICS
+from classic_rc.metrics.base import METRICS, Metric
 from classic_rc.reports.references import citation_text, find_citable, references
 from classic_rc.results.mean_intervals import PRIOR_CORRELATION, PRIOR_ERRORS
 from classic_rc.results.outcomes import Block, Row
@@ -24,6 +25,7 @@ from classic_rc.results.resampling import ALPHA, is_mean
 from classic_rc.results.signature import Signature
 from classic_rc.results.significance import family_pairs
 from classic_rc.solvers.registry import SOLVERS
+from classic_rc.solvers.score_file import ScoreFile
 from classic_rc.tables import Column, RowGroup, Table, render
 from classic_rc.tables.latex import latex_caption, render_latex
 from classic_rc.tables.markup import markdown_escape
@@ -41,14 +43,15 @@ _TIES = {
 }
 _OF_COUNTS = re.compile(r"could not be parsed and count as wrong|have no answer and score 0")
 """The remarks on a file whose numbers are in :class:`classic_rc.predictions.AnswerCounts`."""
+_PERCENTAGE = re.compile(r"(?<![<=] )(?<![\d.])\d+\.\d\d(?![\d.%])")
 _PACKAGES = {"numpy": "NumPy", "scipy": "SciPy", "scikit-learn": "scikit-learn"}
 
 
 def methods_text(
-    table: PaperTable, form: str = "latex", intervals: IntervalStyle = "lines"
+    table: PaperTable, form: str = "latex", intervals: IntervalStyle = "lines", results: str = ""
 ) -> tuple[str, str]:
-    r"""Return a paragraph on methods with the table of settings, and the BibTeX entries that it
-    cites.
+    r"""Return a paragraph on methods, the table of results and that of settings, and the BibTeX
+    entries that the paragraph cites.
 
     Parameters
     ----------
@@ -58,6 +61,8 @@ def methods_text(
         With ``\citep``, or with authors and years; ``"table"`` is plain text.
     intervals : {"lines", "pm", "none"}
         How the table shows intervals; with ``"none"`` no sentence is about them.
+    results : str
+        The table of results as text, if it is to come before that of settings.
 
     Returns
     -------
@@ -83,19 +88,20 @@ def methods_text(
     below = (
         render_latex(settings, label="tab:settings") if form == "latex" else render(settings, form)
     )
-    return f"{' '.join(shown)}\n\n{below}", "\n\n".join(references()[key] for key in keys) + "\n"
+    text = "\n\n".join(filter(None, (" ".join(shown), results.rstrip("\n"), below)))
+    return text, "\n\n".join(references()[key] for key in keys) + "\n"
 
 
 def _sentence(table: PaperTable, labels: Sequence[str], statement: str) -> str:
+    is_everywhere = len(labels) == len(table.shown_datasets)
+    names_dataset = (
+        statement.startswith(f"{labels[0]} ") or f"questions of {labels[0]}" in statement
+    )
+    if not (is_everywhere or names_dataset):
+        return f"On {join_words(labels)}, {statement}."
     # a name stays as it is
     if statement.startswith((labels[0], *(row.name for row in table.rows))):
-        return (
-            f"{statement}."
-            if len(labels) == len(table.shown_datasets)
-            else f"On {join_words(labels)}, {statement}."
-        )
-    if len(labels) < len(table.shown_datasets):
-        return f"On {join_words(labels)}, {statement}."
+        return f"{statement}."
     return f"{statement[:1].upper()}{statement[1:]}."
 
 
@@ -105,12 +111,6 @@ def _citep(keys: list[str]) -> str:
 
 def _authors_and_years(keys: list[str]) -> str:
     return f" ({'; '.join(map(citation_text, keys))})"
-
-
-def _cited(keys: Iterable[str]) -> str:
-    """Return a mark for citations of others' work; nothing if there are none."""
-    known = [key for key in dict.fromkeys(keys) if key in references() and key != "classic_rc"]
-    return f"{_OPEN}{','.join(known)}{_CLOSE}" if known else ""
 
 
 # --------------------------------------------------------------------------------------------------
@@ -125,29 +125,26 @@ def method_statements(
     Statements have no full stop; the keys of their citations are between private characters.
     """
     every = [dataset.label for dataset in table.shown_datasets]
-    found = {
-        statement: [dataset.label]
-        for dataset in table.shown_datasets
-        for statement in _data(dataset)
-    }
-    found |= dict.fromkeys(_sources(table), every)
-    for make in (_decisions, _metrics, _runs, _copies, _intervals, _tests, _remarks, _software):
-        if make is _intervals and intervals == "none":
-            continue
-        for dataset in table.shown_datasets:
-            for statement in make(table, dataset):
-                labels = found.setdefault(statement, [])
-                labels += [dataset.label] if dataset.label not in labels else []
+    found: dict[str, list[str]] = {}
+
+    def collect(*makes: Callable[[PaperTable, PaperDataset], Iterator[str]]) -> None:
+        for make in makes:
+            for dataset in table.shown_datasets:
+                for statement in make(table, dataset):
+                    labels = found.setdefault(statement, [])
+                    labels += [dataset.label] if dataset.label not in labels else []
+
+    collect(_data)
+    found |= dict.fromkeys(_sources(table, intervals), every)
+    found |= dict.fromkeys(_files(table), every)
+    collect(_decisions, _metrics, _runs, _copies)
+    if intervals != "none":
+        collect(_intervals)
+    found |= dict.fromkeys(_tests(table), every)
+    collect(_remarks, _software)
     made = [(labels, statement) for statement, labels in found.items()]
-    cites = [row.cites for row in table.rows if row.block is Block.PUBLISHED and row.cites]
-    if cites:
-        made.append(
-            (
-                every,
-                f"published results are as printed{_cited(cites)} and are not part of any "
-                "comparison",
-            )
-        )
+    if any(row.block is Block.PUBLISHED and row.cites for row in table.rows):
+        made.append((every, "published results are as printed and are not part of any comparison"))
     given = [
         row.name
         for row in table.rows
@@ -172,46 +169,73 @@ def _fact(dataset: PaperDataset, *path: str) -> Any:
     return value
 
 
-def _data(dataset: PaperDataset) -> Iterator[str]:
-    passages, reader = _fact(dataset, "dataset", "passages"), _fact(dataset, "dataset", "reader")
+def _data(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
+    passages = _fact(dataset, "dataset", "passages")
     size = format_count(len(dataset.results.groups), "question")
     size += f" about {format_count(passages, 'passage')}" if isinstance(passages, int) else ""
     split = f" (split {dataset.split})" if dataset.split else ""
-    source = ""
-    if (
-        isinstance(reader, str)
-        and reader in READERS
-        and READERS[reader].is_dataset
-        and not READERS[reader].is_log
-    ):
-        # Only official files are certain to be the cited data; others may be anyone's in their
-        # format.
-        is_official = dataset.results.fingerprint in FINGERPRINTS
-        source = _cited(READERS[reader].cites)
-        source = (
-            source
-            if is_official or not source
-            else f" in the format of {READERS[reader].title}{source}"
-        )
-    yield f"{dataset.label}{split} has {size}{source}"
+    yield f"{dataset.label}{split} has {size}"
 
 
 def _kind(system: Row) -> str:
     return system.solver if system.variant is None else f"{system.solver}:{system.variant}"
 
 
-def _sources(table: PaperTable) -> Iterator[str]:
-    """Yield what the solvers follow, if it is others' work."""
-    systems = [system for dataset in table.shown_datasets for system in _systems(table, dataset)]
-    parts = []
-    for kind in dict.fromkeys(map(_kind, systems)):
+def _cited(table: PaperTable, intervals: IntervalStyle) -> Iterator[tuple[str, Iterable[str]]]:
+    """Yield data, solvers, metrics and published results with the keys of their references."""
+    datasets = table.shown_datasets
+    for dataset in datasets:
+        reader = READERS.get(str(_fact(dataset, "dataset", "reader")))
+        if reader is not None and reader.is_dataset and not reader.is_log:
+            # Only official files are certain to be the cited data; others may be anyone's in their
+            # format.
+            is_official = dataset.results.fingerprint in FINGERPRINTS
+            yield dataset.label if is_official else f"the format of {reader.title}", reader.cites
+    systems = [system for dataset in datasets for system in _systems(table, dataset)]
+    for kind in map(_kind, systems):
         name, _, variant = kind.partition(":")
         if name in SOLVERS and (not variant or variant in SOLVERS[name].variants):
-            citable = find_citable(kind)[0]
-            cited = _cited(citable.cites)
-            parts += [f"{kind}, {citable.citation}{cited}"] if cited else []
+            yield kind, find_citable(kind)[0].cites
+    for column in table.columns:
+        yield _metric_name(column.metric), column.metric.cites
+    if intervals != "none" and any(is_mean(column.metric) for column in table.columns):
+        if any(dataset.resampling is not None for dataset in datasets):
+            yield "intervals of means", ["korn1998", "kish1965"]
+    if intervals != "none" and any(system.runs > 1 for system in systems):
+        yield "intervals over runs", ["satterthwaite1946"]
+    for row in table.rows:
+        yield row.name, filter(None, [row.cites])
+
+
+def _sources(table: PaperTable, intervals: IntervalStyle) -> Iterator[str]:
+    """Yield the works of others, each once with all that follows it."""
+    things: dict[str, dict[str, None]] = {}
+    for name, keys in _cited(table, intervals):
+        for key in keys:
+            if key in references() and key != "classic_rc":
+                things.setdefault(key, {})[name] = None
+    keys_of: dict[str, list[str]] = {}
+    for key, names in things.items():
+        keys_of.setdefault(join_words(list(names)), []).append(key)
+    parts = [f"{names}{_OPEN}{','.join(keys)}{_CLOSE}" for names, keys in keys_of.items()]
     if parts:
-        yield f"the solvers are implemented in this package after these sources: {'; '.join(parts)}"
+        yield f"sources of data, solvers and metrics: {'; '.join(parts)}"
+
+
+def _files(table: PaperTable) -> Iterator[str]:
+    """Yield which systems are files, and what their suites note of systems."""
+    files: dict[str, None] = {}
+    notes: dict[str, None] = {}
+    for dataset in table.shown_datasets:
+        systems, recorded = _systems(table, dataset), _recorded_names(dataset)
+        files |= {system.name: None for system in systems if system.solver == ScoreFile.name}
+        for entry in _fact(dataset, "protocol", "systems") or ():
+            system = recorded.get(entry["name"])
+            if entry.get("note") and system in systems:
+                notes[f"{system.name}: {entry['note'].rstrip('.')}"] = None
+    if files:
+        yield f"the predictions of {join_words(list(files))} are read from files"
+    yield from notes
 
 
 def _decisions(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
@@ -231,16 +255,14 @@ def _decisions(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
         yield "folds keep equal and nearly equal passages together"
 
 
+def _metric_name(metric: Metric) -> str:
+    return "accuracy" if metric.name == "accuracy" else metric.label
+
+
 def _metrics(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
-    metrics = dict.fromkeys(
-        column.metric for column in table.columns if column.dataset == dataset.label
-    )
-    labels = ["accuracy" if metric.name == "accuracy" else metric.label for metric in metrics]
-    yield (
-        "we report "
-        f"{join_words(labels)}{_cited(key for metric in metrics for key in metric.cites)}, in "
-        "percent"
-    )
+    metrics = (column.metric for column in table.columns if column.dataset == dataset.label)
+    labels = dict.fromkeys(map(_metric_name, metrics))
+    yield f"we report {join_words(list(labels))}, in percent"
 
 
 def _units(dataset: PaperDataset) -> str:
@@ -257,15 +279,13 @@ def _intervals(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
                 f"the intervals of {join_words(several)} are of both sources, passages and runs: "
                 "their variance is V + S/k, where V is the variance over passages and S that of "
                 "the k runs, with Satterthwaite's degrees of freedom"
-                f"{_cited(['satterthwaite1946'])}"
             )
         metrics = {column.metric for column in table.columns if column.dataset == dataset.label}
         level, units = f"{100 * made.level:g}%", _units(dataset)
         if any(map(is_mean, metrics)):
             yield (
-                f"intervals are the exact {level} binomial bounds at the effective sample size"
-                f"{_cited(['korn1998'])} of {units}, whose design effect{_cited(['kish1965'])} is "
-                f"estimated with {PRIOR_ERRORS:g} errors of an intra-class correlation of "
+                f"intervals are the exact {level} binomial bounds at the effective sample size of "
+                f"{units}, whose design effect is estimated with {PRIOR_ERRORS:g} errors of an intra-class correlation of "
                 f"{PRIOR_CORRELATION:g} added"
             )
         if ratios := [metric.label for metric in metrics if not is_mean(metric)]:
@@ -287,35 +307,59 @@ def _intervals(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
             )
 
 
-def _tests(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
-    columns = [column for column in table.columns if column.dataset == dataset.label]
-    tested = [column for column in columns if column.is_tested]
-    if not tested or dataset.tests is None:
-        return
-    if table.has_letters:
-        n = format_count(len(family_pairs(dataset.system_names, table.baselines)), "comparison")
-        yield (
-            "superscripts mark systems that are significantly better than "
-            f"{join_words(table.baselines)} at p < {ALPHA:g}: two-sided paired permutation tests "
-            f"that swap the outcomes of {_units(dataset)} (exact, or {dataset.tests.n:,} random "
-            f"permutations with seed {dataset.tests.seed} if there are more), with Holm's "
-            f"correction for {n} in a column"
-        )
-        return
-    yield (
-        f"an asterisk marks a system that differs significantly from {table.baselines[0]} at p < "
-        f"{ALPHA:g}: a two-sided paired permutation test that swaps the outcomes of "
-        f"{_units(dataset)} between the two systems (exact, or {dataset.tests.n:,} random "
-        f"permutations with seed {dataset.tests.seed} if there are more)"
+def _tests(table: PaperTable) -> Iterator[str]:
+    """Yield how systems are tested, on all datasets at once."""
+    metrics, counts, swaps, draws = (
+        dict[str, str](),
+        dict[str, str](),
+        dict[str, str](),
+        dict[str, str](),
     )
-    metrics = join_words(list(dict.fromkeys(column.metric_label for column in tested)))
-    n = format_count(len(dataset.results.systems) - 1, "comparison")
-    most = "at most " if any(of.copied is not None for of in dataset.results.systems) else ""
-    yield f"the tested metric is {metrics}, with Holm's correction for {most}{n}"
+    tested = [column for column in table.columns if column.is_tested]
+    for dataset in table.shown_datasets:
+        label, systems = dataset.label, dataset.results.systems
+        columns = [column for column in tested if column.dataset == label]
+        if not columns or dataset.tests is None:
+            continue
+        metrics[label] = _metric_name(columns[0].metric)
+        n_tests = (
+            len(family_pairs(dataset.system_names, table.baselines))
+            if table.has_letters
+            else len(systems) - 1
+        )
+        most = "at most " if any(of.copied is not None for of in systems) else ""
+        counts[label] = most + format_count(n_tests, "comparison")
+        swaps[label] = _units(dataset)
+        draws[label] = f"{dataset.tests.n:,} random permutations with seed {dataset.tests.seed}"
+    if not metrics:
+        return
+    baselines = join_words(table.baselines)
+    mark = (
+        f"superscripts mark systems that are significantly better than {baselines}"
+        if table.has_letters
+        else f"an asterisk marks a system that differs significantly from {baselines}"
+    )
+    everywhere = len(metrics) == len(table.shown_datasets)
+    yield (
+        f"{mark} in {_by_dataset(metrics, names=not everywhere)} at p < {ALPHA:g}: two-sided "
+        f"paired permutation tests that swap {_by_dataset(swaps)} between two systems "
+        f"(exact, or {_by_dataset(draws)} if there are more), with Holm's correction for "
+        f"{_by_dataset(counts)}"
+    )
     if any(column.group is not None for column in tested):
-        yield "the systems of each group of questions are a family of their own"
-    if len(tested) < len(columns):
+        yield "each group of questions is a family of tests of its own"
+    if any(not column.is_tested for column in table.columns if column.dataset in metrics):
         yield "other metrics are not tested"
+
+
+def _by_dataset(texts: Mapping[str, str], *, names: bool = False) -> str:
+    """Return what is said of datasets, with their names if it differs or on request."""
+    labels_of: dict[str, list[str]] = {}
+    for label, text in texts.items():
+        labels_of.setdefault(text, []).append(label)
+    if len(labels_of) == 1 and not names:
+        return next(iter(labels_of))
+    return join_words([f"{text} on {join_words(labels)}" for text, labels in labels_of.items()])
 
 
 def _runs(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
@@ -325,8 +369,8 @@ def _runs(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
             deviation = 100 * (system.deviation(dataset.primary) or 0)
             yield (
                 f"{system.name} is the mean of {system.runs} runs, with a standard deviation of "
-                f"{deviation:.2f} in {dataset.primary.label}; tests compare the mean of its "
-                "outcomes"
+                f"{deviation:.{table.decimals}f} in {_metric_name(dataset.primary)}; tests "
+                "compare the mean of its outcomes"
             )
     for row in table.rows:
         for column, cell in zip(table.columns, row.cells, strict=True):
@@ -360,6 +404,7 @@ def _copies(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
 def _remarks(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
     """Yield what the record says about answers, data and systems, in its own words."""
     systems = _systems(table, dataset)
+    shorten = _shortener(table, dataset)
     lacking = [
         f"{system.name}, {system.answers.note}"
         for system in systems
@@ -371,13 +416,15 @@ def _remarks(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
         if approximated := Signature.parse(system.signature).parts.get("approximated"):
             parts = approximated.split(" + ")
             yield f"{system.name} approximates what its source annotated: {join_words(parts)}"
-        yield from (f"{system.name}: {caveat}" for caveat in _texts(system.caveats))
+        caveats = map(shorten, _texts(system.caveats))
+        yield from (f"{system.name}: {caveat}" for caveat in caveats)
     # What the record says of a system starts with its recorded name, and of a file also with its
     # path.
     new = _recorded_names(dataset)
-    for remark in (
+    remarks = (
         text for key in ("warnings", "notes") for text in _texts(_fact(dataset, "dataset", key))
-    ):
+    )
+    for remark in map(shorten, remarks):
         former = next((name for name in new if remark.startswith(f"{name}: ")), None)
         if former is None:
             yield remark
@@ -393,6 +440,17 @@ def _remarks(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
             about = about.removeprefix(f"{path}: ")
             if not (is_file and lacking and _OF_COUNTS.search(about)):
                 yield f"{new[former].name}: {about}"
+
+
+def _shortener(table: PaperTable, dataset: PaperDataset) -> Callable[[str], str]:
+    """Return what gives the percentages of a remark, which have two digits, those of the table."""
+    values = [value for of in dataset.results.systems for value in of.metrics().values()]
+    exact = {f"{100 * value:.2f}": 100 * value for value in values}
+
+    def shorten(match: re.Match[str]) -> str:
+        return f"{exact.get(match[0], Decimal(match[0])):.{min(table.decimals, 2)}f}"
+
+    return lambda text: _PERCENTAGE.sub(shorten, text)
 
 
 def _recorded_names(dataset: PaperDataset) -> dict[str, Row]:
@@ -442,7 +500,7 @@ def settings_table(table: PaperTable) -> Table:
         own = " ".join(filter(None, (dataset.label, dataset.split)))
         for system in _systems(table, dataset):
             cells = (
-                _kind(system),
+                "file" if system.solver == ScoreFile.name else _kind(system),
                 _changed(system),
                 _learned(system.trained_on, sources),
                 _tuned(

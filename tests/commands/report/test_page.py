@@ -277,3 +277,10 @@ class Mine(Solver):
 def test_a_solver_of_the_users_own_is_no_ones_work():
     html = page_html(PageContent(evaluate(SAMPLE, [Mine()])))
     assert "<dt>Mine</dt><dd>not part of this package</dd>" in html
+
+
+def test_systems_with_names_of_their_own_are_cited():
+    html = page_html(PageContent(evaluate(SAMPLE, {"A": "sw+d", "B": "sw+d:mctest160"})))
+    assert "<dt>A</dt><dd>Richardson, Burges and Renshaw 2013" in html
+    assert "<dt>B</dt><dd>the authors&#x27; released score files" in html
+    assert "richardson2013" in html

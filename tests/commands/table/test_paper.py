@@ -801,13 +801,14 @@ def test_the_paragraph_says_what_was_done_and_cites_it(wide):
     paragraph, bibtex = methods_text(wide)
     for fact in (
         "MC160 (split dev) has 36 questions about 36 passages.",
-        "sw+d, Richardson, Burges and Renshaw 2013",
+        r"sw+d, word-distance and accuracy~\citep{richardson2013}",
         "each gets an equal part of the credit",
         "95\\% percentile intervals from 200 bootstrap resamples",
-        "differs significantly from sw+d at $p < 0.05$",
-        "the tested metric is F1a",
+        "differs significantly from sw+d in accuracy on MC160, ",
+        "at $p < 0.05$",
+        "F1a on MultiRC",
         "300 random permutations",
-        "other metrics are not tested",
+        "Other metrics are not tested",
         "Python 3.",
         r"\caption{Settings of the systems}",
     ):
