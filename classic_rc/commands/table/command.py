@@ -168,6 +168,12 @@ OPTIONS: Choice = (
             "everything that reproduces it: predictions of every system, the suite, checksums, "
             "versions, and the command",
         ),
+        option(
+            "--with-data",
+            rare=True,
+            action="store_true",
+            help="copy data into a release even if its licence does not say that you may",
+        ),
     ),
     "--figure",
     vary_option(
@@ -191,6 +197,8 @@ def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     from classic_rc.commands.table.paper import add_above, make_paper_table, read_paper_records
 
+    if args.with_data and args.release is None:
+        raise UsageError("--with-data needs --release DIR", field="--with-data")
     if args.release is not None:
         _prepare_release(args)
     by_name = FORMAT_BY_SUFFIX.get(Path(args.output or "").suffix.lower())
@@ -247,7 +255,7 @@ def handle(args: argparse.Namespace) -> int:
     return 0
 
 
-_OF_RELEASE = frozenset({"records", "release", "output", "quiet", "verify"})
+_OF_RELEASE = frozenset({"records", "release", "output", "quiet", "verify", "with_data"})
 
 
 def _prepare_release(args: argparse.Namespace) -> None:
@@ -272,7 +280,8 @@ def _write_release(args: argparse.Namespace, files: list[str]) -> None:
     words = [word for one in given for word in one.words(args)]
     line = shlex.join(["classic-rc", "run", SUITE, "--save", "runs"]) + " && "
     line += shlex.join(["classic-rc", "table", "runs", *words, "-o", Path(args.output).name])
-    inputs.report_notes(args, "note", write_release(Path(args.release), files, line))
+    notes = write_release(Path(args.release), files, line, with_data=args.with_data)
+    inputs.report_notes(args, "note", notes)
     inputs.report_notes(
         args, "note", [f"{args.release}/{README} has the line that makes it again: {line}"]
     )

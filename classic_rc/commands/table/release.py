@@ -8,12 +8,13 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from classic_rc.datasets.fetch import is_hub_name, named_files
+from classic_rc.datasets.fetch import NamedDataset, is_hub_name, named_datasets, named_files
+from classic_rc.datasets.official import FINGERPRINTS
 from classic_rc.datasets.registry import SAMPLES
 from classic_rc.datasets.specification import DATA_SETTINGS, DataSpec
 from classic_rc.errors import DataError, UsageError
@@ -28,19 +29,23 @@ from classic_rc.solvers.specs import change_paths
 from classic_rc.systems import System, unused_name
 from classic_rc.tables import records_csv
 
-SUITE, SUMS, README = "suite.toml", "SHA256SUMS", "README.md"
+SUITE, SUMS, README, ABSENT = "suite.toml", "SHA256SUMS", "README.md", "ABSENT-SHA256SUMS"
 
 
-def write_release(folder: Path, records: Sequence[str], line: str) -> list[str]:
+def write_release(
+    folder: Path, records: Sequence[str], line: str, *, with_data: bool = False
+) -> list[str]:
     """Write what makes a table again in an empty folder, and return notes for its author.
 
     The folder has the suite of all runs, copies of the data that has no name and of the systems'
     files, the predictions of every row, ``SHA256SUMS`` of all files, and a README with the versions
     and with `line`, the command that makes the table of the suite's results. It is created; the
-    table may be there already. Data or a file that is missing or has changed since a record was
-    made is a DataError, a run that has no suite a UsageError.
+    table may be there already. Published data are copied if their licence is open, or with
+    `with_data`; else their sha256 and the command that gets them take their place. Data or a file
+    that is missing or has changed since a record was made is a DataError, a run that has no suite a
+    UsageError.
     """
-    made = _Release(folder)
+    made = _Release(folder, with_data=with_data)
     versions: dict[str, None] = {}
     for record in records:
         restored = restore_record(record)
@@ -52,7 +57,7 @@ def write_release(folder: Path, records: Sequence[str], line: str) -> list[str]:
             made.add(run)
         versions |= dict.fromkeys(_versions(json.loads(read_text(record))))
     write_file(folder / SUITE, suite_text(str(folder / SUITE), made.chosen))
-    write_file(folder / README, _readme(line, list(versions)))
+    write_file(folder / README, _readme(line, list(versions), made.absent))
     paths = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != SUMS)
     sums = (f"{sha256_of(path)}  {path.relative_to(folder).as_posix()}\n" for path in paths)
     write_file(folder / SUMS, "".join(sums))
@@ -62,8 +67,10 @@ def write_release(folder: Path, records: Sequence[str], line: str) -> list[str]:
 class _Release:
     """The files of a release, and the datasets of its suite with their systems."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, *, with_data: bool) -> None:
+        self._folder, self._with_data = folder, with_data
+        self._folders: dict[str, str] = {}  # of data, by its path here
+        self.absent: dict[str, None] = {}  # a sentence for each dataset that is not copied
         self._names: list[str] = []
         self.chosen: list[tuple[SuiteDataset, list[System]]] = []
         self.notes: list[str] = []
@@ -113,14 +120,41 @@ class _Release:
                 path, **{key: value for key, value in options.items() if key != "reader"}
             )
         base = os.path.dirname(os.path.abspath(path))
-        copies = {source: self._copy(source, f"data/{_slug(name)}", base) for source in sources}
-        self.notes.append(
-            f"{path} is copied into the release: its licence says whether you may publish it"
-        )
-        own = self._shown(f"data/{_slug(name)}/{os.path.basename(os.path.abspath(path))}")
+        # A folder for each path, so that two files of one name are not taken for each other.
+        unused = _slug(unused_name(_slug(name), set(self._folders.values())))
+        place = f"data/{self._folders.setdefault(os.path.abspath(path), unused)}"
+        published = None if self._with_data else _published(dataset)
+        is_copied = published is None or published.licence.startswith("CC ")
+        copies = {source: self._copy(source, place, base, is_copied) for source in sources}
+        if published is None or is_copied:
+            self.notes.append(
+                f"{path} is copied into the release: its licence says whether you may publish it"
+            )
+        else:
+            self._state_absence(published, dataset, place, base)
+        own = self._shown(f"{place}/{os.path.basename(os.path.abspath(path))}")
         if answers is not None:
             options["answers"] = copies.get(answers) or os.path.dirname(own)
         return DataSpec(own, **options)
+
+    def _state_absence(
+        self, published: NamedDataset, dataset: Dataset, place: str, base: str
+    ) -> None:
+        """Write the sha256 of data that is not copied, and keep a sentence on how to get it."""
+        splits = (name for name in published.splits if name.endswith(dataset.split or ""))
+        example = f"{published.name}:{next(splits, next(iter(published.splits)))}"
+        text = (
+            f"{place} has only the sha256 of {published.title} (licence: {published.licence}): "
+            f"`classic-rc fetch {published.name}` gets it. Put its files there, or {example} as "
+            f"`path` into {SUITE}"
+        )
+        self.absent[text] = None
+        self.notes.append(f"{text}. --with-data copies it")
+        sums = []
+        for source in map(Path, (source.path for source in dataset.sources)):
+            files = sorted(source.rglob("*.*")) if source.is_dir() else [source]
+            sums += [f"{sha256_of(file)}  {os.path.relpath(file, base)}\n" for file in files]
+        write_file(_made(self._folder / place / ABSENT), "".join(sums))
 
     def _shown(self, place: str) -> str:
         """Return the path of a file of the release from here: a suite keeps absolute paths as
@@ -128,18 +162,23 @@ class _Release:
         """
         return os.path.relpath(self._folder / place)
 
-    def _copy(self, path: str, folder: str, base: str | None = None) -> str:
-        """Copy a file into a folder of the release, under its path from `base` or its name;
-        return its place.
+    def _copy(self, path: str, folder: str, base: str | None = None, is_copied: bool = True) -> str:
+        """Copy a file into a folder of the release, under its path from `base` or its name, if it
+        may be copied; return its place.
         """
         relative = os.path.basename(path) if base is None else os.path.relpath(path, base)
         relative = os.path.basename(path) if relative.startswith(os.pardir) else relative
         place = Path(folder, relative)
-        if (target := self._folder / place).exists() and sha256_of(target) != sha256_of(path):
+        if not is_copied:
+            return self._shown(place.as_posix())
+        if (target := self._folder / place).is_file() and sha256_of(target) != sha256_of(path):
             place = place.with_name(f"{sha256_of(path)[:8]}-{place.name}")
         try:
             (self._folder / place).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, self._folder / place)
+            if os.path.isdir(path):
+                shutil.copytree(path, target, dirs_exist_ok=True)
+            else:
+                shutil.copyfile(path, self._folder / place)
         except OSError as error:
             problem = f"cannot write {self._folder / place}: {error.strerror or error}"
             raise UsageError(problem, field="--release", found=str(place)) from error
@@ -201,6 +240,16 @@ class _Release:
             write_file(_made(path), lines)
 
 
+def _published(dataset: Dataset) -> NamedDataset | None:
+    """Return the published dataset that data is of, by its content or its format."""
+    title, _ = FINGERPRINTS.get(dataset.fingerprint, ("", None))
+    for published in named_datasets().values():
+        readers = {split.reader for split in published.splits.values()}
+        if dataset.reader in readers or title == published.title:
+            return published
+    return None
+
+
 def _made(path: Path) -> Path:
     """Return a path whose folder exists."""
     try:
@@ -236,7 +285,8 @@ def _versions(record: Mapping[str, Any]) -> Iterator[str]:
     )
 
 
-def _readme(line: str, versions: Sequence[str]) -> str:
+def _readme(line: str, versions: Sequence[str], absent: Iterable[str]) -> str:
+    missing = "".join(f"* {text}.\n" for text in absent)
     return f"""# How to make the table again
 
 ```
@@ -251,6 +301,6 @@ made of, is the same.
 null where a system
   has no single answer, as an expectation over random draws has none.
 * `systems/` and `data/`: the files that the suite reads, if there are any.
-
+{missing}
 Versions: {", ".join(versions)}. Where a package is missing, the message says how to install it.
 """

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import shlex
+import shutil
 
 import pytest
 
@@ -122,3 +123,74 @@ def test_a_release_needs_a_new_folder_and_no_code_of_its_own(cli, files):  # noq
     (files / "work" / "full" / "file").touch()
     assert cli("run", "own.jsonl", "-s", "longest", "--save", "b", "-q").code == 0
     cli("table", "b", "--release", "full").fails(2, field="--release", found="full")
+
+
+def test_data_are_copied_only_if_their_licence_is_open(cli, files):  # noqa: F811
+    article = {
+        "id": "middle1.txt",
+        "article": "Ann met Bob.",
+        "questions": ["Who?", "Whom?"],
+        "options": [["Ann", "Eve", "Bob", "Ian"]] * 2,
+        "answers": ["A", "C"],
+    }
+    text = json.dumps(article)
+    for split in ("train", "dev"):
+        folder = files / "work" / "RACE" / split / "middle"
+        folder.mkdir(parents=True)
+        (folder / "1.txt").write_text(text.replace("Bob", split), encoding="utf-8")
+    settings = [
+        "RACE/dev/middle",
+        "-s",
+        "SW=sw+d",
+        "-s",
+        "majority",
+        "--train",
+        "RACE/train/middle",
+    ]
+    assert cli("run", *settings, "--save", "a", "-q").code == 0
+    release = files / "release"
+    done = cli("table", "a", "--release", release)
+    assert done.messages("note", "`classic-rc fetch race` gets it")
+    assert not list(release.rglob("*1.txt"))
+    (sums, _) = sorted(release.rglob("ABSENT-SHA256SUMS"))
+    digest = hashlib.sha256(text.replace("Bob", "dev").encode()).hexdigest()
+    assert sums.read_text(encoding="utf-8") == f"{digest}  middle/1.txt\n"
+    readme = (release / "README.md").read_text(encoding="utf-8")
+    assert "non-commercial research only" in readme
+    assert "`classic-rc fetch race`" in readme
+    # The author's own files, in the place that the README names, make it again.
+    for folder, split in zip(sorted((release / "data").iterdir()), ("dev", "train"), strict=True):
+        shutil.copytree(files / "work" / "RACE" / split, folder, dirs_exist_ok=True)
+    assert cli("run", release / "suite.toml", "--save", release / "runs", "-q").code == 0
+    with_data = files / "with-data"
+    assert cli("table", "a", "--release", with_data, "--with-data").code == 0
+    copies = [path.read_text(encoding="utf-8") for path in sorted(with_data.rglob("1.txt"))]
+    assert copies == [text.replace("Bob", split) for split in ("dev", "train")]
+    assert not list(with_data.rglob("ABSENT-SHA256SUMS"))
+    assert "--with-data" not in (with_data / "README.md").read_text(encoding="utf-8")
+    cli("table", "a", "--with-data").fails(2, field="--with-data")
+
+
+def test_files_of_one_name_and_notes_of_systems_are_kept(cli, files):  # noqa: F811
+    work = files / "work"
+    (work / "train").mkdir()
+    (work / "train" / "own.jsonl").write_text(OWN.replace("met", "saw"), encoding="utf-8")
+    (work / "s.toml").write_text(
+        """
+        [datasets.own]
+        path = "own.jsonl"
+        train = "train/own.jsonl"
+        [systems]
+        LR = {default = "lr", note = "as in 2018"}
+        """,
+        encoding="utf-8",
+    )
+    assert cli("run", "s.toml", "--save", "runs", "-q").code == 0
+    release = files / "release"
+    assert cli("table", "runs", "--release", release, "-q").code == 0
+    texts = {path.read_text(encoding="utf-8") for path in (release / "data").rglob("own.jsonl")}
+    assert texts == {OWN, OWN.replace("met", "saw")}
+    suite = (release / "suite.toml").read_text(encoding="utf-8")
+    assert 'note = "as in 2018"' in suite
+    assert cli("run", release / "suite.toml", "--save", release / "runs", "-q").code == 0
+    assert "LR: as in 2018." in cli("table", release / "runs", "--methods", "-q").out
