@@ -198,9 +198,9 @@ def _cited(table: PaperTable, intervals: IntervalStyle) -> Iterator[tuple[str, I
             yield kind, find_citable(kind)[0].cites
     for column in table.columns:
         yield _metric_name(column.metric), column.metric.cites
-    if intervals != "none" and any(is_mean(column.metric) for column in table.columns):
-        if any(dataset.resampling is not None for dataset in datasets):
-            yield "intervals of means", ["korn1998", "kish1965"]
+    has_intervals = intervals != "none" and any(of.resampling is not None for of in datasets)
+    if has_intervals and any(is_mean(column.metric) for column in table.columns):
+        yield "intervals of means", ["korn1998", "kish1965"]
     if intervals != "none" and any(system.runs > 1 for system in systems):
         yield "intervals over runs", ["satterthwaite1946"]
     for row in table.rows:
@@ -285,7 +285,8 @@ def _intervals(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
         if any(map(is_mean, metrics)):
             yield (
                 f"intervals are the exact {level} binomial bounds at the effective sample size of "
-                f"{units}, whose design effect is estimated with {PRIOR_ERRORS:g} errors of an intra-class correlation of "
+                f"{units}, whose design effect is estimated with {PRIOR_ERRORS:g} errors of an "
+                "intra-class correlation of "
                 f"{PRIOR_CORRELATION:g} added"
             )
         if ratios := [metric.label for metric in metrics if not is_mean(metric)]:
