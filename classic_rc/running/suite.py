@@ -403,9 +403,7 @@ def suite_text(path: str, chosen: Sequence[tuple[SuiteDataset, Sequence[System]]
         texts = specs[name]
         first = next(iter(texts.values()))
         is_one = all(value == first for value in texts.values()) and len(texts) == len(chosen)
-        value = first if is_one else texts
-        if name in notes:
-            value = {**({ANY_DATASET: first} if is_one else texts), _NOTE: notes[name]}
+        value = {**texts, _NOTE: notes[name]} if name in notes else first if is_one else texts
         lines.append(f"{_toml_key(name)} = {_toml_value(value)}")
     return "\n".join(lines) + "\n"
 

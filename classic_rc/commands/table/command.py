@@ -36,13 +36,6 @@ _DIFFERS = 1
 _FORMATS = ("table", "markdown", "latex", "csv", "html")
 
 
-def interval_style(text: str) -> str:
-    """Parse ``--intervals-as``."""
-    if text not in ("lines", "pm", "none"):
-        raise argparse.ArgumentTypeError(f"expected lines, pm or none, got {text!r}")
-    return text
-
-
 OPTIONS: Choice = (
     option(
         "records",
@@ -114,7 +107,7 @@ OPTIONS: Choice = (
         ),
         option(
             "--intervals-as",
-            type=interval_style,
+            choices=("lines", "pm", "none"),
             default="lines",
             metavar="STYLE",
             help="show intervals as a second line (lines, the default; in brackets where a cell "
@@ -209,10 +202,8 @@ def handle(args: argparse.Namespace) -> int:
         records = read_paper_records(args.records)
     if args.verify and _report_changes(args, dict.fromkeys(source for source, _ in records)):
         return _DIFFERS
-    for file in dict.fromkeys(file for file, _ in records):
-        missing = next(
-            results.facts.get("interrupted") for name, results in records if name == file
-        )
+    interrupted = {file: results.facts.get("interrupted") for file, results in records}
+    for file, missing in interrupted.items():
         if missing:
             text = f"the run was interrupted, and has no results of {', '.join(map(str, missing))}"
             inputs.report_notes(args, "warning", [text], file)
@@ -269,8 +260,8 @@ def _prepare_release(args: argparse.Namespace) -> None:
         )
     check_writable(args.release, is_folder=True, option="--release")
     folder.mkdir(parents=True, exist_ok=True)
-    name = {"latex": "table.tex", "markdown": "table.md", "csv": "table.csv", "html": "table.html"}
-    args.output = str(folder / Path(args.output or name.get(args.format, "table.txt")).name)
+    suffix = next((end for end, form in FORMAT_BY_SUFFIX.items() if form == args.format), ".txt")
+    args.output = str(folder / Path(args.output or f"table{suffix}").name)
 
 
 def _write_release(args: argparse.Namespace, files: list[str]) -> None:

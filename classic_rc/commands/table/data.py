@@ -55,12 +55,17 @@ class PaperDataset:
     split: str | None  # "dev" or another official split
     primary: Metric  # that is tested, and that groups are reported in
     names: frozenset[str]  # that choose its columns
-    # The recorded names of renamed systems, several for runs, by their names in the table.
-    former_names: Mapping[str, list[str]] = field(default_factory=dict)
+    # The names of the systems in the table by the recorded ones, several for runs.
+    new_names: Mapping[str, str] = field(default_factory=dict)
     resampling: Resampling | None = None  # how the recorded intervals were made
     tests: Significance | None = None  # how the recorded tests were made
     seed: int = 0  # of recorded intervals or tests
     figures: tuple[Figure, ...] | None = None  # published; None if the record has no list of them
+
+    @property
+    def title(self) -> str:
+        """Its name and its split."""
+        return " ".join(filter(None, (self.label, self.split)))
 
     @property
     def system_names(self) -> list[str]:
@@ -174,23 +179,20 @@ def _join(parts: _Parts, by: str | None) -> SharedResults:
 
 def _unique_labels(all_results: Sequence[SharedResults]) -> list[str]:
     """Return a short name for each dataset: that of a known dataset, or the recorded one."""
-    short = [
-        FINGERPRINTS.get(results.fingerprint, (results.dataset, None))[0] for results in all_results
-    ]
-    named = [results.dataset for results in all_results]
-    with_split = [
-        " ".join(filter(None, (label, _split(of))))
-        for label, of in zip(short, all_results, strict=True)
-    ]
+    choices = []
+    for results in all_results:
+        short, _ = FINGERPRINTS.get(results.fingerprint, (results.dataset, None))
+        with_split = " ".join(filter(None, (short, _split(results))))
+        choices.append((short, with_split, results.dataset))
+    kinds = list(zip(*choices, strict=True))
     labels: list[str] = []
-    for i, choices in enumerate(zip(short, with_split, named, strict=True)):
-        lists = (short, with_split, named)
+    for i, texts in enumerate(choices):
         free = (
             text
-            for text, of in zip(choices, lists, strict=True)
-            if of.count(text) == 1 and text not in labels
+            for text, of_kind in zip(texts, kinds, strict=True)
+            if of_kind.count(text) == 1 and text not in labels
         )
-        labels.append(next(free, f"{named[i]} ({i + 1})"))
+        labels.append(next(free, f"{texts[-1]} ({i + 1})"))
     return labels
 
 
@@ -260,7 +262,7 @@ def _describe(
         _split(results),
         primary,
         frozenset({shown, label, results.dataset}),
-        _former_names(results, new),
+        {system.name: new.get(system.name, system.name) for system in results.systems},
         resampling,
         tests,
         resampling.seed if resampling is not None else tests.seed if tests is not None else 0,
@@ -291,14 +293,6 @@ def _join_runs(results: SharedResults, dataset: str, new: Mapping[str, str]) -> 
     return Row.join_renamed(results.systems, new)
 
 
-def _former_names(results: SharedResults, new: Mapping[str, str]) -> dict[str, list[str]]:
-    former: dict[str, list[str]] = {}
-    for system in results.systems:
-        if system.name in new:
-            former.setdefault(new[system.name], []).append(system.name)
-    return former
-
-
 def _read_figures(parts: _Parts) -> tuple[Figure, ...] | None:
     """Return the given numbers and the published figures of records of one dataset; None if
     there are no lists.
@@ -314,11 +308,8 @@ def _read_figures(parts: _Parts) -> tuple[Figure, ...] | None:
         found |= dict.fromkeys(
             map(_read_figure, facts.items("published") if facts.has("published") else ())
         )
-    return (
-        tuple(found)
-        if found or any(results.facts.get("published") is not None for _, results in parts)
-        else None
-    )
+    has_list = any(results.facts.get("published") is not None for _, results in parts)
+    return tuple(found) if found or has_list else None
 
 
 def _read_figure(figure: Node) -> Figure:

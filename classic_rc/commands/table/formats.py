@@ -24,7 +24,7 @@ from classic_rc.tables.latex import Place, latex_text, render_latex
 from classic_rc.tables.model import IntervalStyle, baseline_letter, join_words
 
 _SPLITS = {"train": "training", "dev": "development", "test": "test"}
-_METRIC_NAMES = {"accuracy": "Accuracy"}
+_METRIC_NAMES = {METRICS["accuracy"].label: "Accuracy", "accuracy": "Accuracy"}
 _ASYMMETRY = 0.25
 _GIVEN = "Given numbers and samples, not compared"
 
@@ -101,10 +101,7 @@ def uneven_intervals(table: PaperTable) -> int:
 def default_title(table: PaperTable) -> str:
     """Return what the table shows: the metric, the splits and the datasets."""
     labels = list(dict.fromkeys(column.metric_label for column in table.columns))
-    metric = table.columns[0].metric if table.columns else METRICS["accuracy"]
-    name = _METRIC_NAMES.get(labels[0].lower(), labels[0]) if len(labels) == 1 else "Results"
-    if len(labels) == 1 and labels[0] == metric.label:
-        name = _METRIC_NAMES.get(metric.name, metric.label)
+    name = _METRIC_NAMES.get(labels[0], labels[0]) if len(labels) == 1 else "Results"
     datasets = table.shown_datasets
     splits = {dataset.split for dataset in datasets}
     names = join_words([dataset.label for dataset in datasets])
@@ -162,7 +159,7 @@ def caption_notes(
         )
     if any(cell.defines_group for cell in table.cells):
         notes.append(DEFINING_NOTE)
-    notes += _run_notes(table, intervals)
+    notes += run_notes(table, intervals)
     if table.layout == "groups":
         notes += [
             f"{heading}: {join_words([row.name for row in rows])}"
@@ -175,7 +172,7 @@ def caption_notes(
     return notes
 
 
-def _run_notes(table: PaperTable, intervals: IntervalStyle) -> Iterator[str]:
+def run_notes(table: PaperTable, intervals: IntervalStyle) -> Iterator[str]:
     """Yield what is said of rows of several runs, and of samples of the questions."""
     for row in table.rows:
         shown = [

@@ -13,18 +13,18 @@ from decimal import Decimal
 from typing import Any
 
 from classic_rc.commands.table.data import PaperDataset
+from classic_rc.commands.table.formats import run_notes
 from classic_rc.commands.table.model import PaperTable
 from classic_rc.datasets.official import FINGERPRINTS
 from classic_rc.datasets.registry import READERS
 from classic_rc.io.text import printable
 from classic_rc.metrics.base import METRICS, Metric
-from classic_rc.reports.references import citation_text, find_citable, references
+from classic_rc.reports.references import citables, citation_text, references
 from classic_rc.results.mean_intervals import PRIOR_CORRELATION, PRIOR_ERRORS
 from classic_rc.results.outcomes import Block, Row
 from classic_rc.results.resampling import ALPHA, is_mean
 from classic_rc.results.signature import Signature
 from classic_rc.results.significance import family_pairs
-from classic_rc.solvers.registry import SOLVERS
 from classic_rc.solvers.score_file import ScoreFile
 from classic_rc.tables import Column, RowGroup, Table, render
 from classic_rc.tables.latex import latex_caption, render_latex
@@ -69,26 +69,19 @@ def methods_text(
     text, bibtex : str
         Each ends with a line break.
     """
-    sentences = [printable(_sentence(table, *made)) for made in method_statements(table, intervals)]
-    keys = dict.fromkeys(
-        key for text in sentences for group in _CITATION.findall(text) for key in group.split(",")
-    )
+    statements = method_statements(table, intervals)
+    sentences = " ".join(printable(_sentence(table, *made)) for made in statements)
+    # Every second part is the keys of a citation, which are not escaped.
+    parts = _CITATION.split(sentences)
+    keys = dict.fromkeys(key for cited in parts[1::2] for key in cited.split(","))
     escape = {"latex": latex_caption, "markdown": markdown_escape}.get(form, str)
-    cite: Callable[[list[str]], str] = _citep if form == "latex" else _authors_and_years
-    shown = []
-    for text in sentences:
-        # Every second part is the keys of a citation, which are not escaped.
-        parts = _CITATION.split(text)
-        shown.append(
-            "".join(
-                cite(part.split(",")) if i % 2 else escape(part) for i, part in enumerate(parts)
-            )
-        )
+    cite = _citep if form == "latex" else _authors_and_years
+    shown = (cite(part.split(",")) if i % 2 else escape(part) for i, part in enumerate(parts))
     settings = settings_table(table)
     below = (
         render_latex(settings, label="tab:settings") if form == "latex" else render(settings, form)
     )
-    text = "\n\n".join(filter(None, (" ".join(shown), results.rstrip("\n"), below)))
+    text = "\n\n".join(filter(None, ("".join(shown), results.rstrip("\n"), below)))
     return text, "\n\n".join(references()[key] for key in keys) + "\n"
 
 
@@ -137,22 +130,27 @@ def method_statements(
     collect(_data)
     found |= dict.fromkeys(_sources(table, intervals), every)
     found |= dict.fromkeys(_files(table), every)
-    collect(_decisions, _metrics, _runs, _copies)
+    collect(_decisions, _metrics)
+    found |= dict.fromkeys(run_notes(table, "none"), every)
+    collect(_copies)
     if intervals != "none":
         collect(_intervals)
-    found |= dict.fromkeys(_tests(table), every)
+    columns = {column.dataset for column in table.columns if column.is_tested}
+    tested = [dataset for dataset in table.shown_datasets if dataset.label in columns]
+    if tested:
+        labels = list(dict.fromkeys(dataset.label for dataset in tested))
+        found |= dict.fromkeys(_tests(table, tested), labels)
     collect(_remarks, _software)
-    made = [(labels, statement) for statement, labels in found.items()]
     if any(row.block is Block.PUBLISHED and row.cites for row in table.rows):
-        made.append((every, "published results are as printed and are not part of any comparison"))
+        found["published results are as printed and are not part of any comparison"] = every
     given = [
         row.name
         for row in table.rows
         if row.is_given and not any(cell.sample for cell in row.cells)
     ]
     if given:
-        made.append((every, f"the numbers of {join_words(given)} are given and not measured here"))
-    return made
+        found[f"the numbers of {join_words(given)} are given and not measured here"] = every
+    return [(labels, statement) for statement, labels in found.items()]
 
 
 def _systems(table: PaperTable, dataset: PaperDataset) -> list[Row]:
@@ -192,10 +190,9 @@ def _cited(table: PaperTable, intervals: IntervalStyle) -> Iterator[tuple[str, I
             is_official = dataset.results.fingerprint in FINGERPRINTS
             yield dataset.label if is_official else f"the format of {reader.title}", reader.cites
     systems = [system for dataset in datasets for system in _systems(table, dataset)]
+    known = {citable.name: citable.cites for citable in citables()}
     for kind in map(_kind, systems):
-        name, _, variant = kind.partition(":")
-        if name in SOLVERS and (not variant or variant in SOLVERS[name].variants):
-            yield kind, find_citable(kind)[0].cites
+        yield kind, known.get(kind, ())
     for column in table.columns:
         yield _metric_name(column.metric), column.metric.cites
     has_intervals = intervals != "none" and any(of.resampling is not None for of in datasets)
@@ -274,28 +271,25 @@ def _units(dataset: PaperDataset) -> str:
 
 def _intervals(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
     if (made := dataset.resampling) is not None:
-        if several := [system.name for system in _systems(table, dataset) if system.runs > 1]:
-            sentence = (
-                f"the intervals of {join_words(several)} are of both sources, passages and runs: "
-                "their variance is V + S/k, where V is the variance over passages and S that of "
-                "the k runs, with Satterthwaite's degrees of freedom"
-            )
         metrics = {column.metric for column in table.columns if column.dataset == dataset.label}
         level, units = f"{100 * made.level:g}%", _units(dataset)
         if any(map(is_mean, metrics)):
             yield (
                 f"intervals are the exact {level} binomial bounds at the effective sample size of "
                 f"{units}, whose design effect is estimated with {PRIOR_ERRORS:g} errors of an "
-                "intra-class correlation of "
-                f"{PRIOR_CORRELATION:g} added"
+                f"intra-class correlation of {PRIOR_CORRELATION:g} added"
             )
         if ratios := [metric.label for metric in metrics if not is_mean(metric)]:
             yield (
                 f"the intervals of {join_words(sorted(ratios))} are {level} percentile intervals "
                 f"from {made.n:,} bootstrap resamples of {units} (seed {made.seed})"
             )
-        if several:
-            yield sentence
+        if several := [system.name for system in _systems(table, dataset) if system.runs > 1]:
+            yield (
+                f"the intervals of {join_words(several)} are of both sources, passages and runs: "
+                "their variance is V + S/k, where V is the variance over passages and S that of "
+                "the k runs, with Satterthwaite's degrees of freedom"
+            )
     for row in table.rows:
         own = zip(table.columns, row.cells, strict=True)
         if any(
@@ -308,44 +302,30 @@ def _intervals(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
             )
 
 
-def _tests(table: PaperTable) -> Iterator[str]:
+def _tests(table: PaperTable, datasets: Sequence[PaperDataset]) -> Iterator[str]:
     """Yield how systems are tested, on all datasets at once."""
-    metrics, counts, swaps, draws = (
-        dict[str, str](),
-        dict[str, str](),
-        dict[str, str](),
-        dict[str, str](),
-    )
     tested = [column for column in table.columns if column.is_tested]
-    for dataset in table.shown_datasets:
-        label, systems = dataset.label, dataset.results.systems
-        columns = [column for column in tested if column.dataset == label]
-        if not columns or dataset.tests is None:
-            continue
-        metrics[label] = _metric_name(columns[0].metric)
-        n_tests = (
-            len(family_pairs(dataset.system_names, table.baselines))
-            if table.has_letters
-            else len(systems) - 1
-        )
-        most = "at most " if any(of.copied is not None for of in systems) else ""
-        counts[label] = most + format_count(n_tests, "comparison")
-        swaps[label] = _units(dataset)
-        draws[label] = f"{dataset.tests.n:,} random permutations with seed {dataset.tests.seed}"
-    if not metrics:
-        return
-    baselines = join_words(table.baselines)
+    metrics = {column.dataset: _metric_name(column.metric) for column in tested}
+    permutations, counts = [], []
+    for dataset in datasets:
+        assert dataset.tests is not None
+        n, seed = dataset.tests.n, dataset.tests.seed
+        permutations.append(f"{n:,} random permutations with seed {seed}")
+        n_tests = len(family_pairs(dataset.system_names, table.baselines))
+        most = "at most " if any(of.copied is not None for of in dataset.results.systems) else ""
+        counts.append(most + format_count(n_tests, "comparison"))
     mark = (
-        f"superscripts mark systems that are significantly better than {baselines}"
+        "superscripts mark systems that are significantly better than"
         if table.has_letters
-        else f"an asterisk marks a system that differs significantly from {baselines}"
+        else "an asterisk marks a system that differs significantly from"
     )
-    everywhere = len(metrics) == len(table.shown_datasets)
+    labels = list(metrics)
     yield (
-        f"{mark} in {_by_dataset(metrics, names=not everywhere)} at p < {ALPHA:g}: two-sided "
-        f"paired permutation tests that swap {_by_dataset(swaps)} between two systems "
-        f"(exact, or {_by_dataset(draws)} if there are more), with Holm's correction for "
-        f"{_by_dataset(counts)}"
+        f"{mark} {join_words(table.baselines)} in {_by_dataset(labels, metrics.values())} at p < "
+        f"{ALPHA:g}: two-sided paired permutation tests that swap "
+        f"{_by_dataset(labels, map(_units, datasets))} between two systems (exact, or "
+        f"{_by_dataset(labels, permutations)} if there are more), with Holm's correction for "
+        f"{_by_dataset(labels, counts)}"
     )
     if any(column.group is not None for column in tested):
         yield "each group of questions is a family of tests of its own"
@@ -353,35 +333,14 @@ def _tests(table: PaperTable) -> Iterator[str]:
         yield "other metrics are not tested"
 
 
-def _by_dataset(texts: Mapping[str, str], *, names: bool = False) -> str:
-    """Return what is said of datasets, with their names if it differs or on request."""
+def _by_dataset(labels: Sequence[str], texts: Iterable[str]) -> str:
+    """Return what is said of datasets, with their names if it differs."""
     labels_of: dict[str, list[str]] = {}
-    for label, text in texts.items():
+    for label, text in zip(labels, texts, strict=True):
         labels_of.setdefault(text, []).append(label)
-    if len(labels_of) == 1 and not names:
+    if len(labels_of) == 1:
         return next(iter(labels_of))
-    return join_words([f"{text} on {join_words(labels)}" for text, labels in labels_of.items()])
-
-
-def _runs(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
-    """Yield what is said of rows of several runs, and of samples of the questions."""
-    for system in _systems(table, dataset):
-        if system.runs > 1:
-            deviation = 100 * (system.deviation(dataset.primary) or 0)
-            yield (
-                f"{system.name} is the mean of {system.runs} runs, with a standard deviation of "
-                f"{deviation:.{table.decimals}f} in {_metric_name(dataset.primary)}; tests "
-                "compare the mean of its outcomes"
-            )
-    for row in table.rows:
-        for column, cell in zip(table.columns, row.cells, strict=True):
-            if cell.sample and column.dataset == dataset.label and column.group is None:
-                yield (
-                    f"{row.name} answered a sample of {cell.sample:,} of the "
-                    f"{len(dataset.results.groups):,} questions of {dataset.label}, and is not "
-                    "compared"
-                )
-                break
+    return join_words([f"{text} on {join_words(of)}" for text, of in labels_of.items()])
 
 
 def _copies(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
@@ -456,12 +415,8 @@ def _shortener(table: PaperTable, dataset: PaperDataset) -> Callable[[str], str]
 
 def _recorded_names(dataset: PaperDataset) -> dict[str, Row]:
     """Return the systems by the names that their record has for them, and for their runs."""
-    former = {old: new for new, olds in dataset.former_names.items() for old in olds}
     by_name = {system.name: system for system in dataset.results.systems}
-    names = {old: by_name[new] for old, new in former.items()}
-    names = {
-        name: system for name, system in by_name.items() if name not in dataset.former_names
-    } | names
+    names = {old: by_name[new] for old, new in dataset.new_names.items()}
     for entry in _fact(dataset, "protocol", "systems") or ():
         if entry.get("run_of") in names:
             names[entry["name"]] = names[entry["run_of"]]
@@ -498,14 +453,16 @@ def settings_table(table: PaperTable) -> Table:
     sources = _known_sources(table.shown_datasets)
     rows: dict[tuple[str, ...], list[str]] = {}
     for dataset in table.shown_datasets:
-        own = " ".join(filter(None, (dataset.label, dataset.split)))
         for system in _systems(table, dataset):
             cells = (
                 "file" if system.solver == ScoreFile.name else _kind(system),
                 _changed(system),
                 _learned(system.trained_on, sources),
                 _tuned(
-                    system, {**sources, str(system.tuned_on): own} if system.tuned_here else sources
+                    system,
+                    {**sources, str(system.tuned_on): dataset.title}
+                    if system.tuned_here
+                    else sources,
                 ),
             )
             rows.setdefault((system.name, *cells), []).append(dataset.label)
@@ -555,7 +512,7 @@ def _known_sources(datasets: Sequence[PaperDataset]) -> dict[str, str]:
     """
     known = {}
     for dataset in datasets:
-        known[dataset.results.dataset] = " ".join(filter(None, (dataset.label, dataset.split)))
+        known[dataset.results.dataset] = dataset.title
         for role in ("train", "tune"):
             name, fingerprint = (
                 _fact(dataset, "protocol", role, key) for key in ("name", "fingerprint")

@@ -55,11 +55,8 @@ def read_paper_records(paths: Iterable[str | Path]) -> list[tuple[str, SharedRes
         file = Path(path) / RECORD_NAME if Path(path).is_dir() else Path(path)
         if not file.is_file():
             folder = Path(path).parent if Path(path).suffix == ".json" else Path(path)
-            problem = (
-                "no run record in this folder" if Path(path).is_dir() else "no such file or folder"
-            )
             hint = f"`classic-rc run DATA --save {folder}` writes one"
-            raise DataError(problem, source=str(path), hint=hint)
+            raise DataError("no run record", source=str(path), hint=hint)
         found += [(str(file), results) for results in read_results(file)]
     if not any(results.systems for _, results in found):
         raise DataError(
@@ -239,45 +236,28 @@ def _columns_of(
     dataset: PaperDataset, metrics: Sequence[Metric], by: str | None, new: Mapping[str, str]
 ) -> Iterator[tuple[PaperColumn, NDArray[np.bool_]]]:
     """Yield the columns of a dataset, each with the mask of its questions."""
-    results, primary, tested = dataset.results, dataset.primary, dataset.tests is not None
+    results, primary = dataset.results, dataset.primary
     everything = np.ones(len(results.groups), dtype=np.bool_)
-
-    def names(*of: str) -> frozenset[str]:
-        return frozenset(
-            (*dataset.names, *(f"{name}:{part}" for name in dataset.names for part in of))
-        )
-
-    for metric in metrics:
+    parts: list[tuple[Metric, str | None, NDArray[np.bool_]]] = [
+        *((metric, None, everything) for metric in metrics),
+        *((primary, value, mask) for value, mask in results.shown_groups(by).items()),
+    ]
+    for metric, value, mask in parts:
         label = new.get(metric.name, new.get(metric.label, metric.label))
-        chosen_by = names(metric.name, metric.label, label)
-        is_tested = tested and metric.name == primary.name
+        shown = None if value is None else new.get(value, value)
+        chosen_by = (metric.name, metric.label, label) if value is None else (value, shown)
+        names = (f"{name}:{part}" for name in dataset.names for part in chosen_by)
         column = PaperColumn(
             dataset.label,
             metric,
             label,
-            None,
-            None,
-            len(everything),
-            is_tested=is_tested,
-            names=chosen_by,
+            value,
+            shown,
+            int(mask.sum()),
+            dataset.tests is not None and metric.name == primary.name,
+            dataset.names.union(names),
         )
-        yield column, everything
-    label = new.get(primary.name, new.get(primary.label, primary.label))
-    for value, mask in results.shown_groups(by).items():
-        shown = new.get(value, value)
-        yield (
-            PaperColumn(
-                dataset.label,
-                primary,
-                label,
-                value,
-                shown,
-                int(mask.sum()),
-                tested,
-                names(value, shown),
-            ),
-            mask,
-        )
+        yield column, mask
 
 
 def _measure(
@@ -363,8 +343,10 @@ def _systems_as_rows(
         if all(cell.value is None for cell in of_row):
             notes.append(f"{name} is left out: it has no result in any column")
             continue
-        former = {old for dataset in datasets for old in dataset.former_names.get(name, ())}
-        rows.append(PaperRow(name, blocks[name], of_row, names=frozenset({name, *former})))
+        former = (
+            old for dataset in datasets for old, new in dataset.new_names.items() if new == name
+        )
+        rows.append(PaperRow(name, blocks[name], of_row, names=frozenset((name, *former))))
     unmeasured = {
         name: reason for dataset in datasets for name, reason in dataset.results.missing.items()
     }
@@ -441,14 +423,12 @@ def add_above(table: PaperTable, base: str) -> PaperTable:
     best of its rows that learn nothing. Without such a row it is the one that comes with the
     package for data of the same content; a UsageError if that has none.
     """
-    columns: list[PaperColumn] = []
-    cells: list[list[PaperCell]] = [[] for _ in table.rows]
+    parts: list[tuple[PaperColumn, list[PaperCell]]] = []
     notes = []
     datasets = {dataset.label: dataset for dataset in table.datasets}
     for j, column in enumerate(table.columns):
-        columns.append(column)
-        for row, kept in zip(table.rows, cells, strict=True):
-            kept.append(row.cells[j])
+        cells = [row.cells[j] for row in table.rows]
+        parts.append((column, cells))
         dataset = datasets[column.dataset]
         if column.metric != dataset.primary or column.group is not None:
             continue
@@ -458,19 +438,23 @@ def add_above(table: PaperTable, base: str) -> PaperTable:
             f"({source})"
         )
         names = frozenset({*column.names, f"above {base}"})
-        columns.append(
-            replace(column, group_label=f"above {base}", is_tested=False, names=names, above=base)
-        )
-        for row, kept in zip(table.rows, cells, strict=True):
-            value = row.cells[j].value
-            distance = None if value is None else above(value, share)[0]
-            kept.append(
-                PaperCell(distance, is_best=row.cells[j].is_best, reason=row.cells[j].reason)
+        label = f"above {base}"
+        distances = [
+            PaperCell(
+                None if cell.value is None else above(cell.value, share)[0],
+                is_best=cell.is_best,
+                reason=cell.reason,
             )
+            for cell in cells
+        ]
+        column = replace(column, group_label=label, is_tested=False, names=names, above=base)
+        parts.append((column, distances))
     rows = tuple(
-        replace(row, cells=tuple(kept)) for row, kept in zip(table.rows, cells, strict=True)
+        replace(row, cells=tuple(cells[i] for _, cells in parts))
+        for i, row in enumerate(table.rows)
     )
-    return replace(table, columns=tuple(columns), rows=rows, notes=(*table.notes, *notes))
+    columns = tuple(column for column, _ in parts)
+    return replace(table, columns=columns, rows=rows, notes=(*table.notes, *notes))
 
 
 def _find_base(dataset: PaperDataset, base: str) -> tuple[float, str]:

@@ -8,8 +8,9 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -58,9 +59,7 @@ def write_release(
         versions |= dict.fromkeys(_versions(json.loads(read_text(record))))
     write_file(folder / SUITE, suite_text(str(folder / SUITE), made.chosen))
     write_file(folder / README, _readme(line, list(versions), made.absent))
-    paths = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != SUMS)
-    sums = (f"{sha256_of(path)}  {path.relative_to(folder).as_posix()}\n" for path in paths)
-    write_file(folder / SUMS, "".join(sums))
+    write_file(folder / SUMS, _sums(folder))
     return made.notes
 
 
@@ -82,7 +81,7 @@ class _Release:
         self._names.append(name)
         spans = (settings.pop("spans") or {}).get("max_tokens")
         values = {key: value for key, value in settings.items() if value is not None}
-        values |= self._reading(run.dataset)
+        values |= _chosen(run.dataset.read_with or {}, READING)
         values["path"] = str(replace(self._data(run.dataset, name), spans=spans))
         if (train := run.protocol.train) is not None:
             assert isinstance(train, Dataset)
@@ -95,10 +94,6 @@ class _Release:
         for row in run.recorded["rows"]:
             self._write_predictions(row, name)
 
-    def _reading(self, dataset: Dataset) -> dict[str, Any]:
-        read_with = dataset.read_with or {}
-        return {key: read_with[key] for key in READING if read_with.get(key) is not None}
-
     def _data(self, dataset: Dataset, name: str) -> DataSpec:
         """Return the specification of a dataset; data without a name is copied."""
         read_with, sources = dataset.read_with, [source.path for source in dataset.sources]
@@ -109,11 +104,7 @@ class _Release:
                 field="--release",
                 found=dataset.name,
             )
-        options = {
-            key: read_with[key]
-            for key in DATA_SETTINGS
-            if key not in READING and read_with.get(key)
-        }
+        options = _chosen(read_with, set(DATA_SETTINGS).difference(READING))
         path, answers = read_with["path"], options.pop("answers", None)
         if path in SAMPLES or is_hub_name(path) or named_files(path, sources):
             return DataSpec(
@@ -123,38 +114,27 @@ class _Release:
         # A folder for each path, so that two files of one name are not taken for each other.
         unused = _slug(unused_name(_slug(name), set(self._folders.values())))
         place = f"data/{self._folders.setdefault(os.path.abspath(path), unused)}"
+        copies = {source: self._copy(source, place, base) for source in sources}
         published = None if self._with_data else _published(dataset)
-        is_copied = published is None or published.licence.startswith("CC ")
-        copies = {source: self._copy(source, place, base, is_copied) for source in sources}
-        if published is None or is_copied:
+        if published is None or published.licence.startswith("CC "):
             self.notes.append(
                 f"{path} is copied into the release: its licence says whether you may publish it"
             )
         else:
-            self._state_absence(published, dataset, place, base)
+            sums = _sums(self._folder / place)
+            shutil.rmtree(self._folder / place)
+            _write_text(self._folder / place / ABSENT, sums)
+            text = (
+                f"{place} has only the sha256 of {published.title} (licence: {published.licence}): "
+                f"`classic-rc fetch {published.name}` gets it. Put its files there, or a name such "
+                f"as {published.name}:{next(iter(published.splits))} as `path` into {SUITE}"
+            )
+            self.absent[text] = None
+            self.notes.append(f"{text}. --with-data copies it")
         own = self._shown(f"{place}/{os.path.basename(os.path.abspath(path))}")
         if answers is not None:
             options["answers"] = copies.get(answers) or os.path.dirname(own)
         return DataSpec(own, **options)
-
-    def _state_absence(
-        self, published: NamedDataset, dataset: Dataset, place: str, base: str
-    ) -> None:
-        """Write the sha256 of data that is not copied, and keep a sentence on how to get it."""
-        splits = (name for name in published.splits if name.endswith(dataset.split or ""))
-        example = f"{published.name}:{next(splits, next(iter(published.splits)))}"
-        text = (
-            f"{place} has only the sha256 of {published.title} (licence: {published.licence}): "
-            f"`classic-rc fetch {published.name}` gets it. Put its files there, or {example} as "
-            f"`path` into {SUITE}"
-        )
-        self.absent[text] = None
-        self.notes.append(f"{text}. --with-data copies it")
-        sums = []
-        for source in map(Path, (source.path for source in dataset.sources)):
-            files = sorted(source.rglob("*.*")) if source.is_dir() else [source]
-            sums += [f"{sha256_of(file)}  {os.path.relpath(file, base)}\n" for file in files]
-        write_file(_made(self._folder / place / ABSENT), "".join(sums))
 
     def _shown(self, place: str) -> str:
         """Return the path of a file of the release from here: a suite keeps absolute paths as
@@ -162,26 +142,18 @@ class _Release:
         """
         return os.path.relpath(self._folder / place)
 
-    def _copy(self, path: str, folder: str, base: str | None = None, is_copied: bool = True) -> str:
-        """Copy a file into a folder of the release, under its path from `base` or its name, if it
-        may be copied; return its place.
+    def _copy(self, path: str, folder: str, base: str | None = None) -> str:
+        """Copy a file into a folder of the release, under its path from `base` or its name;
+        return its place.
         """
         relative = os.path.basename(path) if base is None else os.path.relpath(path, base)
         relative = os.path.basename(path) if relative.startswith(os.pardir) else relative
         place = Path(folder, relative)
-        if not is_copied:
-            return self._shown(place.as_posix())
         if (target := self._folder / place).is_file() and sha256_of(target) != sha256_of(path):
             place = place.with_name(f"{sha256_of(path)[:8]}-{place.name}")
-        try:
-            (self._folder / place).parent.mkdir(parents=True, exist_ok=True)
-            if os.path.isdir(path):
-                shutil.copytree(path, target, dirs_exist_ok=True)
-            else:
-                shutil.copyfile(path, self._folder / place)
-        except OSError as error:
-            problem = f"cannot write {self._folder / place}: {error.strerror or error}"
-            raise UsageError(problem, field="--release", found=str(place)) from error
+        is_folder = os.path.isdir(path)
+        copy = partial(shutil.copytree, dirs_exist_ok=True) if is_folder else shutil.copyfile
+        _write(self._folder / place, lambda target: copy(path, target))
         return self._shown(place.as_posix())
 
     def _with_copies(self, system: System, name: str) -> System:
@@ -219,8 +191,8 @@ class _Release:
             records.append(
                 {"id": question.id, **{key: "; ".join(values) or "-" for key, values in of.items()}}
             )
-        path = f"data/{_slug(name)}/labels.csv"
-        write_file(_made(self._folder / path), records_csv(records))
+        path = f"labels/{_slug(name)}.csv"
+        _write_text(self._folder / path, records_csv(records))
         return {"by": [*([] if by is None else [by]), *apart], "labels": self._shown(path)}
 
     def _write_predictions(self, row: Mapping[str, Any], name: str) -> None:
@@ -237,7 +209,7 @@ class _Release:
                 )
             end = f"-{k + 1}" if n_runs > 1 else ""
             path = self._folder / "predictions" / _slug(name) / f"{_slug(row['name'])}{end}.jsonl"
-            write_file(_made(path), lines)
+            _write_text(path, "".join(lines))
 
 
 def _published(dataset: Dataset) -> NamedDataset | None:
@@ -250,14 +222,29 @@ def _published(dataset: Dataset) -> NamedDataset | None:
     return None
 
 
-def _made(path: Path) -> Path:
-    """Return a path whose folder exists."""
+def _sums(folder: Path) -> str:
+    """Return the sha256 of all files in a folder, as ``sha256sum`` does."""
+    paths = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != SUMS)
+    sums = (f"{sha256_of(path)}  {path.relative_to(folder).as_posix()}\n" for path in paths)
+    return "".join(sums)
+
+
+def _chosen(values: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
+    return {key: values[key] for key in keys if values.get(key) not in (None, "", False)}
+
+
+def _write(path: Path, write: Callable[[Path], object]) -> None:
+    """Write a file or a folder into a folder that is made if it is not there."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        write(path)
     except OSError as error:
         problem = f"cannot write {path}: {error.strerror or error}"
         raise UsageError(problem, field="--release", found=str(path)) from error
-    return path
+
+
+def _write_text(path: Path, text: str) -> None:
+    _write(path, lambda target: write_file(target, text))
 
 
 def _answer(answer: Any) -> Any:
@@ -300,7 +287,7 @@ made of, is the same.
 * `predictions/`: the answer of every system to every question, the first of several best ones; \
 null where a system
   has no single answer, as an expectation over random draws has none.
-* `systems/` and `data/`: the files that the suite reads, if there are any.
+* `systems/`, `data/` and `labels/`: the files that the suite reads, if there are any.
 {missing}
 Versions: {", ".join(versions)}. Where a package is missing, the message says how to install it.
 """

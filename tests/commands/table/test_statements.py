@@ -125,8 +125,10 @@ def check(statement, runs):
             assert re.search(rf"\b{n_tests} comparison", statement)
             assert made["tests"] == n_tests or not is_shared
         elif match := re.match(
-            r"(\w+) is the mean of (\d+) runs, .* deviation of ([\d.]+) in (\w+)", statement
+            r"(\w+): mean of (\d+) runs, standard deviation ([\d.]+) on (\S+)", statement
         ):
+            if run["dataset"]["name"] != match[4]:
+                continue
             row = rows[match[1]]
             right = [outcome["statistics"]["accuracy"] for outcome in row["outcomes"].values()]
             values = [
@@ -138,18 +140,10 @@ def check(statement, runs):
         elif match := re.match(r"the intervals of (\w+) are of both sources", statement):
             assert rows[match[1]]["runs"] > 1
             assert run["resampling"]
-        elif match := re.match(
-            r"(\w+) answered a sample of (\d+) of the (\d+) questions", statement
-        ):
-            (number,) = (
-                of
-                for of in run["given"][match[1]]
-                if of["metric"] == run["dataset"]["primary_metric"]
-            )
-            assert [int(match[2]), int(match[3])] == [
-                number["questions"],
-                run["dataset"]["questions"],
-            ]
+        elif match := re.match(r"(\w+): a sample of (\d+) questions of (\S+), not", statement):
+            if run["dataset"]["name"] == match[3]:
+                sizes = {of["questions"] for of in run["given"][match[1]] if of["group"] is None}
+                assert sizes == {int(match[2])}
         elif match := re.match(
             r"the intervals of (\w+) are 95% intervals of the same kind", statement
         ):
