@@ -304,8 +304,11 @@ class Row:
     @property
     def name(self) -> str:
         """The name in tables and records; no two rows of an evaluation share one."""
-        if self.label is not None:
-            return self.label
+        return self.kind if self.label is None else self.label
+
+    @property
+    def kind(self) -> str:
+        """The solver with its variant."""
         return f"{self.solver}:{self.variant}" if self.variant else self.solver
 
     def metrics(self, questions: NDArray[np.bool_] | slice = slice(None)) -> dict[str, float]:

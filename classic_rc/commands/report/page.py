@@ -160,9 +160,8 @@ def _sources_section(evaluation: Evaluation) -> dict[str, Any]:
     cited = [_PACKAGE]
     systems = []
     for row in evaluation.rows:
-        kind = row.solver if row.variant is None else f"{row.solver}:{row.variant}"
-        source = known.get(kind)
-        cited += [kind] if source else []
+        source = known.get(row.kind)
+        cited += [row.kind] if source else []
         citation = "not part of this package"
         if source is not None:
             citation = source.citation or "read from a file"

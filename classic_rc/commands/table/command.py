@@ -190,8 +190,6 @@ def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     from classic_rc.commands.table.paper import add_above, make_paper_table, read_paper_records
 
-    if args.with_data and args.release is None:
-        raise UsageError("--with-data needs --release DIR", field="--with-data")
     if args.release is not None:
         _prepare_release(args)
     by_name = FORMAT_BY_SUFFIX.get(Path(args.output or "").suffix.lower())
@@ -200,9 +198,9 @@ def handle(args: argparse.Namespace) -> int:
     figure_format = _check_output(args, files)
     with progress_bar("reading records", None, inputs.shows_progress(args)):
         records = read_paper_records(args.records)
-    if args.verify and _report_changes(args, dict.fromkeys(source for source, _ in records)):
-        return _DIFFERS
     interrupted = {file: results.facts.get("interrupted") for file, results in records}
+    if args.verify and _report_changes(args, interrupted):
+        return _DIFFERS
     for file, missing in interrupted.items():
         if missing:
             text = f"the run was interrupted, and has no results of {', '.join(map(str, missing))}"
@@ -242,7 +240,7 @@ def handle(args: argparse.Namespace) -> int:
     else:
         write_output(_render(args, table, form), args.output)
     if args.release is not None:
-        _write_release(args, list(dict.fromkeys(file for file, _ in records)))
+        _write_release(args, list(interrupted))
     return 0
 
 

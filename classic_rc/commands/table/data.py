@@ -154,16 +154,13 @@ def _join(parts: _Parts, by: str | None) -> SharedResults:
                     hint=f"Name one of them: `classic-rc run DATA -s 'NAME={system.name}' --save "
                     "DIR`",
                 )
-    missing = {
-        name: why
-        for _, results in parts
-        for name, why in results.missing.items()
-        if name not in systems
-    }
-    facts: dict[str, Any] = {}
-    for _, results in parts:
-        facts |= {key: value for key, value in results.facts.items() if facts.get(key) is None}
+    missing, facts = dict[str, str](), dict[str, Any]()
     all_results = [results for _, results in parts]
+    for results in all_results:
+        missing |= {name: why for name, why in results.missing.items() if name not in systems}
+        facts |= {key: value for key, value in results.facts.items() if facts.get(key) is None}
+    protocols = (results.facts.get("protocol") or {} for results in all_results)
+    facts["systems"] = [entry for of in protocols for entry in of.get("systems", ())]
     require_equal_facts(all_results)
     groups, group = join_groups(all_results)
     return replace(

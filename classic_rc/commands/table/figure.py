@@ -84,9 +84,8 @@ def forest_figure(table: PaperTable) -> Figure:
         if is_marked:
             mark = f"*: differs from {table.baselines[0]}, p < {ALPHA:g}"
             drawn[-1].set_xlabel(printable(mark), parse_math=False, labelpad=1)
-        blocks = [
-            block for block in Block if any(row.block is block for j in panels for row in rows[j])
-        ]
+        present = {row.block for j in panels for row in rows[j]}
+        blocks = [block for block in Block if block in present]
         if len(blocks) > 1:
             dots = [
                 Line2D([], [], color="black", linestyle="none", **_BLOCK_LOOKS[block])

@@ -126,11 +126,7 @@ def caption_notes(
         settings = [dataset.resampling for dataset in table.shown_datasets if dataset.resampling]
         level = f"{100 * settings[0].level:g}%" if settings else "95%"
         interval = f"{level} confidence interval"
-        unit = (
-            "groups of passages"
-            if any(d.results.group for d in table.shown_datasets)
-            else "passages"
-        )
+        unit = _units(table)
         if intervals == "pm":
             notes.append(f"±: the larger distance to a bound of the {interval} (grouped by {unit})")
         else:
@@ -146,17 +142,7 @@ def caption_notes(
             notes += [] if sentence in notes else [sentence]
     if any(cell.is_tuned_here for cell in table.cells):
         notes.append("†: tuned on the data that it reports")
-    lacking = [
-        f"{row.name} on {column.dataset}: {cell.answers.note}"
-        for row in table.rows
-        for column, cell in zip(table.columns, row.cells, strict=True)
-        if cell.answers is not None and cell.lacks_answers
-    ]
-    if lacking:
-        notes.append(
-            "‡: answers that could not be parsed or are empty count as wrong: "
-            f"{'; '.join(dict.fromkeys(lacking))}"
-        )
+    notes += [f"‡: {note}" for note in lacking_notes(table)]
     if any(cell.defines_group for cell in table.cells):
         notes.append(DEFINING_NOTE)
     notes += run_notes(table, intervals)
@@ -170,6 +156,19 @@ def caption_notes(
     if any(column.is_small for column in table.columns):
         notes.append("In parentheses: groups of fewer than 10 questions")
     return notes
+
+
+def lacking_notes(table: PaperTable) -> Iterator[str]:
+    """Yield a sentence on answers that say nothing, if there are any."""
+    lacking = [
+        f"{row.name} on {column.dataset}: {cell.answers.note}"
+        for row in table.rows
+        for column, cell in zip(table.columns, row.cells, strict=True)
+        if cell.answers is not None and cell.lacks_answers
+    ]
+    if lacking:
+        shown = "; ".join(dict.fromkeys(lacking))
+        yield f"answers that could not be parsed or are empty count as wrong: {shown}"
 
 
 def run_notes(table: PaperTable, intervals: IntervalStyle) -> Iterator[str]:
@@ -194,11 +193,10 @@ def run_notes(table: PaperTable, intervals: IntervalStyle) -> Iterator[str]:
                 for system in d.results.systems
                 if system.name == row.name and system.runs > 1
             )
-            runs = join_words(list(numbers))
             has_intervals = intervals != "none" and any(cell.interval for _, cell in shown)
             of_both = "; its intervals are of passages and runs" if has_intervals else ""
             yield (
-                f"{row.name}: mean of {runs} runs, standard deviation "
+                f"{row.name}: mean of {join_words(list(numbers))} runs, standard deviation "
                 f"{join_words(deviations)}{of_both}"
             )
         samples = [
@@ -210,6 +208,11 @@ def run_notes(table: PaperTable, intervals: IntervalStyle) -> Iterator[str]:
             yield (
                 f"{row.name}: a sample of {join_words(list(dict.fromkeys(samples)))}, not compared"
             )
+
+
+def _units(table: PaperTable) -> str:
+    is_grouped = any(dataset.results.group for dataset in table.shown_datasets)
+    return "groups of passages" if is_grouped else "passages"
 
 
 def _left_out(table: PaperTable) -> str:
@@ -231,9 +234,7 @@ def _test_notes(table: PaperTable) -> Iterator[str]:
     labels = list(dict.fromkeys(column.metric_label for column in tested))
     several = len({column.metric_label for column in table.columns}) > 1
     metric = f" in {join_words(labels)}" if several else ""
-    grouped = (
-        "groups of passages" if any(d.results.group for d in table.shown_datasets) else "passages"
-    )
+    grouped = _units(table)
     if table.has_letters:
         named = ", ".join(
             f"{name} ({baseline_letter(i)})" for i, name in enumerate(table.baselines)
@@ -323,13 +324,16 @@ def _systems_as_rows(
         Column(heading, "percent", table.decimals, group=column.dataset, intervals=intervals)
         for column, heading in zip(table.columns, column_headings(table), strict=True)
     ]
-    row_groups = []
-    for heading, rows in _blocks(table):
-        lines = [
-            [_named(table, row), *(_cell(table, j, cell) for j, cell in enumerate(row.cells))]
-            for row in rows
-        ]
-        row_groups.append(RowGroup(lines, heading))
+    row_groups = [
+        RowGroup(
+            [
+                [_named(table, row), *(_cell(table, j, of) for j, of in enumerate(row.cells))]
+                for row in rows
+            ],
+            heading,
+        )
+        for heading, rows in _blocks(table)
+    ]
     return [Column("System"), *columns], row_groups
 
 

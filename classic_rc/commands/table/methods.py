@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any
 
 from classic_rc.commands.table.data import PaperDataset
-from classic_rc.commands.table.formats import run_notes
+from classic_rc.commands.table.formats import lacking_notes, run_notes
 from classic_rc.commands.table.model import PaperTable
 from classic_rc.datasets.official import FINGERPRINTS
 from classic_rc.datasets.registry import READERS
@@ -138,8 +138,9 @@ def method_statements(
     columns = {column.dataset for column in table.columns if column.is_tested}
     tested = [dataset for dataset in table.shown_datasets if dataset.label in columns]
     if tested:
-        labels = list(dict.fromkeys(dataset.label for dataset in tested))
+        labels = [dataset.label for dataset in tested]
         found |= dict.fromkeys(_tests(table, tested), labels)
+    found |= dict.fromkeys(lacking_notes(table), every)
     collect(_remarks, _software)
     if any(row.block is Block.PUBLISHED and row.cites for row in table.rows):
         found["published results are as printed and are not part of any comparison"] = every
@@ -175,10 +176,6 @@ def _data(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
     yield f"{dataset.label}{split} has {size}"
 
 
-def _kind(system: Row) -> str:
-    return system.solver if system.variant is None else f"{system.solver}:{system.variant}"
-
-
 def _cited(table: PaperTable, intervals: IntervalStyle) -> Iterator[tuple[str, Iterable[str]]]:
     """Yield data, solvers, metrics and published results with the keys of their references."""
     datasets = table.shown_datasets
@@ -191,8 +188,8 @@ def _cited(table: PaperTable, intervals: IntervalStyle) -> Iterator[tuple[str, I
             yield dataset.label if is_official else f"the format of {reader.title}", reader.cites
     systems = [system for dataset in datasets for system in _systems(table, dataset)]
     known = {citable.name: citable.cites for citable in citables()}
-    for kind in map(_kind, systems):
-        yield kind, known.get(kind, ())
+    for system in systems:
+        yield system.kind, known.get(system.kind, ())
     for column in table.columns:
         yield _metric_name(column.metric), column.metric.cites
     has_intervals = intervals != "none" and any(of.resampling is not None for of in datasets)
@@ -226,7 +223,7 @@ def _files(table: PaperTable) -> Iterator[str]:
     for dataset in table.shown_datasets:
         systems, recorded = _systems(table, dataset), _recorded_names(dataset)
         files |= {system.name: None for system in systems if system.solver == ScoreFile.name}
-        for entry in _fact(dataset, "protocol", "systems") or ():
+        for entry in dataset.results.facts["systems"]:
             system = recorded.get(entry["name"])
             if entry.get("note") and system in systems:
                 notes[f"{system.name}: {entry['note'].rstrip('.')}"] = None
@@ -327,6 +324,8 @@ def _tests(table: PaperTable, datasets: Sequence[PaperDataset]) -> Iterator[str]
         f"{_by_dataset(labels, permutations)} if there are more), with Holm's correction for "
         f"{_by_dataset(labels, counts)}"
     )
+    if any(system.runs > 1 for dataset in datasets for system in _systems(table, dataset)):
+        yield "tests compare the mean outcomes of several runs"
     if any(column.group is not None for column in tested):
         yield "each group of questions is a family of tests of its own"
     if any(not column.is_tested for column in table.columns if column.dataset in metrics):
@@ -365,13 +364,6 @@ def _remarks(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
     """Yield what the record says about answers, data and systems, in its own words."""
     systems = _systems(table, dataset)
     shorten = _shortener(table, dataset)
-    lacking = [
-        f"{system.name}, {system.answers.note}"
-        for system in systems
-        if system.answers and system.answers.note
-    ]
-    if lacking:
-        yield f"answers that could not be parsed or are empty count as wrong: {'; '.join(lacking)}"
     for system in systems:
         if approximated := Signature.parse(system.signature).parts.get("approximated"):
             parts = approximated.split(" + ")
@@ -389,16 +381,12 @@ def _remarks(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
         if former is None:
             yield remark
         elif any(system is new[former] for system in systems):
-            about, paths = remark.removeprefix(f"{former}: "), new[former].params.get("path")
-            known = [
-                path
-                for path in (paths if isinstance(paths, list) else [paths])
-                if isinstance(path, str)
-            ]
-            path = next((path for path in known if about.startswith(f"{path}: ")), None)
-            is_file = path is not None
-            about = about.removeprefix(f"{path}: ")
-            if not (is_file and lacking and _OF_COUNTS.search(about)):
+            about, path = remark.removeprefix(f"{former}: "), new[former].params.get("path")
+            paths = [f"{of}: " for of in (path if isinstance(path, list) else [path])]
+            file = next(filter(about.startswith, paths), "")
+            about = about.removeprefix(file)
+            is_counted = file and new[former].answers and _OF_COUNTS.search(about)
+            if not is_counted:
                 yield f"{new[former].name}: {about}"
 
 
@@ -417,7 +405,7 @@ def _recorded_names(dataset: PaperDataset) -> dict[str, Row]:
     """Return the systems by the names that their record has for them, and for their runs."""
     by_name = {system.name: system for system in dataset.results.systems}
     names = {old: by_name[new] for old, new in dataset.new_names.items()}
-    for entry in _fact(dataset, "protocol", "systems") or ():
+    for entry in dataset.results.facts["systems"]:
         if entry.get("run_of") in names:
             names[entry["name"]] = names[entry["run_of"]]
     return names
@@ -428,14 +416,12 @@ def _texts(values: Any) -> list[str]:
 
 
 def _software(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
-    used = [f"classic_rc {version}"] if (version := _fact(dataset, "version")) else []
-    python, packages = (
-        _fact(dataset, "environment", "python"),
-        _fact(dataset, "environment", "packages"),
-    )
-    used += [f"Python {python}"] if isinstance(python, str) else []
-    if isinstance(packages, dict):
-        used += [f"{name} {packages[key]}" for key, name in _PACKAGES.items() if packages.get(key)]
+    packages = {
+        name: _fact(dataset, "environment", "packages", key) for key, name in _PACKAGES.items()
+    }
+    python = _fact(dataset, "environment", "python")
+    versions = {"classic_rc": _fact(dataset, "version"), "Python": python, **packages}
+    used = [f"{name} {version}" for name, version in versions.items() if version]
     if used:
         yield f"the runs used {join_words(used)}{_OPEN}classic_rc{_CLOSE}"
 
@@ -455,7 +441,7 @@ def settings_table(table: PaperTable) -> Table:
     for dataset in table.shown_datasets:
         for system in _systems(table, dataset):
             cells = (
-                "file" if system.solver == ScoreFile.name else _kind(system),
+                "file" if system.solver == ScoreFile.name else system.kind,
                 _changed(system),
                 _learned(system.trained_on, sources),
                 _tuned(

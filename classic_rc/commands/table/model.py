@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from classic_rc.commands.table.data import PaperDataset
 from classic_rc.errors import unknown_name
@@ -17,8 +17,6 @@ from classic_rc.predictions import AnswerCounts
 from classic_rc.results.grouping import MIN_GROUP_QUESTIONS
 from classic_rc.results.outcomes import UNTESTED, Block, Tested
 from classic_rc.results.resampling import Interval
-
-Layout: TypeAlias = Literal["systems", "groups"]
 
 
 @dataclass(frozen=True)
@@ -94,7 +92,7 @@ class PaperTable:
     ] = ()  # the systems that others are tested against; see `Tested.beats`
     decimals: int = 1  # digits after the decimal point; equal printed numbers are equally good
     by: str | None = None  # the key of the groups
-    layout: Layout = "systems"  # what the rows are when it is rendered
+    layout: Literal["systems", "groups"] = "systems"  # what the rows are when it is rendered
     notes: tuple[str, ...] = ()  # what the reader of the table need not know and its author should
 
     @property

@@ -119,13 +119,12 @@ def make_paper_table(
     for name in metrics:
         get_metric(name)
     datasets, new, notes = merge_records(records, rename, by, metrics)
-    measured = [(dataset, _metrics_of(dataset, metrics)) for dataset in datasets]
-    notes += [
-        f"{d.label} is left out: {', '.join(metrics)} do not apply to it"
-        for d, of in measured
-        if not of
-    ]
-    measured = [(dataset, of) for dataset, of in measured if of]
+    measured = []
+    for dataset in datasets:
+        if applied := _metrics_of(dataset, metrics):
+            measured.append((dataset, applied))
+        else:
+            notes.append(f"{dataset.label} is left out: {', '.join(metrics)} do not apply to it")
     if not measured:
         applicable = dict.fromkeys(name for d in datasets for name in d.results.metric_names)
         raise UsageError(
@@ -181,14 +180,8 @@ def make_paper_table(
 
 
 def _metrics_of(dataset: PaperDataset, names: Sequence[str]) -> list[Metric]:
-    if names:
-        return [
-            METRICS[name] for name in dict.fromkeys(names) if name in dataset.results.metric_names
-        ]
-    return [
-        METRICS[name]
-        for name in dict.fromkeys((*PAPER_METRICS[dataset.results.task], dataset.primary.name))
-    ]
+    names = names or (*PAPER_METRICS[dataset.results.task], dataset.primary.name)
+    return [METRICS[name] for name in dict.fromkeys(names) if name in dataset.results.metric_names]
 
 
 def _no_grouping(by: str, datasets: Sequence[PaperDataset]) -> UsageError:
@@ -211,11 +204,12 @@ def _find_baselines(
     """
     if given:
         names = dict.fromkeys(name for dataset in datasets for name in dataset.system_names)
-        found = [name if name in names else new.get(name, name) for name in given]
-        for name, asked in zip(found, given, strict=True):
-            if name not in names:
+        baselines = []
+        for asked in given:
+            baselines.append(asked if asked in names else new.get(asked, asked))
+            if baselines[-1] not in names:
                 raise unknown_name("baseline", asked, names)
-        return tuple(found)
+        return tuple(baselines)
     recorded: dict[tuple[str, ...], str] = {}
     for dataset in datasets:
         if dataset.tests is not None:
@@ -460,8 +454,15 @@ def add_above(table: PaperTable, base: str) -> PaperTable:
 def _find_base(dataset: PaperDataset, base: str) -> tuple[float, str]:
     """Return the share that a base is, and the system and the place that it is from."""
     metric = dataset.primary
+    untrained = [
+        s for s in dataset.results.systems if s.block is Block.UNTRAINED and not s.tuned_here
+    ]
+    # A floor needs another system than random choice.
+    is_floor = base == "floor" and any(system.solver != CHANCE for system in untrained)
     recorded = [
-        (metric.aggregate(s.statistics[metric.name]), s.name) for s in _systems(dataset, base)
+        (metric.aggregate(system.statistics[metric.name]), system.name)
+        for system in untrained
+        if is_floor or (base == "chance" and system.solver == CHANCE)
     ]
     if recorded:
         share, name = max(recorded)
@@ -478,16 +479,3 @@ def _find_base(dataset: PaperDataset, base: str) -> tuple[float, str]:
         )
     row = known.chance if base == "chance" else known.floor
     return known.value(row), f"{row.system}, as `classic-rc floor {known.name}` has it"
-
-
-def _systems(dataset: PaperDataset, base: str) -> Iterator[Row]:
-    """Yield the systems of a dataset whose best value is the base; a floor needs another one
-    than random choice.
-    """
-    untrained = [
-        s for s in dataset.results.systems if s.block is Block.UNTRAINED and not s.tuned_here
-    ]
-    is_floor = base == "floor" and any(system.solver != CHANCE for system in untrained)
-    return (
-        system for system in untrained if is_floor or (base == "chance" and system.solver == CHANCE)
-    )

@@ -8,14 +8,13 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from classic_rc.datasets.fetch import NamedDataset, is_hub_name, named_datasets, named_files
-from classic_rc.datasets.official import FINGERPRINTS
 from classic_rc.datasets.registry import SAMPLES
 from classic_rc.datasets.specification import DATA_SETTINGS, DataSpec
 from classic_rc.errors import DataError, UsageError
@@ -54,8 +53,15 @@ def write_release(
             raise DataError(
                 "the record cannot be run again", source=record, found="; ".join(restored.changes)
             )
-        for run in restored.runs:
-            made.add(run)
+        try:
+            for run in restored.runs:
+                made.add(run)
+        except OSError as error:
+            raise UsageError(
+                f"cannot write {error.filename}: {error.strerror}",
+                field="--release",
+                found=str(folder),
+            ) from error
         versions |= dict.fromkeys(_versions(json.loads(read_text(record))))
     write_file(folder / SUITE, suite_text(str(folder / SUITE), made.chosen))
     write_file(folder / README, _readme(line, list(versions), made.absent))
@@ -70,15 +76,14 @@ class _Release:
         self._folder, self._with_data = folder, with_data
         self._folders: dict[str, str] = {}  # of data, by its path here
         self.absent: dict[str, None] = {}  # a sentence for each dataset that is not copied
-        self._names: list[str] = []
         self.chosen: list[tuple[SuiteDataset, list[System]]] = []
         self.notes: list[str] = []
 
     def add(self, run: RestoredRun) -> None:
         """Add a run: its data, systems, labels and predictions."""
         settings = run.protocol.to_plain()
-        name = unused_name(run.recorded["dataset"]["name"], {*self._names, ANY_DATASET})
-        self._names.append(name)
+        taken = {ANY_DATASET, *(dataset.name for dataset, _ in self.chosen)}
+        name = unused_name(run.recorded["dataset"]["name"], taken)
         spans = (settings.pop("spans") or {}).get("max_tokens")
         values = {key: value for key, value in settings.items() if value is not None}
         values |= _chosen(run.dataset.read_with or {}, READING)
@@ -123,11 +128,11 @@ class _Release:
         else:
             sums = _sums(self._folder / place)
             shutil.rmtree(self._folder / place)
-            _write_text(self._folder / place / ABSENT, sums)
+            write_file(_made(self._folder / place / ABSENT), sums)
             text = (
                 f"{place} has only the sha256 of {published.title} (licence: {published.licence}): "
-                f"`classic-rc fetch {published.name}` gets it. Put its files there, or a name such "
-                f"as {published.name}:{next(iter(published.splits))} as `path` into {SUITE}"
+                f"`classic-rc fetch {published.name}` gets it. Put its files there, or its name as "
+                f"`path` into {SUITE}"
             )
             self.absent[text] = None
             self.notes.append(f"{text}. --with-data copies it")
@@ -153,7 +158,7 @@ class _Release:
             place = place.with_name(f"{sha256_of(path)[:8]}-{place.name}")
         is_folder = os.path.isdir(path)
         copy = partial(shutil.copytree, dirs_exist_ok=True) if is_folder else shutil.copyfile
-        _write(self._folder / place, lambda target: copy(path, target))
+        copy(path, _made(self._folder / place))
         return self._shown(place.as_posix())
 
     def _with_copies(self, system: System, name: str) -> System:
@@ -184,15 +189,12 @@ class _Release:
             return {} if by is None else {"by": by}
         records = []
         for i, question in enumerate(run.dataset):
-            of = {
-                key: [value for value, own in groups.items() if i in own]
-                for key, groups in apart.items()
-            }
-            records.append(
-                {"id": question.id, **{key: "; ".join(values) or "-" for key, values in of.items()}}
-            )
+            record = {"id": question.id}
+            for key, groups in apart.items():
+                record[key] = "; ".join(value for value, own in groups.items() if i in own) or "-"
+            records.append(record)
         path = f"labels/{_slug(name)}.csv"
-        _write_text(self._folder / path, records_csv(records))
+        write_file(_made(self._folder / path), records_csv(records))
         return {"by": [*([] if by is None else [by]), *apart], "labels": self._shown(path)}
 
     def _write_predictions(self, row: Mapping[str, Any], name: str) -> None:
@@ -209,15 +211,14 @@ class _Release:
                 )
             end = f"-{k + 1}" if n_runs > 1 else ""
             path = self._folder / "predictions" / _slug(name) / f"{_slug(row['name'])}{end}.jsonl"
-            _write_text(path, "".join(lines))
+            write_file(_made(path), "".join(lines))
 
 
 def _published(dataset: Dataset) -> NamedDataset | None:
-    """Return the published dataset that data is of, by its content or its format."""
-    title, _ = FINGERPRINTS.get(dataset.fingerprint, ("", None))
+    """Return the published dataset in whose format data is."""
     for published in named_datasets().values():
         readers = {split.reader for split in published.splits.values()}
-        if dataset.reader in readers or title == published.title:
+        if dataset.reader in readers:
             return published
     return None
 
@@ -233,18 +234,10 @@ def _chosen(values: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
     return {key: values[key] for key in keys if values.get(key) not in (None, "", False)}
 
 
-def _write(path: Path, write: Callable[[Path], object]) -> None:
-    """Write a file or a folder into a folder that is made if it is not there."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write(path)
-    except OSError as error:
-        problem = f"cannot write {path}: {error.strerror or error}"
-        raise UsageError(problem, field="--release", found=str(path)) from error
-
-
-def _write_text(path: Path, text: str) -> None:
-    _write(path, lambda target: write_file(target, text))
+def _made(path: Path) -> Path:
+    """Return a path whose folder exists."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
 
 
 def _answer(answer: Any) -> Any:

@@ -33,6 +33,7 @@ from classic_rc.reports.references import references
 from classic_rc.results import with_intervals, with_significance
 from classic_rc.results.outcomes import Block
 from classic_rc.results.record import run_record
+from classic_rc.systems import parse_system
 from classic_rc.tables import render
 from tests.errors import raises
 
@@ -824,6 +825,15 @@ def test_the_paragraph_says_what_was_done_and_cites_it(wide):
     assert same == bibtex
     assert "(Richardson et al., 2013)" in plain
     assert "\\" not in plain
+
+
+def test_notes_on_systems_are_those_of_all_records(save):
+    data = questions("barn")
+    first = evaluate(data, {"SW": "sw+d"})
+    second = evaluate(data, {"LLM": replace(parse_system("longest"), note="of 2026, greedy")})
+    text, _ = methods_text(paper(save("a", first), save("b", second), rename=["LLM=GPT"]), "table")
+    assert "GPT: of 2026, greedy. " in text
+    assert "of 2026" not in methods_text(paper(save("a", first)), "table")[0]
 
 
 def test_what_was_tuned_on_the_reported_data_is_marked(save):

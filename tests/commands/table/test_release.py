@@ -168,7 +168,6 @@ def test_data_are_copied_only_if_their_licence_is_open(cli, files):  # noqa: F81
     assert copies == [text.replace("Bob", split) for split in ("dev", "train")]
     assert not list(with_data.rglob("ABSENT-SHA256SUMS"))
     assert "--with-data" not in (with_data / "README.md").read_text(encoding="utf-8")
-    cli("table", "a", "--with-data").fails(2, field="--with-data")
 
 
 def test_files_of_one_name_and_notes_of_systems_are_kept(cli, files):  # noqa: F811

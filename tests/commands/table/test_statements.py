@@ -155,6 +155,8 @@ def check(statement, runs):
             assert any(
                 run["given"][match[1]][0]["printed"] == "95.5" for run in runs if "given" in run
             )
+        elif statement == "tests compare the mean outcomes of several runs":
+            assert any(row.get("runs", 1) > 1 for run in runs for row in run["rows"])
         elif statement == "other metrics are not tested":
             assert any(run.get("significance") for run in runs)
         elif match := re.match(r"the predictions of (.+) are read from files", statement):
@@ -168,8 +170,11 @@ def check(statement, runs):
                     if of["name"] == name
                 )
         elif statement.startswith("answers that could not be parsed"):
-            counts = rows["File"]["answers"]
-            assert f"{counts['unparsed']} of {counts['answers']} answers unparsed" in statement
+            for name, row in rows.items():
+                if row["answers"] and row["answers"]["unparsed"]:
+                    counts = row["answers"]
+                    shown = f"{counts['unparsed']} of {counts['answers']} answers unparsed"
+                    assert f"{name} on {run['dataset']['name']}: {shown}" in statement
         elif statement.startswith("the runs used"):
             assert "classic_rc" in statement
         else:
