@@ -188,15 +188,14 @@ def passage_extract(passage: Passage, *explanations: Explanation, most: int = 40
     most : int
         The most characters of the passage.
     """
-    best = (c for explanation in explanations for _, c in rank_candidates(explanation)[:1])
-    focus = next((c.marks[0].start for c in best if c.marks), 0)
+    best = (rank_candidates(e)[0][1].marks for e in explanations if e.candidates)
+    focus = next((marks[0].start for marks in best if marks), 0)
     text, sentences = passage.text.rstrip(), passage_sentences(passage)
     starts = [0, *(first for first, _ in sentences if first <= focus)]
     start = max(starts[-2:][0], focus - most // 2)
     stops = [stop for _, stop in sentences if focus < stop <= start + most]
     end = max(stops, default=start + most)
-    extract = " ".join(text[start:end].split())
-    return "… " * (start > 0) + extract + " …" * (end < len(text))
+    return "… " * (start > 0) + " ".join(text[start:end].split()) + " …" * (end < len(text))
 
 
 def _formula_text(formula: Term, style: _Style) -> Iterator[str]:

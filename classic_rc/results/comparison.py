@@ -126,8 +126,14 @@ class SharedResults:
         """Return the results on some of the questions, as a dataset with another name."""
         systems = tuple(system.part(mask) for system in self.systems)
         groups = np.unique(self.groups[mask], return_inverse=True)[1].reshape(-1)
-        ids = tuple(itertools.compress(self.ids, mask))
-        return replace(self, dataset=name, groups=groups, systems=systems, groupings={}, ids=ids)
+        return replace(
+            self,
+            dataset=name,
+            groups=groups,
+            systems=systems,
+            groupings={},
+            ids=tuple(itertools.compress(self.ids, mask)),
+        )
 
     def defining(self, masks: Mapping[str, NDArray[np.bool_]], name: str) -> set[str]:
         """Return the systems whose answers define a group; see :func:`find_defining`."""
@@ -325,10 +331,15 @@ def find_solved_regions(
     codes = np.array(solved).T @ (1 << np.arange(len(solved)))
     regions = []
     for code in range(2 ** len(shown)):
-        solvers = tuple(name for i, name in enumerate(names) if code >> i & 1)
         mask = codes == code
-        ids = tuple(itertools.compress(results.ids, mask))
-        regions.append(SolvedRegion(solvers, int(mask.sum()), float(mask.mean()), ids))
+        regions.append(
+            SolvedRegion(
+                tuple(name for i, name in enumerate(names) if code >> i & 1),
+                int(mask.sum()),
+                float(mask.mean()),
+                tuple(itertools.compress(results.ids, mask)),
+            )
+        )
     # The sort is stable: among combinations of the same size, systems that are named first come
     # first.
     return metric, tuple(sorted(regions, key=lambda region: -len(region.systems))), left_out

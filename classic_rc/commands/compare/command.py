@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from classic_rc.running.explain import Explainer
     from classic_rc.systems import System
 
-    Explainers = dict[str, Callable[[], Explainer]]
-    """What makes the explainer of a solver, by the name of its row."""
+    Explainers = dict[tuple[str, str], Callable[[], Explainer]]
+    """What makes the explainer of a solver, by the fingerprint of the data and its row."""
 
 
 OPTIONS: Choice = (
@@ -105,12 +105,17 @@ def handle(args: argparse.Namespace) -> int:
     if args.baseline is not None:
         systems, baseline = _add_baseline(systems, args.baseline)
     check_writable(
-        args.output, args.data, *args.train, args.tune, *(system.file for system in systems)
+        args.output,
+        args.data,
+        *args.train,
+        args.tune,
+        *(str(s.record) if s.record else s.path for s in systems),
     )
     comparisons, failures = [], Failures()
     explainers: Explainers = {}
-    answered = _iter_shared_results(args, systems, failures, explainers)
-    for results, chance in _iter_parts(args, answered):
+    for results, chance in _iter_parts(
+        args, _iter_shared_results(args, systems, failures, explainers)
+    ):
         names = [system.name for system in results.systems]
         if failures.exit_code and (
             len(names) < 2 or (baseline is not None and baseline not in names)
@@ -224,11 +229,6 @@ class _SystemArgument:
         return None if self.path is None else record_file(self.path)
 
     @property
-    def file(self) -> str | None:
-        """The file to read, or None for a solver."""
-        return str(self.record) if self.record else self.path
-
-    @property
     def label(self) -> str:
         """A label that distinguishes its rows from rows of the same name in other systems."""
         if self.name is not None or self.path is None:
@@ -317,6 +317,8 @@ def _iter_shared_results(
     """
     from classic_rc.results.comparison import join_groupings
     from classic_rc.results.outcomes import Row
+    from classic_rc.running.evaluate import evaluate
+    from classic_rc.solvers.trivial import Random
 
     dataset = _read_questions(args, systems)
     answered = list(_evaluate_systems(args, systems, dataset, failures, explainers))
@@ -330,7 +332,9 @@ def _iter_shared_results(
         if row.is_chance
     }
     if dataset is not None:
-        chance |= _evaluate_random(args, dataset)
+        (chance[dataset.fingerprint],) = evaluate(
+            dataset, [Random()], inputs.protocol_for(Protocol(), args.data)
+        ).rows
     by_system = [{f: system.rows_of(c) for f, c in result.items()} for system, result in answered]
     for fingerprint in _shared_fingerprints(args, by_system):
         results = _join_with_unique_names(
@@ -389,8 +393,7 @@ def _evaluate_systems(
     from classic_rc.results.comparison import SharedResults
     from classic_rc.results.record import read_results
     from classic_rc.running.evaluate import evaluate
-    from classic_rc.running.explain import Explainer
-    from classic_rc.running.plan import add_span_candidates
+    from classic_rc.running.rerun import restore_record
 
     # of the differences, not of each system
     protocol = replace(inputs.read_protocol(args), intervals=None)
@@ -401,6 +404,10 @@ def _evaluate_systems(
             recorded = {results.fingerprint: results for results in read_results(record)}
             if not recorded:
                 raise DataError("the record has no runs", source=str(record), field="runs")
+            if args.examples:
+                with suppress(ClassicRCError):  # its data has changed, or its code is a user's own
+                    for run in restore_record(record).runs:
+                        _add_explainers(explainers, run.dataset, run.systems, run.protocol)
             yield system, recorded
             continue
         assert dataset is not None  # _read_questions() raises if a system needs it
@@ -417,22 +424,23 @@ def _evaluate_systems(
             continue
         inputs.report_notes(args, "warning", evaluation.warnings)
         results = SharedResults.of(evaluation)
-        if system.system.solver is not None:
-            questions = add_span_candidates(dataset, protocol.span_generator)
-            explainer = cache(partial(Explainer, system.system, questions, protocol))
-            explainers[str(system.name)] = explainer
+        _add_explainers(explainers, dataset, [system.system], protocol)
         yield system, {results.fingerprint: results}
 
 
-def _evaluate_random(args: argparse.Namespace, dataset: Dataset) -> dict[str, Row]:
-    """Return the row of `random` on the dataset, by the dataset's fingerprint."""
-    from classic_rc.results.comparison import SharedResults
-    from classic_rc.running.evaluate import evaluate
-    from classic_rc.solvers.trivial import Random
+def _add_explainers(
+    explainers: Explainers, dataset: Dataset, systems: Sequence[System], protocol: Protocol
+) -> None:
+    """Add the explainers of the solvers among the systems; one that learns does so on first use."""
+    from classic_rc.running.explain import Explainer
+    from classic_rc.running.plan import add_span_candidates
 
-    evaluation = evaluate(dataset, [Random()], inputs.protocol_for(Protocol(), args.data))
-    results = SharedResults.of(evaluation)
-    return {results.fingerprint: results.systems[0]}
+    questions = add_span_candidates(dataset, protocol.span_generator)
+    for system in systems:
+        if system.solver is not None:
+            explainers[dataset.fingerprint, str(system.name)] = cache(
+                partial(Explainer, system, questions, protocol)
+            )
 
 
 def _shared_fingerprints(
@@ -490,6 +498,10 @@ def _read_again(args: argparse.Namespace, results: SharedResults) -> Dataset | N
         dataset = results.read and results.read()
         if dataset and dataset.fingerprint == results.fingerprint:
             return dataset
-    text = "no examples, because the questions cannot be read: add --data DATA"
-    inputs.report_notes(args, "warning", [text], results.dataset)
+    inputs.report_notes(
+        args,
+        "warning",
+        ["no examples, because the questions cannot be read: add --data DATA"],
+        results.dataset,
+    )
     return None

@@ -23,7 +23,7 @@ from classic_rc.solvers.explanation import Explanation
 def find_examples(
     comparison: Comparison,
     dataset: Dataset,
-    explainers: Mapping[str, Callable[[], Explainer]],
+    explainers: Mapping[tuple[str, str], Callable[[], Explainer]],
     n: int,
 ) -> Iterator[dict[str, Any]]:
     """Yield, for each pair of systems, `n` questions that the first has wrong and the second right,
@@ -38,7 +38,7 @@ def find_examples(
     dataset : Dataset
         The questions of the comparison, or more; explainers have the same.
     explainers : mapping
-        What makes the explainer of a solver, by the name of its row.
+        What makes the explainer of a solver, by the fingerprint of the dataset and its row.
     n : int
 
     Yields
@@ -51,8 +51,9 @@ def find_examples(
     results = comparison.results
     systems = {row.name: row for row in results.systems if row.runs == 1 and not row.expected}
     judged = {name: outcomes(results.task, row.statistics)[0] for name, row in systems.items()}
-    keys = text_keys(f"{comparison.resampling.seed} {question_id}" for question_id in results.ids)
-    order = np.argsort(keys).tolist()
+    order = np.argsort(
+        text_keys(f"{comparison.resampling.seed} {question_id}" for question_id in results.ids)
+    ).tolist()
     for pair in comparison.pairs:
         names = pair.first, pair.second
         for wrong, right in permutations(names) if systems.keys() >= {*names} else ():
@@ -61,7 +62,7 @@ def find_examples(
                 place = [*dataset.by_id].index(results.ids[i])
                 question, explanations = dataset[place], dict[str, Explanation]()
                 for name in reversed(names):  # the evidence of the second one, the baseline, first
-                    if make := explainers.get(name):
+                    if make := explainers.get((results.fingerprint, name)):
                         (explanations[name],) = make().each([place])
                 rows = [
                     ("passage", passage_extract(question.passage, *explanations.values()), ""),
@@ -83,7 +84,8 @@ def _option_rows(question: Question) -> Iterator[tuple[str, str, str]]:
     """Yield the rows of the options, or of the accepted texts of a question without options."""
     gold = question.gold or ()
     if not question.task.has_choices:
-        yield from (("gold", str(text), RIGHT) for text in gold)
+        for text in gold:
+            yield "gold", str(text), RIGHT
     else:
         for i, candidate in enumerate(question.candidates):
             yield candidate_label(i), candidate.text, RIGHT if i in gold else ""

@@ -61,8 +61,10 @@ def _system_table(comparison: Comparison) -> Table:
             "DATA"
         )
     else:
-        chance = format_percent(comparison.chance)
-        gain = f"chance: random scores {chance}, in expectation; relative gain: gain / chance"
+        gain = (
+            f"chance: random scores {format_percent(comparison.chance)}, in expectation; relative "
+            "gain: gain / chance"
+        )
     results = comparison.results
     return Table(
         results.label,
@@ -98,31 +100,29 @@ def _overlap_table(comparison: Comparison, verbose: bool) -> Table:
     if verbose:
         notes += [_name_questions(region) for region in comparison.regions if region.ids]
     title = f"solved by exactly these systems ({comparison.solved_by.label} 1)"
-    caption = f"{comparison.results.caption}: questions {title}"
     return Table(
         title,
         columns,
         [RowGroup(rows)],
         notes,
-        caption,
+        f"{comparison.results.caption}: questions {title}",
         facts=comparison_facts(comparison, "region"),
     )
 
 
 def _name_questions(region: SolvedRegion) -> str:
     """Return a line that names the first questions of a region."""
+    names = " + ".join(region.systems) or "no system"
     more = " …" if region.questions > _NAMED_QUESTIONS else ""
-    ids = ", ".join(region.ids[:_NAMED_QUESTIONS])
-    return f"{' + '.join(region.systems) or 'no system'}: {ids}{more}"
+    return f"{names}: {' '.join(region.ids[:_NAMED_QUESTIONS])}{more}"
 
 
 def _example_table(comparison: Comparison) -> Table:
-    heading = "{question_id}: {wrong} wrong, {right} right, one of {questions:,}".format
-    groups = [RowGroup(e["rows"], heading(**e)) for e in comparison.examples]
+    heading = "{question_id}: {wrong} wrong, {right} right, one of {questions:,}"
     return Table(
         "examples of questions",
         [Column("example"), Column("text"), Column("outcome")],
-        groups,
+        [RowGroup(e["rows"], heading.format(**e)) for e in comparison.examples],
         [f"drawn by their ids, seed {comparison.resampling.seed}"],
         facts=comparison_facts(comparison, "example"),
     )

@@ -82,7 +82,7 @@ def test_values():
     ]
     assert regions.notes == ["left out: random"]
     *_, regions = comparison_tables(MADE, verbose=True)
-    assert regions.notes[1:] == ["sw+d + a|b_%: q1, q3", "sw+d: q2", "no system: q4"]
+    assert regions.notes[1:] == ["sw+d + a|b_%: q1 q3", "sw+d: q2", "no system: q4"]
 
 
 def test_csv():
