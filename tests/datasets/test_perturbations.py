@@ -452,7 +452,8 @@ def test_systems_lose_nothing_that_they_do_not_use(sample):
     lost = {(score.system, score.perturbation): score for score in found.scores}
     for name in names:  # the longest option is the longest option
         assert lost["longest", name].difference == 0
-        assert lost["longest", name].interval == (0, 0)
+        low, high = lost["longest", name].interval  # few questions: others could differ
+        assert low == -high < 0
     # overlap of bags of words
     for name in ("shuffled-question", "shuffled-words", "shuffled-sentences"):
         assert lost["surface-lr", name].difference == 0
