@@ -197,7 +197,7 @@ def unseen(
 
 def _setup(row: Mapping[str, Any]) -> str:
     """Return a row's signature without what says on which data it was measured."""
-    return signature_without(row, "data", "split", "questions", "version")
+    return signature_without(row, "data", "split", "questions", "version", "copied")
 
 
 def _family(name: str) -> str:

@@ -328,8 +328,8 @@ class Floor:
             "that learn nothing: it was chosen on this data",
             "above chance: (value - chance) / (1 - chance); above floor: (value - floor) / (1 - "
             "floor)",
-            "in brackets: 95 % interval; of rows that learned, and of data that is not here, the "
-            "percentiles of 10,000 resamples of passages",
+            "in brackets: 95 % interval; of test sets, the percentiles of 10,000 resamples of "
+            "passages",
             *([f"below chance: {', '.join(below)}"] if below else []),
             *of.notes,
             f"{of.verified} (classic_rc {best.version}, {of.date})",
