@@ -169,10 +169,14 @@ def test_digests_follow_the_content():
     assert plain.fingerprint == marked.fingerprint == grouped.fingerprint
 
 
-def test_signatures_of_the_floor_keep_their_text():
+def test_signatures_of_the_floor_have_the_facts_that_they_depend_on():
     for floor in load_floors().values():
         for row in floor.rows:
-            assert not {"sentences", "groups"} & Signature.parse(row.signature).parts.keys()
+            parts = Signature.parse(row.signature).parts
+            assert "sentences" not in parts
+            follows = floor.group is not None and "folds" in parts
+            assert (parts.get("groups") or "").startswith(f"{floor.group}@" if follows else "")
+            assert ("groups" in parts) == follows
 
 
 def test_marks_of_releases_are_known(shared_data):
