@@ -235,14 +235,15 @@ def find_overlap(dataset: Dataset, other: Dataset) -> Overlap:
     keys = _repeatable_keys([*dataset, *other])
     other_keys = set(keys[len(dataset) :]) - {None}
     repeated = {q.id for q, key in zip(dataset, keys, strict=False) if key in other_keys}
-    without_passage = {folded_text(q.text) for q in other if not q.passage.text.strip()}
-    repeated |= {
-        q.id
-        for q in dataset
-        if not q.passage.text.strip() and folded_text(q.text) in without_passage
-    }
+    known = {folded_text(question.text) for question in _without_passage(other)}
+    repeated |= {q.id for q in _without_passage(dataset) if folded_text(q.text) in known}
     affected = repeated | {q.id for q in dataset if id(q.passage) in shared}
     return Overlap(len(shared), len(repeated), frozenset(affected))
+
+
+def _without_passage(dataset: Dataset) -> list[Question]:
+    empty = {id(passage) for passage in dataset.passages if not passage.text.strip()}
+    return [question for question in dataset if id(question.passage) in empty]
 
 
 def copied_questions(dataset: Dataset, train: Dataset) -> NDArray[np.bool_]:
@@ -359,7 +360,7 @@ def _repeatable_keys(questions: Sequence[Question]) -> list[Hashable | None]:
         if own is not None:
             texts_of.setdefault(own, set()).add(text)
             passages_of.setdefault(own, set()).add(normalised_text(question.passage.text))
-    n_passages = len({q.passage.text for q in questions if q.task.has_choices})
+    n_passages = len({id(q.passage) for q in questions if q.task.has_choices})
     most = max(2, _COMMON_SHARE * n_passages)
     return [
         (text, own)
