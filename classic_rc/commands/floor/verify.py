@@ -11,6 +11,7 @@ from classic_rc._version import __version__
 from classic_rc.results.floors import (
     CHANCE,
     TRAINED,
+    WITHOUT_COPIES,
     FloorDataset,
     FloorGroup,
     FloorRow,
@@ -72,11 +73,10 @@ def row_differences(row: FloorRow, again: FloorRow) -> list[str]:
     pairs += [(key, getattr(row, key), getattr(again, key)) for key in _SAME]
     pairs += _paired("", row, again)
     for value, group in row.groups.items():
-        pairs += (
-            _paired(f"{value}: ", group, again.groups[value])
-            if value in again.groups
-            else [(value, 1, None)]
-        )
+        if value in again.groups:
+            pairs += _paired(f"{value}: ", group, again.groups[value])
+        elif value != WITHOUT_COPIES:  # a run has these only if rows that learn are in it
+            pairs.append((value, 1, None))
     return [
         f"{row.system}, {what}: {new}, was {old}" for what, old, new in pairs if not _same(old, new)
     ]

@@ -21,7 +21,7 @@ from benchmarks import floor as builder
 from classic_rc.commands.floor.logs import find_harness_floor, results_table
 from classic_rc.commands.floor.page import floor_page
 from classic_rc.commands.floor.tables import floors_table
-from classic_rc.commands.floor.verify import verify_rows
+from classic_rc.commands.floor.verify import row_differences, verify_rows
 from classic_rc.errors import UsageError
 from classic_rc.metrics.base import METRICS
 from classic_rc.results.floors import (
@@ -435,3 +435,16 @@ def test_a_row_that_learned_from_questions_is_not_the_best_and_has_both_values()
     table = Floor(made).table()
     assert "without copies (100)" in [column.name for column in table.columns]
     assert "learned from train, some of these questions" in render(table, "csv")
+
+
+def test_questions_without_copies_are_compared_if_a_row_that_learned_ran():
+    floor = load_floors()["dream:dev"]
+    (row,) = (row for row in floor.rows if row.system == "lexical")
+    without = row.groups["without copies"]
+    assert without.questions < floor.questions
+    assert row_differences(row, replace(row, groups={})) == []
+    other = replace(without, metrics={name: value + 0.1 for name, value in without.metrics.items()})
+    differences = row_differences(row, replace(row, groups={"without copies": other}))
+    assert ["without copies" in text for text in differences] == [True]
+    named = replace(row, groups={"why": without})
+    assert len(row_differences(named, replace(row, groups={}))) == 1
