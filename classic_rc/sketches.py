@@ -1,14 +1,14 @@
 """Sketches: what a dataset contains, as hashes without its texts.
 
 A sketch has sampled hashes of the n-grams of a dataset's passages, and hashes of whole passages
-and of questions. With it :meth:`Sketch.copied` finds the questions of another dataset that are
-copies, verbatim, cut or with small edits, where the sketched texts are not at hand.
+and of questions. :meth:`Sketch.copied` uses them to find verbatim, shortened and slightly edited
+copies in another dataset. It does not need the sketched texts.
 
 N-grams are of 8 words, or of 12 characters in scripts without blanks. Those are sampled whose hash
 has zeros in its last bits (modulo sampling; Broder 1997: On the resemblance and containment of
-documents). So two datasets sample the same n-grams. A passage is a copy if a fifth of its
-sampled n-grams are in the sketch, at least three of them, which must stand for twelve n-grams:
-unrelated texts share stock phrases, but no more. Short passages are copies only if they are equal.
+documents). So two datasets sample the same n-grams. A passage is a copy if the sketch has at least
+a fifth of its sampled n-grams, at least three of them, and enough of them to represent twelve
+n-grams of the passage. Unrelated texts share only stock phrases. Short passages must be equal.
 """
 
 from __future__ import annotations

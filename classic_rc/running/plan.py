@@ -118,8 +118,9 @@ def separate_data(protocol: Protocol, dataset: Dataset) -> tuple[Protocol, tuple
 
 
 def _overlap_note(label: str, other: Dataset, dataset: Dataset, remaining: Dataset) -> str | None:
-    """Return a sentence on what `dataset` shares with `other`, of which some is `remaining`; None
-    if they share nothing.
+    """Return a sentence on the questions that `dataset` shares with `other`, or None.
+
+    `remaining` is what is left of `other` after the overlap was dropped.
     """
     if other.fingerprint == dataset.fingerprint:
         return f"{label} is the data that is reported"

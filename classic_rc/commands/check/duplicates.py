@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,16 +30,15 @@ from classic_rc.commands.check.other_gold import (
     have_same_options,
     is_same_question,
 )
+from classic_rc.commands.check.word_bags import WordBags, shared_bits, shared_content
 from classic_rc.datasets.registry import TrainingData, as_dataset
 from classic_rc.equality import folded_text, option_forms
-from classic_rc.kernels.arrays import distinct, offsets_of, ragged_indices, runs_of
+from classic_rc.kernels.arrays import distinct
 from classic_rc.kernels.bags import (
     least_shared,
     overlapping_bags,
-    shared_weight,
     shared_words,
 )
-from classic_rc.kernels.draws import mix
 from classic_rc.near_duplicates import (
     LENGTH_RATIO,
     SHORT_SHARE,
@@ -49,9 +48,7 @@ from classic_rc.near_duplicates import (
     similar_texts,
 )
 from classic_rc.questions import Dataset, Question, candidate_texts
-from classic_rc.text.analyzers import stop_words
 from classic_rc.text.differences import word_diff, words_only
-from classic_rc.text.encode import TextEncoder
 
 _E, _W, _N = Severity.ERROR, Severity.WARNING, Severity.NOTE
 
@@ -141,7 +138,6 @@ _BITS = 1.25
 all pairs of questions to this power. So what a dataset asks again and again, with other names or
 numbers, does not count.
 """
-_BLOCK_WORDS = 2**20
 _MAX_USES = 3
 """A set of options of more passages, or of more different questions, is a template and
 identifies no source.
@@ -347,77 +343,6 @@ def _are_equal(one: str, other: str) -> bool:
     return one == other or words_only(one) == words_only(other)
 
 
-class _Bags(NamedTuple):
-    """Texts as bags of word ids. What needs all words does it in blocks of bags."""
-
-    words: NDArray[np.int32]
-    offsets: NDArray[np.int64]
-    is_content: NDArray[np.float64]  # by word id: 0 for a stop word, else 1
-    bits: NDArray[np.float64]  # by word id: how little likely it is by chance; 0 for a stop word
-
-    @classmethod
-    def of(cls, texts: Sequence[str]) -> _Bags:
-        encoder = TextEncoder("char")
-        words, offsets = encoder.encode(texts)
-        stops = stop_words("smart")
-        content = np.array([word not in stops for word in encoder.vocabulary], dtype=np.float64)
-        bags = cls(words, offsets, content, content)
-        n_texts = np.zeros(len(content), dtype=np.int64)
-        for _, _, has in bags.distinct_words():
-            n_texts += np.bincount(has, minlength=len(content))
-        others = np.maximum(n_texts - 2, 0)  # texts with the word, without a pair
-        return bags._replace(bits=content * np.log2(2 * len(texts) / (1 + 2 * others)))
-
-    @property
-    def sizes(self) -> NDArray[np.int64]:
-        return np.diff(self.offsets)
-
-    def distinct_words(self) -> Iterator[tuple[slice, NDArray[np.int64], NDArray[np.int64]]]:
-        """Yield blocks of bags with their different words, ascending: the bag in the block, and
-        the word.
-        """
-        n = max(len(self.is_content), 1)
-        for start, stop in runs_of(self.sizes, _BLOCK_WORDS):
-            words = self.words[self.offsets[start] : self.offsets[stop]]
-            pairs = distinct(np.repeat(np.arange(stop - start), self.sizes[start:stop]) * n + words)
-            yield slice(start, stop), *np.divmod(pairs, n)
-
-    def content(self) -> _Bags:
-        """Return the different content words of each bag, in ascending order."""
-        sizes, words = np.zeros(len(self.sizes), dtype=np.int64), [self.words[:0]]
-        for block, bag, word in self.distinct_words():
-            kept = self.is_content[word] > 0
-            words.append(word[kept].astype(np.int32))
-            sizes[block] = np.bincount(bag[kept], minlength=block.stop - block.start)
-        return self._replace(words=np.concatenate(words), offsets=offsets_of(sizes))
-
-    def within(self, groups: NDArray[np.int64]) -> _Bags:
-        """Return bags that have words in common only within groups; group numbers are of shape
-        (n_bags,).
-        """
-        n, first, sizes = max(len(self.is_content), 1), 0, self.sizes
-        words = np.empty_like(self.words)
-        order = np.argsort(groups, kind="stable")
-        ends = np.flatnonzero(np.diff(groups[order], append=-1)) + 1
-        loads = np.diff(offsets_of(sizes[order])[ends], prepend=0)
-        ends = np.append(0, ends)
-        for start, stop in runs_of(loads, _BLOCK_WORDS):
-            bags = order[ends[start] : ends[stop]]
-            places = ragged_indices(self.offsets[bags], sizes[bags])
-            keys = np.repeat(groups[bags], sizes[bags]) * n + self.words[places]
-            known, codes = np.unique(keys, return_inverse=True)
-            words[places] = codes.reshape(-1) + first
-            first += len(known)
-        return self._replace(words=words)
-
-    def codes(self) -> NDArray[np.uint64]:
-        """Return a hash of each bag; the order of the words does not matter."""
-        sums = np.concatenate(
-            [np.zeros(1, np.uint64), np.cumsum(mix(mix(self.words.astype(np.uint64))))]
-        )
-        return sums[self.offsets[1:]] - sums[self.offsets[:-1]]
-
-
 def _is_common(codes: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return whether each code has more than `_MAX_USES` different values."""
     n_values = int(values.max(initial=0)) + 1
@@ -443,12 +368,12 @@ class _SimilarQuestions:
         self.equal_passage = passages.equal[self.passage]
         self.texts = [q.text for q in self.questions]
         self.text = first_equal(self.texts)
-        self.words = _Bags.of(self.texts)
+        self.words = WordBags.of(self.texts)
         self.has_options = np.array([q.task.has_choices for q in self.questions], dtype=bool)
         options = (
             candidate_texts(q.candidates) if q.task.has_choices else () for q in self.questions
         )
-        self.options = _Bags.of([" | ".join(texts) for texts in options])
+        self.options = WordBags.of([" | ".join(texts) for texts in options])
 
     @property
     def least_bits(self) -> float:
@@ -557,7 +482,7 @@ class _SimilarQuestions:
             return False
         pair = np.array([one]), np.array([two])
         both = (self.words, self.options)
-        return sum(int(_shared_content(bags, *pair)[0]) for bags in both) >= _EQUAL_CONTENT
+        return sum(int(shared_content(bags, *pair)[0]) for bags in both) >= _EQUAL_CONTENT
 
     def _near_questions(self) -> _SimilarPairs:
         """Yield near copies of questions, apart from those with another gold."""
@@ -627,7 +552,7 @@ class _SimilarQuestions:
         return one[similar], two[similar]
 
     def _similar_texts(
-        self, bags: _Bags, here: NDArray[np.bool_], there: NDArray[np.bool_]
+        self, bags: WordBags, here: NDArray[np.bool_], there: NDArray[np.bool_]
     ) -> _Pairs:
         """Return the pairs of questions whose texts are similar; `bags` are their words, or
         words within groups.
@@ -665,7 +590,7 @@ class _SimilarQuestions:
     def _sharing_options(
         self,
         least: NDArray[np.int64],
-        bags: _Bags,
+        bags: WordBags,
         here: NDArray[np.bool_],
         there: NDArray[np.bool_],
     ) -> _Pairs:
@@ -687,7 +612,7 @@ class _SimilarQuestions:
         return np.maximum(least_shared(self.options.sizes, share) - others, _OPTIONS_CONTENT)
 
     @cached_property
-    def content(self) -> _Bags:
+    def content(self) -> WordBags:
         """The different content words of the options."""
         return self.options.content()
 
@@ -717,10 +642,10 @@ class _SimilarQuestions:
         words, offsets = self.words[:2]
         likely = are_similar_words(words, offsets, one, two, shared_words(words, offsets, one, two))
         one, two = one[likely], two[likely]
-        in_options = _shared_content(self.options, one, two)
-        content = in_options + _shared_content(self.words, one, two)
+        in_options = shared_content(self.options, one, two)
+        content = in_options + shared_content(self.words, one, two)
         is_asked_often = often[one] | often[two]
-        bits = _shared_bits(self.options, one, two) + _shared_bits(self.words, one, two)
+        bits = shared_bits(self.options, one, two) + shared_bits(self.words, one, two)
         copies = (content >= _NEAR_CONTENT) & (bits >= self.least_bits)
         copies &= ~is_asked_often | (in_options >= _OPTIONS_CONTENT)
         one, two = one[copies], two[copies]
@@ -736,8 +661,8 @@ class _SimilarQuestions:
         """Return pairs of similar questions without options that have a gold text in common."""
         bags, here, there = self.words, self.is_own & ~self.has_options, ~self.has_options
         one, two = self._similar_texts(bags, here, there)
-        similar = _shared_content(bags, one, two) >= _NEAR_CONTENT
-        similar &= _shared_bits(bags, one, two) >= self.least_bits
+        similar = shared_content(bags, one, two) >= _NEAR_CONTENT
+        similar &= shared_bits(bags, one, two) >= self.least_bits
         gold = {
             i: gold_keys(self.questions[i])
             for i in np.unique([one[similar], two[similar]]).tolist()
@@ -756,7 +681,7 @@ class _SimilarQuestions:
             if (
                 len(key) > 1
                 and key in keys
-                and _shared_bits(self.options, *pair)[0] >= 2 * self.least_bits
+                and shared_bits(self.options, *pair)[0] >= 2 * self.least_bits
             ):
                 yield "options-", i, keys[key], 1.0
         every = np.ones(len(self.is_own), dtype=bool)
@@ -767,8 +692,8 @@ class _SimilarQuestions:
         share = shared / np.maximum(self.options.sizes[one], self.options.sizes[two])
         same = share >= _SAME_OPTIONS
         one, two, share = one[same], two[same], share[same]
-        same = _shared_content(self.options, one, two) >= _OPTIONS_CONTENT
-        same &= _shared_bits(self.options, one, two) >= self.least_bits
+        same = shared_content(self.options, one, two) >= _OPTIONS_CONTENT
+        same &= shared_bits(self.options, one, two) >= self.least_bits
         for a, b, value in zip(
             one[same].tolist(), two[same].tolist(), share[same].tolist(), strict=True
         ):
@@ -780,22 +705,6 @@ _SimilarPairs = Iterator[tuple[str, int, int, float]]
 """Prefixes of kinds, the numbers of two questions, the first below the second, and their
 similarity.
 """
-
-
-def _shared_content(
-    bags: _Bags, one: NDArray[np.int64], two: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """Count the different content words that each pair has in common."""
-    return shared_weight(bags.words, bags.offsets, one, two, bags.is_content)
-
-
-def _shared_bits(
-    bags: _Bags, one: NDArray[np.int64], two: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """Return how much the content words that each pair has in common say: minus the log of their
-    frequencies.
-    """
-    return shared_weight(bags.words, bags.offsets, one, two, bags.bits)
 
 
 def option_keys(question: Question) -> tuple[str, ...]:

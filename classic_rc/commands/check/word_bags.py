@@ -1,0 +1,106 @@
+"""Texts as bags of words, and how much the words that two texts share say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.kernels.arrays import distinct, offsets_of, ragged_indices, runs_of
+from classic_rc.kernels.bags import shared_weight
+from classic_rc.kernels.draws import mix
+from classic_rc.text.analyzers import stop_words
+from classic_rc.text.encode import TextEncoder
+
+_BLOCK_WORDS = 2**20
+
+
+class WordBags(NamedTuple):
+    """Texts as bags of word ids. What needs all words does it in blocks of bags."""
+
+    words: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+    is_content: NDArray[np.float64]  # by word id: 0 for a stop word, else 1
+    bits: NDArray[np.float64]  # by word id: how little likely it is by chance; 0 for a stop word
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> WordBags:
+        """Return the words of each text; characters, in scripts without spaces between words."""
+        encoder = TextEncoder("char")
+        words, offsets = encoder.encode(texts)
+        stops = stop_words("smart")
+        content = np.array([word not in stops for word in encoder.vocabulary], dtype=np.float64)
+        bags = cls(words, offsets, content, content)
+        n_texts = np.zeros(len(content), dtype=np.int64)
+        for _, _, has in bags.distinct_words():
+            n_texts += np.bincount(has, minlength=len(content))
+        others = np.maximum(n_texts - 2, 0)  # texts with the word, without a pair
+        return bags._replace(bits=content * np.log2(2 * len(texts) / (1 + 2 * others)))
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """The number of words of each bag, shape (n_bags,)."""
+        return np.diff(self.offsets)
+
+    def distinct_words(self) -> Iterator[tuple[slice, NDArray[np.int64], NDArray[np.int64]]]:
+        """Yield blocks of bags with their different words, ascending: the bag in the block, and
+        the word.
+        """
+        n = max(len(self.is_content), 1)
+        for start, stop in runs_of(self.sizes, _BLOCK_WORDS):
+            words = self.words[self.offsets[start] : self.offsets[stop]]
+            pairs = distinct(np.repeat(np.arange(stop - start), self.sizes[start:stop]) * n + words)
+            yield slice(start, stop), *np.divmod(pairs, n)
+
+    def content(self) -> WordBags:
+        """Return the different content words of each bag, in ascending order."""
+        sizes, words = np.zeros(len(self.sizes), dtype=np.int64), [self.words[:0]]
+        for block, bag, word in self.distinct_words():
+            kept = self.is_content[word] > 0
+            words.append(word[kept].astype(np.int32))
+            sizes[block] = np.bincount(bag[kept], minlength=block.stop - block.start)
+        return self._replace(words=np.concatenate(words), offsets=offsets_of(sizes))
+
+    def within(self, groups: NDArray[np.int64]) -> WordBags:
+        """Return bags that have words in common only within groups; group numbers are of shape
+        (n_bags,).
+        """
+        n, first, sizes = max(len(self.is_content), 1), 0, self.sizes
+        words = np.empty_like(self.words)
+        order = np.argsort(groups, kind="stable")
+        ends = np.flatnonzero(np.diff(groups[order], append=-1)) + 1
+        loads = np.diff(offsets_of(sizes[order])[ends], prepend=0)
+        ends = np.append(0, ends)
+        for start, stop in runs_of(loads, _BLOCK_WORDS):
+            bags = order[ends[start] : ends[stop]]
+            places = ragged_indices(self.offsets[bags], sizes[bags])
+            keys = np.repeat(groups[bags], sizes[bags]) * n + self.words[places]
+            known, codes = np.unique(keys, return_inverse=True)
+            words[places] = codes.reshape(-1) + first
+            first += len(known)
+        return self._replace(words=words)
+
+    def codes(self) -> NDArray[np.uint64]:
+        """Return a hash of each bag; the order of the words does not matter."""
+        sums = np.concatenate(
+            [np.zeros(1, np.uint64), np.cumsum(mix(mix(self.words.astype(np.uint64))))]
+        )
+        return sums[self.offsets[1:]] - sums[self.offsets[:-1]]
+
+
+def shared_content(
+    bags: WordBags, one: NDArray[np.int64], two: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Count the different content words that each pair has in common."""
+    return shared_weight(bags.words, bags.offsets, one, two, bags.is_content)
+
+
+def shared_bits(
+    bags: WordBags, one: NDArray[np.int64], two: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return how much the content words that each pair has in common say: minus the log of their
+    frequencies.
+    """
+    return shared_weight(bags.words, bags.offsets, one, two, bags.bits)
