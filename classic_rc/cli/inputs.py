@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from classic_rc.datasets.specification import DatasetFiles
     from classic_rc.questions import Dataset
     from classic_rc.results.breakdown import CrossTabulation
-    from classic_rc.results.comparison import SharedResults
     from classic_rc.results.evaluation import Evaluation
     from classic_rc.results.grouping import Grouping
+    from classic_rc.results.shared_results import SharedResults
     from classic_rc.solvers.base import Solver
     from classic_rc.systems import System
 
@@ -461,7 +461,7 @@ def _cross_tabulate(dataset: Dataset, keys: str, labels: Sequence[Labels]) -> Cr
 def count_questions(args: argparse.Namespace, dataset: Dataset) -> SharedResults:
     """Return results without systems: their breakdown has only the numbers of questions."""
     from classic_rc.folds import passage_groups
-    from classic_rc.results.comparison import SharedResults
+    from classic_rc.results.shared_results import SharedResults
 
     assert dataset.task is not None
     groups = passage_groups(dataset, args.group)

@@ -316,7 +316,7 @@ def _draw_bar(axes: Axes, place: float, breakdown: Breakdown, group: Group, i: i
         axes.barh(place, 100 * share, _BAR, alpha=pale, **_bar_style(0))
         return
     cell = group.cells[i]
-    if not group.questions:
+    if cell.value is None:
         return
     axes.barh(place, 100 * cell.value, _BAR, alpha=pale, **_bar_style(i))
     if cell.interval is not None:

@@ -10,13 +10,13 @@ from classic_rc.plugins import names_on_use
 
 if TYPE_CHECKING:
     from classic_rc.results.breakdown import break_down, cross_tabulate
-    from classic_rc.results.comparison import SharedResults, compare
+    from classic_rc.results.comparison import compare
     from classic_rc.results.curves import PrecisionRecallCurve
-    from classic_rc.results.evaluation import Evaluation
+    from classic_rc.results.evaluation import Evaluation, with_intervals, with_significance
     from classic_rc.results.grouping import group_questions
     from classic_rc.results.outcomes import Row
     from classic_rc.results.published import results_table
-    from classic_rc.results.significance import with_intervals, with_significance
+    from classic_rc.results.shared_results import SharedResults
 
 __all__ = [
     "Evaluation",

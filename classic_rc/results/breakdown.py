@@ -4,7 +4,7 @@ groupings.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError
 from classic_rc.metrics.base import Metric
-from classic_rc.results.comparison import SharedResults
-from classic_rc.results.evaluation import Significance
 from classic_rc.results.grouping import MIN_GROUP_QUESTIONS, Grouping
 from classic_rc.results.measure import Measured
 from classic_rc.results.resampling import Resampling
+from classic_rc.results.shared_results import SharedResults
+from classic_rc.results.significance import Significance
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Breakdown:
             "small": group.is_small,
             "systems": {
                 name: {
-                    "value": cell.value if group.questions else None,
+                    "value": cell.value,
                     "interval": None if cell.interval is None else list(cell.interval),
                 }
                 for name, cell in zip(self.systems, group.cells, strict=True)
@@ -161,14 +161,17 @@ def break_down(
         )
     measure = results.metric(metric)
     resampling = Resampling.of(results.groups, n, seed, group=results.group)
+    by, masks = grouping.key, grouping.masks
+    results = replace(results, groupings={by: masks}, by=by, resampling=resampling, tests=tests)
 
-    def measure_group(name: str, mask: NDArray[np.bool_]) -> Group:
-        defining = set() if mask is grouping.covered else results.defining(grouping.masks, name)
-        cells = results.measure(measure, mask, resampling, tests, defining=defining)
+    def measure_group(name: str, mask: NDArray[np.bool_], defining: set[str]) -> Group:
+        cells = results.measure_questions(measure, mask, defining)
         return Group(name, int(mask.sum()), len(np.unique(results.groups[mask])), tuple(cells))
 
-    total = measure_group("total", grouping.covered)
-    groups = tuple(measure_group(name, mask) for name, mask in grouping.masks.items())
+    total = measure_group("total", grouping.covered, set())
+    groups = tuple(
+        measure_group(name, mask, results.defining(name)) for name, mask in masks.items()
+    )
     note = tests.note if tests is not None else None
     return Breakdown(results, grouping, measure, resampling, total, groups, note)
 

@@ -5,30 +5,18 @@ or a run record.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.errors import ClassicRCError, UsageError, unknown_name
-from classic_rc.folds import merge_groups, passage_groups
-from classic_rc.metrics.base import (
-    FULL_CREDIT,
-    METRICS,
-    SOLVED_BY,
-    Metric,
-    metric_of_task,
-    metrics_for,
-)
-from classic_rc.questions import SHORT_FINGERPRINT, Dataset, Task, describe_difference
-from classic_rc.results.evaluation import Evaluation, Significance
-from classic_rc.results.grouping import find_defining, find_learned, group_without_copies
-from classic_rc.results.measure import Measured, find_best
-from classic_rc.results.outcomes import UNTESTED, Row, to_plain
+from classic_rc.errors import UsageError, unknown_name
+from classic_rc.metrics.base import FULL_CREDIT, METRICS, SOLVED_BY, Metric
+from classic_rc.results.intervals import interval_of, resample_ratios
+from classic_rc.results.outcomes import Row, to_plain
 from classic_rc.results.resampling import (
     NULL_HYPOTHESES,
     Interval,
@@ -38,260 +26,7 @@ from classic_rc.results.resampling import (
     mcnemar_test,
     permutation_test,
 )
-from classic_rc.results.signature import Signature
-from classic_rc.results.significance import (
-    family_tests,
-    interval_of,
-    resample_ratios,
-    subset_intervals,
-)
-
-
-@dataclass(frozen=True)
-class SharedResults:
-    """The outcomes of several systems on the same questions."""
-
-    dataset: str  # its name
-    fingerprint: str  # of its content; see `Dataset.fingerprint`
-    task: Task
-    # of each question, shape (n_questions,): equal passages are one group
-    groups: NDArray[np.int64]
-    systems: tuple[Row, ...]
-    group: str | None = None  # the key of `meta` whose equal values are one group too
-    # Masks of groups of questions, shape (n_questions,), by key and value.
-    groupings: Mapping[str, Mapping[str, NDArray[np.bool_]]] = field(default_factory=dict)
-    # why other systems have no results, by name
-    missing: Mapping[str, str] = field(default_factory=dict)
-    # From a record: `dataset`, `significance`, `resampling`, `protocol`, `published`, `version`,
-    # `environment`.
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    # Reads the questions, which results do not have; None if that is impossible.
-    read: Callable[[], Dataset] | None = None
-    # of the questions, in order; empty if there are no systems
-    ids: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, evaluation: Evaluation, *, group: str | None = None) -> SharedResults:
-        """Return the results of an evaluation's rows; questions with equal values of `group` are
-        one group.
-        """
-        dataset = evaluation.dataset
-        assert dataset.task is not None  # an evaluation has questions
-        return cls(
-            dataset.name,
-            dataset.fingerprint,
-            dataset.task,
-            passage_groups(dataset, group),
-            evaluation.rows,
-            group,
-            {} if evaluation.group_by is None else {evaluation.group_by: evaluation.groups},
-            {name: str(error) for name, error in evaluation.errors.items()},
-            read=lambda: dataset,
-            ids=tuple(question.id for question in dataset),
-        )
-
-    @property
-    def caption(self) -> str:
-        """The dataset's name and number of questions: a paper's caption has no fingerprint."""
-        return f"{self.dataset} ({len(self.groups):,} questions)"
-
-    @property
-    def label(self) -> str:
-        """The dataset's name, number of questions and fingerprint."""
-        return (
-            f"{self.dataset} ({len(self.groups):,} questions, data "
-            f"{self.fingerprint[:SHORT_FINGERPRINT]})"
-        )
-
-    @property
-    def metric_names(self) -> tuple[str, ...]:
-        """The metrics that all systems have: the standard ones, and any that every run
-        requested.
-        """
-        shared = [
-            name
-            for first in self.systems[:1]
-            for name in first.statistics
-            if all(name in system.statistics for system in self.systems)
-        ]
-        return tuple(dict.fromkeys([*(metric.name for metric in metrics_for(self.task)), *shared]))
-
-    def shown_groups(self, key: str | None) -> Mapping[str, NDArray[np.bool_]]:
-        """Return the groups of a key, and before them the questions without copies, if systems
-        have any.
-        """
-        return {**group_without_copies(self.systems), **self.groupings.get(key or "", {})}
-
-    def part(self, mask: NDArray[np.bool_], name: str) -> SharedResults:
-        """Return the results on some of the questions, as a dataset with another name."""
-        systems = tuple(system.part(mask) for system in self.systems)
-        groups = np.unique(self.groups[mask], return_inverse=True)[1].reshape(-1)
-        return replace(
-            self,
-            dataset=name,
-            groups=groups,
-            systems=systems,
-            groupings={},
-            ids=tuple(itertools.compress(self.ids, mask)),
-        )
-
-    def defining(self, masks: Mapping[str, NDArray[np.bool_]], name: str) -> set[str]:
-        """Return the systems whose answers define a group; see :func:`find_defining`."""
-        return find_defining(self.task, self.systems, masks, name)
-
-    def measure(
-        self,
-        metric: Metric,
-        mask: NDArray[np.bool_],
-        resampling: Resampling | None = None,
-        tests: Significance | None = None,
-        *,
-        defining: AbstractSet[str] = frozenset(),
-        decimals: int = 2,
-        has_best: bool = True,
-    ) -> list[Measured]:
-        """Measure the systems on some of the questions.
-
-        Systems of `defining`, whose answers define the group, and systems that learned from some
-        of the questions are neither ranked nor tested. With `has_best`, the best values as printed
-        with so many `decimals` are marked.
-        """
-        rows = [system.statistics[metric.name] for system in self.systems]
-        values = [metric.aggregate(of[mask]) for of in rows]
-        left_out = defining | find_learned(self.systems, mask)
-        intervals: Sequence[Interval | None] = [None] * len(rows)
-        if resampling is not None:
-            intervals = subset_intervals(
-                [(metric, of) for of in rows], self.groups, mask, resampling
-            )
-        family = [UNTESTED] * len(rows)
-        if tests is not None and mask.any():
-            names = [system.name for system in self.systems]
-            own, parts = self.groups[mask], [of[mask] for of in rows]
-            draws: dict[str, Any] = {"n": tests.n, "seed": tests.seed, "left_out": left_out}
-            family = family_tests(metric, parts, names, tests.baselines, own, **draws)
-        best = find_best(self.systems, values, left_out, decimals) if has_best else ()
-        return [
-            Measured(
-                values[i],
-                intervals[i],
-                family[i],
-                i in best,
-                system.name in defining,
-                system.deviation(metric, mask),
-            )
-            for i, system in enumerate(self.systems)
-        ]
-
-    def metric(self, name: str | None = None) -> Metric:
-        """Return the metric of a name, or the task's main metric.
-
-        Raises
-        ------
-        UsageError
-            The metric is unknown, does not apply to these questions, or was not measured for all
-            systems.
-        """
-        metric = metric_of_task(self.task, name)
-        if metric.name in self.metric_names:
-            return metric
-        problem = (
-            f"{metric.name} was not measured for all systems on {self.dataset}: run them with it"
-        )
-        raise UsageError(
-            problem, field="metric", found=metric.name, expected=", ".join(self.metric_names)
-        )
-
-
-def join_results(all_results: Sequence[SharedResults]) -> SharedResults:
-    """Join the systems and groups of several results; results on other questions are refused."""
-    first, *others = all_results
-    for other in others:
-        if (other.fingerprint, len(other.groups)) != (first.fingerprint, len(first.groups)):
-            raise UsageError(
-                f"systems can only be compared on the same questions: {_list_names(first)} "
-                f"answered {first.label}, but {_list_names(other)} answered {other.label}"
-                f"{_name_difference(first, other)}",
-                field="dataset",
-                found=other.label,
-                expected=first.label,
-            )
-    require_equal_facts(all_results)
-    groups, group = join_groups(all_results)
-    systems = tuple(c for results in all_results for c in results.systems)
-    return replace(first, systems=systems, groups=groups, group=group)
-
-
-def require_equal_facts(all_results: Sequence[SharedResults]) -> None:
-    """Refuse rows that read other sentence marks, or whose folds follow other values of a key."""
-    known: dict[str, tuple[str, str]] = {}
-    for results in all_results:
-        for row in results.systems:
-            parts = Signature.parse(row.signature).parts
-            key, _, values = parts.get("groups", "").partition("@")
-            facts = {"sentence marks": parts.get("sentences", "none")}
-            facts |= {f"values of {key!r}, which folds follow,": values} if values else {}
-            for what, digest in facts.items():
-                name, other = known.setdefault(what, (row.name, digest))
-                if digest != other:
-                    raise UsageError(
-                        f"systems can only be compared on the same questions: the {what} of "
-                        f"{results.dataset} are others for {row.name} than for {name}",
-                        field="dataset",
-                        found=digest[:SHORT_FINGERPRINT],
-                        expected=other[:SHORT_FINGERPRINT],
-                    )
-
-
-def _name_difference(first: SharedResults, other: SharedResults) -> str:
-    """Return the first difference of the questions; nothing if they are no longer there."""
-    if first.read is None or other.read is None:
-        return ""
-    with suppress(ClassicRCError, TypeError):  # an older version had other options
-        questions, others = first.read(), other.read()
-        if (questions.fingerprint, others.fingerprint) == (first.fingerprint, other.fingerprint):
-            return f": {describe_difference(questions, others)}"
-    return ""
-
-
-def join_groups(all_results: Sequence[SharedResults]) -> tuple[NDArray[np.int64], str | None]:
-    """Return the joined groups of results on the same questions, and their key; no group is
-    split.
-    """
-    groups = all_results[0].groups
-    keyed = {results.group: results.groups for results in all_results if results.group is not None}
-    for own in keyed.values():
-        groups = merge_groups(groups, own.tolist())
-    return groups, " and ".join(map(str, keyed)) or None
-
-
-def join_groupings(
-    all_results: Sequence[SharedResults], used: Collection[str]
-) -> dict[str, Mapping[str, NDArray[np.bool_]]]:
-    """Return the groups of questions by key; a key that is `used` must have the same groups in
-    all results.
-    """
-    joined: dict[str, Mapping[str, NDArray[np.bool_]]] = {}
-    for results in all_results:
-        for key, masks in results.groupings.items():
-            known = joined.setdefault(key, masks)
-            same = known.keys() == masks.keys() and all(
-                np.array_equal(known[name], masks[name]) for name in known
-            )
-            if key in used and not same:
-                raise UsageError(
-                    f"the results on {results.dataset} have different groups of {key}: run the "
-                    "systems with the same --labels",
-                    field="by",
-                    found=key,
-                )
-    return joined
-
-
-def _list_names(results: SharedResults) -> str:
-    names = [system.name for system in results.systems]
-    return ", ".join(names[:3]) + (" and others" if len(names) > 3 else "")
-
+from classic_rc.results.shared_results import SharedResults
 
 MAX_VENN_SYSTEMS = 4
 """More sets than this have too many regions to read."""
@@ -485,7 +220,7 @@ def compare(
             found=str(len(results.systems)),
             expected="2 or more",
         )
-    names = [system.name for system in results.systems]
+    names = results.names
     if baseline is not None and baseline not in names:
         raise unknown_name("baseline", baseline, names)
     measure = results.metric(metric)

@@ -20,7 +20,7 @@ from classic_rc.kernels.draws import text_keys, uniform_draws
 from classic_rc.metrics.base import METRICS, Metric, ScoreMetric, primary_metric
 from classic_rc.predictions import Answer, AnswerCounts, Prediction, Scores
 from classic_rc.questions import Dataset, Question, Task, candidate_texts
-from classic_rc.results.resampling import ALPHA, Interval
+from classic_rc.results.resampling import ALPHA
 from classic_rc.results.signature import Signature
 from classic_rc.solvers.base import Solver
 from classic_rc.systems import OUT_OF_FOLD, System
@@ -204,11 +204,6 @@ class Row:
     answers: AnswerCounts | None = None  # of a file of answers: how many of them say something
     # of "read", "encode", "fit" and "score": wall time
     seconds: Mapping[str, float] = field(default_factory=dict)
-    # By group of questions, None for all: the metrics' intervals; see
-    # `classic_rc.results.with_intervals`.
-    group_intervals: Mapping[str | None, Mapping[str, Interval]] = field(default_factory=dict)
-    # By group of questions, None for all: the test; see `classic_rc.results.with_significance`.
-    tests: Mapping[str | None, Tested] = field(default_factory=dict)
     label: str | None = None  # the name of the row, if it is not that of its solver and variant
 
     @classmethod
@@ -279,27 +274,30 @@ class Row:
         return self.expected and self.solver == "random"
 
     def part(self, mask: NDArray[np.bool_]) -> Row:
-        """Return the row on some of the questions, without intervals and tests."""
+        """Return the row on some of the questions."""
         copied = None if self.copied is None else join_copies([self.copied[mask]])
-        outcomes = self.outcomes.part(mask)
-        return replace(self, outcomes=outcomes, copied=copied, group_intervals={}, tests={})
+        return replace(self, outcomes=self.outcomes.part(mask), copied=copied)
 
-    @property
-    def intervals(self) -> Mapping[str, Interval]:
-        """The metrics' intervals on all questions, by name."""
-        return self.group_intervals.get(None, {})
-
-    @property
-    def p_values(self) -> dict[str, float]:
-        """The adjusted p-value of the difference from the one baseline, by the name of the
-        tested metric.
+    def lacks_answers(self, mask: NDArray[np.bool_], task: Task) -> bool:
+        """Return whether answers of the system's file to some of these questions count as wrong
+        because they say nothing.
         """
-        tested = self.test(None)
-        return {} if tested.p_value is None else {tested.metric: tested.p_value}
-
-    def test(self, group: str | None) -> Tested:
-        """Return the test on all questions, or on a group of them."""
-        return self.tests.get(group, UNTESTED)
+        counts, outcomes = self.answers, self.outcomes
+        if counts is None or not counts.note:
+            return False
+        if mask.all():
+            return True
+        has_shares = (
+            task not in (Task.MULTIPLE_ANSWER, Task.MULTI_SPAN) and outcomes.evidence is None
+        )
+        if has_shares:  # of each question's samples that say something
+            return bool((outcomes.n_selected[mask] < 1 - 1e-9).any())
+        if counts.answers > len(mask) * self.runs:  # unknown which of several samples say something
+            return True
+        if outcomes.evidence is not None:  # the answers were read as scores
+            return not outcomes.evidence[mask].all()
+        answers = itertools.compress(outcomes.answers, mask)
+        return any(answer is None or (self.runs > 1 and None in answer) for answer in answers)
 
     @property
     def name(self) -> str:

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from classic_rc.datasets.official import OfficialPart, match_official_parts
 from classic_rc.questions import Dataset, Task
-from classic_rc.results.evaluation import Evaluation, evaluation_table
+from classic_rc.results.evaluation import Evaluation
 from classic_rc.results.outcomes import Block
+from classic_rc.results.result_table import evaluation_table
 from classic_rc.tables import Table
 from classic_rc.tables.model import Value
 
@@ -179,11 +180,8 @@ def published_cells(evaluation: Evaluation) -> list[list[Value]]:
     task = evaluation.dataset.task
     assert task is not None
     columns: list[tuple[str | None, str]] = [
-        (None, metric.name) for metric in evaluation.reported_metrics
-    ]
-    columns += [
-        (_group_subset(evaluation, value), evaluation.primary.name)
-        for value in evaluation.shown_groups
+        (None if group is None else _group_subset(evaluation, group), metric.name)
+        for metric, group in evaluation.results.columns
     ]
     lines: dict[tuple[str, str, str | None], dict[tuple[str | None, str], PublishedRow]] = {}
     for row in published_rows(evaluation.dataset)[1]:
@@ -202,7 +200,7 @@ def published_cells(evaluation: Evaluation) -> list[list[Value]]:
 
 
 def results_table(evaluation: Evaluation, published: bool = False) -> Table:
-    """Return :func:`~classic_rc.results.evaluation.evaluation_table`, with the published figures
+    """Return :func:`~classic_rc.results.result_table.evaluation_table`, with the published figures
     on request.
     """
     return evaluation_table(evaluation, published_cells(evaluation) if published else ())

@@ -12,7 +12,7 @@ import platform
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -35,12 +35,12 @@ from classic_rc.metrics.base import metric_of_task, metrics_for
 from classic_rc.parameters import is_number
 from classic_rc.predictions import ANSWER_COUNTS, AnswerCounts, AnswerForm
 from classic_rc.questions import Dataset, Task
-from classic_rc.results.comparison import SharedResults
-from classic_rc.results.evaluation import Evaluation, Significance
-from classic_rc.results.grouping import group_without_copies
+from classic_rc.results.evaluation import Evaluation
 from classic_rc.results.outcomes import Block, Outcomes, Row
 from classic_rc.results.resampling import Interval, Resampling
+from classic_rc.results.shared_results import SharedResults
 from classic_rc.results.signature import Signature
+from classic_rc.results.significance import Significance
 from classic_rc.solvers.codec import FindFile, StoreFile, solver_to_record
 from classic_rc.systems import System
 
@@ -248,7 +248,7 @@ def _installed_version(package: str) -> str | None:
         return None
 
 
-_RUN_FACTS = ("given", "grouping", "dataset", "significance", "resampling", "protocol", "published")
+_RUN_FACTS = ("given", "dataset", "protocol", "published")
 
 
 def read_results(path: str | Path) -> list[SharedResults]:
@@ -292,26 +292,38 @@ def _read_contest(run: Node, software: Mapping[str, Any], folder: Path) -> Share
     if run.has("resampled_groups"):
         resampled = run.child("resampled_groups")
         groups, group = _read_groups(resampled, "groups", n_questions), resampled.text("key")
-    groupings = _read_groupings(run, n_questions)
     ids, rows = read_rows(run, task, n_questions)
-    columns = next(iter(groupings.values())) if run.has("grouping") else {}
-    columns = {**group_without_copies(rows), **columns}
-    for node, row in zip(run.items("rows"), rows, strict=True):
-        _check_row(node, _consequences(node, row, dataset, columns))
     missing = run.items("missing") if run.has("missing") else ()
-    return SharedResults(
+    resampling = read_resampling(run)
+    if resampling is not None:
+        resampling = replace(resampling, n_groups=int(groups.max()) + 1, group=group)
+    results = SharedResults(
         dataset.text("name"),
         dataset.text("fingerprint"),
         task,
         groups,
         tuple(rows),
         group,
-        groupings=groupings,
+        _read_groupings(run, n_questions),
+        run.child("grouping").text("key") if run.has("grouping") else None,
+        (),
+        _read_primary(dataset, rows),
+        resampling,
+        read_significance(run),
         missing={entry.text("name"): entry.text("reason") for entry in missing},
         facts={**{name: run.value.get(name) for name in _RUN_FACTS}, **software},
         read=_reader_of(dataset.value.get("read_with"), folder),
         ids=tuple(ids),
     )
+    for node, row in zip(run.items("rows"), rows, strict=True):
+        _check_row(node, _consequences(node, row, dataset, results.shown_groups))
+    return results
+
+
+def _read_primary(dataset: Node, rows: Sequence[Row]) -> str | None:
+    """Return the name of the recorded primary metric, or None if not all rows have it."""
+    name = dataset.text("primary_metric") if dataset.has("primary_metric") else None
+    return name if all(name in row.statistics for row in rows) else None
 
 
 def _reader_of(options: Any, folder: Path) -> Callable[[], Dataset] | None:
@@ -511,12 +523,7 @@ def _read_row(row: Node, outcomes: Node, task: Task) -> Row:
         seconds={step: of for step, of in seconds.items() if is_number(of)},
         label=row.text("name") if row.has("name") else None,
         outcomes=_read_outcomes(row, outcomes, task),
-        **{name: {} for name in _FOLLOWING},
     )
-
-
-_FOLLOWING = ("group_intervals", "tests")
-"""Fields of a row that follow from the outcomes."""
 
 
 def _read_threshold(row: Node) -> float | list[float] | None:

@@ -28,11 +28,10 @@ from classic_rc.io.text import read_text, write_file
 from classic_rc.metrics.base import Metric, measured_metrics, metric_of_task
 from classic_rc.protocol import READING, Protocol, Step
 from classic_rc.questions import Dataset
-from classic_rc.results.evaluation import Evaluation
+from classic_rc.results.evaluation import Evaluation, with_statistics
 from classic_rc.results.grouping import group_without_copies, read_groupings
 from classic_rc.results.outcomes import Row, join_runs, trivial_note
 from classic_rc.results.record import read_rows, rows_to_plain, system_to_plain
-from classic_rc.results.significance import with_statistics
 from classic_rc.running.evaluate import evaluate, measure_given
 from classic_rc.running.fitted_system import EncodingCache
 from classic_rc.running.plan import add_span_candidates, prepare_data, require_gold

@@ -39,8 +39,10 @@ from classic_rc.predictions import (
 )
 from classic_rc.protocol import DEFAULT_RESAMPLES, Protocol, is_integer
 from classic_rc.questions import Dataset, Question
-from classic_rc.results.evaluation import Evaluation, GivenNumber
+from classic_rc.results.evaluation import Evaluation, with_statistics
 from classic_rc.results.grouping import Grouping, group_questions, group_without_copies
+from classic_rc.results.intervals import subset_intervals
+from classic_rc.results.measure import GivenNumber
 from classic_rc.results.outcomes import Block, Outcomes, OutcomeTally, Row, join_runs, trivial_note
 from classic_rc.results.resampling import Resampling
 from classic_rc.results.signature import (
@@ -50,7 +52,6 @@ from classic_rc.results.signature import (
     file_digest,
     plain_params,
 )
-from classic_rc.results.significance import subset_intervals, with_statistics
 from classic_rc.running.fitted_system import (
     EncodingCache,
     FittedSystem,

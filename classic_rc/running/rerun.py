@@ -26,7 +26,7 @@ from classic_rc.io.text import read_text
 from classic_rc.parameters import is_number
 from classic_rc.protocol import Protocol
 from classic_rc.questions import Dataset
-from classic_rc.results.evaluation import Evaluation, Significance
+from classic_rc.results.evaluation import Evaluation, with_intervals, with_significance
 from classic_rc.results.record import (
     SCHEMA,
     identity_of_entry,
@@ -36,7 +36,7 @@ from classic_rc.results.record import (
     software_versions,
 )
 from classic_rc.results.resampling import Resampling
-from classic_rc.results.significance import with_intervals, with_significance
+from classic_rc.results.significance import Significance
 from classic_rc.running.evaluate import evaluate
 from classic_rc.solvers.codec import solver_from_record
 from classic_rc.systems import System

@@ -27,8 +27,9 @@ from classic_rc.protocol import DEFAULT_RESAMPLES, Protocol, integer_kind
 
 if TYPE_CHECKING:
     from classic_rc.questions import Dataset
-    from classic_rc.results.comparison import Comparison, SharedResults
+    from classic_rc.results.comparison import Comparison
     from classic_rc.results.outcomes import Row
+    from classic_rc.results.shared_results import SharedResults
     from classic_rc.running.explain import Explainer
     from classic_rc.systems import System
 
@@ -154,7 +155,7 @@ def _iter_parts(
     """
     for results, chance in answered:
         yield results, chance
-        for name, mask in results.shown_groups(None).items():
+        for name, mask in replace(results, by=None).shown_groups.items():
             yield results.part(mask, f"{results.dataset}, {name}"), chance and chance.part(mask)
         for key in args.by or list(results.groupings):
             if not results.groupings:
@@ -171,7 +172,7 @@ def _iter_parts(
                 )
             for value, mask in results.groupings[key].items():
                 name = f"{results.dataset}, {key} {value}"
-                if defining := results.defining(results.groupings[key], value):
+                if defining := replace(results, by=key).defining(value):
                     text = (
                         f"it is defined as the questions that {', '.join(sorted(defining))} solves "
                         "or does not"
@@ -315,7 +316,6 @@ def _iter_shared_results(
     Solvers and predictions answer the questions of ``--data``. `failures` gets the systems that
     fail, and `explainers` the solvers.
     """
-    from classic_rc.results.comparison import join_groupings
     from classic_rc.results.outcomes import Row
     from classic_rc.running.evaluate import evaluate
     from classic_rc.solvers.trivial import Random
@@ -339,19 +339,18 @@ def _iter_shared_results(
     for fingerprint in _shared_fingerprints(args, by_system):
         results = _join_with_unique_names(
             [
-                (s.label, result[fingerprint])
-                for (s, _), result in zip(answered, by_system, strict=True)
-            ]
+                (system.label, result[fingerprint])
+                for (system, _), result in zip(answered, by_system, strict=True)
+            ],
+            args.by if dataset is None else (),
         )
         run_of = {
             str(system.name): system.system.row for system in systems if system.name is not None
         }
-        groupings = {}
+        groupings = results.groupings if args.by else {}
         if dataset is not None:
             results = replace(results, read=lambda: dataset)
             groupings = {of.key: of.masks for of in inputs.read_groups(args, dataset).groupings}
-        elif args.by:
-            groupings = join_groupings([result[fingerprint] for result in by_system], args.by)
         results = replace(
             results, systems=Row.join_renamed(results.systems, run_of), groupings=groupings
         )
@@ -390,7 +389,6 @@ def _evaluate_systems(
     explainers: Explainers,
 ) -> Iterator[tuple[_SystemArgument, Mapping[str, SharedResults]]]:
     """Yield the results of each system, by dataset fingerprint; one that fails is left out."""
-    from classic_rc.results.comparison import SharedResults
     from classic_rc.results.record import read_results
     from classic_rc.running.evaluate import evaluate
     from classic_rc.running.rerun import restore_record
@@ -423,7 +421,7 @@ def _evaluate_systems(
             failures.add(error)
             continue
         inputs.report_notes(args, "warning", evaluation.warnings)
-        results = SharedResults.of(evaluation)
+        results = evaluation.results
         _add_explainers(explainers, dataset, [system.system], protocol)
         yield system, {results.fingerprint: results}
 
@@ -447,7 +445,7 @@ def _shared_fingerprints(
     args: argparse.Namespace, by_system: Sequence[Mapping[str, SharedResults]]
 ) -> list[str]:
     """Return the fingerprints of the datasets that all systems answered."""
-    from classic_rc.results.comparison import join_results
+    from classic_rc.results.shared_results import join_results
 
     first, *others = by_system
     shared = [fingerprint for fingerprint in first if all(fingerprint in other for other in others)]
@@ -469,13 +467,15 @@ def _shared_fingerprints(
     return shared
 
 
-def _join_with_unique_names(labelled: Sequence[tuple[str, SharedResults]]) -> SharedResults:
+def _join_with_unique_names(
+    labelled: Sequence[tuple[str, SharedResults]], keys: Sequence[str]
+) -> SharedResults:
     """Join results; rows that share a name get the label of their source, and a number if they
     still do.
     """
-    from classic_rc.results.comparison import join_results
+    from classic_rc.results.shared_results import join_results
 
-    results = join_results([results for _, results in labelled])
+    results = join_results([results for _, results in labelled], keys)
     labels = [label for label, part in labelled for _ in part.systems]
     names = [row.name for row in results.systems]
     names = [

@@ -24,7 +24,7 @@ def log_table(evaluation: Evaluation) -> Table:
     """Return a log's models with chance and floor, both measured on the log's own questions."""
     from classic_rc.results.outcomes import Block
 
-    metric = evaluation.primary.name
+    metric = evaluation.results.primary.name
     untrained = [
         row for row in evaluation.rows if row.block is Block.UNTRAINED and not row.tuned_here
     ]
@@ -32,10 +32,10 @@ def log_table(evaluation: Evaluation) -> Table:
     best = max(untrained, key=lambda row: row.metrics()[metric])
     at_chance, at_floor = (row.metrics()[metric] for row in (chance, best))
     rows = []
-    for row in evaluation.rows:
-        value = row.metrics()[metric]
-        own = [Cell(row.name), Cell(value, row.intervals.get(metric))]
-        rows.append((row.block, [*own, *above(value, at_chance, at_floor)]))
+    for row, number in zip(evaluation.rows, evaluation.measure(), strict=True):
+        assert number.value is not None
+        cells = [Cell(row.name), Cell(number.value, number.interval)]
+        rows.append((row.block, [*cells, *above(number.value, at_chance, at_floor)]))
     groups = [
         RowGroup([row for block, row in rows if block is Block.GIVEN], "the log's answers"),
         RowGroup(

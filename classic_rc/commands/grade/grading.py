@@ -36,8 +36,8 @@ from classic_rc.kernels import reference as lessons
 from classic_rc.metrics.base import Metric, primary_metric
 from classic_rc.predictions import Scores
 from classic_rc.questions import Dataset
+from classic_rc.results.intervals import interval_of, resample_ratios
 from classic_rc.results.resampling import Resampling
-from classic_rc.results.significance import interval_of, resample_ratios
 from classic_rc.solvers.explanation import Explanation
 from classic_rc.solvers.specs import parse_solver
 from classic_rc.solvers.trivial import Random

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from classic_rc.datasets.statistics import DatasetStatistics
     from classic_rc.questions import Dataset
     from classic_rc.results.breakdown import Breakdown
-    from classic_rc.results.comparison import SharedResults
     from classic_rc.results.evaluation import Evaluation
+    from classic_rc.results.shared_results import SharedResults
     from classic_rc.running.explain import Explainer
     from classic_rc.solvers.explanation import Explanation
     from classic_rc.systems import System
@@ -130,7 +130,6 @@ def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     from classic_rc.commands.report.page import PageContent, default_breakdown_keys, page_html
     from classic_rc.results.breakdown import break_down
-    from classic_rc.results.comparison import SharedResults
     from classic_rc.running.evaluate import evaluate
     from classic_rc.running.plan import add_span_candidates
     from classic_rc.systems import separate_runs
@@ -165,7 +164,7 @@ def handle(args: argparse.Namespace) -> int:
     failures = Failures()
     inputs.report_missing(args, [evaluation], failures, asked_for=bool(given))
     fitted = list(_fit_systems(args, evaluation, systems, explained, protocol, failures))
-    results = SharedResults.of(evaluation, group=args.group)
+    results = evaluation.results
     check = None if "check" in args.without else _check_contents(args, dataset, protocol)
     content = PageContent(
         evaluation,
@@ -326,7 +325,6 @@ def _write_datasheet(args: argparse.Namespace) -> int:
     """Write the datasheet, and return the exit code."""
     from classic_rc.commands.report.datasheet import Datasheet, render_datasheet
     from classic_rc.datasets.registry import as_dataset
-    from classic_rc.results.comparison import SharedResults
 
     form, facts = _find_form(args.output), dict(map(_parse_fact, args.facts))
     data = inputs.choose_dataset(args, args.data)
@@ -338,7 +336,7 @@ def _write_datasheet(args: argparse.Namespace) -> int:
     check = None if "check" in args.without else _check_contents(args, dataset, protocol)
     scores = None
     if evaluation is not None and check is not None:
-        results = SharedResults.of(evaluation, group=args.group)
+        results = evaluation.results
         scores = _measure_originals(args, results, check)
     train = as_dataset(protocol.train)
     with progress_bar(f"counting {dataset.name}", None, inputs.shows_progress(args)):

@@ -223,7 +223,7 @@ def _shares_table(title: str, name: str, shares: Mapping[str, float]) -> Table:
 
 
 def _floor_table(evaluation: Evaluation, published: bool) -> Table:
-    metrics = [metric.name for metric in evaluation.reported_metrics]
+    metrics = evaluation.results.metrics
     floors = results_table(evaluation, published).select("system", *metrics, "trained_on")
     return replace(floors, title="Floors: what simple systems reach", signatures={})
 

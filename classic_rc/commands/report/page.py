@@ -32,7 +32,8 @@ from classic_rc.reports.references import bibliography, citables
 from classic_rc.reports.result_tables import breakdown_table, perturbation_table
 from classic_rc.reports.verdict import PARTLY, RIGHT, WRONG, candidate_label, outcomes, short
 from classic_rc.results.breakdown import Breakdown
-from classic_rc.results.evaluation import Evaluation, count_passages
+from classic_rc.results.dataset_titles import count_passages
+from classic_rc.results.evaluation import Evaluation
 from classic_rc.results.grouping import Grouping
 from classic_rc.results.outcomes import Row
 from classic_rc.results.published import published_warning, results_table
@@ -324,11 +325,11 @@ def overview_drawing(evaluation: Evaluation) -> dict[str, Any]:
     """Return the values that the chart of all systems needs: a bar and an interval each, and the
     line of chance.
     """
-    metric = evaluation.primary
+    metric = evaluation.results.primary
     rows = []
     chance = None
-    for row in evaluation.rows:
-        value, interval = row.metrics()[metric.name], row.intervals.get(metric.name)
+    for row, number in zip(evaluation.rows, evaluation.measure(), strict=True):
+        value, interval = number.value or 0.0, number.interval
         if row.solver == Random.name:
             chance = round(_WIDTH * value, 2)
         bounds = (

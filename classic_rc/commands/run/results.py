@@ -36,15 +36,13 @@ def break_down_results(evaluation: Evaluation, groupings: Sequence[Grouping]) ->
     if not groupings:
         return []
     from classic_rc.results.breakdown import break_down
-    from classic_rc.results.comparison import SharedResults
 
-    protocol = evaluation.protocol
-    results = SharedResults.of(evaluation, group=protocol.group)
+    protocol, results = evaluation.protocol, evaluation.results
     return [
         break_down(
             results,
             grouping,
-            metric=evaluation.primary.name,
+            metric=results.primary.name,
             n=protocol.resamples or DEFAULT_RESAMPLES,
             seed=protocol.seed or 0,
             tests=evaluation.significance,
@@ -98,7 +96,7 @@ def _render_results(
     verbose: bool,
 ) -> str:
     """Return the results of all datasets in one format, with a final line break."""
-    from classic_rc.results.evaluation import evaluation_table
+    from classic_rc.results.result_table import evaluation_table
     from classic_rc.tables import records_csv, render
 
     if published:
@@ -147,11 +145,10 @@ def _compare_with_model(evaluation: Evaluation) -> Comparison | None:
     tested, resampling = evaluation.significance, evaluation.resampling
     if not is_log(evaluation.dataset) or tested is None or resampling is None:
         return None
-    from classic_rc.results.comparison import SharedResults, compare
+    from classic_rc.results.comparison import compare
 
-    results = SharedResults.of(evaluation, group=resampling.group)
     return compare(
-        results,
+        evaluation.results,
         metric=tested.metric,
         n=resampling.n,
         seed=resampling.seed,

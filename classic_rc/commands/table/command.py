@@ -209,7 +209,7 @@ def handle(args: argparse.Namespace) -> int:
     if (
         args.figure is not None
         and intervals is None
-        and all(r.facts.get("resampling") is None for _, r in records)
+        and all(results.resampling is None for _, results in records)
     ):
         intervals = 10_000
         inputs.report_notes(

@@ -6,24 +6,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from classic_rc.datasets.official import FINGERPRINTS
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.io.json import Node, describe_value
-from classic_rc.metrics.base import METRICS, Metric, metric_of_task
-from classic_rc.results.comparison import (
-    SharedResults,
-    join_groupings,
-    join_groups,
-    require_equal_facts,
-)
-from classic_rc.results.evaluation import GivenNumber, Significance
+from classic_rc.metrics.base import METRICS
+from classic_rc.results.measure import GivenNumber
 from classic_rc.results.outcomes import Row
-from classic_rc.results.record import read_fields, read_resampling, read_significance
-from classic_rc.results.resampling import Resampling
+from classic_rc.results.record import read_fields
+from classic_rc.results.shared_results import SharedResults, join_results
 
 _Parts: TypeAlias = "list[tuple[str, SharedResults]]"
 """The results of several records on the same questions, each with its file."""
@@ -50,42 +44,19 @@ class PaperDataset:
     """The joined results of one dataset, with the settings of its records."""
 
     label: str  # its name in the table
-    results: SharedResults  # of all systems, with their names in the table
+    # of all systems, with their names in the table, and the settings of intervals and tests
+    results: SharedResults
     sources: tuple[str, ...]  # the records
     split: str | None  # "dev" or another official split
-    primary: Metric  # that is tested, and that groups are reported in
     names: frozenset[str]  # that choose its columns
     # The names of the systems in the table by the recorded ones, several for runs.
     new_names: Mapping[str, str] = field(default_factory=dict)
-    resampling: Resampling | None = None  # how the recorded intervals were made
-    tests: Significance | None = None  # how the recorded tests were made
-    seed: int = 0  # of recorded intervals or tests
     figures: tuple[Figure, ...] | None = None  # published; None if the record has no list of them
 
     @property
     def title(self) -> str:
         """Its name and its split."""
         return " ".join(filter(None, (self.label, self.split)))
-
-    @property
-    def system_names(self) -> list[str]:
-        """The names of its systems in the table."""
-        return [system.name for system in self.results.systems]
-
-    def tests_with(self, baselines: Sequence[str]) -> Significance:
-        """Return the recorded settings of tests, or the default ones, with other baselines."""
-        made = self.tests or Significance(
-            (), self.primary.name, len(self.system_names) - 1, seed=self.seed
-        )
-        return replace(made, baselines=tuple(baselines))
-
-    def resampling_with(self, n: int) -> Resampling:
-        """Return the recorded settings of intervals, or the default ones, with another number of
-        resamples.
-        """
-        if self.resampling is not None:
-            return replace(self.resampling, n=n)
-        return Resampling.of(self.results.groups, n, self.seed, group=self.results.group)
 
 
 def merge_records(
@@ -117,8 +88,8 @@ def merge_records(
         for results, parts, label in zip(joined, by_dataset.values(), labels, strict=True)
     ]
     for dataset, parts in zip(datasets, by_dataset.values(), strict=True):
-        tests = [read_significance(Node(results.facts, source)) for source, results in parts]
-        baselines = list(dict.fromkeys(made.baselines for made in tests if made is not None))
+        tests = [results.tests for _, results in parts if results.tests is not None]
+        baselines = list(dict.fromkeys(settings.baselines for settings in tests))
         if len(baselines) > 1:
             names = ", ".join(map(" and ".join, baselines))
             notes.append(
@@ -137,14 +108,13 @@ def merge_records(
 
 
 def _join(parts: _Parts, by: str | None) -> SharedResults:
-    """Return one dataset's results of several records."""
-    (source, first), *_ = parts
-    systems: dict[str, tuple[str, Row]] = {}
+    """Return one dataset's results of several records; a system counts once."""
+    sources: dict[str, tuple[str, Row]] = {}
     for source, results in parts:
         for system in results.systems:
-            other_source, other = systems.setdefault(system.name, (source, system))
+            other_source, other = sources.setdefault(system.name, (source, system))
             pairs = ((rows, system.statistics[name]) for name, rows in other.statistics.items())
-            if not all(np.array_equal(one, two) for one, two in pairs):
+            if not all(np.array_equal(*pair) for pair in pairs):
                 raise DataError(
                     f"two records have different results for {system.name} on {results.dataset}",
                     source=source,
@@ -154,23 +124,15 @@ def _join(parts: _Parts, by: str | None) -> SharedResults:
                     hint=f"Name one of them: `classic-rc run DATA -s 'NAME={system.name}' --save "
                     "DIR`",
                 )
-    missing, facts = dict[str, str](), dict[str, Any]()
     all_results = [results for _, results in parts]
-    for results in all_results:
-        missing |= {name: why for name, why in results.missing.items() if name not in systems}
-        facts |= {key: value for key, value in results.facts.items() if facts.get(key) is None}
+    joined = join_results(all_results, {by} if by else ())
     protocols = (results.facts.get("protocol") or {} for results in all_results)
-    facts["systems"] = [entry for of in protocols for entry in of.get("systems", ())]
-    require_equal_facts(all_results)
-    groups, group = join_groups(all_results)
+    systems = [entry for protocol in protocols for entry in protocol.get("systems", ())]
     return replace(
-        first,
-        groups=groups,
-        group=group,
-        systems=tuple(system for _, system in systems.values()),
-        groupings=join_groupings(all_results, {by} if by else ()),
-        missing=missing,
-        facts=facts,
+        joined,
+        by=by,
+        systems=tuple(system for _, system in sources.values()),
+        facts={**joined.facts, "systems": systems},
     )
 
 
@@ -206,7 +168,7 @@ def _names(parts: _Parts, by: str | None) -> Iterator[str]:
     for _, results in parts:
         yield from (results.dataset, *(system.name for system in results.systems), *results.missing)
         yield from (text for name in results.metric_names for text in (name, METRICS[name].label))
-        yield from results.shown_groups(by)
+        yield from replace(results, by=by).shown_groups
     yield from (figure.system for figure in _read_figures(parts) or ())
 
 
@@ -235,34 +197,21 @@ def _describe(
 ) -> PaperDataset:
     """Return a dataset with its names in the table and its recorded settings."""
     sources = tuple(dict.fromkeys(source for source, _ in parts))
-    facts = Node(results.facts, sources[0])
     shown = new.get(label, new.get(results.dataset, label))
-    systems = _join_runs(results, shown, new)
-    resampling, tests = read_resampling(facts), read_significance(facts)
-    if resampling is not None:
-        n, seed, level, unit = resampling.n, resampling.seed, resampling.level, resampling.unit
-        resampling = Resampling.of(results.groups, n, seed, level, results.group, unit)
+    systems, tests = _join_runs(results, shown, new), results.tests
     if tests is not None:
         tests = replace(tests, baselines=tuple(new.get(name, name) for name in tests.baselines))
-    primary = metric_of_task(results.task)
-    if facts.has("dataset") and facts.child("dataset").has("primary_metric"):
-        recorded = facts.child("dataset").text("primary_metric")
-        primary = METRICS[recorded] if recorded in results.metric_names else primary
     metrics = [METRICS[name] for name in results.metric_names]
-    if resampling is not None and (warning := resampling.warning(metrics)):
+    if results.resampling is not None and (warning := results.resampling.warning(metrics)):
         notes.append(f"{shown}: {warning}")
     missing = {new.get(name, name): reason for name, reason in results.missing.items()}
     return PaperDataset(
         shown,
-        replace(results, systems=systems, missing=missing),
+        replace(results, systems=systems, missing=missing, tests=tests),
         sources,
         _split(results),
-        primary,
         frozenset({shown, label, results.dataset}),
         {system.name: new.get(system.name, system.name) for system in results.systems},
-        resampling,
-        tests,
-        resampling.seed if resampling is not None else tests.seed if tests is not None else 0,
         _read_figures(parts),
     )
 
@@ -297,11 +246,10 @@ def _read_figures(parts: _Parts) -> tuple[Figure, ...] | None:
     found: dict[Figure, None] = {}
     for source, results in parts:
         facts = Node(results.facts, source)
-        key = facts.child("grouping").text("key") if facts.has("grouping") else None
         given = facts.child("given") if facts.has("given") else Node({}, source)
         for name in given.value:
             for number in (read_fields(number, GivenNumber) for number in given.items(name)):
-                found[Figure(name, GIVEN, number, key=None if number.group is None else key)] = None
+                found[Figure(name, GIVEN, number, key=number.group and results.by)] = None
         found |= dict.fromkeys(
             map(_read_figure, facts.items("published") if facts.has("published") else ())
         )

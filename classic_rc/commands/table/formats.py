@@ -11,14 +11,15 @@ from decimal import Decimal
 from itertools import groupby
 from typing import Any
 
-from classic_rc.commands.table.model import PaperCell, PaperRow, PaperTable
+from classic_rc.commands.table.model import PaperRow, PaperTable
 from classic_rc.errors import UsageError
 from classic_rc.metrics.base import METRICS
 from classic_rc.predictions import ANSWER_COUNTS
 from classic_rc.reports.references import citation_text
-from classic_rc.results.evaluation import DEFINING_NOTE, copies_notes
+from classic_rc.results.measure import Measured
 from classic_rc.results.outcomes import Block
 from classic_rc.results.resampling import ALPHA, Interval
+from classic_rc.results.result_table import DEFINING_NOTE, copies_notes
 from classic_rc.tables import Cell, Column, RowGroup, Table, records_csv
 from classic_rc.tables.latex import Place, latex_text, render_latex
 from classic_rc.tables.model import IntervalStyle, baseline_letter, join_words
@@ -62,7 +63,7 @@ def _named(table: PaperTable, row: PaperRow) -> str:
     )
 
 
-def marks(cell: PaperCell) -> str:
+def marks(cell: Measured) -> str:
     """Return the marks of a cell: an asterisk, a dagger, a double dagger, several or none."""
     signs = (
         (cell.is_tuned_here, "†"),
@@ -72,7 +73,7 @@ def marks(cell: PaperCell) -> str:
     return cell.test.mark + "".join(sign for has, sign in signs if has)
 
 
-def shown_interval(cell: PaperCell, decimals: int) -> Interval | None:
+def shown_interval(cell: Measured, decimals: int) -> Interval | None:
     """Return a cell's interval, or None if it has none, or if it is a point, as that of a
     constant is.
     """
@@ -123,7 +124,11 @@ def caption_notes(
     bases = dict.fromkeys(column.above for column in table.columns if column.above)
     notes = [f"Above {base}: (value - {base}) / (1 - {base})" for base in bases]
     if intervals != "none" and any(shown_interval(cell, table.decimals) for cell in table.cells):
-        settings = [dataset.resampling for dataset in table.shown_datasets if dataset.resampling]
+        settings = [
+            dataset.results.resampling
+            for dataset in table.shown_datasets
+            if dataset.results.resampling
+        ]
         level = f"{100 * settings[0].level:g}%" if settings else "95%"
         interval = f"{level} confidence interval"
         unit = _units(table)
@@ -423,7 +428,7 @@ def _signatures(table: PaperTable) -> dict[str, str]:
     }
 
 
-def _cell(table: PaperTable, j: int, cell: PaperCell) -> Cell:
+def _cell(table: PaperTable, j: int, cell: Measured) -> Cell:
     number = cell.number(table.decimals)
     value = cell.value if cell.printed is None or number is None else Decimal(number).scaleb(-2)
     interval = shown_interval(cell, table.decimals)
@@ -446,7 +451,7 @@ def table_csv(table: PaperTable) -> str:
     return records_csv([record for _, record in records])
 
 
-def _record(table: PaperTable, row: PaperRow, j: int, cell: PaperCell) -> dict[str, Any]:
+def _record(table: PaperTable, row: PaperRow, j: int, cell: Measured) -> dict[str, Any]:
     column = table.columns[j]
     low, high = cell.interval or (None, None)
     return {

@@ -20,6 +20,7 @@ from classic_rc.datasets.registry import READERS
 from classic_rc.io.text import printable
 from classic_rc.metrics.base import METRICS, Metric
 from classic_rc.reports.references import citables, citation_text, references
+from classic_rc.results.grouping import group_without_copies
 from classic_rc.results.mean_intervals import PRIOR_CORRELATION, PRIOR_ERRORS
 from classic_rc.results.outcomes import Block, Row
 from classic_rc.results.resampling import ALPHA, is_mean
@@ -192,7 +193,7 @@ def _cited(table: PaperTable, intervals: IntervalStyle) -> Iterator[tuple[str, I
         yield system.kind, known.get(system.kind, ())
     for column in table.columns:
         yield _metric_name(column.metric), column.metric.cites
-    has_intervals = intervals != "none" and any(of.resampling is not None for of in datasets)
+    has_intervals = intervals != "none" and any(dataset.results.resampling for dataset in datasets)
     if has_intervals and any(is_mean(column.metric) for column in table.columns):
         yield "intervals of means", ["korn1998", "kish1965"]
     if intervals != "none" and any(system.runs > 1 for system in systems):
@@ -267,7 +268,7 @@ def _units(dataset: PaperDataset) -> str:
 
 
 def _intervals(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
-    if (made := dataset.resampling) is not None:
+    if (made := dataset.results.resampling) is not None:
         metrics = {column.metric for column in table.columns if column.dataset == dataset.label}
         level, units = f"{100 * made.level:g}%", _units(dataset)
         if any(map(is_mean, metrics)):
@@ -305,10 +306,10 @@ def _tests(table: PaperTable, datasets: Sequence[PaperDataset]) -> Iterator[str]
     metrics = {column.dataset: _metric_name(column.metric) for column in tested}
     permutations, counts = [], []
     for dataset in datasets:
-        assert dataset.tests is not None
-        n, seed = dataset.tests.n, dataset.tests.seed
+        assert dataset.results.tests is not None
+        n, seed = dataset.results.tests.n, dataset.results.tests.seed
         permutations.append(f"{n:,} random permutations with seed {seed}")
-        n_tests = len(family_pairs(dataset.system_names, table.baselines))
+        n_tests = len(family_pairs(dataset.results.names, table.baselines))
         most = "at most " if any(of.copied is not None for of in dataset.results.systems) else ""
         counts.append(most + format_count(n_tests, "comparison"))
     mark = (
@@ -352,7 +353,7 @@ def _copies(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
             f"{len(system.copied):,} questions of {dataset.label} (same passage or question)"
         )
     if learned:
-        for mask in dataset.results.shown_groups(None).values():
+        for mask in group_without_copies(dataset.results.systems).values():
             yield (
                 f"{mask.sum():,} questions of {dataset.label} are without copies: no system "
                 "learned from them or their passages"

@@ -7,16 +7,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from decimal import ROUND_HALF_UP, Decimal
 from typing import Literal
 
 from classic_rc.commands.table.data import PaperDataset
 from classic_rc.errors import unknown_name
 from classic_rc.metrics.base import Metric
-from classic_rc.predictions import AnswerCounts
 from classic_rc.results.grouping import MIN_GROUP_QUESTIONS
-from classic_rc.results.outcomes import UNTESTED, Block, Tested
-from classic_rc.results.resampling import Interval
+from classic_rc.results.measure import Measured
+from classic_rc.results.outcomes import Block
 
 
 @dataclass(frozen=True)
@@ -41,40 +39,12 @@ class PaperColumn:
 
 
 @dataclass(frozen=True)
-class PaperCell:
-    """One system's number in one column."""
-
-    value: float | None = None  # as a fraction; None if there is none
-    interval: Interval | None = None
-    test: Tested = UNTESTED
-    is_best: bool = False
-    is_expected: bool = False  # an expectation over draws
-    is_tuned_here: bool = False  # tuned on the data that it reports
-    printed: str | None = None  # a published figure, in percent with its digits
-    reason: str | None = None  # why there is no value, if that is known
-    answers: AnswerCounts | None = None  # of a file of answers
-    lacks_answers: bool = False  # some answers to its questions say nothing
-    deviation: float | None = None  # over the runs of the system
-    defines_group: bool = (
-        False  # the group is the questions that it solves, or those that it does not solve
-    )
-    sample: int | None = None  # the number of questions, if it is a sample of them
-
-    def number(self, decimals: int) -> str | None:
-        """Return the number in percent, as the table prints it; None without a value."""
-        if self.printed is not None:  # no digits are made up
-            digits = min(decimals, len(self.printed.partition(".")[2]))
-            return str(Decimal(self.printed).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
-        return None if self.value is None else f"{100 * self.value:.{decimals}f}"
-
-
-@dataclass(frozen=True)
 class PaperRow:
     """One system, or the published figures of one system in one source."""
 
     name: str
     block: Block
-    cells: tuple[PaperCell, ...]  # one per column
+    cells: tuple[Measured, ...]  # one per column
     cites: str | None = None  # key of a published row's BibTeX entry
     names: frozenset[str] = frozenset()  # that choose the row
     is_given: bool = False  # numbers that a suite gives
@@ -106,7 +76,7 @@ class PaperTable:
         return len(self.baselines) > 1
 
     @property
-    def cells(self) -> Iterator[PaperCell]:
+    def cells(self) -> Iterator[Measured]:
         """All cells."""
         return (cell for row in self.rows for cell in row.cells)
 

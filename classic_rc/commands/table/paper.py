@@ -7,24 +7,21 @@ none of them.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from classic_rc.commands.table.data import GIVEN, PaperDataset, merge_records
-from classic_rc.commands.table.model import PaperCell, PaperColumn, PaperRow, PaperTable
+from classic_rc.commands.table.model import PaperColumn, PaperRow, PaperTable
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.metrics.base import METRICS, Metric, get_metric
 from classic_rc.questions import Task
-from classic_rc.results.comparison import SharedResults
 from classic_rc.results.floors import CHANCE, above, find_by_fingerprint
-from classic_rc.results.outcomes import Block, Row
+from classic_rc.results.measure import Measured
+from classic_rc.results.outcomes import Block
 from classic_rc.results.record import read_results
+from classic_rc.results.shared_results import SharedResults
 from classic_rc.systems import RECORD_NAME
 
 PAPER_METRICS: Mapping[Task, tuple[str, ...]] = {
@@ -80,7 +77,7 @@ def make_paper_table(
 
     Records of the same questions are joined. Systems of different datasets are one row if they have
     the same name. The systems of a column are one family of tests against the baseline in the
-    dataset's primary metric, as in :func:`~classic_rc.results.significance.with_significance`; each
+    dataset's primary metric, as in :func:`~classic_rc.results.evaluation.with_significance`; each
     group of questions is a family of its own.
 
     Parameters
@@ -138,33 +135,27 @@ def make_paper_table(
     given = [baseline] if isinstance(baseline, str) else list(dict.fromkeys(baseline or ()))
     baselines = _find_baselines(datasets, given, new)
     columns: list[PaperColumn] = []
-    cells: dict[str, dict[PaperColumn, PaperCell]] = {}
+    cells: dict[str, dict[PaperColumn, Measured]] = {}
     used: list[PaperDataset] = []
-    for recorded, of in measured:
-        dataset = replace(
-            recorded,
-            resampling=recorded.resampling
-            if intervals is None
-            else recorded.resampling_with(intervals),
-            tests=recorded.tests_with(baselines) if given else recorded.tests,
-        )
-        if dataset.tests is not None and {*dataset.tests.baselines}.isdisjoint(
-            dataset.system_names
-        ):
-            names = ", ".join(dataset.tests.baselines)
+    for dataset, applied in measured:
+        results = dataset.results
+        results = results if intervals is None else results.with_intervals(intervals)
+        results = results.with_tests(baselines) if given else results
+        if results.tests is not None and {*results.tests.baselines}.isdisjoint(results.names):
+            names = ", ".join(results.tests.baselines)
             notes.append(
                 f"{dataset.label}: the baseline {names} has no result, so nothing is marked there"
             )
-            dataset = replace(dataset, tests=None)
-        used.append(dataset)
-        own: list[PaperColumn] = []
-        for column, mask in _columns_of(dataset, of, by, new):
-            own.append(column)
-            for name, cell in _measure(dataset, column, mask, by, decimals).items():
-                cells.setdefault(name, {})[column] = cell
-        for name, reason in dataset.results.missing.items():
-            cells.setdefault(name, {}).update((column, PaperCell(reason=reason)) for column in own)
-        columns += own
+            results = replace(results, tests=None)
+        results = replace(results, metrics=tuple(metric.name for metric in applied))
+        used.append(replace(dataset, results=results))
+        for column in _columns_of(used[-1], new):
+            columns.append(column)
+            numbers = results.measure(column.metric, column.group, decimals=decimals)
+            for name, number in zip(results.names, numbers, strict=True):
+                cells.setdefault(name, {})[column] = number
+            for name, reason in results.missing.items():
+                cells.setdefault(name, {})[column] = Measured(reason=reason)
     rows, row_notes = _systems_as_rows(used, columns, cells)
     figures, figure_notes = _published_rows(used, columns, by, new, published=published)
     rows, row_notes = rows + figures, row_notes + figure_notes
@@ -180,7 +171,7 @@ def make_paper_table(
 
 
 def _metrics_of(dataset: PaperDataset, names: Sequence[str]) -> list[Metric]:
-    names = names or (*PAPER_METRICS[dataset.results.task], dataset.primary.name)
+    names = names or (*PAPER_METRICS[dataset.results.task], dataset.results.primary.name)
     return [METRICS[name] for name in dict.fromkeys(names) if name in dataset.results.metric_names]
 
 
@@ -203,7 +194,7 @@ def _find_baselines(
     records.
     """
     if given:
-        names = dict.fromkeys(name for dataset in datasets for name in dataset.system_names)
+        names = dict.fromkeys(name for dataset in datasets for name in dataset.results.names)
         baselines = []
         for asked in given:
             baselines.append(asked if asked in names else new.get(asked, asked))
@@ -212,8 +203,8 @@ def _find_baselines(
         return tuple(baselines)
     recorded: dict[tuple[str, ...], str] = {}
     for dataset in datasets:
-        if dataset.tests is not None:
-            recorded.setdefault(dataset.tests.baselines, dataset.label)
+        if dataset.results.tests is not None:
+            recorded.setdefault(dataset.results.tests.baselines, dataset.label)
     if len(recorded) > 1:
         shown = "; ".join(f"{', '.join(names)} on {label}" for names, label in recorded.items())
         raise UsageError(
@@ -226,97 +217,31 @@ def _find_baselines(
     return next(iter(recorded), ())
 
 
-def _columns_of(
-    dataset: PaperDataset, metrics: Sequence[Metric], by: str | None, new: Mapping[str, str]
-) -> Iterator[tuple[PaperColumn, NDArray[np.bool_]]]:
-    """Yield the columns of a dataset, each with the mask of its questions."""
-    results, primary = dataset.results, dataset.primary
-    everything = np.ones(len(results.groups), dtype=np.bool_)
-    parts: list[tuple[Metric, str | None, NDArray[np.bool_]]] = [
-        *((metric, None, everything) for metric in metrics),
-        *((primary, value, mask) for value, mask in results.shown_groups(by).items()),
-    ]
-    for metric, value, mask in parts:
+def _columns_of(dataset: PaperDataset, new: Mapping[str, str]) -> Iterator[PaperColumn]:
+    """Yield the columns of a dataset."""
+    results = dataset.results
+    tested = results.tests and results.tests.metric
+    for metric, group in results.columns:
         label = new.get(metric.name, new.get(metric.label, metric.label))
-        shown = None if value is None else new.get(value, value)
-        chosen_by = (metric.name, metric.label, label) if value is None else (value, shown)
-        names = (f"{name}:{part}" for name in dataset.names for part in chosen_by)
-        column = PaperColumn(
+        group_label = None if group is None else new.get(group, group)
+        parts = (metric.name, metric.label, label) if group is None else (group, group_label)
+        names = {f"{name}:{part}" for name in dataset.names for part in parts}
+        yield PaperColumn(
             dataset.label,
             metric,
             label,
-            value,
-            shown,
-            int(mask.sum()),
-            dataset.tests is not None and metric.name == primary.name,
-            dataset.names.union(names),
+            group,
+            group_label,
+            int(results.mask(group).sum()),
+            metric.name == tested,
+            dataset.names | names,
         )
-        yield column, mask
-
-
-def _measure(
-    dataset: PaperDataset,
-    column: PaperColumn,
-    mask: NDArray[np.bool_],
-    by: str | None,
-    decimals: int,
-) -> dict[str, PaperCell]:
-    """Return the cells of a column by the names of the systems."""
-    results = dataset.results
-    defining = set[str]()
-    if column.group is not None:
-        defining = results.defining(results.shown_groups(by), column.group)
-    cells = results.measure(
-        column.metric,
-        mask,
-        dataset.resampling,
-        dataset.tests if column.is_tested else None,
-        defining=defining,
-        decimals=decimals,
-        has_best=not column.is_small,
-    )
-    return {
-        system.name: PaperCell(
-            None if cell.value != cell.value else cell.value,
-            cell.interval,
-            cell.test,
-            cell.is_best,
-            system.expected,
-            system.tuned_here,
-            reason="the group has no questions" if cell.value != cell.value else None,
-            answers=system.answers,
-            lacks_answers=_lacks_answers(system, mask, results.task),
-            deviation=cell.deviation,
-            defines_group=cell.defines_group,
-        )
-        for system, cell in zip(results.systems, cells, strict=True)
-    }
-
-
-def _lacks_answers(system: Row, mask: NDArray[np.bool_], task: Task) -> bool:
-    """Return whether answers of the system's file to some of these questions count as wrong because
-    they say nothing.
-    """
-    counts, outcomes = system.answers, system.outcomes
-    if counts is None or not counts.note:
-        return False
-    if mask.all():
-        return True
-    has_shares = task not in (Task.MULTIPLE_ANSWER, Task.MULTI_SPAN) and outcomes.evidence is None
-    if has_shares:  # of each question's samples that say something
-        return bool((outcomes.n_selected[mask] < 1 - 1e-9).any())
-    if counts.answers > len(mask) * system.runs:  # unknown which of several samples say something
-        return True
-    if outcomes.evidence is not None:  # the answers were read as scores
-        return not outcomes.evidence[mask].all()
-    answers = itertools.compress(outcomes.answers, mask)
-    return any(answer is None or (system.runs > 1 and None in answer) for answer in answers)
 
 
 def _systems_as_rows(
     datasets: Sequence[PaperDataset],
     columns: Sequence[PaperColumn],
-    cells: Mapping[str, Mapping[PaperColumn, PaperCell]],
+    cells: Mapping[str, Mapping[PaperColumn, Measured]],
 ) -> tuple[list[PaperRow], list[str]]:
     """Return a row per system name, in blocks, and notes on missing cells and changing blocks."""
     order, blocks, notes = list(Block), dict[str, Block](), list[str]()
@@ -333,7 +258,7 @@ def _systems_as_rows(
                 )
     rows = []
     for name in sorted(blocks, key=lambda name: order.index(blocks[name])):
-        of_row = tuple(cells.get(name, {}).get(column, PaperCell()) for column in columns)
+        of_row = tuple(cells.get(name, {}).get(column, Measured()) for column in columns)
         if all(cell.value is None for cell in of_row):
             notes.append(f"{name} is left out: it has no result in any column")
             continue
@@ -362,7 +287,7 @@ def _published_rows(
     and notes.
     """
     rows: dict[
-        tuple[str, str, str | None], dict[PaperColumn, PaperCell]
+        tuple[str, str, str | None], dict[PaperColumn, Measured]
     ] = {}  # by system, source and citation
     notes: list[str] = []
     for dataset in datasets:
@@ -384,9 +309,7 @@ def _published_rows(
                 (figure.system, figure.cites or figure.source, figure.cites), {}
             )
             if column not in cells:
-                cells[column] = PaperCell(
-                    of.value, of.interval, printed=of.printed, sample=of.questions
-                )
+                cells[column] = of.measured
             elif cells[column].printed != of.printed:
                 notes.append(
                     f"{dataset.label}: the table has {cells[column].printed} for {figure.system}, "
@@ -396,7 +319,7 @@ def _published_rows(
         PaperRow(
             new.get(system, system),
             Block.PUBLISHED,
-            tuple(cells.get(column, PaperCell()) for column in columns),
+            tuple(cells.get(column, Measured()) for column in columns),
             cites,
             frozenset({system, new.get(system, system)}),
             is_given=source == GIVEN,
@@ -417,14 +340,14 @@ def add_above(table: PaperTable, base: str) -> PaperTable:
     best of its rows that learn nothing. Without such a row it is the one that comes with the
     package for data of the same content; a UsageError if that has none.
     """
-    parts: list[tuple[PaperColumn, list[PaperCell]]] = []
+    parts: list[tuple[PaperColumn, list[Measured]]] = []
     notes = []
     datasets = {dataset.label: dataset for dataset in table.datasets}
     for j, column in enumerate(table.columns):
         cells = [row.cells[j] for row in table.rows]
         parts.append((column, cells))
         dataset = datasets[column.dataset]
-        if column.metric != dataset.primary or column.group is not None:
+        if column.metric != dataset.results.primary or column.group is not None:
             continue
         share, source = _find_base(dataset, base)
         notes.append(
@@ -434,7 +357,7 @@ def add_above(table: PaperTable, base: str) -> PaperTable:
         names = frozenset({*column.names, f"above {base}"})
         label = f"above {base}"
         distances = [
-            PaperCell(
+            Measured(
                 None if cell.value is None else above(cell.value, share)[0],
                 is_best=cell.is_best,
                 reason=cell.reason,
@@ -453,7 +376,7 @@ def add_above(table: PaperTable, base: str) -> PaperTable:
 
 def _find_base(dataset: PaperDataset, base: str) -> tuple[float, str]:
     """Return the share that a base is, and the system and the place that it is from."""
-    metric = dataset.primary
+    metric = dataset.results.primary
     untrained = [
         s for s in dataset.results.systems if s.block is Block.UNTRAINED and not s.tuned_here
     ]
