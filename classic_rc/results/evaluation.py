@@ -77,9 +77,9 @@ class Evaluation:
 
     dataset: Dataset
     rows: tuple[Row, ...]
-    # of questions, by value of `group_by`
-    groups: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
-    group_by: str | None = None  # the key of the breakdown
+    # Masks of groups of questions, by key and value.
+    groupings: Mapping[str, Mapping[str, NDArray[np.bool_]]] = field(default_factory=dict)
+    group_by: str | None = None  # the key whose groups have columns; others have tables
     warnings: tuple[str, ...] = ()  # for the reader of the numbers
     notes: tuple[
         str, ...
@@ -96,8 +96,6 @@ class Evaluation:
     unused: tuple[str, ...] = ()  # the warnings about data and options that no system uses
     # also those of samples
     given: Mapping[str, tuple[GivenNumber, ...]] = field(default_factory=dict)
-    # Masks of the groups of other keys, which have tables of their own, by key and value.
-    groupings: Mapping[str, Mapping[str, NDArray[np.bool_]]] = field(default_factory=dict)
 
     @property
     def group(self) -> str | None:
@@ -110,7 +108,6 @@ class Evaluation:
         """The rows with their groups and settings, ready to be measured and compared."""
         dataset = self.dataset
         assert dataset.task is not None  # an evaluation has questions
-        by = {} if self.group_by is None else {self.group_by: self.groups}
         chosen = [METRICS[name] for name in self.metrics]
         reported = chosen or metrics_for(dataset.task, unanswerable=has_unanswerable(dataset))
         return SharedResults(
@@ -120,7 +117,7 @@ class Evaluation:
             passage_groups(dataset, self.group),
             self.rows,
             self.group,
-            {**by, **self.groupings},
+            self.groupings,
             self.group_by,
             tuple(metric.name for metric in reported),
             next(iter(self.metrics), None),

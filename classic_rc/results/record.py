@@ -91,14 +91,12 @@ def run_record(
             "train": train and _dataset_entry(train, folder),
             "tune": protocol.tune and _dataset_entry(protocol.tune, folder),
         }
-        run["grouping"] = evaluation.group_by and {
-            "key": evaluation.group_by,
-            "groups": _positions(evaluation.groups),
-        }
-        if evaluation.groupings:
-            run["groupings"] = {
-                key: _positions(groups) for key, groups in evaluation.groupings.items()
-            }
+        positions = {key: _positions(masks) for key, masks in evaluation.groupings.items()}
+        columns = positions.pop(evaluation.group_by or "", None)
+        run["grouping"] = None
+        if columns is not None:
+            run["grouping"] = {"key": evaluation.group_by, "groups": columns}
+        run |= {"groupings": positions} if positions else {}
         run["passage_groups"] = passage_groups(evaluation.dataset).tolist()
         settings = (evaluation.resampling, evaluation.significance)
         if key := next((made.group for made in settings if made is not None and made.group), None):

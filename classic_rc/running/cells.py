@@ -29,10 +29,10 @@ from classic_rc.metrics.base import Metric, measured_metrics, metric_of_task
 from classic_rc.protocol import READING, Protocol, Step
 from classic_rc.questions import Dataset
 from classic_rc.results.evaluation import Evaluation, with_statistics
-from classic_rc.results.grouping import group_without_copies, read_groupings
-from classic_rc.results.outcomes import Row, join_runs, trivial_note
+from classic_rc.results.grouping import read_groupings
+from classic_rc.results.outcomes import Row, trivial_note
 from classic_rc.results.record import read_rows, rows_to_plain, system_to_plain
-from classic_rc.running.evaluate import evaluate, measure_given
+from classic_rc.running.evaluate import assemble_evaluation, evaluate
 from classic_rc.running.fitted_system import EncodingCache
 from classic_rc.running.plan import add_span_candidates, prepare_data, require_gold
 from classic_rc.running.suite import Suite, SuiteDataset
@@ -230,7 +230,6 @@ class DatasetRun:
         ]
         check_names(labels)
         self.groupings = read_groupings(data.dataset, texts("by"), labels)
-        self._grouping = next((of for of in self.groupings if of.key == data.protocol.by), None)
 
     @property
     def n_cells(self) -> int:
@@ -367,9 +366,7 @@ class DatasetRun:
         ):
             raise next(iter(errors))
         cells = [(s, self._results[str(s.name)]) for s in self.systems if s.name in self._results]
-        rows = join_runs(
-            [row for system, cell in cells for row in _rows_of(system, cell)], self.systems
-        )
+        rows = [row for system, cell in cells for row in _rows_of(system, cell)]
         warnings = [
             warning.replace(_NAME, str(system.name))
             for system, cell in cells
@@ -381,41 +378,30 @@ class DatasetRun:
             for w in (cells[0][1].unused if cells else ())
             if all(w in cell.unused for _, cell in cells)
         ]
-        grouping = self._grouping
         # A cell has this note about its own system, and the dataset has one about all of them.
-        own = {trivial_note(data.dataset, cell.rows) for _, cell in cells}
-        notes = dict.fromkeys(note for _, cell in cells for note in cell.notes if note not in own)
-        notes |= {note: None for note in [trivial_note(data.dataset, rows)] if note}
-        if grouping is not None and grouping.note is not None:
-            notes = {grouping.note: None, **notes}
-        groups = {} if grouping is None else grouping.masks
-        evaluation = Evaluation(
+        trivial = {trivial_note(data.dataset, cell.rows) for _, cell in cells}
+        notes = dict.fromkeys(
+            note for _, cell in cells for note in cell.notes if note not in trivial
+        )
+        systems = [
+            system
+            for system in (*self.systems, *self._given)
+            if system.solver or system.number or (system.path and Path(system.path).is_file())
+        ]
+        evaluation = assemble_evaluation(
             replace(data.dataset, name=entry.name),
             rows,
-            groups,
-            data.protocol.by,
-            (*dict.fromkeys(warnings), *unused) if final else (),
-            tuple(notes) if final else (),
-            systems=tuple(
-                s
-                for s in (*self.systems, *self._given)
-                if s.solver or s.number or (s.path and Path(s.path).is_file())
-            ),
-            protocol=data.protocol,
-            errors=dict(self._errors),
-            metrics=data.protocol.metrics,
-            unused=tuple(unused),
-            groupings={of.key: of.masks for of in self.groupings if of is not grouping},
-            given=measure_given(
-                self._given,
-                data.dataset,
-                data.protocol,
-                {**group_without_copies(rows), **groups},
-            ),
+            systems,
+            data.protocol,
+            self.groupings,
+            self._errors,
+            warnings=tuple(dict.fromkeys(warnings)),
+            unused=unused,
+            notes=tuple(notes),
         )
         if not final:
-            return evaluation.interrupted()
-        has_statistics = bool(rows) and data.protocol.has_statistics
+            return replace(evaluation, warnings=(), notes=()).interrupted()
+        has_statistics = bool(evaluation.rows) and data.protocol.has_statistics
         return with_statistics(evaluation, data.protocol) if has_statistics else evaluation
 
 

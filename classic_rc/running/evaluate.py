@@ -84,6 +84,7 @@ def evaluate(
     read_seconds: float = 0.0,
     progress: bool = False,
     shared: EncodingCache | None = None,
+    groupings: Sequence[Grouping] = (),
     on_row: Callable[[Evaluation], None] | None = None,
     **settings: Any,
 ) -> Evaluation:
@@ -111,6 +112,8 @@ def evaluate(
         Whether to show progress on stderr during long runs.
     shared : EncodingCache, optional
         Encodings to share with other calls on the same dataset.
+    groupings : sequence of Grouping
+        Groups of the questions that the results keep, besides those of the setting ``by``.
     on_row : callable, optional
         Called with the evaluation so far whenever a system is finished, or has failed.
     **settings
@@ -153,13 +156,14 @@ def evaluate(
         )
         _check_has_unanswerable(dataset, metrics)
         protocol = replace(protocol, metrics=metrics)
-    grouping = None if protocol.by is None else group_questions(dataset, protocol.by)
+    if protocol.by is not None and all(groups.key != protocol.by for groups in groupings):
+        groupings = [group_questions(dataset, protocol.by), *groupings]
     shared = EncodingCache() if shared is None else shared
     with progress_bar(dataset.name, None, progress) as advance:
         learns = protocol.train is not None or protocol.tune is not None
         advance.stage("comparing with the training data" if learns else "")
         plan = make_plan(dataset, systems, protocol, needs_system=False)
-    run = _Run(plan, grouping, read_seconds)
+    run = _Run(plan, groupings, read_seconds)
     with progress_bar(
         plan.dataset.name, len(plan.systems) * len(plan.dataset), progress
     ) as advance:
@@ -189,17 +193,15 @@ class _Run:
     """The rows of an evaluation, and the reasons why systems have none, as they are finished."""
 
     def __init__(
-        self, plan: EvaluationPlan, grouping: Grouping | None, read_seconds: float
+        self, plan: EvaluationPlan, groupings: Sequence[Grouping], read_seconds: float
     ) -> None:
-        self.plan, self.read_seconds = plan, read_seconds
-        self.groups = {} if grouping is None else grouping.masks
-        self.notes = () if grouping is None or grouping.note is None else (grouping.note,)
+        self.plan, self.groupings, self.read_seconds = plan, groupings, read_seconds
         self.metrics = plan.protocol.metrics
         self.fitted: list[tuple[str, FittedSystem]] = []
         self.rows: dict[str, Row] = {}
         self.errors: dict[str, ClassicRCError] = {}
         has_spans = plan.dataset.task is not None and plan.dataset.task.has_spans
-        self.given = measure_given(plan.given, plan.dataset, plan.protocol, self.groups)
+        self.given = measure_given(plan.given, plan.dataset, plan.protocol, {})
         self.oracle = (
             SpanOracle() if has_spans and any(ready.solver for ready in plan.systems) else None
         )
@@ -302,39 +304,79 @@ class _Run:
             for name, _ in self.fitted
             if name not in order
         }
-        rows = tuple(self.rows[name] for name in sorted(self.rows, key=lambda name: order[name]))
+        rows = [self.rows[name] for name in sorted(self.rows, key=lambda name: order[name])]
         systems = [system for name, system in self.fitted if name in self.rows]
+        if not final:
+            return assemble_evaluation(
+                plan.dataset,
+                rows,
+                plan.given,
+                plan.protocol,
+                self.groupings,
+                self.errors,
+                given=self.given,
+            )
         warnings = (
+            *plan.notes,
             *_data_warnings(plan.dataset, [system.solver for system in systems]),
             *plan.overlap,
             *(_saved_warnings(self.fitted, self.rows) if plan.protocol.drop_overlap else ()),
             *_fit_warnings([(name, system) for name, system in self.fitted if name in self.rows]),
             *_fold_warnings(systems, plan),
         )
-        unused = tuple(_unused_warnings(systems, plan)) if final else ()
-        rows = join_runs(rows, plan.given)
-        given, without = self.given, group_without_copies(rows)
-        if final and without:
-            columns = {**without, **self.groups}
-            given = measure_given(plan.given, plan.dataset, plan.protocol, columns)
-        return Evaluation(
+        return assemble_evaluation(
             plan.dataset,
             rows,
-            self.groups,
-            plan.protocol.by,
-            (*plan.notes, *warnings, *unused) if final else (),
-            (
-                *self.notes,
-                *([self.oracle.note] if final and self.oracle is not None else ()),
-                *([note] if final and (note := trivial_note(plan.dataset, rows)) else ()),
-            ),
-            systems=plan.given,
-            protocol=plan.protocol,
-            errors=dict(self.errors),
-            metrics=self.metrics,
-            unused=unused,
-            given=given,
+            plan.given,
+            plan.protocol,
+            self.groupings,
+            self.errors,
+            warnings=warnings,
+            unused=tuple(_unused_warnings(systems, plan)),
+            notes=() if self.oracle is None else (self.oracle.note,),
         )
+
+
+def assemble_evaluation(
+    dataset: Dataset,
+    rows: Sequence[Row],
+    systems: Sequence[System],
+    protocol: Protocol,
+    groupings: Sequence[Grouping],
+    errors: Mapping[str, ClassicRCError],
+    *,
+    warnings: Sequence[str] = (),
+    unused: Sequence[str] = (),
+    notes: Sequence[str] = (),
+    given: Mapping[str, tuple[GivenNumber, ...]] | None = None,
+) -> Evaluation:
+    """Join the rows of systems, their runs and the numbers next to them.
+
+    Without `given`, the results are final: the given numbers are measured, and the notes of the
+    groupings and on trivial systems are added.
+    """
+    joined = join_runs(rows, systems)
+    columns = next((groups for groups in groupings if groups.key == protocol.by), None)
+    if given is None:
+        masks = {} if columns is None else columns.masks
+        given = measure_given(systems, dataset, protocol, {**group_without_copies(joined), **masks})
+        on_groups = None if columns is None else columns.note
+        remarks = (on_groups, *notes, trivial_note(dataset, joined))
+        notes = [note for note in remarks if note is not None]
+    return Evaluation(
+        dataset,
+        joined,
+        {groups.key: groups.masks for groups in groupings},
+        protocol.by,
+        (*warnings, *unused),
+        tuple(notes),
+        systems=tuple(systems),
+        protocol=protocol,
+        errors=dict(errors),
+        metrics=protocol.metrics,
+        unused=tuple(unused),
+        given=given,
+    )
 
 
 def _next_batch(solvers: Sequence[Solver], dataset: Dataset, is_large: bool) -> tuple[int, bool]:

@@ -190,10 +190,10 @@ def _evaluate(
         jobs=args.jobs,
         read_seconds=seconds,
         progress=inputs.shows_progress(args),
+        groupings=questions.groupings,
         on_row=keep_row,
     )
-    apart = [of for of in questions.groupings if of.key != in_columns]
-    evaluation = replace(evaluation, groupings={of.key: of.masks for of in apart})
+    apart = [groups for groups in questions.groupings if groups.key != in_columns]
     with progress_bar(f"resampling {dataset.name}", None, inputs.shows_progress(args)):
         drawn = break_down_results(
             evaluation, questions.groupings if args.figure is not None else apart
