@@ -81,9 +81,9 @@ def breakdown(breakdowns: Breakdown | Sequence[Breakdown]) -> Figure:
     Examples
     --------
     >>> from classic_rc import evaluate, load, parse_solver, plots
-    >>> from classic_rc.results import SharedResults, break_down, group_questions
+    >>> from classic_rc.results import break_down, group_questions
     >>> data = load("sample:single-choice")
-    >>> results = SharedResults.of(evaluate(data, [parse_solver("sw+d")]))
+    >>> results = evaluate(data, [parse_solver("sw+d")]).results
     >>> figure = plots.breakdown(break_down(results, group_questions(data, "question-type"), n=100))
     """
     from classic_rc.reports.figures import breakdown_figure

@@ -16,9 +16,8 @@ import classic_rc
 from classic_rc.commands.check import check_dataset
 from classic_rc.errors import MissingPackageError
 from classic_rc.questions import Dataset
+from classic_rc.results import with_intervals, with_significance
 from classic_rc.results.curves import PrecisionRecallCurve
-from classic_rc.results.resampling import Interval
-from classic_rc.results.significance import with_intervals, with_significance
 from classic_rc.tables import Column, RowGroup, Table, render
 from tests.errors import raises
 
@@ -110,11 +109,11 @@ def test_blocks_have_headings():
 
 
 def test_an_evaluation_shows_intervals_and_names_as_text(evaluation):
-    row = replace(evaluation.rows[0], group_intervals={None: {"f1_a": Interval(0.25, 0.5)}})
-    dataset = replace(evaluation.dataset, name=MARKUP)
-    html = replace(evaluation, rows=(row,), dataset=dataset)._repr_html_()
+    made = with_intervals(replace(evaluation, dataset=replace(evaluation.dataset, name=MARKUP)), 50)
+    html = made._repr_html_()
+    low, high = made.measure()[0].interval
     assert "<script" not in html
-    assert sum("[25.0, 50.0]" in cell for cell in Cells(html).rows[1]) == 1
+    assert any(f" [{100 * low:.1f}, {100 * high:.1f}]" in cell for cell in Cells(html).rows[1])
 
 
 def test_an_evaluation_without_rows_is_an_empty_table(evaluation):
@@ -212,9 +211,9 @@ def test_the_readable_frame_has_what_readers_look_at_first():
     frame = tested.to_frame()
     bounds = ["accuracy_low", "accuracy_high", "accuracy_p"]
     assert list(frame.columns)[:8] == [*first, "accuracy", *bounds[:2], "tie_rate"]
-    row = tested.rows[0]
+    measured = tested.measure()[0]
     assert frame.loc[0, ["accuracy", *bounds]].tolist() == [
-        *(row.metrics()["accuracy"], *row.intervals["accuracy"], row.p_values["accuracy"]),
+        *(measured.value, *measured.interval, measured.test.p_value),
     ]
     assert frame["system"].tolist() == ["A", "B"]
 

@@ -33,10 +33,10 @@ def curve():
 
 @pytest.fixture(scope="module")
 def breakdown():
-    from classic_rc.results import SharedResults, break_down, group_questions
+    from classic_rc.results import break_down, group_questions
 
     data = classic_rc.load("sample:single-choice")
-    results = SharedResults.of(classic_rc.evaluate(data, [classic_rc.parse_solver("longest")]))
+    results = classic_rc.evaluate(data, [classic_rc.parse_solver("longest")]).results
     return break_down(results, group_questions(data, "type"), n=20)
 
 

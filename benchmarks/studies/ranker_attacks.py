@@ -22,8 +22,8 @@ from classic_rc.datasets import load
 from classic_rc.folds import drop_overlap_with, passage_groups
 from classic_rc.metrics.base import METRICS
 from classic_rc.questions import Dataset, Question
+from classic_rc.results.intervals import resample_metrics
 from classic_rc.results.resampling import percentile_interval
-from classic_rc.results.significance import resample_metrics
 from classic_rc.running.evaluate import predict
 from classic_rc.solvers import AllPositive
 from classic_rc.solvers.base import Solver

@@ -144,9 +144,9 @@ def break_down(
     Examples
     --------
     >>> import classic_rc
-    >>> from classic_rc.results import SharedResults, break_down, group_questions
+    >>> from classic_rc.results import break_down, group_questions
     >>> dataset = classic_rc.load("sample:single-choice")
-    >>> results = SharedResults.of(classic_rc.evaluate(dataset, [classic_rc.parse_solver("sw+d")]))
+    >>> results = classic_rc.evaluate(dataset, [classic_rc.parse_solver("sw+d")]).results
     >>> breakdown = break_down(results, group_questions(dataset, "verbatim"))
     >>> [(group.name, group.questions) for group in breakdown.groups]
     [('yes', 12), ('no', 12)]

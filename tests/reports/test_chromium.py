@@ -14,7 +14,7 @@ from classic_rc.commands.explain.page import explanation_html
 from classic_rc.commands.floor.page import floor_page
 from classic_rc.commands.report.page import PageContent, default_breakdown_keys, page_html
 from classic_rc.questions import Dataset
-from classic_rc.results import SharedResults, break_down, group_questions, with_intervals
+from classic_rc.results import break_down, group_questions, with_intervals
 from classic_rc.results.floors import load_floors
 from classic_rc.running.explain import Explainer
 
@@ -56,7 +56,7 @@ def page(dataset: Dataset, *specs: str, explained: tuple[int, ...] = (0,)) -> st
     solvers = [classic_rc.parse_solver(spec) for spec in specs]
     evaluation = with_intervals(classic_rc.evaluate(dataset, solvers), 100)
     explanations = {row: Explainer(solvers[row], dataset) for row in explained}
-    results = SharedResults.of(evaluation)
+    results = evaluation.results
     breakdowns = [
         break_down(results, group_questions(dataset, key), n=100)
         for key in default_breakdown_keys(dataset)

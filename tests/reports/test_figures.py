@@ -214,7 +214,7 @@ def test_csv_holds_every_point_in_full_precision():
 @pytest.fixture(scope="module")
 def breakdowns(matplotlib):
     data = load("sample:single-choice")
-    results = SharedResults.of(evaluate(data, [parse_solver("longest"), parse_solver("sw+d")]))
+    results = evaluate(data, [parse_solver("longest"), parse_solver("sw+d")]).results
     return [
         break_down(results, group_questions(data, key), n=50) for key in ("type", "question-type")
     ]
@@ -249,7 +249,7 @@ def test_small_groups_are_pale(breakdowns):
 def test_without_systems_bars_are_shares(matplotlib):
     data = load("sample:single-choice")
     results = SharedResults(
-        data.name, data.fingerprint, data.task, SharedResults.of(evaluate(data, [])).groups, ()
+        data.name, data.fingerprint, data.task, evaluate(data, []).results.groups, ()
     )
     made = break_down(results, group_questions(data, "verbatim"), n=10)
     (axes,) = figures.breakdown_figure([made]).axes
@@ -271,7 +271,7 @@ def dataset_of_names(matplotlib):
     labels = Labels(
         "$k$_", {q.id: frozenset({"$x^{$" if i % 2 else "\x1b[31m"}) for i, q in enumerate(data)}
     )
-    results = SharedResults.of(evaluate(data, [parse_solver("longest"), parse_solver("shortest")]))
+    results = evaluate(data, [parse_solver("longest"), parse_solver("shortest")]).results
     return break_down(results, group_questions(data, "$k$_", [labels]), n=10)
 
 

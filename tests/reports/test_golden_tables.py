@@ -22,7 +22,6 @@ from classic_rc.reports.result_tables import breakdown_tables, cross_table
 from classic_rc.results import (
     Evaluation,
     Row,
-    SharedResults,
     break_down,
     cross_tabulate,
     group_questions,
@@ -122,7 +121,7 @@ def breakdown() -> dict[str, str]:
         for i, q in enumerate(made.dataset[:40])
     }
     labels = [Labels("skills", of, names, "skills.csv")]
-    results = SharedResults.of(made)
+    results = made.results
     groupings = [
         group_questions(made.dataset, key, labels)
         for key in ("skills", "skills:alone", "skills:count")
@@ -235,9 +234,7 @@ def test_the_best_of_the_comparable_rows_is_bold():
 def test_marks_are_of_rows_that_differ():
     made = evaluation()
     marked = {name for name, cell in results_table(made)["Acc."].items() if cell.mark == "*"}
-    assert (
-        marked == {row.name for row in made.rows if row.p_values.get("accuracy", 1) < 0.05} != set()
-    )
+    assert marked == {of.row.name for of in made.measure() if of.test.is_significant} != set()
 
 
 def test_small_groups_are_marked_in_every_form():

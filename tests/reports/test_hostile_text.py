@@ -26,7 +26,6 @@ from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.reports.result_tables import breakdown_tables, cross_table
 from classic_rc.results import (
-    SharedResults,
     break_down,
     compare,
     cross_tabulate,
@@ -106,7 +105,7 @@ def made(text):
     solvers = [named(f"{text} long", 1), named(f"{text} short", -1)]
     evaluation = evaluate(data, solvers, by=text)
     evaluation = with_significance(with_intervals(evaluation, 50), f"{text} long", 50)
-    results = SharedResults.of(evaluation)
+    results = evaluation.results
     comparison = compare(results, n=50)
     label = Labels(
         f"{text} kind",
@@ -310,7 +309,7 @@ def report_page(text: str) -> str:
         check_dataset(data),
         describe_datasets([data]),
         explanations={0: map(solvers[0].explain, data)},
-        breakdowns=[break_down(SharedResults.of(evaluation), group_questions(data, text), n=50)],
+        breakdowns=[break_down(evaluation.results, group_questions(data, text), n=50)],
         published=True,
         title=text,
     )

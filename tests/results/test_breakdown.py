@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from itertools import compress
 
 import numpy as np
 import pytest
@@ -20,8 +21,8 @@ from classic_rc.results import (
     cross_tabulate,
     group_questions,
     with_intervals,
+    with_significance,
 )
-from classic_rc.solvers import parse_solver
 from tests.errors import raises
 
 SOLVERS = ("random", "longest", "sw+d")
@@ -32,9 +33,14 @@ def data():
     return load("sample:single-choice")
 
 
+def measured(data):
+    evaluation = with_intervals(evaluate(data, SOLVERS), 300, seed=2)
+    return with_significance(evaluation, "longest", 300, seed=2)
+
+
 @pytest.fixture(scope="module")
 def results(data):
-    return SharedResults.of(evaluate(data, list(map(parse_solver, SOLVERS))))
+    return measured(data).results
 
 
 @pytest.fixture(scope="module")
@@ -68,23 +74,16 @@ def test_a_group_that_a_system_defines_is_marked_alone_and_in_pairs(data, result
 def test_a_cell_is_the_evaluation_of_its_questions_alone(data, results, labels):
     for key in ("type", "question-type", "skills", "skills:alone", "skills:count"):
         grouping = group_questions(data, key, [labels])
-        made = break_down(results, grouping, n=300, seed=2)
+        made = break_down(results, grouping, n=300, seed=2, tests=results.tests)
         assert made.systems == list(SOLVERS)
         for group, mask in zip(made.groups, grouping.masks.values(), strict=True):
-            ids = {q.id for q, own in zip(data, mask, strict=True) if own}
-            alone = with_intervals(
-                evaluate(
-                    data.filter(lambda q, ids=ids: q.id in ids), list(map(parse_solver, SOLVERS))
-                ),
-                300,
-                seed=2,
-            )
-            assert (group.questions, group.passages) == (len(ids), len(alone.dataset.passages))
-            assert group.is_small is (len(ids) < 10)
-            for cell, row in zip(group.cells, alone.rows, strict=True):
-                assert cell.value == pytest.approx(row.metrics()["accuracy"], abs=1e-12)
-                wanted = row.intervals.get("accuracy")
-                assert cell.interval == (wanted and pytest.approx(wanted, abs=1e-12))
+            alone = measured(replace(data, questions=list(compress(data, mask))))
+            assert (group.questions, group.passages) == (mask.sum(), len(alone.dataset.passages))
+            assert group.is_small is bool(mask.sum() < 10)
+            for cell, whole in zip(group.cells, alone.measure(), strict=True):
+                assert cell.value == pytest.approx(whole.value, abs=1e-12)
+                assert cell.interval == (whole.interval and pytest.approx(whole.interval))
+                assert cell.test == whole.test
 
 
 def test_the_total_is_of_what_is_covered(data, results, labels):
@@ -103,7 +102,7 @@ def test_groups_of_all_metrics_and_tasks(dataset, says):
         ("B.", ["1", "0"], frozenset()),
     ]
     made = dataset(Task.MULTIPLE_ANSWER, rows, kind=["x", "y", "y"])
-    results = SharedResults.of(evaluate(made, [says], threshold=0.5))
+    results = evaluate(made, [says], threshold=0.5).results
     for metric in ("f1_a", "em0", None):
         breakdown = break_down(results, group_questions(made, "kind"), metric=metric, n=10)
         assert breakdown.metric.name == (metric or "f1_a")
@@ -145,16 +144,6 @@ def test_cross_tabulations_count_questions_in_both(data, labels):
     own = cross_tabulate(skills, skills)
     assert np.array_equal(own.counts, own.counts.T)
     assert np.diag(own.counts).tolist() == [int(mask.sum()) for mask in skills.masks.values()]
-
-
-def test_groups_of_a_run_have_the_same_intervals(data, results):
-    made = with_intervals(evaluate(data, list(map(parse_solver, SOLVERS)), by="type"), 200, seed=1)
-    breakdown = break_down(results, group_questions(data, "type"), n=200, seed=1)
-    for i, row in enumerate(made.rows):
-        found = {g.name: g.cells[i].interval for g in breakdown.groups if g.cells[i].interval}
-        assert {
-            name: of["accuracy"] for name, of in row.group_intervals.items() if name and of
-        } == found
 
 
 def test_groups_of_hidden_gold_are_none_to_count(data):

@@ -14,9 +14,9 @@ from classic_rc.errors import UsageError
 from classic_rc.metrics import METRICS
 from classic_rc.questions import Task
 from classic_rc.results import Row, SharedResults, compare, with_intervals
-from classic_rc.results.comparison import join_results
 from classic_rc.results.outcomes import Outcomes
 from classic_rc.results.resampling import holm, mcnemar_test, permutation_test
+from classic_rc.results.shared_results import join_results
 from classic_rc.solvers import parse_solver
 from tests.errors import raises
 
@@ -138,28 +138,26 @@ def test_every_task_has_its_metric_and_its_sets(sample, metric, solved_by):
     }
     names = solvers.get(sample, ["sw+d", "word-distance"])
     evaluation = evaluate(dataset, list(map(parse_solver, names)), ties="first")
-    found = compare(SharedResults.of(evaluation), n=50)
+    found = compare(evaluation.results, n=50)
     assert (found.metric.name, found.solved_by.name) == (metric, solved_by)
     assert sum(region.questions for region in found.regions) == (
         len(dataset) if "random" not in names else 0
     )
-    resampled = with_intervals(evaluation, 50)
-    assert [s.interval for s in found.estimates] == [
-        row.intervals[metric] for row in resampled.rows
+    assert [(s.value, s.interval) for s in found.estimates] == [
+        (of.value, of.interval) for of in with_intervals(evaluation, 50).measure(metric)
     ]
-    assert [s.value for s in found.estimates] == [row.metrics()[metric] for row in resampled.rows]
 
 
 def test_another_metric_can_be_compared():
     evaluation = evaluate(
         load("sample:cloze"), [parse_solver("sw+d"), parse_solver("max-frequency")]
     )
-    found = compare(SharedResults.of(evaluation), metric="em", n=10)
+    found = compare(evaluation.results, metric="em", n=10)
     assert found.estimates[0].value == evaluation.rows[0].metrics()["em"]
     with raises(UsageError, field="metric", found="accuracy", expected="em, f1"):
-        compare(SharedResults.of(evaluation), metric="accuracy")
+        compare(evaluation.results, metric="accuracy")
     with raises(UsageError, field="metric", found="f2"):
-        compare(SharedResults.of(evaluation), metric="f2")
+        compare(evaluation.results, metric="f2")
 
 
 def test_other_tests_can_be_asked_for():

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from classic_rc.metrics import get_metric
+from classic_rc.results.intervals import resample_metrics
 from classic_rc.results.resampling import percentile_interval, permutation_test
-from classic_rc.results.significance import resample_metrics
 
 ACCURACY, F1A = get_metric("accuracy"), get_metric("f1_a")
 TRUTH = {

@@ -18,9 +18,9 @@ from benchmarks.interval_coverage import (
     simulate,
 )
 from classic_rc.metrics import get_metric
+from classic_rc.results.intervals import subset_intervals
 from classic_rc.results.mean_intervals import difference_interval, mean_interval
 from classic_rc.results.resampling import Resampling
-from classic_rc.results.significance import subset_intervals
 
 CREDITS = (0.0, 1.0, 0.5, 0.25, 1 / 3)
 

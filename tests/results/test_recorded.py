@@ -14,14 +14,14 @@ from classic_rc import evaluate
 from classic_rc.datasets import load
 from classic_rc.errors import DataError
 from classic_rc.io.json import Node
-from classic_rc.results import SharedResults, compare
-from classic_rc.results.evaluation import row_notes
+from classic_rc.results import compare
 from classic_rc.results.record import (
     read_results,
     read_rows,
     rows_to_plain,
     run_record,
 )
+from classic_rc.results.result_table import row_notes
 from classic_rc.solvers import DEFAULT_SOLVERS, parse_solver
 from classic_rc.systems import record_file
 from tests.errors import raises
@@ -56,7 +56,7 @@ def record(tmp_path, whole):
 
 def test_outcomes_are_those_that_were_kept(record, evaluations):
     for read, evaluation in zip(read_results(record()), evaluations, strict=True):
-        kept = SharedResults.of(evaluation)
+        kept = evaluation.results
         assert (read.dataset, read.fingerprint, read.task) == (
             kept.dataset,
             kept.fingerprint,

@@ -19,11 +19,11 @@ from classic_rc.commands.table.paper import make_paper_table
 from classic_rc.errors import DataError
 from classic_rc.folds import passage_groups
 from classic_rc.metrics import METRICS
-from classic_rc.results import SharedResults, compare, with_intervals, with_significance
-from classic_rc.results.evaluation import copies_notes, evaluation_table
+from classic_rc.results import compare, with_intervals, with_significance
 from classic_rc.results.outcomes import Row
 from classic_rc.results.record import read_results, record_text, run_record
 from classic_rc.results.resampling import holm, permutation_test
+from classic_rc.results.result_table import copies_notes, evaluation_table
 from classic_rc.running.rerun import rerun, restore_record
 from classic_rc.tables import render
 from tests.errors import raises
@@ -45,6 +45,10 @@ def evaluation():
 
 def by_name(evaluation):
     return {row.name: row for row in evaluation.rows}
+
+
+def p_values(evaluation, group=None):
+    return {of.row.name: of.test.p_value for of in evaluation.measure(group=group)}
 
 
 def bold(table, key):
@@ -80,7 +84,7 @@ def test_learners_are_tested_there_only(evaluation):
     rows = by_name(evaluation)
     groups, base = passage_groups(DATA), rows["sw+d"].statistics["accuracy"]
 
-    def p_values(names, mask):
+    def wanted(names, mask):
         found = [
             permutation_test(
                 METRICS["accuracy"], rows[name].statistics["accuracy"][mask], base[mask], of
@@ -90,21 +94,19 @@ def test_learners_are_tested_there_only(evaluation):
         ]
         return dict(zip(names, holm(found).tolist(), strict=True))
 
-    untrained = ["random", "lexical"]
-    everywhere = p_values(untrained, np.ones(len(DATA), dtype=np.bool_))
-    there = p_values([name for name in rows if name != "sw+d"], LEFT)
-    for name, row in rows.items():
-        wanted = {"accuracy": everywhere[name]} if name in untrained else {}
-        assert row.p_values == wanted
-        assert row.test(GROUP).p_value == there.get(name)
+    none = dict.fromkeys(rows)
+    everywhere = wanted(["random", "lexical"], np.ones(len(DATA), dtype=np.bool_))
+    assert p_values(evaluation) == {**none, **everywhere}
+    there = wanted([name for name in rows if name != "sw+d"], LEFT)
+    assert p_values(evaluation, GROUP) == {**none, **there}
 
 
 def test_a_baseline_that_learned_from_questions_tests_nothing_on_all_of_them(evaluation):
     tested = with_significance(evaluation, "majority")
-    assert all(row.p_values == {} for row in tested.rows)
-    assert all((row.test(GROUP).p_value is None) == (row.name == "majority") for row in tested.rows)
+    assert set(p_values(tested).values()) == {None}
+    assert [name for name, p in p_values(tested, GROUP).items() if p is None] == ["majority"]
     letters = with_significance(evaluation, ["majority", "sw+d"])
-    assert not any(row.test(None).beats for row in letters.rows if row.name in LEARNERS)
+    assert not any(of.test.beats for of in letters.measure() if of.row.name in LEARNERS)
 
 
 def test_the_best_of_all_questions_is_one_that_did_not_learn_from_them(evaluation):
@@ -120,40 +122,28 @@ def test_the_best_of_all_questions_is_one_that_did_not_learn_from_them(evaluatio
     assert "copies (12)" in text
     (note,) = copies_notes(evaluation.rows)
     assert table.notes.count(note) == 1
+    latex = render(table, "latex")
+    assert f"Acc. {GROUP} (12)" in latex
+    assert f"{GROUP}: only the questions" in latex
     assert "learned from 12 of these 24 questions" in text
 
 
 def test_groups_of_the_data_leave_out_who_learned_from_some_of_them():
     train = replace(DATA[:4], name="train")  # of the first passage
     made = evaluate(DATA, SYSTEMS, train=train, by="verbatim", baseline="sw+d")
-    assert list(made.shown_groups) == [GROUP, "yes", "no"]
-    for group, mask in made.masks.items():
-        has_copies = mask[:4].any()
-        assert has_copies == (group != GROUP)
-        for row in made.rows:
-            tested = row.test(group).p_value is not None
-            is_left_out = row.name == "sw+d" or (has_copies and row.name in LEARNERS)
-            assert tested != is_left_out
+    assert list(made.results.shown_groups) == [GROUP, "yes", "no"]
+    for group in (None, GROUP, "yes", "no"):
+        assert made.results.mask(group)[:4].any() == (group != GROUP)
+        left_out = {"sw+d"} if group == GROUP else {"sw+d", *LEARNERS}
+        assert {name for name, p in p_values(made, group).items() if p is None} == left_out
     header = render(evaluation_table(made), "csv").splitlines()[0]
     assert f"accuracy,accuracy[{GROUP}],accuracy[verbatim=yes]" in header
     assert f"accuracy[{GROUP}]_p" in header
 
 
-def test_forms_have_the_column(evaluation):
-    table = evaluation_table(evaluation)
-    (record,) = (of for of in table.records() if of["system"] == "majority")
-    row = by_name(evaluation)["majority"]
-    assert record[f"accuracy[{GROUP}]"] == row.metrics(LEFT)["accuracy"]
-    assert record["accuracy_p"] is None
-    assert record[f"accuracy[{GROUP}]_p"] == row.test(GROUP).p_value
-    latex = render(table, "latex")
-    assert f"Acc. {GROUP} (12)" in latex
-    assert f"{GROUP}: only the questions" in latex
-
-
 def test_without_copies_nothing_changes():
     made = evaluate(DATA, ["sw+d", "majority"], cv=3, intervals=50, baseline="sw+d")
-    assert made.shown_groups == {}
+    assert made.results.shown_groups == {}
     text = json.dumps(made.to_dict()) + str(made)
     assert "copie" not in text
     assert all("groups" not in row for row in made.to_dict()["rows"])
@@ -162,10 +152,9 @@ def test_without_copies_nothing_changes():
 def test_if_no_question_is_left_nothing_is_ranked_or_tested():
     made = evaluate(DATA, ["sw+d", "majority", "random"], train=replace(DATA, name="train"))
     made = with_significance(with_intervals(made, 50), "sw+d")
-    rows = by_name(made)
-    assert made.shown_groups == {}
-    assert rows["majority"].p_values == {}
-    assert rows["random"].p_values
+    assert made.results.shown_groups == {}
+    assert p_values(made)["majority"] is None
+    assert p_values(made)["random"] is not None
     table = evaluation_table(made)
     assert bold(table, "accuracy") == set()
     assert any("no question is left" in note for note in table.notes)
@@ -178,7 +167,7 @@ def test_a_record_keeps_the_questions(evaluation, tmp_path):
     for row, kept in zip(evaluation.rows, results.systems, strict=True):
         assert (row.copied is None) == (kept.copied is None)
         assert row.copied is None or np.array_equal(row.copied, kept.copied)
-    assert np.array_equal(results.shown_groups(None)[GROUP], LEFT)
+    assert np.array_equal(results.shown_groups[GROUP], LEFT)
 
 
 @pytest.mark.parametrize(
@@ -205,7 +194,7 @@ def test_records_of_earlier_versions_have_no_copies(tmp_path):
     made = evaluate(DATA, ["sw+d", "majority"], cv=3)
     (results,) = read_results(save([made], tmp_path))
     assert all(row.copied is None for row in results.systems)
-    assert results.shown_groups(None) == {}
+    assert results.shown_groups == {}
 
 
 def test_a_record_is_reproduced(evaluation, tmp_path):
@@ -230,22 +219,12 @@ def test_a_record_is_reproduced(evaluation, tmp_path):
 
 
 def test_the_table_of_a_paper_has_the_column(evaluation):
-    results = SharedResults.of(evaluation)
+    results = evaluation.results
     table = make_paper_table([("run", results)], baseline="sw+d", intervals=100)
     assert [(column.group, column.questions) for column in table.columns] == [
         (None, 24),
         (GROUP, 12),
     ]
-    rows = by_name(evaluation)
-    for row in table.rows:
-        everything, left = row.cells
-        assert left.value == pytest.approx(rows[row.name].metrics(LEFT)["accuracy"])
-        assert left.interval is not None
-        assert everything.test.p_value == rows[row.name].p_values.get("accuracy")
-        assert left.test.p_value == rows[row.name].test(GROUP).p_value
-        assert not (everything.is_best and row.name in LEARNERS)
-    assert any(row.cells[0].is_best for row in table.rows)
-    assert any(row.cells[1].is_best and row.name in LEARNERS for row in table.rows)
     assert sum("only the questions that no system" in note for note in as_table(table).notes) == 1
     assert f"& all & {GROUP}" in table_latex(table)
     records = list(csv.DictReader(io.StringIO(table_csv(table))))
@@ -268,13 +247,13 @@ def test_records_of_several_runs_leave_out_what_any_system_learned_from(tmp_path
         train = replace(DATA[6 * i : 6 * i + 10], name=f"train{i}")
         made = evaluate(DATA, [name, "sw+d"], train=train)
         parts += [(name, of) for of in read_results(save([made], tmp_path / name))]
-    counts = [len(DATA) - of.shown_groups(None)[GROUP].sum() for _, of in parts]
+    counts = [len(DATA) - of.shown_groups[GROUP].sum() for _, of in parts]
     _, left = make_paper_table(parts).columns
     assert left.questions == min(len(DATA) - n for n in counts) - 4
 
 
 def test_a_comparison_tests_no_pair_of_a_system_that_learned_from_questions(evaluation):
-    results = SharedResults.of(evaluation)
+    results = evaluation.results
     for pair in compare(results, n=200).pairs:
         is_tested = LEARNERS.isdisjoint({pair.first, pair.second})
         assert (pair.p is not None) == is_tested == (pair.p_holm is not None)

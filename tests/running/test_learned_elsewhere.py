@@ -11,7 +11,7 @@ from classic_rc import evaluate
 from classic_rc.datasets import join_datasets
 from classic_rc.datasets.registry import dataset_names
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
-from classic_rc.results.evaluation import row_notes
+from classic_rc.results.result_table import row_notes
 from classic_rc.solvers import SurfaceLR, parse_solver, save_solver
 from classic_rc.systems import System, learned_elsewhere, with_companions
 from classic_rc.testing import synthetic_dataset

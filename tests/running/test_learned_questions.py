@@ -9,7 +9,7 @@ import pytest
 
 from classic_rc import evaluate, load
 from classic_rc.folds import copied_questions
-from classic_rc.results.evaluation import row_notes
+from classic_rc.results.result_table import row_notes
 from classic_rc.results.signature import Signature
 from classic_rc.running import plan
 from classic_rc.solvers import SurfaceLR, save_solver
@@ -131,10 +131,11 @@ def test_jobs_and_the_order_of_systems_change_nothing():
     names = ["surface-lr", "sw+d", "majority"]
     one = evaluate(DATA, names, train=TRAIN, intervals=50, baseline="sw+d")
     other = evaluate(DATA, names[::-1], train=TRAIN, intervals=50, baseline="sw+d", jobs=2)
-    rows = {row.name: row for row in other.rows}
-    for row in one.rows:
-        assert row.group_intervals == rows[row.name].group_intervals
-        assert row.tests == rows[row.name].tests
-        assert row.signature == rows[row.name].signature
-    assert one.shown_groups.keys() == {"without copies"}
-    assert np.array_equal(*(of.shown_groups["without copies"] for of in (one, other)))
+    assert one.results.shown_groups.keys() == {"without copies"}
+    for group in (None, "without copies"):
+        assert np.array_equal(*(of.results.mask(group) for of in (one, other)))
+        first, second = (
+            {of.row.signature: (of.value, of.interval, of.test) for of in made.measure(group=group)}
+            for made in (one, other)
+        )
+        assert first == second

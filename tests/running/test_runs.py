@@ -58,7 +58,7 @@ def test_a_row_is_the_mean_of_its_runs(runs):
     )
     alone = evaluate(dataset, {"LLM": files[0], "SW": "sw+d"}, baseline="LLM")
     assert llm.outcomes.statistics["accuracy"].mean(axis=1) == pytest.approx(mean)
-    assert sw.p_values["accuracy"] != alone.rows[1].p_values["accuracy"]
+    assert evaluation.measure()[1].test.p_value != alone.measure()[1].test.p_value
 
 
 def test_f1a_is_the_mean_of_the_runs_and_not_of_their_sums(tmp_path):

@@ -54,9 +54,8 @@ def forest_figure(table: PaperTable) -> Figure:
     Examples
     --------
     >>> from classic_rc import evaluate, load
-    >>> from classic_rc.results import SharedResults
     >>> from classic_rc.commands.table import forest_figure, make_paper_table
-    >>> results = SharedResults.of(evaluate(load("sample:single-choice"), ["sw+d", "longest"]))
+    >>> results = evaluate(load("sample:single-choice"), ["sw+d", "longest"]).results
     >>> figure = forest_figure(make_paper_table([("today", results)], intervals=100))
     """
     require_matplotlib()

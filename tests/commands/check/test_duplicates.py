@@ -15,7 +15,6 @@ from classic_rc.commands.check.kinds import Severity
 from classic_rc.commands.check.without_copies import copied_questions, group_original_questions
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.results.breakdown import break_down
-from classic_rc.results.comparison import SharedResults
 from tests.depth import thinned
 
 STEMS = [a + b + c for a in "bdfgklmnprst" for b in "aeiou" for c in ("nd", "rk", "st", "lm", "pt")]
@@ -287,7 +286,7 @@ def test_scores_without_what_training_data_has():
     assert mask.sum() == len(train)
     evaluation = classic_rc.evaluate(data, ["sw+d", "random"])
     grouping = group_original_questions(data, duplicates)
-    found = break_down(SharedResults.of(evaluation), grouping, n=200)
+    found = break_down(evaluation.results, grouping, n=200)
     (left,) = found.groups
     for whole, cell, row in zip(found.total.cells, left.cells, evaluation.rows, strict=True):
         assert whole.value == pytest.approx(row.metrics()["accuracy"])
@@ -295,7 +294,7 @@ def test_scores_without_what_training_data_has():
         assert cell.interval.low <= cell.value <= cell.interval.high
     assert (found.total.questions, left.questions) == (24, 24 - len(train))
     copies = group_original_questions(data, find_duplicates(data, data))
-    (none_left,) = break_down(SharedResults.of(evaluation), copies, n=10).to_dict()["groups"]
+    (none_left,) = break_down(evaluation.results, copies, n=10).to_dict()["groups"]
     assert (none_left["questions"], none_left["systems"]["sw+d"]["value"]) == (0, None)
     assert not copied_questions(data, find_duplicates(data)).any()
 

@@ -141,34 +141,36 @@ def test_without_sets_there_is_no_table_of_them():
     assert len(comparison_tables(replace(MADE, regions=()))) == 2
 
 
-def evaluation(resampling, intervals):
-    options = (Candidate("a"), Candidate("b"))
+def evaluation(n, resampling=None):
+    options, gold = (Candidate("a"), Candidate("b")), frozenset({0})
     questions = [
-        Question("q", Passage("p", "Text."), "?", options, frozenset({0}), Task.SINGLE_CHOICE)
+        Question(f"q{i}", Passage(f"p{i}", f"{i}."), "?", options, gold, Task.SINGLE_CHOICE)
+        for i in range(n)
     ]
-    counts = np.array([1])
-    outcomes = Outcomes(
-        {"accuracy": np.array([[0.5]])}, counts, counts * 1.0, 2 * counts, None, ([0],)
-    )
-    row = Row("ir", None, {}, "solver:ir", "ir", outcomes, group_intervals={None: intervals})
+    ones = np.ones(n, dtype=np.int64)
+    rights = np.tile([[0.5]], (n, 1))
+    outcomes = Outcomes({"accuracy": rights}, ones, 1.0 * ones, 2 * ones, None, ([0],) * n)
+    row = Row("ir", None, {}, "solver:ir", "ir", outcomes)
     return Evaluation(Dataset(questions, "mini"), (row,), resampling=resampling)
 
 
 def test_intervals_follow_the_metrics_and_are_explained():
-    made = evaluation(Resampling(40, 500, 7), {"accuracy": Interval(0.4567, 0.6123)})
-    assert texts(results_table(made))[0][1] == "50.00 [45.7, 61.2]"
-    assert results_table(made).notes[0] == Resampling(40, 500, 7).note
+    made = evaluation(40, Resampling(40, 500, 7))
+    (measured,) = made.measure()
+    low, high = measured.interval
+    table = results_table(made)
+    assert texts(table)[0][1] == f"50.00 [{100 * low:.1f}, {100 * high:.1f}]"
+    assert table.notes[0] == Resampling(40, 500, 7).note
     assert all(
-        fact in results_table(made).notes[0]
-        for fact in ("95 %", "500 resamples", "40 passages", "seed 7")
+        fact in table.notes[0] for fact in ("95 %", "500 resamples", "40 passages", "seed 7")
     )
-    (record,) = results_table(made).records()
-    assert (record["accuracy_low"], record["accuracy_high"]) == (0.4567, 0.6123)
+    (record,) = table.records()
+    assert (record["accuracy_low"], record["accuracy_high"]) == (low, high)
 
 
 def test_a_missing_interval_has_a_reason():
-    table = results_table(evaluation(Resampling(1), {}))
+    table = results_table(evaluation(1, Resampling(1)))
     assert texts(table)[0][1] == "50.00"
     assert table.notes[0] == Resampling(1).note
     assert "no interval" in table.notes[0]
-    assert results_table(evaluation(None, {})).notes == []
+    assert results_table(evaluation(1)).notes == []

@@ -22,9 +22,8 @@ from classic_rc.commands.report.datasheet import (
     render_datasheet,
 )
 from classic_rc.datasets.statistics import describe_datasets
+from classic_rc.results import with_intervals
 from classic_rc.results.breakdown import break_down
-from classic_rc.results.comparison import SharedResults
-from classic_rc.results.significance import with_intervals
 from tests.tables import headings, texts
 
 HOSTILE = "</title><script>alert(1)</script> \\input{x} $%&#_ `* | 中文 \u202e \u0161"
@@ -42,9 +41,7 @@ def sheet():
         describe_datasets([train]),
         check,
         evaluation,
-        break_down(
-            SharedResults.of(evaluation), group_original_questions(data, check.findings), n=50
-        ),
+        break_down(evaluation.results, group_original_questions(data, check.findings), n=50),
         {"Licence": "CC BY 4.0"},
         "classic-rc report sample:single-choice --datasheet -o sheet.md",
     )

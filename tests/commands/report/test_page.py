@@ -29,7 +29,6 @@ from classic_rc.questions import Task
 from classic_rc.reports.html import escape_html
 from classic_rc.results import (
     Evaluation,
-    SharedResults,
     break_down,
     group_questions,
     with_intervals,
@@ -60,7 +59,7 @@ def content(**changes) -> PageContent:
         audit(),
         describe_datasets([SAMPLE]),
         explanations={1: Explainer(SOLVERS[1], SAMPLE)},
-        breakdowns=[break_down(SharedResults.of(evaluation()), grouping, n=100)],
+        breakdowns=[break_down(evaluation().results, grouping, n=100)],
     )
     return replace(filled, **changes)
 
