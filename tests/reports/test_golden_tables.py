@@ -146,55 +146,6 @@ def test_every_form_is_as_it_was(name):
         assert text == (GOLDEN / f"{name}.{SUFFIXES[form]}").read_text(encoding="utf-8"), form
 
 
-NUMBER = re.compile(r"[+-]?[0-9]+\.[0-9]+")
-
-
-def shown(form: str, text: str, system: str) -> list[str]:
-    """The numbers in the cells of a system's row."""
-    name = re.escape(system.replace("%", r"\%") if form == "latex" else system)
-    lines = text.splitlines()
-    (at,) = (i for i, line in enumerate(lines) if re.match(rf"(\| )?{name}(  | \| | & )", line))
-    below = lines[at + 1].replace("--", " ") if form == "latex" else ""  # its intervals
-    return sorted(NUMBER.findall(lines[at].partition("tuned on")[0] + below))
-
-
-@pytest.mark.parametrize("system", ["random", "longest", "sw+d", "tuned:50%", "learner"])
-def test_all_forms_show_the_same_numbers(system):
-    forms = results()
-    (record,) = (
-        r
-        for r in csv.DictReader(io.StringIO(forms["csv"]))
-        if r["signature"] == f"solver:{system}|n:{N}"
-    )
-    (plain,) = (
-        r for r in json.loads(forms["json"])["rows"] if r["signature"] == record["signature"]
-    )
-    groups = plain["groups"]
-    assert float(record["accuracy"]) == plain["metrics"]["accuracy"]
-    assert [float(record[f"accuracy_{end}"]) for end in ("low", "high")] == plain["intervals"][
-        "accuracy"
-    ]
-    for name, group in groups.items():
-        assert float(record[f"accuracy[type={name}]"]) == group["metrics"]["accuracy"]
-        assert float(record[f"accuracy[type={name}]_low"]) == group["intervals"]["accuracy"][0]
-    assert record["accuracy_p"] == (str(plain["p_values"]["accuracy"]) if plain["p_values"] else "")
-    values = [
-        (plain["metrics"], plain["intervals"]),
-        *((g["metrics"], g["intervals"]) for g in groups.values()),
-    ]
-    wanted = [
-        text
-        for metrics, intervals in values
-        for text in (
-            f"{100 * metrics['accuracy']:.2f}",
-            *(f"{100 * bound:.1f}" for bound in intervals["accuracy"]),
-        )
-    ]
-    wanted += [] if plain["tie_rate"] is None else [f"{100 * plain['tie_rate']:.1f}"]
-    for form in ("table", "markdown", "latex"):
-        assert shown(form, forms[form], system) == sorted(wanted)
-
-
 @pytest.mark.parametrize(
     ("form", "start", "line"),
     [

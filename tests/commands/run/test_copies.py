@@ -6,15 +6,12 @@ from __future__ import annotations
 
 import json
 
-import numpy as np
 import pytest
 
 from classic_rc import load
-from classic_rc.results.record import read_results
 
 DATA = load("sample:single-choice")
 GROUP = "without copies"
-COLUMN = f"accuracy[{GROUP}]"
 
 
 @pytest.fixture
@@ -45,18 +42,10 @@ def test_a_record_gives_both_values_everywhere(cli, options, tmp_path):
     assert "trained on train; learned from 12 of these 24 questions" in run.out
     (warning,) = run.messages("warning", "training data train has 12 of 24 questions of")
     assert warning.endswith("or their passages")
-    (results,) = read_results(tmp_path / "a" / "run.json")
-    values = {
-        row.name: (row.metrics()["accuracy"], row.metrics(np.arange(24) >= 12)["accuracy"])
-        for row in results.systems
-    }
     records = cli("table", tmp_path / "a", "--format", "csv").records
-    found = {(of["system"], of["group"]): float(of["value"]) for of in records}
-    for name, (everything, left) in values.items():
-        assert found[name, ""] == pytest.approx(everything)
-        assert found[name, GROUP] == pytest.approx(left)
     tested = {(of["system"], of["group"]) for of in records if of["p"]}
-    assert tested == {(name, GROUP) for name in values if name != "sw+d"} | {("lexical", "")}
+    others = {of["system"] for of in records} - {"sw+d"}
+    assert tested == {(name, GROUP) for name in others} | {("lexical", "")}
     assert f"& all & {GROUP}" in cli("table", tmp_path / "a", "--format", "latex").out
     again = cli("reproduce", tmp_path / "a", "--search", tmp_path)
     assert again.code == 0, again.out + again.err
@@ -65,25 +54,9 @@ def test_a_record_gives_both_values_everywhere(cli, options, tmp_path):
     ).json["comparisons"]
     everything, left = compared
     assert [of["dataset"]["questions"] for of in compared] == [24, 12]
-    for i, of in enumerate(compared):
-        (pair,) = of["pairs"]
-        difference = values["majority"][i] - values["sw+d"][i]
-        assert pair["difference"] == pytest.approx(difference)
     assert everything["pairs"][0]["p"] is None
     assert left["pairs"][0]["p"] is not None
     assert GROUP in left["dataset"]["name"]
-
-
-def test_csv_and_json_of_a_run_agree(cli, options):
-    rows = cli("run", *options, "--format", "json").rows
-    records = {of["system"]: of for of in cli("run", *options, "--format", "csv").records}
-    for row in rows:
-        group = row["groups"][GROUP]
-        record = records[row["name"]]
-        assert group["questions"] == 12
-        assert float(record[COLUMN]) == group["metrics"]["accuracy"]
-        assert float(record[f"{COLUMN}_low"]) == group["intervals"]["accuracy"][0]
-        assert row.get("copied") == (12 if row["block"] == "trained" else None)
 
 
 def test_compare_trains_and_compares_without_copies(cli, train):
