@@ -191,12 +191,6 @@ def test_questions_of_a_passage_stay_together():
     assert (apart, together) == (1 / 10_001, 1 / 8)
 
 
-@pytest.mark.parametrize(("field", "value"), [("n", 0), ("level", 2.0)])
-def test_what_makes_no_sense_is_refused(field, value):
-    with raises(UsageError, field=field, found=str(value)):
-        compare(results(A, B), **{field: value})
-
-
 def test_one_system_is_nothing_to_compare():
     with raises(UsageError, field="systems", found="1"):
         compare(results(A))

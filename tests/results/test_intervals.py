@@ -13,7 +13,7 @@ from classic_rc.folds import passage_groups
 from classic_rc.kernels.arrays import small_blocks
 from classic_rc.metrics import METRICS, get_metric
 from classic_rc.questions import Task
-from classic_rc.results import with_intervals
+from classic_rc.results import results_table, with_intervals
 from classic_rc.results.intervals import resample_metrics
 from classic_rc.results.mean_intervals import mean_interval
 from classic_rc.results.record import runs_to_dict
@@ -81,7 +81,7 @@ def test_one_passage_has_no_interval_but_a_reason(dataset, says):
     assert made.measure()[0].interval is None
     assert len(made.warnings) == 1
     assert "no interval" in made.warnings[0]
-    assert made.resampling.note == made.warnings[0]
+    assert made.resampling.note == made.warnings[0] == results_table(made).notes[0]
 
 
 @pytest.mark.parametrize(("field", "value"), [("n", 0), ("level", 95.0)])

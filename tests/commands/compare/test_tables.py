@@ -1,6 +1,4 @@
-"""Tables and records of a small handmade comparison, exact to the letter; intervals in the
-results table.
-"""
+"""Tables and records of a small handmade comparison, exact to the letter."""
 
 from __future__ import annotations
 
@@ -13,8 +11,8 @@ import pytest
 
 from classic_rc.commands.compare import comparison_tables
 from classic_rc.metrics import get_metric
-from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
-from classic_rc.results import Evaluation, Row, SharedResults, results_table
+from classic_rc.questions import Task
+from classic_rc.results import Row, SharedResults
 from classic_rc.results.comparison import (
     Comparison,
     PairedDifference,
@@ -139,38 +137,3 @@ def test_notes_below_the_tables(change, note):
 
 def test_without_sets_there_is_no_table_of_them():
     assert len(comparison_tables(replace(MADE, regions=()))) == 2
-
-
-def evaluation(n, resampling=None):
-    options, gold = (Candidate("a"), Candidate("b")), frozenset({0})
-    questions = [
-        Question(f"q{i}", Passage(f"p{i}", f"{i}."), "?", options, gold, Task.SINGLE_CHOICE)
-        for i in range(n)
-    ]
-    ones = np.ones(n, dtype=np.int64)
-    rights = np.tile([[0.5]], (n, 1))
-    outcomes = Outcomes({"accuracy": rights}, ones, 1.0 * ones, 2 * ones, None, ([0],) * n)
-    row = Row("ir", None, {}, "solver:ir", "ir", outcomes)
-    return Evaluation(Dataset(questions, "mini"), (row,), resampling=resampling)
-
-
-def test_intervals_follow_the_metrics_and_are_explained():
-    made = evaluation(40, Resampling(40, 500, 7))
-    (measured,) = made.measure()
-    low, high = measured.interval
-    table = results_table(made)
-    assert texts(table)[0][1] == f"50.00 [{100 * low:.1f}, {100 * high:.1f}]"
-    assert table.notes[0] == Resampling(40, 500, 7).note
-    assert all(
-        fact in table.notes[0] for fact in ("95 %", "500 resamples", "40 passages", "seed 7")
-    )
-    (record,) = table.records()
-    assert (record["accuracy_low"], record["accuracy_high"]) == (low, high)
-
-
-def test_a_missing_interval_has_a_reason():
-    table = results_table(evaluation(1, Resampling(1)))
-    assert texts(table)[0][1] == "50.00"
-    assert table.notes[0] == Resampling(1).note
-    assert "no interval" in table.notes[0]
-    assert results_table(evaluation(1)).notes == []
