@@ -20,15 +20,14 @@ from classic_rc.metrics.base import METRICS, has_unanswerable, metrics_for
 from classic_rc.protocol import Protocol
 from classic_rc.questions import Dataset
 from classic_rc.results.dataset_titles import dataset_record, has_passages
-from classic_rc.results.grouping import WITHOUT_COPIES
-from classic_rc.results.measure import GivenNumber, Measured
+from classic_rc.results.measure import GIVEN, Figure, GivenNumber, Measured
 from classic_rc.results.outcomes import UNTESTED, Row, Tested, to_plain
 from classic_rc.results.resampling import Resampling
-from classic_rc.results.result_table import evaluation_table
+from classic_rc.results.result_table import result_table
 from classic_rc.results.shared_results import SharedResults
 from classic_rc.results.significance import Significance, family_pairs
 from classic_rc.systems import System
-from classic_rc.tables import render
+from classic_rc.tables import Table, render
 from classic_rc.tables.model import frame_of_records
 
 if TYPE_CHECKING:
@@ -146,10 +145,6 @@ class Evaluation:
         results = self.results
         return results.measure(METRICS[metric] if metric else results.primary, group)
 
-    def group_key(self, group: str) -> str:
-        """Return what the keys of a group's columns end with."""
-        return f"[{group}]" if group == WITHOUT_COPIES else f"[{self.group_by}={group}]"
-
     def interrupted(self) -> Evaluation:
         """Return the evaluation with an error for each system that was not finished, and without
         it otherwise.
@@ -174,18 +169,13 @@ class Evaluation:
             if isinstance(e, InterruptedRunError)
         ]
 
-    @property
-    def n_candidates(self) -> int:
-        """Number of candidates of all questions, as the first row counted them; 0 without rows."""
-        return int(self.rows[0].outcomes.n_candidates.sum()) if self.rows else 0
-
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, ready for JSON, in the schema of ``--format json``."""
         dataset = self.dataset
         return {
             "dataset": {
                 **dataset_record(dataset),
-                "candidates": self.n_candidates,
+                "candidates": self.results.n_candidates,
                 "spans": dataset.span_generator,
                 "primary_metric": self.results.primary.name if dataset.task is not None else None,
                 "warnings": list(self.warnings),
@@ -292,6 +282,20 @@ class Evaluation:
         if settings is None or not settings.has_letters:
             return {}
         return {"better_than": [settings.baselines[i] for i in test.beats]}
+
+
+def evaluation_table(evaluation: Evaluation, published: Sequence[Figure] = ()) -> Table:
+    """Return the table of an evaluation, see :func:`classic_rc.results.result_table.result_table`,
+    with its given numbers.
+    """
+    given = [
+        Figure(name, GIVEN, number, None, number.group and evaluation.group_by, number.note)
+        for name, numbers in evaluation.given.items()
+        for number in numbers
+    ]
+    return result_table(
+        evaluation.dataset, evaluation.results, evaluation.notes, [*published, *given]
+    )
 
 
 def with_intervals(

@@ -57,6 +57,16 @@ class Measured:
             return str(Decimal(self.printed).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
         return None if self.value is None else f"{100 * self.value:.{decimals}f}"
 
+    def shown(self, decimals: int = 9) -> float | Decimal | None:
+        """Return what a cell shows: the value, or the printed digits of a published figure."""
+        if self.printed is None:
+            return self.value
+        return Decimal(self.number(decimals) or self.printed).scaleb(-2)
+
+
+GIVEN = "given"
+"""The source of the numbers that a suite gives."""
+
 
 @dataclass(frozen=True, slots=True)
 class GivenNumber:
@@ -70,9 +80,28 @@ class GivenNumber:
     questions: int | None = None  # of a sample
 
     @property
+    def note(self) -> str | None:
+        """What a row of numbers is about; None for all questions."""
+        return None if self.questions is None else f"{self.questions:,} of the questions"
+
+    @property
     def measured(self) -> Measured:
         """The number as one of a table."""
         return Measured(self.value, self.interval, printed=self.printed, sample=self.questions)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number of a table that no row has: given, or published
+    (`classic_rc.results.published.PublishedRow`).
+    """
+
+    system: str
+    source: str
+    number: GivenNumber  # of an unknown value if it is NaN
+    cites: str | None = None
+    key: str | None = None  # of the group of questions, if it is known
+    note: str | None = None  # on the row
 
 
 def find_best(

@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 
 from classic_rc.datasets.official import OfficialPart, match_official_parts
 from classic_rc.questions import Dataset, Task
-from classic_rc.results.evaluation import Evaluation
+from classic_rc.results.evaluation import Evaluation, evaluation_table
+from classic_rc.results.measure import Figure, GivenNumber
 from classic_rc.results.outcomes import Block
-from classic_rc.results.result_table import evaluation_table
 from classic_rc.tables import Table
-from classic_rc.tables.model import Value
 
 STATUSES = ("verified", "derived", "secondary", "unverified")
 """How a figure is known.
@@ -35,8 +34,6 @@ SUBSETS: Mapping[str, tuple[str, str]] = {
     **{value: ("level", value) for value in ("middle", "high")},
 }
 """The subsets of published figures, each with its key and value in the questions' `meta`."""
-
-_UNKNOWN = "?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,45 +162,26 @@ def figure_value(row: PublishedRow) -> Decimal | str:
     """Return the figure as a fraction with the digits that were printed, or ``?`` if it is
     unknown.
     """
-    return _UNKNOWN if row.value is None else row.value.scaleb(-2)
+    return "?" if row.value is None else row.value.scaleb(-2)
 
 
-_PREFIX = "published: "
-
-
-def published_cells(evaluation: Evaluation) -> list[list[Value]]:
-    """Return a row per system and source, in the columns of :func:`results_table`.
-
-    The rows have the figures of the same dataset, split, subset and metric; ``?`` marks what is
-    unknown.
-    """
-    task = evaluation.dataset.task
-    assert task is not None
-    columns: list[tuple[str | None, str]] = [
-        (None if group is None else _group_subset(evaluation, group), metric.name)
-        for metric, group in evaluation.results.columns
-    ]
-    lines: dict[tuple[str, str, str | None], dict[tuple[str | None, str], PublishedRow]] = {}
-    for row in published_rows(evaluation.dataset)[1]:
-        where = (_column_subset(evaluation.dataset, row), row.metric)
-        if where in columns:
-            lines.setdefault((row.system, row.source, row.note), {})[where] = row
-    return [
-        [
-            system,
-            *(figure_value(found[column]) if column in found else None for column in columns),
-            None,
-            "; ".join(_figure_notes(next(iter(found.values())), task)),
-        ]
-        for (system, _, _), found in lines.items()
-    ]
+def published_figures(dataset: Dataset) -> list[Figure]:
+    """Return the figures published for a dataset, for its table of results."""
+    figures = []
+    for row in published_rows(dataset)[1]:
+        key, value = _group(dataset, row) or (None, None)
+        printed = None if row.value is None else str(row.value)
+        number = GivenNumber(row.metric, value, float(printed or "nan") / 100, printed)
+        notes = "; ".join(_figure_notes(row, dataset.task))
+        figures.append(Figure(row.system, row.source, number, row.cites, key, notes))
+    return figures
 
 
 def results_table(evaluation: Evaluation, published: bool = False) -> Table:
-    """Return :func:`~classic_rc.results.result_table.evaluation_table`, with the published figures
-    on request.
+    """Return :func:`~classic_rc.results.evaluation.evaluation_table`, with the published figures on
+    request.
     """
-    return evaluation_table(evaluation, published_cells(evaluation) if published else ())
+    return evaluation_table(evaluation, published_figures(evaluation.dataset) if published else ())
 
 
 def recorded_figures(dataset: Dataset) -> list[dict[str, Any]]:
@@ -217,9 +195,7 @@ def recorded_figures(dataset: Dataset) -> list[dict[str, Any]]:
         {
             **row.to_dict(),
             "printed": None if row.value is None else str(row.value),
-            "group": None
-            if (subset := _column_subset(dataset, row)) is None
-            else list(SUBSETS[subset]),
+            "group": (group := _group(dataset, row)) and list(group),
             "block": str(Block.PUBLISHED),
         }
         for row in published_rows(dataset)[1]
@@ -234,17 +210,14 @@ def published_records(evaluation: Evaluation) -> list[dict[str, Any]]:
 
 
 def _figure_record(evaluation: Evaluation, row: PublishedRow) -> dict[str, Any]:
-    subset = (
-        "[{}={}]".format(*SUBSETS[row.subset])
-        if _column_subset(evaluation.dataset, row) and row.subset
-        else ""
-    )
+    group = _group(evaluation.dataset, row)
+    subset = "" if group is None else "[{}={}]".format(*group)
     return {
         "dataset": evaluation.dataset.name,
         "split": row.split,
         "questions": row.n,
         "block": str(Block.PUBLISHED),
-        "system": _PREFIX + row.system,
+        "system": f"published: {row.system}",
         row.metric + subset: None if row.value is None else float(row.value) / 100,
         "ties": row.ties,
         "tuned_on": row.tuned_on,
@@ -267,21 +240,17 @@ def published_warning(evaluation: Evaluation) -> str | None:
     return None
 
 
-def _column_subset(dataset: Dataset, row: PublishedRow) -> str | None:
-    """Return the subset of a figure; None (the main columns) if the data are only that subset."""
+def _group(dataset: Dataset, row: PublishedRow) -> tuple[str, str] | None:
+    """Return the key and the value of the questions that a figure is about; None for all questions
+    of the data.
+    """
     if row.subset is None:
         return None
     key, value = SUBSETS[row.subset]
-    return None if all(q.meta_value(key) == value for q in dataset) else row.subset
+    return None if all(q.meta_value(key) == value for q in dataset) else (key, value)
 
 
-def _group_subset(evaluation: Evaluation, value: str) -> str:
-    """Return the subset that a group of the evaluation is, or ``""``, which no figure has."""
-    known = SUBSETS.get(value)
-    return value if known is not None and known[0] == evaluation.group_by else ""
-
-
-def _figure_notes(row: PublishedRow, task: Task) -> Iterator[str]:
+def _figure_notes(row: PublishedRow, task: Task | None) -> Iterator[str]:
     yield f"{row.dataset} {row.split}"
     if row.status != "verified":
         yield row.status

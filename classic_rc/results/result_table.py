@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from decimal import Decimal
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from classic_rc.datasets.registry import is_log
 from classic_rc.metrics.base import METRICS, Metric
 from classic_rc.predictions import ANSWER_COUNTS
-from classic_rc.questions import Task
+from classic_rc.questions import Dataset, Task
 from classic_rc.results.dataset_titles import dataset_sizes, dataset_title
 from classic_rc.results.grouping import MIN_GROUP_QUESTIONS, WITHOUT_COPIES, group_without_copies
-from classic_rc.results.measure import Measured
+from classic_rc.results.measure import GIVEN, Figure, Measured
 from classic_rc.results.outcomes import N_ORDERS, Block, Row
+from classic_rc.results.shared_results import SharedResults
 from classic_rc.tables import Cell, Column, RowGroup, Table
-from classic_rc.tables.model import Value, baseline_letter, format_count
-
-if TYPE_CHECKING:
-    from classic_rc.results.evaluation import Evaluation
+from classic_rc.tables.model import baseline_letter, fill_rows, format_count
 
 SMALL_NOTE = f"in parentheses: groups of fewer than {MIN_GROUP_QUESTIONS} questions"
 
@@ -33,18 +30,24 @@ DEFINING_NOTE = (
     "§: by construction: the group is the questions that this system solves, or does not solve"
 )
 
-_GIVEN = "given numbers, not compared"
+_GIVEN, _MISSING = "given numbers, not compared", "not measured"
+_FACTS = (
+    *("solver", "variant", "block", "expected", "tie_rate", "selected_share", "ties"),
+    *("tuned_on", "tuned_here", "trained_on", "signature"),
+)
 _TIES = {
     "partial": "tied best candidates share the credit",
     "first": "the first of the tied best candidates is the answer",
     "random": "one of the tied best candidates is drawn",
     "strict": "questions with tied best candidates count as wrong",
 }
-_BOLD = "bold: the best row, without expectations and rows tuned on this data"
 
 
-def evaluation_table(
-    evaluation: Evaluation, published: Sequence[Sequence[Cell | Value]] = ()
+def result_table(
+    dataset: Dataset,
+    results: SharedResults,
+    remarks: Sequence[str] = (),
+    figures: Iterable[Figure] = (),
 ) -> Table:
     """Return the results of one dataset as a table: a row per system, metrics in percent, groups by
     main metric.
@@ -52,149 +55,110 @@ def evaluation_table(
     Systems that learn nothing, trained systems, given scores and published figures are separate
     blocks of rows (:class:`~classic_rc.results.outcomes.Block`), with headings if there are
     several. Rows keep their order within a block. On the questions of a model's log, given scores
-    come first. `published` has rows of published figures, in the columns that people see.
+    come first. `remarks` are the first notes.
     """
-    dataset = evaluation.dataset
     order = list(Block)
     if is_log(dataset):  # the model whose log the questions are from comes first
         order.sort(key=lambda block: block is not Block.GIVEN)
-    places = sorted(
-        range(len(evaluation.rows)), key=lambda i: order.index(evaluation.rows[i].block)
-    )
-    rows = [evaluation.rows[i] for i in places]
-    columns = list(_result_columns(evaluation, places))
-    shown, width = [column for column, _ in columns if not column.hidden], len(columns)
-    hidden: Sequence[Value] = [None] * (width - len(shown))
-    measured = list(zip(*(cells for _, cells in columns), strict=True))
-    of_block: dict[str, list[Sequence[Cell | Value]]] = {block.heading: [] for block in order}
-    for row, cells in zip(rows, measured, strict=True):
-        of_block[row.block.heading].append(cells)
-    of_block[Block.PUBLISHED.heading] += [[*cells, *hidden] for cells in published]
-    of_block[_GIVEN] = []
-    for name, numbers in evaluation.given.items():
-        by_column = {(number.metric, number.group): number.measured for number in numbers}
-        about = [
-            f"{number.questions:,} of the questions"
-            for number in numbers[:1]
-            if number.questions is not None
-        ]
-        shown_columns = evaluation.results.columns
-        values = [
-            _given_cell(by_column.get((metric.name, group))) for metric, group in shown_columns
-        ]
-        of_block[_GIVEN] += [
-            [name, *values, None, *about, *[None] * (width - len(values) - 2 - len(about))]
-        ]
-    of_block["not measured"] = [
-        [name, *[None] * (len(shown) - 2), str(error), *hidden]
-        for name, error in evaluation.errors.items()
-    ]
-    blocks = {heading: lines for heading, lines in of_block.items() if lines}
-    several = len(blocks.keys() - {"not measured"}) > 1
-    candidates = format_count(evaluation.n_candidates, "candidate")
-    has_bold = any(cell.bold for cells in measured for cell in cells)
+    blocks: dict[str, list[dict[str, Any]]] = {
+        **{block.heading: [] for block in order},
+        _GIVEN: [],
+        _MISSING: [{"system": name, "notes": why} for name, why in results.missing.items()],
+    }
+    for i, row in enumerate(results.systems):
+        blocks[row.block.heading].append(_system_cells(results, i))
+    of_others: dict[tuple[str, str], dict[str, Any]] = {}
+    for key, figure in results.place_figures(figures):
+        head = {"system": figure.system, "notes": figure.note}
+        cells = of_others.setdefault((figure.system, figure.source), head)
+        cells[key] = _figure_cell(figure.number.measured)
+    for (_, source), cells in of_others.items():
+        blocks[_GIVEN if source == GIVEN else Block.PUBLISHED.heading].append(cells)
+    columns = list(_result_columns(results))
+    filled = {heading: fill_rows(columns, rows) for heading, rows in blocks.items() if rows}
+    several = len(filled.keys() - {_MISSING}) > 1
+    candidates = format_count(results.n_candidates, "candidate")
+    notes = [*remarks, *_protocol_notes(results)]
+    # A paper's caption has no fingerprint: signatures, which are comments in LaTeX, have it.
+    title = f"{dataset.name}: {dataset_sizes(dataset, candidates)}"
     return Table(
         dataset_title(dataset, candidates),
-        [column for column, _ in columns],
+        columns,
         [
-            RowGroup(of, name if several or name == "not measured" else None)
-            for name, of in blocks.items()
+            RowGroup(rows, heading if several or heading == _MISSING else None)
+            for heading, rows in filled.items()
         ],
-        _protocol_notes(evaluation),
-        # A paper's caption has no fingerprint: signatures, which are comments in LaTeX, have it.
-        _protocol_caption(
-            evaluation, f"{dataset.name}: {dataset_sizes(dataset, candidates)}", has_bold
-        ),
-        {row.name: row.short_signature for row in rows},
+        notes,
+        f"{title}. {'; '.join([*_caption_items(results), *notes])}.",
+        {
+            row.name: row.short_signature
+            for row in sorted(results.systems, key=lambda row: order.index(row.block))
+        },
         {"dataset": dataset.name, "split": dataset.split, "questions": len(dataset)},
     )
 
 
-def _given_cell(number: Measured | None) -> Cell:
-    if number is None:
-        return Cell(None)
-    return Cell(
-        number.value if number.printed is None else Decimal(number.printed).scaleb(-2),
-        number.interval,
-    )
+def _every_column(results: SharedResults) -> list[tuple[Metric, str | None]]:
+    """Return the columns that people see, then those that only CSV and frames have."""
+    statistics = dict.fromkeys(name for row in results.systems for name in row.statistics)
+    every = product(map(METRICS.__getitem__, statistics), (None, *results.shown_groups))
+    return list(dict.fromkeys([*results.columns, *every]))
 
 
-def _result_columns(
-    evaluation: Evaluation, places: Sequence[int]
-) -> Iterator[tuple[Column, list[Cell]]]:
-    """Yield the columns of a result table with their cells: those that people see, then those
-    for programs.
-
-    `places` are the places of the rows in the evaluation.
-    """
-    results, rows = evaluation.results, [evaluation.rows[i] for i in places]
-    selects = evaluation.dataset.task is Task.MULTIPLE_ANSWER
-    made = evaluation.significance
-    bases = made.baselines if made is not None and made.has_letters else ()
-    names = [
-        f"{row.name} {baseline_letter(bases.index(row.name))}" if row.name in bases else row.name
-        for row in rows
-    ]
-    yield Column("system"), list(map(Cell, names))
-    for metric, group in results.columns:
-        yield _metric_column(evaluation, places, metric, group)
-    shares = [row.selected_share if selects else row.tie_rate for row in rows]
-    key = "selected_share" if selects else "tie_rate"
-    yield Column("selected" if selects else "ties", "percent", 1, key), list(map(Cell, shares))
-    yield Column("notes", "note"), [Cell("; ".join(row_notes(row))) for row in rows]
-    statistics = dict.fromkeys(name for row in rows for name in row.statistics)
-    for name, group in product(statistics, (None, *results.shown_groups)):
-        if (METRICS[name], group) not in results.columns:
-            column, cells = _metric_column(evaluation, places, METRICS[name], group)
-            yield replace(column, hidden=True), cells
-    if evaluation.significance is not None:
-        tested = METRICS[evaluation.significance.metric]
-        tests = {
-            tested.name + ("" if group is None else evaluation.group_key(group)): [
-                results.measure(tested, group)[i].test for i in places
-            ]
-            for group in (None, *results.shown_groups)
-        }
-        for key, column_tests in tests.items() if evaluation.significance.has_letters else ():
-            beaten = (evaluation.better_than(test)["better_than"] for test in column_tests)
-            yield _fact(f"{key}_better_than", [", ".join(names) for names in beaten])
-        for key, column_tests in tests.items():
-            yield _fact(f"{key}_p", [test.p_value for test in column_tests])
-    other = "tie_rate" if selects else "selected_share"
-    for key in ("solver", "variant", "block", "expected", other, "ties"):
-        yield _fact(key, [getattr(row, key) for row in rows])
-    yield _fact("threshold", list(map(_threshold_text, rows)))
-    for key in ("tuned_on", "tuned_here", "trained_on"):
-        yield _fact(key, [getattr(row, key) for row in rows])
-    for key in ANSWER_COUNTS:
-        yield _fact(key, [row.answers and getattr(row.answers, key) for row in rows])
-    yield _fact("signature", [row.signature for row in rows])
+def _result_columns(results: SharedResults) -> Iterator[Column]:
+    """Yield the columns of a result table: those that people see, then those for programs."""
+    shares = ["tie_rate", "selected_share"]
+    name = "ties"
+    if results.task is Task.MULTIPLE_ANSWER:
+        shares, name = shares[::-1], "selected"
+    columns = [_metric_column(results, *column) for column in _every_column(results)]
+    n_shown = len(results.columns)
+    yield Column("system")
+    yield from columns[:n_shown]
+    yield from (Column(name, "percent", 1, shares[0]), Column("notes", "note"))
+    yield from (replace(column, hidden=True) for column in columns[n_shown:])
+    keys: list[str] = []
+    if (tests := results.tests) is not None:
+        groups = (None, *results.shown_groups)
+        tested = [results.column_key(tests.metric, group) for group in groups]
+        keys += [f"{key}_better_than" for key in tested] if tests.has_letters else []
+        keys += [f"{key}_p" for key in tested]
+    keys += ["solver", "variant", "block", "expected", shares[1], "ties", "threshold"]
+    keys += ["tuned_on", "tuned_here", "trained_on", *ANSWER_COUNTS, "signature"]
+    yield from (Column(key, hidden=True) for key in keys)
 
 
-def _fact(key: str, values: Sequence[Value]) -> tuple[Column, list[Cell]]:
-    return Column(key, hidden=True), list(map(Cell, values))
+def _metric_column(results: SharedResults, metric: Metric, group: str | None) -> Column:
+    size = "" if group is None else f" {group} ({results.mask(group).sum()})"
+    return Column(metric.label + size, "percent", key=results.column_key(metric.name, group))
+
+
+def _system_cells(results: SharedResults, i: int) -> dict[str, Any]:
+    """Return the cells of a system's row by the keys of their columns; the best values are bold."""
+    row, tests = results.systems[i], results.tests
+    cells: dict[str, Any] = {key: getattr(row, key) for key in _FACTS}
+    cells |= {key: row.answers and getattr(row.answers, key) for key in ANSWER_COUNTS}
+    cells |= {"threshold": _threshold_text(row), "notes": "; ".join(row_notes(row))}
+    bases = tests.baselines if tests is not None and tests.has_letters else ()
+    letter = f" {baseline_letter(bases.index(row.name))}" if row.name in bases else ""
+    cells["system"] = row.name + letter
+    for metric, group in _every_column(results):
+        number, key = results.measure(metric, group)[i], results.column_key(metric.name, group)
+        cells[key] = Cell(
+            number.value, number.interval, number.mark, number.is_best, results.is_small(group)
+        )
+        cells[f"{key}_p"] = number.test.p_value
+        cells[f"{key}_better_than"] = ", ".join(bases[place] for place in number.test.beats)
+    return cells
+
+
+def _figure_cell(number: Measured) -> Cell:
+    is_unknown = number.value != number.value
+    return Cell("?" if is_unknown else number.shown(), number.interval)
 
 
 def _threshold_text(row: Row) -> float | str | None:
     return ";".join(map(repr, row.threshold)) if isinstance(row.threshold, list) else row.threshold
-
-
-def _metric_column(
-    evaluation: Evaluation, places: Sequence[int], metric: Metric, group: str | None
-) -> tuple[Column, list[Cell]]:
-    """Return the column of a metric on all questions or on a group; the best values are bold."""
-    results = evaluation.results
-    label, key, is_small = metric.label, metric.name, False
-    if group is not None:
-        n_questions = int(results.mask(group).sum())
-        is_small = n_questions < MIN_GROUP_QUESTIONS
-        label, key = f"{label} {group} ({n_questions})", key + evaluation.group_key(group)
-    measured = results.measure(metric, group)
-    cells = [
-        Cell(number.value, number.interval, number.mark, number.is_best, is_small)
-        for number in (measured[i] for i in places)
-    ]
-    return Column(label, "percent", key=key), cells
 
 
 def row_notes(row: Row) -> list[str]:
@@ -251,23 +215,17 @@ def _format_tuned(value: Any) -> str:
     )
 
 
-def _protocol_notes(evaluation: Evaluation) -> list[str]:
+def _protocol_notes(results: SharedResults) -> list[str]:
     """Return the notes that every form of the table needs: on ties, intervals, significance and
     small groups.
     """
-    notes = [*evaluation.notes, *_tie_notes(evaluation.rows)]
-    notes += [] if evaluation.resampling is None else [evaluation.resampling.note]
-    if evaluation.significance is not None:
-        notes.append(evaluation.significance.note)
-    results = evaluation.results
-    notes += copies_notes(evaluation.rows)
+    notes = _tie_notes(results.systems)
+    notes += [made.note for made in (results.resampling, results.tests) if made is not None]
+    notes += copies_notes(results.systems)
     notes += [DEFINING_NOTE] if any(map(results.defining, results.shown_groups)) else []
     sizes = [mask.sum() for mask in results.shown_groups.values()]
-    return (
-        [*notes, SMALL_NOTE]
-        if min(sizes, default=MIN_GROUP_QUESTIONS) < MIN_GROUP_QUESTIONS
-        else notes
-    )
+    is_small = min(sizes, default=MIN_GROUP_QUESTIONS) < MIN_GROUP_QUESTIONS
+    return [*notes, SMALL_NOTE] if is_small else notes
 
 
 def copies_notes(rows: Sequence[Row]) -> list[str]:
@@ -294,13 +252,14 @@ def _tie_notes(rows: Sequence[Row]) -> list[str]:
     return [f"rows treat ties differently ({described}): --ties {fixed} makes them alike"]
 
 
-def _protocol_caption(evaluation: Evaluation, title: str, has_bold: bool) -> str:
-    """Return a caption that makes the table complete without the text of a paper."""
-    items = ["Metrics in percent"]
-    ties = {row.ties for row in evaluation.rows if row.ties is not None}
-    if len(ties) == 1 and evaluation.dataset.task is not Task.MULTIPLE_ANSWER:
-        items.append(_TIES[ties.pop()])
-    if any(row.expected for row in evaluation.rows):
-        items.append("expectations are in closed form")
-    items += [_BOLD] if has_bold else []
-    return ". ".join([title, "; ".join([*items, *_protocol_notes(evaluation)])]) + "."
+def _caption_items(results: SharedResults) -> Iterator[str]:
+    """Yield what makes the table complete without the text of a paper."""
+    yield "Metrics in percent"
+    ties = {row.ties for row in results.systems if row.ties is not None}
+    if len(ties) == 1 and results.task is not Task.MULTIPLE_ANSWER:
+        yield _TIES[ties.pop()]
+    if any(row.expected for row in results.systems):
+        yield "expectations are in closed form"
+    columns = (results.measure(*column) for column in results.columns)
+    if any(number.is_best for numbers in columns for number in numbers):
+        yield "bold: the best row, without expectations and rows tuned on this data"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -18,12 +18,13 @@ from classic_rc.metrics.base import METRICS, Metric, metric_of_task, metrics_for
 from classic_rc.questions import SHORT_FINGERPRINT, Dataset, Task, describe_difference
 from classic_rc.results.grouping import (
     MIN_GROUP_QUESTIONS,
+    WITHOUT_COPIES,
     find_defining,
     find_learned,
     group_without_copies,
 )
 from classic_rc.results.intervals import renumber, subset_intervals
-from classic_rc.results.measure import Measured, find_best
+from classic_rc.results.measure import Figure, Measured, find_best
 from classic_rc.results.outcomes import UNTESTED, Row
 from classic_rc.results.resampling import Interval, Resampling
 from classic_rc.results.signature import Signature
@@ -92,6 +93,11 @@ class SharedResults:
         return tuple(dict.fromkeys([*(metric.name for metric in metrics_for(self.task)), *shared]))
 
     @property
+    def n_candidates(self) -> int:
+        """Number of candidates of all questions, as the first row counted them; 0 without rows."""
+        return sum(int(row.outcomes.n_candidates.sum()) for row in self.systems[:1])
+
+    @property
     def primary(self) -> Metric:
         """The metric that is tested and that groups of questions are reported in."""
         return metric_of_task(self.task, self.primary_metric)
@@ -123,11 +129,29 @@ class SharedResults:
         groups = [(self.primary, group) for group in self.shown_groups]
         return [*((METRICS[name], None) for name in self.metrics), *groups]
 
+    def column_key(self, metric: str, group: str | None) -> str:
+        """Return the name of a column in CSV and frames."""
+        if group is None:
+            return metric
+        return metric + (f"[{group}]" if group == WITHOUT_COPIES else f"[{self.by}={group}]")
+
+    def place_figures(self, figures: Iterable[Figure]) -> Iterator[tuple[str, Figure]]:
+        """Yield the figures that are about a column, each after the key of the column."""
+        keys = {self.column_key(metric.name, group) for metric, group in self.columns}
+        for figure in figures:
+            key = self.column_key(figure.number.metric, figure.number.group)
+            if key in keys and figure.key in (self.by, None):
+                yield key, figure
+
     def mask(self, group: str | None) -> NDArray[np.bool_]:
         """Return the mask of a group that has a column, or of all questions."""
         if group is None:
             return np.ones(len(self.groups), dtype=np.bool_)
         return self.shown_groups[group]
+
+    def is_small(self, group: str | None) -> bool:
+        """Return whether a group that has a column is too small to call a number the best."""
+        return group is not None and int(self.mask(group).sum()) < MIN_GROUP_QUESTIONS
 
     def defining(self, group: str | None) -> set[str]:
         """Return the systems whose answers define a group; see :func:`find_defining`."""
@@ -157,10 +181,9 @@ class SharedResults:
         """
         key = metric.name, group, decimals
         if key not in self._measured:
-            mask = self.mask(group)
-            is_small = group is not None and mask.sum() < MIN_GROUP_QUESTIONS
+            ranked = None if self.is_small(group) else decimals
             self._measured[key] = self.measure_questions(
-                metric, mask, self.defining(group), None if is_small else decimals
+                metric, self.mask(group), self.defining(group), ranked
             )
         return self._measured[key]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
@@ -188,6 +188,11 @@ class RowGroup:
 
     rows: Sequence[Sequence[Any]]  # of cells and values
     heading: str | None = None
+
+
+def fill_rows(columns: Sequence[Column], rows: Iterable[Mapping[str, Any]]) -> list[list[Any]]:
+    """Return rows whose cells are named by the keys or headers of the columns; others are empty."""
+    return [[row.get(column.key or column.name) for column in columns] for row in rows]
 
 
 @dataclass(frozen=True)

@@ -96,11 +96,11 @@ def _render_results(
     verbose: bool,
 ) -> str:
     """Return the results of all datasets in one format, with a final line break."""
-    from classic_rc.results.result_table import evaluation_table
+    from classic_rc.results.evaluation import evaluation_table
     from classic_rc.tables import records_csv, render
 
     if published:
-        from classic_rc.results.published import published_cells, published_records
+        from classic_rc.results.published import published_figures, published_records
     if form == "json":
         from classic_rc.results.record import runs_to_dict
 
@@ -127,7 +127,8 @@ def _render_results(
         return records_csv(records)
     shown = []
     for evaluation, of_groups in zip(evaluations, groups, strict=True):
-        shown.append(evaluation_table(evaluation, published_cells(evaluation) if published else ()))
+        figures = published_figures(evaluation.dataset) if published else ()
+        shown.append(evaluation_table(evaluation, figures))
         if (comparison := _compare_with_model(evaluation)) is not None:
             from classic_rc.reports.result_tables import difference_table
 

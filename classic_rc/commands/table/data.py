@@ -14,29 +14,13 @@ from classic_rc.datasets.official import FINGERPRINTS
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.io.json import Node, describe_value
 from classic_rc.metrics.base import METRICS
-from classic_rc.results.measure import GivenNumber
+from classic_rc.results.measure import GIVEN, Figure, GivenNumber
 from classic_rc.results.outcomes import Row
 from classic_rc.results.record import read_fields
 from classic_rc.results.shared_results import SharedResults, join_results
 
 _Parts: TypeAlias = "list[tuple[str, SharedResults]]"
 """The results of several records on the same questions, each with its file."""
-
-GIVEN = "given"
-"""The source of the numbers that a suite gives."""
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A number of a record that no row has: given, or published
-    (`classic_rc.results.published.PublishedRow`).
-    """
-
-    system: str
-    source: str
-    number: GivenNumber
-    cites: str | None = None
-    key: str | None = None  # of the group of questions, if it is known
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from decimal import Decimal
 from itertools import groupby
 from typing import Any
 
@@ -429,16 +428,8 @@ def _signatures(table: PaperTable) -> dict[str, str]:
 
 
 def _cell(table: PaperTable, j: int, cell: Measured) -> Cell:
-    number = cell.number(table.decimals)
-    value = cell.value if cell.printed is None or number is None else Decimal(number).scaleb(-2)
-    interval = shown_interval(cell, table.decimals)
-    return Cell(
-        None if number is None else value,
-        interval,
-        marks(cell),
-        cell.is_best,
-        table.columns[j].is_small,
-    )
+    interval, is_small = shown_interval(cell, table.decimals), table.columns[j].is_small
+    return Cell(cell.shown(table.decimals), interval, marks(cell), cell.is_best, is_small)
 
 
 def table_csv(table: PaperTable) -> str:

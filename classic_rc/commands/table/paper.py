@@ -10,15 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from classic_rc.commands.table.data import GIVEN, PaperDataset, merge_records
+from classic_rc.commands.table.data import PaperDataset, merge_records
 from classic_rc.commands.table.model import PaperColumn, PaperRow, PaperTable
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.metrics.base import METRICS, Metric, get_metric
 from classic_rc.questions import Task
 from classic_rc.results.floors import CHANCE, above, find_by_fingerprint
-from classic_rc.results.measure import Measured
+from classic_rc.results.measure import GIVEN, Measured
 from classic_rc.results.outcomes import Block
 from classic_rc.results.record import read_results
 from classic_rc.results.shared_results import SharedResults
@@ -157,7 +156,7 @@ def make_paper_table(
             for name, reason in results.missing.items():
                 cells.setdefault(name, {})[column] = Measured(reason=reason)
     rows, row_notes = _systems_as_rows(used, columns, cells)
-    figures, figure_notes = _published_rows(used, columns, by, new, published=published)
+    figures, figure_notes = _published_rows(used, columns, new, published=published)
     rows, row_notes = rows + figures, row_notes + figure_notes
     return PaperTable(
         tuple(columns),
@@ -278,7 +277,6 @@ def _systems_as_rows(
 def _published_rows(
     datasets: Sequence[PaperDataset],
     columns: Sequence[PaperColumn],
-    by: str | None,
     new: Mapping[str, str],
     *,
     published: bool,
@@ -286,34 +284,29 @@ def _published_rows(
     """Return the given numbers and, on request, the published figures of the columns as rows,
     and notes.
     """
-    rows: dict[
-        tuple[str, str, str | None], dict[PaperColumn, Measured]
-    ] = {}  # by system, source and citation
+    # by system, source and citation
+    rows: dict[tuple[str, str, str | None], dict[PaperColumn, Measured]] = {}
     notes: list[str] = []
     for dataset in datasets:
-        places: dict[tuple[str, Any], PaperColumn] = {
-            (column.metric.name, column.group): column
+        results, label = dataset.results, dataset.label
+        places = {
+            results.column_key(column.metric.name, column.group): column
             for column in columns
-            if column.dataset == dataset.label
+            if column.dataset == label
         }
         if dataset.figures is None and published:
-            notes.append(
-                f"{dataset.label}: its record has no published figures: run it again with --save"
-            )
-        for figure in dataset.figures or ():
-            of, column = figure.number, places.get((figure.number.metric, figure.number.group))
-            is_shown = (published or figure.source == GIVEN) and figure.key in (by, None)
-            if column is None or not is_shown or of.value != of.value:
+            notes.append(f"{label}: its record has no published figures: run it again with --save")
+        for key, figure in results.place_figures(dataset.figures or ()):
+            number, source = figure.number.measured, figure.cites or figure.source
+            is_known = number.value == number.value
+            if not (is_known and (published or figure.source == GIVEN)):
                 continue
-            cells = rows.setdefault(
-                (figure.system, figure.cites or figure.source, figure.cites), {}
-            )
-            if column not in cells:
-                cells[column] = of.measured
-            elif cells[column].printed != of.printed:
+            cells = rows.setdefault((figure.system, source, figure.cites), {})
+            known = cells.setdefault(places[key], number)
+            if known.printed != number.printed:
                 notes.append(
-                    f"{dataset.label}: the table has {cells[column].printed} for {figure.system}, "
-                    f"and not {of.printed} ({figure.source})"
+                    f"{label}: the table has {known.printed} for {figure.system}, and not "
+                    f"{number.printed} ({figure.source})"
                 )
     return [
         PaperRow(
