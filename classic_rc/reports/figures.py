@@ -285,8 +285,7 @@ def _bar_style(i: int) -> dict[str, Any]:
 
 
 def _draw_bars(breakdown: Breakdown, axes: Axes) -> None:
-    groups = (breakdown.total, *breakdown.groups)
-    systems = breakdown.systems
+    groups, systems = breakdown.lines, breakdown.systems
     n_bars = max(len(systems), 1)
     step = n_bars * _BAR + _GAP
     middles = np.arange(len(groups)) * step

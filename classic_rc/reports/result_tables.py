@@ -40,11 +40,9 @@ def breakdown_tables(breakdowns: Sequence[Breakdown]) -> list[Table]:
         In the order of `breakdowns`.
     """
     tables = [breakdown_table(breakdown) for breakdown in breakdowns]
-    if tables:
-        tables[-1] = replace(
-            tables[-1],
-            signatures={c.name: c.short_signature for c in breakdowns[-1].results.systems},
-        )
+    for breakdown in breakdowns[-1:]:
+        signatures = {row.name: row.short_signature for row in breakdown.results.systems}
+        tables[-1] = replace(tables[-1], signatures=signatures)
     return tables
 
 
@@ -52,49 +50,38 @@ def breakdown_table(breakdown: Breakdown) -> Table:
     """Return the table of one breakdown as :func:`breakdown_tables` makes it, without the
     signatures.
     """
-    grouping, results = breakdown.grouping, breakdown.results
-    groups, n = (breakdown.total, *breakdown.groups), breakdown.total.questions
-    rows = [
-        [
-            group.name,
-            Cell(group.questions, faint=group.is_small),
-            Cell(group.questions / n if n else None, faint=group.is_small),
-            *(
-                Cell(cell.value, cell.interval, cell.mark, faint=group.is_small)
-                for cell in group.cells
-            ),
-            *(
-                group.passages,
-                group.is_small,
-                *(system.short_signature for system in results.systems),
-            ),
-        ]
-        for group in groups
+    grouping, results, groups = breakdown.grouping, breakdown.results, breakdown.lines
+    n, numbers = breakdown.total.questions, [cell for group in groups for cell in group.cells]
+    columns = [
+        Column(grouping.key, key="group"),
+        Column("n", "count", key="questions"),
+        Column("%", "percent", 1, "share"),
+        *(Column(name, "percent") for name in breakdown.systems),
+        *(Column(name, hidden=True) for name in ("passages", "small")),
+        *(Column(f"signature[{name}]", hidden=True) for name in breakdown.systems),
     ]
-    by = f"by {grouping.key}"
-    if results.systems:
-        by += f": {breakdown.metric.label}"
+    rows: list[list[Cell | Value]] = []
+    for group in groups:
+        small = group.is_small
+        sizes = (group.questions, group.questions / n if n else None)
+        rows.append([group.name, *(Cell(size, faint=small) for size in sizes)])
+        rows[-1] += [Cell(of.value, of.interval, of.mark, faint=small) for of in group.cells]
+        rows[-1] += [group.passages, small, *(row.short_signature for row in results.systems)]
     notes = [grouping.coverage]
     if grouping.overlapping:
         notes.append("groups overlap: a question can be in several")
-    notes += _interval_notes(breakdown)
-    notes += [] if breakdown.tests is None else [breakdown.tests]
-    notes += (
-        [DEFINING_NOTE] if any("§" in cell.mark for group in groups for cell in group.cells) else []
-    )
+    if any(cell.interval for cell in numbers):
+        notes.append(_interval_note(breakdown))
+    if results.tests is not None:
+        notes.append(results.tests.note)
+    if any(cell.defines_group for cell in numbers):
+        notes.append(DEFINING_NOTE)
     if any(group.is_small for group in groups):
         notes.append(SMALL_NOTE)
+    by = f"by {grouping.key}" + (f": {breakdown.metric.label}" if results.systems else "")
     return Table(
         f"{results.label} {by}",
-        [
-            *(Column(grouping.key, key="group"), Column("n", "count", key="questions")),
-            *(
-                Column("%", "percent", 1, "share"),
-                *(Column(name, "percent") for name in breakdown.systems),
-            ),
-            *(Column("passages", hidden=True), Column("small", hidden=True)),
-            *(Column(f"signature[{name}]", hidden=True) for name in breakdown.systems),
-        ],
+        columns,
         [RowGroup(rows)],
         notes,
         f"{results.caption} {by.removesuffix('.')}. {'; '.join(notes)}.",
@@ -102,20 +89,15 @@ def breakdown_table(breakdown: Breakdown) -> Table:
     )
 
 
-def _interval_notes(breakdown: Breakdown) -> list[str]:
-    if not any(
-        cell.interval for group in (breakdown.total, *breakdown.groups) for cell in group.cells
-    ):
-        return []
-    resampling = breakdown.resampling
+def _interval_note(breakdown: Breakdown) -> str:
+    resampling = breakdown.results.resampling
+    assert resampling is not None
     units = "passages" if resampling.group is None else f"groups of passages ({resampling.group})"
     note = f"{resampling.label}: {resampling.rule(f'the {units} of each group')}"
-    few = not is_mean(breakdown.metric) and any(
-        0 < group.passages < MIN_RELIABLE_GROUPS for group in breakdown.groups
-    )
-    return [
-        note + (f"; likely too narrow if there are fewer than {MIN_RELIABLE_GROUPS}" if few else "")
-    ]
+    few = any(0 < group.passages < MIN_RELIABLE_GROUPS for group in breakdown.groups)
+    if is_mean(breakdown.metric) or not few:
+        return note
+    return f"{note}; likely too narrow if there are fewer than {MIN_RELIABLE_GROUPS}"
 
 
 def cross_table(cross: CrossTabulation) -> Table:

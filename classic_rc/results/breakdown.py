@@ -16,7 +16,6 @@ from classic_rc.results.grouping import MIN_GROUP_QUESTIONS, Grouping
 from classic_rc.results.measure import Measured
 from classic_rc.results.resampling import Resampling
 from classic_rc.results.shared_results import SharedResults
-from classic_rc.results.significance import Significance
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +39,21 @@ class Group:
 class Breakdown:
     """A metric of several systems by groups of questions."""
 
-    results: SharedResults  # the dataset and the systems
+    results: SharedResults  # the systems, and how intervals and tests are made
     grouping: Grouping
     metric: Metric
-    resampling: Resampling  # each group uses its own passages
     total: Group  # all questions that the grouping covers
     groups: tuple[Group, ...]
-    tests: str | None = None  # what the marks mean
 
     @property
     def systems(self) -> list[str]:
         """The systems' names, in the order of the cells."""
-        return [system.name for system in self.results.systems]
+        return self.results.names
+
+    @property
+    def lines(self) -> tuple[Group, ...]:
+        """The total and the groups."""
+        return (self.total, *self.groups)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, ready for JSON."""
@@ -109,12 +111,12 @@ def break_down(
     metric: str | None = None,
     n: int = 10_000,
     seed: int = 0,
-    tests: Significance | None = None,
 ) -> Breakdown:
     """Measure systems on every group of questions.
 
     A cell's interval follows from the passages of its own questions; see
-    :func:`classic_rc.results.with_intervals`.
+    :func:`classic_rc.results.with_intervals`. If the results have tests, each group is a family of
+    its own.
 
     Parameters
     ----------
@@ -128,8 +130,6 @@ def break_down(
         Number of resamples of ratios.
     seed : int
         The seed of the resamples.
-    tests : Significance, optional
-        The settings of tests against baselines; each group is a family of its own.
 
     Returns
     -------
@@ -160,20 +160,27 @@ def break_down(
             expected=str(len(results.groups)),
         )
     measure = results.metric(metric)
-    resampling = Resampling.of(results.groups, n, seed, group=results.group)
-    by, masks = grouping.key, grouping.masks
-    results = replace(results, groupings={by: masks}, by=by, resampling=resampling, tests=tests)
+    results = replace(
+        results,
+        groupings={grouping.key: grouping.masks},
+        by=grouping.key,
+        resampling=Resampling.of(results.groups, n, seed, group=results.group),
+    )
 
     def measure_group(name: str, mask: NDArray[np.bool_], defining: set[str]) -> Group:
         cells = results.measure_questions(measure, mask, defining)
         return Group(name, int(mask.sum()), len(np.unique(results.groups[mask])), tuple(cells))
 
-    total = measure_group("total", grouping.covered, set())
-    groups = tuple(
-        measure_group(name, mask, results.defining(name)) for name, mask in masks.items()
+    return Breakdown(
+        results,
+        grouping,
+        measure,
+        measure_group("total", grouping.covered, set()),
+        tuple(
+            measure_group(name, mask, results.defining(name))
+            for name, mask in grouping.masks.items()
+        ),
     )
-    note = tests.note if tests is not None else None
-    return Breakdown(results, grouping, measure, resampling, total, groups, note)
 
 
 def cross_tabulate(rows: Grouping, columns: Grouping) -> CrossTabulation:

@@ -45,7 +45,6 @@ def break_down_results(evaluation: Evaluation, groupings: Sequence[Grouping]) ->
             metric=results.primary.name,
             n=protocol.resamples or DEFAULT_RESAMPLES,
             seed=protocol.seed or 0,
-            tests=evaluation.significance,
         )
         for grouping in groupings
     ]
