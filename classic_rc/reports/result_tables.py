@@ -187,29 +187,24 @@ def perturbation_table(evaluation: PerturbedEvaluation) -> Table:
     """
     dataset = evaluation.dataset
     assert dataset.task is not None
-    has_spans = dataset.task.has_spans
     columns = [
-        *(
-            Column("copy"),
-            Column(evaluation.metric.label, "percent"),
-            Column("by seed", "percent", 1),
-        ),
+        Column("copy"),
+        Column(evaluation.metric.label, "percent"),
+        Column("by seed", "percent", 1),
         Column("difference", "points"),
-        *([Column("unanswerable", "percent", 1)] if has_spans else []),
+        *([Column("unanswerable", "percent", 1)] if dataset.task.has_spans else []),
     ]
     blocks = []
     for original in evaluation.originals:
         learned = [f"learned from {original.trained_on}"] if original.trained_on else []
         learned += [f"tuned on {original.tuned_on}"] if original.tuned_on else []
         rows: list[list[Cell | Value]] = [
-            ["original", Cell(original.score, original.interval), None, None]
+            ["original", Cell(original.score, original.interval), None, None, None]
         ]
         rows += [
             _score_cells(score) for score in evaluation.scores if score.system == original.system
         ]
-        # the cells of scores have the share of unanswerable questions, which others have not
-        shown = len(columns)
-        block = [[*row, None][:shown] for row in rows]
+        block = [row[: len(columns)] for row in rows]
         blocks.append(RowGroup(block, "; ".join([original.system, *learned])))
     return Table(f"{dataset_title(dataset)} · perturbed", columns, blocks, list(_notes(evaluation)))
 

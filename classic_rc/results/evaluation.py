@@ -20,7 +20,7 @@ from classic_rc.metrics.base import METRICS, has_unanswerable, metrics_for
 from classic_rc.protocol import Protocol
 from classic_rc.questions import Dataset
 from classic_rc.results.dataset_titles import dataset_record, has_passages
-from classic_rc.results.measure import GIVEN, Figure, GivenNumber, Measured
+from classic_rc.results.measure import Figure, GivenNumber, Measured, given_figures
 from classic_rc.results.outcomes import UNTESTED, Row, Tested, to_plain
 from classic_rc.results.resampling import Resampling
 from classic_rc.results.result_table import result_table
@@ -288,11 +288,7 @@ def evaluation_table(evaluation: Evaluation, published: Sequence[Figure] = ()) -
     """Return the table of an evaluation, see :func:`classic_rc.results.result_table.result_table`,
     with its given numbers.
     """
-    given = [
-        Figure(name, GIVEN, number, None, number.group and evaluation.group_by, number.note)
-        for name, numbers in evaluation.given.items()
-        for number in numbers
-    ]
+    given = given_figures(evaluation.given, evaluation.group_by)
     return result_table(
         evaluation.dataset, evaluation.results, evaluation.notes, [*published, *given]
     )

@@ -10,14 +10,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from functools import cache, cached_property
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from classic_rc.errors import UsageError, unknown_name
+from classic_rc.results.literature import PublishedRow, load_published
 from classic_rc.tables import Cell, Column, RowGroup, Table, render
-from classic_rc.tables.model import frame_of_records
+from classic_rc.tables.model import fill_rows, frame_of_records
 
 if TYPE_CHECKING:
     import pandas
@@ -139,46 +139,28 @@ class FloorDataset:
         return row.metrics[self.metric]
 
     @cached_property
-    def published(self) -> list[dict[str, Any]]:
+    def published(self) -> list[PublishedRow]:
         """The published figures of all questions in the primary metric."""
-        if self.official is None:
-            return []
+        about = (*(self.official or ()), self.metric, None)
         return [
-            {**figure, "source": _published()["sources"][figure["source"]]}
-            for figure in _published()["rows"]
-            if [figure["dataset"], figure["split"]] == list(self.official)
-            and figure["metric"] == self.metric
-            and figure["subset"] is None
-            and figure["value"] is not None
-            and figure["status"] != "unverified"
+            figure
+            for figure in load_published().rows
+            if (figure.dataset, figure.split, figure.metric, figure.subset) == about
+            and figure.value is not None
+            and figure.status != "unverified"
         ]
 
-    def best_published(self, kind: str) -> dict[str, Any] | None:
+    def best_published(self, kind: str) -> PublishedRow | None:
         """Return the highest published figure of ``"human"`` or ``"classical"``, that is
         non-neural, systems.
 
         Where papers print several figures for one system, its lowest counts.
         """
-        lowest: dict[str, dict[str, Any]] = {}
-        for figure in sorted(self.published, key=lambda figure: figure["value"]):
-            if published_kind(figure["system"]) == kind:
-                lowest.setdefault(figure["system"], figure)
-        return max(lowest.values(), key=lambda figure: figure["value"], default=None)
-
-
-@cache
-def _published() -> dict[str, Any]:
-    text = files("classic_rc.results").joinpath("published.json").read_text(encoding="utf-8")
-    plain: dict[str, Any] = json.loads(text, parse_float=Decimal, parse_int=int)
-    return plain
-
-
-def published_kind(system: str) -> str:
-    """Return whether a published system is ``"human"``, ``"neural"`` or ``"classical"``."""
-    if system.startswith("Human"):
-        return "human"
-    is_neural = any(system.startswith(name) for name in _published()["neural"])
-    return "neural" if is_neural else "classical"
+        lowest: dict[str, PublishedRow] = {}
+        for figure in sorted(self.published, key=lambda figure: figure.share):
+            if load_published().kind(figure.system) == kind:
+                lowest.setdefault(figure.system, figure)
+        return max(lowest.values(), key=lambda figure: figure.share, default=None)
 
 
 @cache
@@ -283,11 +265,10 @@ class Floor:
                 expected=of.by or "no --by",
             )
         values = [v for v in of.chance.groups if self.by is not None or v == WITHOUT_COPIES]
-        metrics = list(of.chance.metrics)
-        shown = [Column(METRIC_NAMES[name], "percent", key=name) for name in metrics]
+        metrics = sorted(of.chance.metrics, key=lambda name: name != of.metric)
         columns = [
             Column("system"),
-            *sorted(shown, key=lambda column: column.key != of.metric),
+            *(Column(METRIC_NAMES[name], "percent", key=name) for name in metrics),
             *above_columns(),
             *(
                 Column(f"{value} ({of.chance.groups[value].questions})", "percent", key=value)
@@ -297,20 +278,16 @@ class Floor:
             Column("notes", "note"),
             *(Column(key, hidden=True) for key in _HIDDEN),
         ]
-        metrics.sort(key=lambda name: name != of.metric)
-        groups = []
-        for heading, learns in ((UNTRAINED, False), (TRAINED, True)):
-            rows = [self._cells(row, metrics, values) for row in of.rows if row.learns is learns]
-            groups += [RowGroup(rows, heading)] if rows else []
-        published = [
-            self._published_cells(figure, len(metrics), len(values)) for figure in of.published
-        ]
-        groups += [RowGroup(published, PUBLISHED)] if published else []
+        blocks = {
+            UNTRAINED: [self._cells(row) for row in of.rows if not row.learns],
+            TRAINED: [self._cells(row) for row in of.rows if row.learns],
+            PUBLISHED: list(map(self._published_cells, of.published)),
+        }
         return Table(
             f"{of.name} · {of.questions:,} questions, {of.passages:,} passages · data "
             f"{of.fingerprint[:8]}",
             columns,
-            groups,
+            [RowGroup(fill_rows(columns, rows), name) for name, rows in blocks.items() if rows],
             self.notes,
             signatures={row.system: row.signature for row in of.rows},
             facts={"dataset": of.name, "split": of.split, "questions": of.questions},
@@ -348,30 +325,28 @@ class Floor:
             "signatures",
         ]
 
-    def _cells(self, row: FloorRow, metrics: Sequence[str], values: Sequence[str]) -> list[Cell]:
-        of = self.dataset
-        cells = [Cell(row.system)]
-        cells += [
-            Cell(row.metrics[name], bounds(row.intervals, name), bold=row is of.floor)
-            for name in metrics
-        ]
-        cells += map(Cell, above(of.value(row), of.value(of.chance), of.value(of.floor)))
-        for value in values:
-            group = row.groups[value]
-            cells.append(Cell(group.metrics[of.metric], bounds(group.intervals, of.metric)))
-        cells += [Cell(row.tie_rate), Cell("; ".join(_row_notes(row)))]
-        return [*cells, *(Cell(getattr(row, key)) for key in _HIDDEN)]
+    def _cells(self, row: FloorRow) -> dict[str, Any]:
+        of, is_floor = self.dataset, row is self.dataset.floor
+        cells = {key: getattr(row, key) for key in ("system", "tie_rate", *_HIDDEN)}
+        for value, group in row.groups.items():
+            cells[value] = Cell(group.metrics[of.metric], bounds(group.intervals, of.metric))
+        for name, share in row.metrics.items():
+            cells[name] = Cell(share, bounds(row.intervals, name), bold=is_floor)
+        return {**cells, **self._above(of.value(row)), "notes": "; ".join(_row_notes(row))}
 
-    def _published_cells(
-        self, figure: Mapping[str, Any], n_metrics: int, n_groups: int
-    ) -> list[Cell]:
+    def _published_cells(self, figure: PublishedRow) -> dict[str, Any]:
+        status = None if figure.status == "verified" else figure.status
+        return {
+            "system": figure.system,
+            self.dataset.metric: figure.share,
+            **self._above(float(figure.share)),
+            "notes": "; ".join(filter(None, [status, figure.note, figure.source])),
+        }
+
+    def _above(self, value: float) -> dict[str, float | None]:
         of = self.dataset
-        share = figure["value"].scaleb(-2)
-        cells = [Cell(figure["system"]), Cell(share), *[Cell()] * (n_metrics - 1)]
-        cells += map(Cell, above(float(share), of.value(of.chance), of.value(of.floor)))
-        status = [] if figure["status"] == "verified" else [figure["status"]]
-        note = "; ".join([*status, *([figure["note"]] if figure["note"] else []), figure["source"]])
-        return [*cells, *[Cell()] * n_groups, Cell(), Cell(note), *[Cell()] * len(_HIDDEN)]
+        distances = above(value, of.value(of.chance), of.value(of.floor))
+        return dict(zip(("above_chance", "above_floor"), distances, strict=True))
 
 
 _HIDDEN = ("expected", "ties", "trained_on", "tuned_on", "tuned_here", "version", "signature")

@@ -4,7 +4,7 @@ best.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
@@ -80,11 +80,6 @@ class GivenNumber:
     questions: int | None = None  # of a sample
 
     @property
-    def note(self) -> str | None:
-        """What a row of numbers is about; None for all questions."""
-        return None if self.questions is None else f"{self.questions:,} of the questions"
-
-    @property
     def measured(self) -> Measured:
         """The number as one of a table."""
         return Measured(self.value, self.interval, printed=self.printed, sample=self.questions)
@@ -102,6 +97,17 @@ class Figure:
     cites: str | None = None
     key: str | None = None  # of the group of questions, if it is known
     note: str | None = None  # on the row
+
+
+def given_figures(given: Mapping[str, Iterable[GivenNumber]], by: str | None) -> list[Figure]:
+    """Return the numbers that a suite gives, by name, on groups of the key `by`."""
+    figures = []
+    for name, numbers in given.items():
+        for number in numbers:
+            asked = number.questions and f"{number.questions:,} of the questions"
+            key = number.group and by
+            figures.append(Figure(name, GIVEN, number, key=key, note=asked or None))
+    return figures
 
 
 def find_best(

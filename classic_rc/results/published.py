@@ -1,15 +1,8 @@
-"""Published figures: the scores that papers and releases report for systems, each with its
-source.
-"""
+"""The published figures of a dataset, for its tables and records."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
-from decimal import Decimal
-from functools import cache
-from importlib.resources import files
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -18,99 +11,10 @@ from numpy.typing import NDArray
 from classic_rc.datasets.official import OfficialPart, match_official_parts
 from classic_rc.questions import Dataset, Task
 from classic_rc.results.evaluation import Evaluation, evaluation_table
+from classic_rc.results.literature import SUBSETS, PublishedRow, load_published
 from classic_rc.results.measure import Figure, GivenNumber
 from classic_rc.results.outcomes import Block
 from classic_rc.tables import Table
-
-STATUSES = ("verified", "derived", "secondary", "unverified")
-"""How a figure is known.
-
-Read at its source; computed from released files with the official metric; transcribed by several
-others; recalled, and not found again at its source.
-"""
-
-SUBSETS: Mapping[str, tuple[str, str]] = {
-    **{value: ("type", value) for value in ("one", "multiple", "NE", "CN", "V", "P")},
-    **{value: ("level", value) for value in ("middle", "high")},
-}
-"""The subsets of published figures, each with its key and value in the questions' `meta`."""
-
-
-@dataclass(frozen=True, slots=True)
-class PublishedRow:
-    """One published figure. Unknown fields are None, and shown as ``?``."""
-
-    system: str
-    dataset: str  # as in `OfficialPart`; several are joined by "+"
-    split: str  # likewise
-    subset: str | None  # a key of SUBSETS; None for all questions
-    n: int | None  # number of questions
-    metric: str  # a name in classic_rc.metrics.METRICS
-    value: Decimal | None  # in percent, with the digits that were printed
-    ties: str | None  # the tie policy
-    tuned_on: str | None  # the splits that it was tuned on; "nothing" if it was not tuned
-    source: str
-    status: str  # one of STATUSES
-    note: str | None
-    reproduction: str | None  # key of the Reproduction that should give the same figure
-    cites: str | None = None  # key of the source's BibTeX entry, if it has one
-
-    @property
-    def decimals(self) -> int:
-        """The number of printed digits after the decimal point."""
-        exponent = self.value.as_tuple().exponent if self.value is not None else 0
-        return -exponent if isinstance(exponent, int) else 0
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the figure as plain data; the value becomes a float."""
-        return {**asdict(self), "value": None if self.value is None else float(self.value)}
-
-
-@dataclass(frozen=True, slots=True)
-class Reproduction:
-    """How this package reproduces a published figure."""
-
-    solver: str  # a solver specification; ``{rte}`` is a placeholder for a file that the user names
-    exact: bool  # the figures are known to match to the last printed digit
-    reason: str  # why they match, or why not
-    ties: str | None = None  # the tie policy, if not the solver's own
-    train: str | None = None  # the split of the same dataset to learn from
-    tune: str | None = None  # the split to tune on
-    tune_metric: str | None = None
-    merged: bool = False  # a figure over several splits needs them merged into one file
-
-
-@dataclass(frozen=True)
-class Published:
-    """All published figures and how to reproduce them."""
-
-    # if two figures of one paper contradict each other, both are here
-    rows: tuple[PublishedRow, ...]
-    reproductions: Mapping[str, Reproduction]  # by key
-
-
-@cache
-def load_published() -> Published:
-    """Return the published figures that come with the package.
-
-    Examples
-    --------
-    >>> row = next(
-    ...     row for row in load_published().rows if row.system == "SW" and row.dataset == "RACE"
-    ... )
-    >>> row.subset, row.value, row.ties
-    ('middle', Decimal('37.3'), None)
-    """
-    text = files("classic_rc.results").joinpath("published.json").read_text(encoding="utf-8")
-    plain = json.loads(text, parse_float=Decimal, parse_int=int)
-    sources, cites = plain["sources"], plain["cites"]
-    rows = tuple(
-        PublishedRow(**{**row, "source": sources[row["source"]], "cites": cites.get(row["source"])})
-        for row in plain["rows"]
-    )
-    return Published(
-        rows, {key: Reproduction(**entry) for key, entry in plain["reproductions"].items()}
-    )
 
 
 def published_rows(dataset: Dataset) -> tuple[OfficialPart | None, list[PublishedRow]]:
@@ -126,13 +30,9 @@ def published_rows(dataset: Dataset) -> tuple[OfficialPart | None, list[Publishe
     return origin, [
         row
         for row in load_published().rows
-        if is_about_dataset(row, origin) and subset_mask(dataset, row.subset) is not None
+        if (row.dataset, row.split) == (origin.dataset, origin.split)
+        and subset_mask(dataset, row.subset) is not None
     ]
-
-
-def is_about_dataset(row: PublishedRow, origin: OfficialPart) -> bool:
-    """Return whether a figure is about exactly this dataset and split."""
-    return row.dataset == origin.dataset and row.split == origin.split
 
 
 def subset_mask(dataset: Dataset, subset: str | None) -> NDArray[np.bool_] | None:
@@ -156,13 +56,6 @@ def _known_masks(dataset: Dataset) -> Iterator[NDArray[np.bool_]]:
 
 def _mask(dataset: Dataset, key: str, value: str) -> NDArray[np.bool_]:
     return np.array([question.meta_value(key) == value for question in dataset], dtype=np.bool_)
-
-
-def figure_value(row: PublishedRow) -> Decimal | str:
-    """Return the figure as a fraction with the digits that were printed, or ``?`` if it is
-    unknown.
-    """
-    return "?" if row.value is None else row.value.scaleb(-2)
 
 
 def published_figures(dataset: Dataset) -> list[Figure]:
@@ -206,25 +99,22 @@ def published_records(evaluation: Evaluation) -> list[dict[str, Any]]:
     """Return all figures of the data and its subsets, as records after those of the table of
     results.
     """
-    return [_figure_record(evaluation, row) for row in published_rows(evaluation.dataset)[1]]
-
-
-def _figure_record(evaluation: Evaluation, row: PublishedRow) -> dict[str, Any]:
-    group = _group(evaluation.dataset, row)
-    subset = "" if group is None else "[{}={}]".format(*group)
-    return {
-        "dataset": evaluation.dataset.name,
-        "split": row.split,
-        "questions": row.n,
-        "block": str(Block.PUBLISHED),
-        "system": f"published: {row.system}",
-        row.metric + subset: None if row.value is None else float(row.value) / 100,
-        "ties": row.ties,
-        "tuned_on": row.tuned_on,
-        "source": row.source,
-        "status": row.status,
-        "note": row.note,
-    }
+    dataset, records = evaluation.dataset, []
+    for row in published_rows(dataset)[1]:
+        group = _group(dataset, row)
+        record = {
+            "dataset": dataset.name,
+            "split": row.split,
+            "questions": row.n,
+            "block": str(Block.PUBLISHED),
+            "system": f"published: {row.system}",
+            row.metric + ("" if group is None else "[{}={}]".format(*group)): (
+                None if row.value is None else float(row.value) / 100
+            ),
+        }
+        names = ("ties", "tuned_on", "source", "status", "note")
+        records.append({**record, **{name: getattr(row, name) for name in names}})
+    return records
 
 
 def published_warning(evaluation: Evaluation) -> str | None:
@@ -247,7 +137,7 @@ def _group(dataset: Dataset, row: PublishedRow) -> tuple[str, str] | None:
     if row.subset is None:
         return None
     key, value = SUBSETS[row.subset]
-    return None if all(q.meta_value(key) == value for q in dataset) else (key, value)
+    return None if _mask(dataset, key, value).all() else (key, value)
 
 
 def _figure_notes(row: PublishedRow, task: Task | None) -> Iterator[str]:

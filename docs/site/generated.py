@@ -15,7 +15,7 @@ import make_parameters
 from classic_rc.cli.registry import COMMANDS
 from classic_rc.datasets import load
 from classic_rc.questions import Task
-from classic_rc.results.published import PublishedRow, load_published
+from classic_rc.results.literature import PublishedRow, load_published
 from classic_rc.solvers.base import Solver
 from classic_rc.solvers.registry import SOLVER_ENTRIES, SOLVERS
 

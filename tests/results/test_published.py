@@ -14,15 +14,8 @@ from classic_rc.datasets.official import OfficialPart
 from classic_rc.decisions import TIE_POLICIES
 from classic_rc.metrics import METRICS
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
-from classic_rc.results.published import (
-    STATUSES,
-    SUBSETS,
-    PublishedRow,
-    figure_value,
-    load_published,
-    published_rows,
-    subset_mask,
-)
+from classic_rc.results.literature import STATUSES, SUBSETS, PublishedRow, load_published
+from classic_rc.results.published import published_rows, subset_mask
 from classic_rc.solvers import parse_solver
 
 PLAIN = json.loads(
@@ -179,10 +172,10 @@ def test_figures_keep_the_digits_that_were_printed():
     assert row.source.startswith("Richardson")
 
 
-def test_what_is_unknown_is_a_question_mark():
+def test_what_is_unknown_is_no_number():
     row = row_of(system="DSW", dataset="DREAM", split="dev")
     assert row.value is None
-    assert figure_value(row) == "?"
+    assert row.share.is_nan()
     assert row.decimals == 0
 
 

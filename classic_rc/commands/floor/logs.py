@@ -18,6 +18,7 @@ _ACCURACIES = ("acc", "acc_norm")
 """The metrics of the harness whose chance is 1 of the number of options."""
 
 _NO_FLOOR = "no floor without the log"
+_ANSWERS, _COMPUTED = "the log's answers", "the same questions, computed here"
 
 
 def log_table(evaluation: Evaluation) -> Table:
@@ -31,18 +32,12 @@ def log_table(evaluation: Evaluation) -> Table:
     chance = next(row for row in untrained if row.solver == "random")
     best = max(untrained, key=lambda row: row.metrics()[metric])
     at_chance, at_floor = (row.metrics()[metric] for row in (chance, best))
-    rows = []
+    blocks: dict[str, list[list[Any]]] = {_ANSWERS: [], _COMPUTED: []}
     for row, number in zip(evaluation.rows, evaluation.measure(), strict=True):
         assert number.value is not None
         cells = [Cell(row.name), Cell(number.value, number.interval)]
-        rows.append((row.block, [*cells, *above(number.value, at_chance, at_floor)]))
-    groups = [
-        RowGroup([row for block, row in rows if block is Block.GIVEN], "the log's answers"),
-        RowGroup(
-            [row for block, row in rows if block is not Block.GIVEN],
-            "the same questions, computed here",
-        ),
-    ]
+        heading = _ANSWERS if row.block is Block.GIVEN else _COMPUTED
+        blocks[heading].append([*cells, *above(number.value, at_chance, at_floor)])
     dataset, label = evaluation.dataset, METRIC_NAMES.get(metric, metric)
     notes = [
         f"chance: random; floor: {best.name}, the best in {label} of {len(untrained)} rows that "
@@ -53,7 +48,7 @@ def log_table(evaluation: Evaluation) -> Table:
     return Table(
         f"{dataset.name} · {len(dataset):,} questions · data {dataset.fingerprint[:8]}",
         columns,
-        [group for group in groups if group.rows],
+        [RowGroup(rows, heading) for heading, rows in blocks.items() if rows],
         notes,
         facts={"dataset": dataset.name, "questions": len(dataset)},
     )

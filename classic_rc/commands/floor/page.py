@@ -63,7 +63,7 @@ def _bar(of: FloorDataset) -> dict[str, int | str | None]:
         "chance": of.value(of.chance),
         "floor": of.value(of.floor),
         "trained": None if trained is None else of.value(trained),
-        "human": None if human is None else float(human["value"]) / 100,
+        "human": None if human is None else float(human.share),
     }
     text = ", ".join(
         f"{name} {100 * share:.1f}" for name, share in shares.items() if share is not None

@@ -39,10 +39,7 @@ def floors_table(floors: Iterable[FloorDataset]) -> Table:
                 else Cell(of.value(trained), bounds(trained.intervals, of.metric)),
                 None if trained is None else trained.system,
                 None if options is None else of.value(options),
-                *(
-                    None if figure is None else figure["value"].scaleb(-2)
-                    for figure in (classical, human)
-                ),
+                *(None if figure is None else figure.share for figure in (classical, human)),
                 above(of.value(of.floor), of.value(of.chance))[0],
                 of.fingerprint,
             ]
@@ -71,12 +68,3 @@ def floors_table(floors: Iterable[FloorDataset]) -> Table:
         "LOG says which of these your own file is",
     ]
     return Table("The floor of known datasets", columns, [RowGroup(rows)], notes)
-
-
-# --------------------------------------------------------------------------------------------------
-# Making and comparing rows
-
-
-# --------------------------------------------------------------------------------------------------
-# The page: known datasets with a bar of chance, floor, best trained and human, sortable, in one
-# file

@@ -18,14 +18,9 @@ from classic_rc.errors import ClassicRCError, UsageError
 from classic_rc.io.progress import progress_bar
 from classic_rc.metrics.base import METRICS
 from classic_rc.questions import Dataset
+from classic_rc.results.literature import PublishedRow, Reproduction, load_published
 from classic_rc.results.outcomes import Row
-from classic_rc.results.published import (
-    PublishedRow,
-    Reproduction,
-    figure_value,
-    load_published,
-    subset_mask,
-)
+from classic_rc.results.published import subset_mask
 from classic_rc.running.evaluate import evaluate
 from classic_rc.running.rerun import RowCheck, RunCheck
 from classic_rc.solvers.specs import parse_solver
@@ -288,7 +283,7 @@ def reproduction_table(results: Sequence[ReproducedFigure]) -> Table:
             *(result.published.system, result.data, result.published.subset or "all", result.n),
             METRICS[result.published.metric].label,
             None if result.ours is None else result.ours / 100,
-            figure_value(result.published),
+            "?" if result.published.value is None else result.published.share,
             None if result.difference is None else result.difference / 100,
             *(result.reason or "same", result.published.source, result.reproduction.solver),
         ]

@@ -14,7 +14,7 @@ from classic_rc.datasets.official import FINGERPRINTS
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.io.json import Node, describe_value
 from classic_rc.metrics.base import METRICS
-from classic_rc.results.measure import GIVEN, Figure, GivenNumber
+from classic_rc.results.measure import Figure, GivenNumber, given_figures
 from classic_rc.results.outcomes import Row
 from classic_rc.results.record import read_fields
 from classic_rc.results.shared_results import SharedResults, join_results
@@ -227,18 +227,19 @@ def _read_figures(parts: _Parts) -> tuple[Figure, ...] | None:
     """Return the given numbers and the published figures of records of one dataset; None if
     there are no lists.
     """
-    found: dict[Figure, None] = {}
+    figures: dict[Figure, None] = {}
     for source, results in parts:
         facts = Node(results.facts, source)
         given = facts.child("given") if facts.has("given") else Node({}, source)
-        for name in given.value:
-            for number in (read_fields(number, GivenNumber) for number in given.items(name)):
-                found[Figure(name, GIVEN, number, key=number.group and results.by)] = None
-        found |= dict.fromkeys(
-            map(_read_figure, facts.items("published") if facts.has("published") else ())
-        )
+        numbers = {
+            name: [read_fields(number, GivenNumber) for number in given.items(name)]
+            for name in given.value
+        }
+        figures |= dict.fromkeys(given_figures(numbers, results.by))
+        if facts.has("published"):
+            figures |= dict.fromkeys(map(_read_figure, facts.items("published")))
     has_list = any(results.facts.get("published") is not None for _, results in parts)
-    return tuple(found) if found or has_list else None
+    return tuple(figures) if figures or has_list else None
 
 
 def _read_figure(figure: Node) -> Figure:

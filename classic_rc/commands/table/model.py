@@ -126,7 +126,8 @@ class PaperTable:
         table = self
         if columns is not None:
             chosen = _choose("column", columns, [column.names for column in self.columns])
-            chosen = _keep_together(chosen, [column.dataset for column in self.columns])
+            labels = [self.columns[j].dataset for j in chosen]
+            chosen.sort(key=lambda j: labels.index(self.columns[j].dataset))
             table = replace(
                 table,
                 columns=tuple(self.columns[j] for j in chosen),
@@ -141,7 +142,7 @@ class PaperTable:
             table = replace(table, rows=tuple(filled))
         else:
             picked = _choose("row", rows, [row.names for row in self.rows])
-            picked = _keep_together(picked, [row.block for row in self.rows], list(Block))
+            picked.sort(key=lambda i: list(Block).index(self.rows[i].block))
             table = replace(table, rows=tuple(table.rows[i] for i in picked))
         hidden = [
             f"{column.dataset} {column.group_label or column.metric_label}"
@@ -174,13 +175,3 @@ def _choose(kind: str, text: str, names: Sequence[AbstractSet[str]]) -> list[int
         chosen += [i for i, of in enumerate(names) if name in of and i not in chosen]
         pieces = pieces[length:]
     return chosen
-
-
-def _keep_together(
-    chosen: Sequence[int], parts: Sequence[str], order: Sequence[str] = ()
-) -> list[int]:
-    """Return the indices with those of one part together: parts in the given order, or that of
-    first appearance.
-    """
-    appearing = order or list(dict.fromkeys(parts[i] for i in chosen))
-    return sorted(chosen, key=lambda i: appearing.index(parts[i]))

@@ -134,7 +134,7 @@ def make_paper_table(
     given = [baseline] if isinstance(baseline, str) else list(dict.fromkeys(baseline or ()))
     baselines = _find_baselines(datasets, given, new)
     columns: list[PaperColumn] = []
-    cells: dict[str, dict[PaperColumn, Measured]] = {}
+    numbers: list[dict[str, Measured]] = []  # of each column, by the name of the row
     used: list[PaperDataset] = []
     for dataset, applied in measured:
         results = dataset.results
@@ -148,14 +148,12 @@ def make_paper_table(
             results = replace(results, tests=None)
         results = replace(results, metrics=tuple(metric.name for metric in applied))
         used.append(replace(dataset, results=results))
+        unmeasured = {name: Measured(reason=reason) for name, reason in results.missing.items()}
         for column in _columns_of(used[-1], new):
             columns.append(column)
-            numbers = results.measure(column.metric, column.group, decimals=decimals)
-            for name, number in zip(results.names, numbers, strict=True):
-                cells.setdefault(name, {})[column] = number
-            for name, reason in results.missing.items():
-                cells.setdefault(name, {})[column] = Measured(reason=reason)
-    rows, row_notes = _systems_as_rows(used, columns, cells)
+            cells = results.measure(column.metric, column.group, decimals=decimals)
+            numbers.append({**dict(zip(results.names, cells, strict=True)), **unmeasured})
+    rows, row_notes = _systems_as_rows(used, numbers)
     figures, figure_notes = _published_rows(used, columns, new, published=published)
     rows, row_notes = rows + figures, row_notes + figure_notes
     return PaperTable(
@@ -238,9 +236,7 @@ def _columns_of(dataset: PaperDataset, new: Mapping[str, str]) -> Iterator[Paper
 
 
 def _systems_as_rows(
-    datasets: Sequence[PaperDataset],
-    columns: Sequence[PaperColumn],
-    cells: Mapping[str, Mapping[PaperColumn, Measured]],
+    datasets: Sequence[PaperDataset], numbers: Sequence[Mapping[str, Measured]]
 ) -> tuple[list[PaperRow], list[str]]:
     """Return a row per system name, in blocks, and notes on missing cells and changing blocks."""
     order, blocks, notes = list(Block), dict[str, Block](), list[str]()
@@ -257,14 +253,14 @@ def _systems_as_rows(
                 )
     rows = []
     for name in sorted(blocks, key=lambda name: order.index(blocks[name])):
-        of_row = tuple(cells.get(name, {}).get(column, Measured()) for column in columns)
-        if all(cell.value is None for cell in of_row):
+        cells = tuple(column.get(name, Measured()) for column in numbers)
+        if all(cell.value is None for cell in cells):
             notes.append(f"{name} is left out: it has no result in any column")
             continue
         former = (
             old for dataset in datasets for old, new in dataset.new_names.items() if new == name
         )
-        rows.append(PaperRow(name, blocks[name], of_row, names=frozenset((name, *former))))
+        rows.append(PaperRow(name, blocks[name], cells, names=frozenset((name, *former))))
     unmeasured = {
         name: reason for dataset in datasets for name, reason in dataset.results.missing.items()
     }

@@ -141,4 +141,4 @@ def test_the_readme_begins_with_a_floor_that_is_so():
         *(f"{100 * share:.2f}" for share in shares),
         *(f"{100 * bound:.1f}" for bound in (low, high)),
     ]
-    assert list(said) == [*shown, of.floor.system, str(of.best_published("human")["value"])]
+    assert list(said) == [*shown, of.floor.system, str(of.best_published("human").value)]

@@ -15,7 +15,7 @@ from classic_rc.commands.reproduce.reproduction import (
 from classic_rc.datasets import load
 from classic_rc.errors import UsageError
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
-from classic_rc.results.published import load_published
+from classic_rc.results.literature import load_published
 from tests.errors import raises
 from tests.tables import texts
 
