@@ -92,8 +92,7 @@ def breakdown_table(breakdown: Breakdown) -> Table:
 def _interval_note(breakdown: Breakdown) -> str:
     resampling = breakdown.results.resampling
     assert resampling is not None
-    units = "passages" if resampling.group is None else f"groups of passages ({resampling.group})"
-    note = f"{resampling.label}: {resampling.rule(f'the {units} of each group')}"
+    note = f"{resampling.label}: {resampling.rule(f'the {resampling.units} of each group')}"
     few = any(0 < group.passages < MIN_RELIABLE_GROUPS for group in breakdown.groups)
     if is_mean(breakdown.metric) or not few:
         return note

@@ -68,8 +68,12 @@ class Resampling:
         """The settings in words, or the reason why there is no interval."""
         if self.n_groups < 2:
             return "no interval: it needs at least two different passages or groups"
-        what = self.unit if self.group is None else f"groups of {self.unit} ({self.group})"
-        return f"{self.label}: {self.rule(f'{self.n_groups:,} {what}')}"
+        return f"{self.label}: {self.rule(f'{self.n_groups:,} {self.units}')}"
+
+    @property
+    def units(self) -> str:
+        """What an interval is made from, in words."""
+        return self.unit if self.group is None else f"groups of {self.unit} ({self.group})"
 
     def rule(self, units: str) -> str:
         """Return how intervals are made from `units`, in words."""

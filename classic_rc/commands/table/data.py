@@ -4,7 +4,7 @@ checked.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -30,7 +30,6 @@ class PaperDataset:
     label: str  # its name in the table
     # of all systems, with their names in the table, and the settings of intervals and tests
     results: SharedResults
-    sources: tuple[str, ...]  # the records
     split: str | None  # "dev" or another official split
     names: frozenset[str]  # that choose its columns
     # The names of the systems in the table by the recorded ones, several for runs.
@@ -63,13 +62,12 @@ def merge_records(
         )
     joined = [_join(parts, by) for parts in by_dataset.values()]
     labels = _unique_labels(joined)
-    new = parse_renames(
-        renames, {*labels, *metrics}.union(*(_names(parts, by) for parts in by_dataset.values()))
-    )
+    figures = [_read_figures(parts) for parts in by_dataset.values()]
+    known = {*labels, *metrics}.union(*map(_names, joined, figures))
+    new = parse_renames(renames, known)
     notes: list[str] = []
     datasets = [
-        _describe(results, parts, label, new, notes)
-        for results, parts, label in zip(joined, by_dataset.values(), labels, strict=True)
+        _describe(*described, new, notes) for described in zip(joined, figures, labels, strict=True)
     ]
     for dataset, parts in zip(datasets, by_dataset.values(), strict=True):
         tests = [results.tests for _, results in parts if results.tests is not None]
@@ -147,13 +145,11 @@ def _split(results: SharedResults) -> str | None:
     return split if isinstance(split, str) else None
 
 
-def _names(parts: _Parts, by: str | None) -> Iterator[str]:
+def _names(results: SharedResults, figures: Iterable[Figure] | None) -> Iterator[str]:
     """Yield every name that the table may show of one dataset."""
-    for _, results in parts:
-        yield from (results.dataset, *(system.name for system in results.systems), *results.missing)
-        yield from (text for name in results.metric_names for text in (name, METRICS[name].label))
-        yield from replace(results, by=by).shown_groups
-    yield from (figure.system for figure in _read_figures(parts) or ())
+    yield from (results.dataset, *results.names, *results.missing, *results.shown_groups)
+    yield from (text for name in results.metric_names for text in (name, METRICS[name].label))
+    yield from (figure.system for figure in figures or ())
 
 
 def parse_renames(texts: Sequence[str], known: set[str]) -> dict[str, str]:
@@ -177,10 +173,13 @@ def parse_renames(texts: Sequence[str], known: set[str]) -> dict[str, str]:
 
 
 def _describe(
-    results: SharedResults, parts: _Parts, label: str, new: Mapping[str, str], notes: list[str]
+    results: SharedResults,
+    figures: tuple[Figure, ...] | None,
+    label: str,
+    new: Mapping[str, str],
+    notes: list[str],
 ) -> PaperDataset:
     """Return a dataset with its names in the table and its recorded settings."""
-    sources = tuple(dict.fromkeys(source for source, _ in parts))
     shown = new.get(label, new.get(results.dataset, label))
     systems, tests = _join_runs(results, shown, new), results.tests
     if tests is not None:
@@ -192,11 +191,10 @@ def _describe(
     return PaperDataset(
         shown,
         replace(results, systems=systems, missing=missing, tests=tests),
-        sources,
         _split(results),
         frozenset({shown, label, results.dataset}),
         {system.name: new.get(system.name, system.name) for system in results.systems},
-        _read_figures(parts),
+        figures,
     )
 
 

@@ -18,7 +18,7 @@ from classic_rc.reports.references import citation_text
 from classic_rc.results.measure import Measured
 from classic_rc.results.outcomes import Block
 from classic_rc.results.resampling import ALPHA, Interval
-from classic_rc.results.result_table import DEFINING_NOTE, copies_notes
+from classic_rc.results.result_table import DEFINING_NOTE, SMALL_NOTE, copies_notes
 from classic_rc.tables import Cell, Column, RowGroup, Table, records_csv
 from classic_rc.tables.latex import Place, latex_text, render_latex
 from classic_rc.tables.model import IntervalStyle, baseline_letter, join_words
@@ -141,9 +141,8 @@ def caption_notes(
     if any(column.is_tested for column in table.columns):
         notes += _test_notes(table)
     for dataset in table.shown_datasets:
-        for note in copies_notes(dataset.results.systems):
-            sentence = note[:1].upper() + note[1:]
-            notes += [] if sentence in notes else [sentence]
+        sentences = map(_as_sentence, copies_notes(dataset.results.systems))
+        notes += [sentence for sentence in sentences if sentence not in notes]
     if any(cell.is_tuned_here for cell in table.cells):
         notes.append("†: tuned on the data that it reports")
     notes += [f"‡: {note}" for note in lacking_notes(table)]
@@ -158,8 +157,12 @@ def caption_notes(
             not in (None, BLOCK_HEADINGS[Block.UNTRAINED], BLOCK_HEADINGS[Block.PUBLISHED])
         ]
     if any(column.is_small for column in table.columns):
-        notes.append("In parentheses: groups of fewer than 10 questions")
+        notes.append(_as_sentence(SMALL_NOTE))
     return notes
+
+
+def _as_sentence(note: str) -> str:
+    return note[:1].upper() + note[1:]
 
 
 def lacking_notes(table: PaperTable) -> Iterator[str]:
