@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 from classic_rc.datasets.registry import is_log
 from classic_rc.metrics.base import METRICS, Metric
@@ -57,7 +56,7 @@ def result_table(
     several. Rows keep their order within a block. On the questions of a model's log, given scores
     come first. `remarks` are the first notes.
     """
-    order = list(Block)
+    measures, order = list(_measures(results)), list(Block)
     if is_log(dataset):  # the model whose log the questions are from comes first
         order.sort(key=lambda block: block is not Block.GIVEN)
     blocks: dict[str, list[dict[str, Any]]] = {
@@ -66,7 +65,7 @@ def result_table(
         _MISSING: [{"system": name, "notes": why} for name, why in results.missing.items()],
     }
     for i, row in enumerate(results.systems):
-        blocks[row.block.heading].append(_system_cells(results, i))
+        blocks[row.block.heading].append(_system_cells(results, i, measures))
     of_others: dict[tuple[str, str], dict[str, Any]] = {}
     for key, figure in results.place_figures(figures):
         head = {"system": figure.system, "notes": figure.note}
@@ -74,7 +73,7 @@ def result_table(
         cells[key] = _figure_cell(figure.number.measured)
     for (_, source), cells in of_others.items():
         blocks[_GIVEN if source == GIVEN else Block.PUBLISHED.heading].append(cells)
-    columns = list(_result_columns(results))
+    columns = list(_result_columns(results, measures))
     filled = {heading: fill_rows(columns, rows) for heading, rows in blocks.items() if rows}
     several = len(filled.keys() - {_MISSING}) > 1
     candidates = format_count(results.n_candidates, "candidate")
@@ -98,29 +97,39 @@ def result_table(
     )
 
 
-def _every_column(results: SharedResults) -> list[tuple[Metric, str | None]]:
-    """Return the columns that people see, then those that only CSV and frames have."""
+class _Measure(NamedTuple):
+    """A metric on all questions or on a group, with its column."""
+
+    metric: Metric
+    group: str | None
+    column: Column
+    is_small: bool
+
+
+def _measures(results: SharedResults) -> Iterator[_Measure]:
+    """Yield the metrics and groups that people see, then those that only programs do."""
+    shown = results.columns
     statistics = dict.fromkeys(name for row in results.systems for name in row.statistics)
     every = product(map(METRICS.__getitem__, statistics), (None, *results.shown_groups))
-    return list(dict.fromkeys([*results.columns, *every]))
+    for metric, group in dict.fromkeys([*shown, *every]):
+        key, hidden = results.column_key(metric.name, group), (metric, group) not in shown
+        size = "" if group is None else f" {group} ({results.mask(group).sum()})"
+        column = Column(metric.label + size, "percent", key=key, hidden=hidden)
+        yield _Measure(metric, group, column, results.is_small(group))
 
 
-def _result_columns(results: SharedResults) -> Iterator[Column]:
+def _result_columns(results: SharedResults, measures: Sequence[_Measure]) -> Iterator[Column]:
     """Yield the columns of a result table: those that people see, then those for programs."""
-    shares = ["tie_rate", "selected_share"]
-    name = "ties"
+    name, shares = "ties", ["tie_rate", "selected_share"]
     if results.task is Task.MULTIPLE_ANSWER:
-        shares, name = shares[::-1], "selected"
-    columns = [_metric_column(results, *column) for column in _every_column(results)]
-    n_shown = len(results.columns)
+        name, shares = "selected", shares[::-1]
     yield Column("system")
-    yield from columns[:n_shown]
+    yield from (measure.column for measure in measures if not measure.column.hidden)
     yield from (Column(name, "percent", 1, shares[0]), Column("notes", "note"))
-    yield from (replace(column, hidden=True) for column in columns[n_shown:])
+    yield from (measure.column for measure in measures if measure.column.hidden)
     keys: list[str] = []
     if (tests := results.tests) is not None:
-        groups = (None, *results.shown_groups)
-        tested = [results.column_key(tests.metric, group) for group in groups]
+        tested = [measure.column.key for measure in measures if measure.metric.name == tests.metric]
         keys += [f"{key}_better_than" for key in tested] if tests.has_letters else []
         keys += [f"{key}_p" for key in tested]
     keys += ["solver", "variant", "block", "expected", shares[1], "ties", "threshold"]
@@ -128,12 +137,7 @@ def _result_columns(results: SharedResults) -> Iterator[Column]:
     yield from (Column(key, hidden=True) for key in keys)
 
 
-def _metric_column(results: SharedResults, metric: Metric, group: str | None) -> Column:
-    size = "" if group is None else f" {group} ({results.mask(group).sum()})"
-    return Column(metric.label + size, "percent", key=results.column_key(metric.name, group))
-
-
-def _system_cells(results: SharedResults, i: int) -> dict[str, Any]:
+def _system_cells(results: SharedResults, i: int, measures: Sequence[_Measure]) -> dict[str, Any]:
     """Return the cells of a system's row by the keys of their columns; the best values are bold."""
     row, tests = results.systems[i], results.tests
     cells: dict[str, Any] = {key: getattr(row, key) for key in _FACTS}
@@ -142,11 +146,9 @@ def _system_cells(results: SharedResults, i: int) -> dict[str, Any]:
     bases = tests.baselines if tests is not None and tests.has_letters else ()
     letter = f" {baseline_letter(bases.index(row.name))}" if row.name in bases else ""
     cells["system"] = row.name + letter
-    for metric, group in _every_column(results):
-        number, key = results.measure(metric, group)[i], results.column_key(metric.name, group)
-        cells[key] = Cell(
-            number.value, number.interval, number.mark, number.is_best, results.is_small(group)
-        )
+    for metric, group, column, is_small in measures:
+        number, key = results.measure(metric, group)[i], column.key
+        cells[key] = Cell(number.value, number.interval, number.mark, number.is_best, is_small)
         cells[f"{key}_p"] = number.test.p_value
         cells[f"{key}_better_than"] = ", ".join(bases[place] for place in number.test.beats)
     return cells
