@@ -98,8 +98,7 @@ def run_record(
             run["grouping"] = {"key": evaluation.group_by, "groups": columns}
         run |= {"groupings": positions} if positions else {}
         run["passage_groups"] = passage_groups(evaluation.dataset).tolist()
-        settings = (evaluation.resampling, evaluation.significance)
-        if key := next((made.group for made in settings if made is not None and made.group), None):
+        if key := evaluation.group:
             groups = passage_groups(evaluation.dataset, key).tolist()
             run["resampled_groups"] = {"key": key, "groups": groups}
         run["rows"] = rows_to_plain(evaluation)

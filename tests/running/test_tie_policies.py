@@ -9,7 +9,7 @@ import pytest
 from classic_rc import evaluate
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
-from classic_rc.results.result_table import evaluation_table
+from classic_rc.results.evaluation import evaluation_table
 from classic_rc.solvers import LongestCandidate, Solver
 from tests.harness_logs import choice_row
 
