@@ -145,7 +145,7 @@ def _system_cells(results: SharedResults, i: int, measures: Sequence[_Measure]) 
     cells |= {"threshold": _threshold_text(row), "notes": "; ".join(row_notes(row))}
     bases = tests.baselines if tests is not None and tests.has_letters else ()
     letter = f" {baseline_letter(bases.index(row.name))}" if row.name in bases else ""
-    cells["system"] = row.name + letter
+    cells["system"] = Cell(row.name + letter)
     for metric, group, column, is_small in measures:
         number, key = results.measure(metric, group)[i], column.key
         cells[key] = Cell(number.value, number.interval, number.mark, number.is_best, is_small)
