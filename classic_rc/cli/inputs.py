@@ -465,7 +465,9 @@ def count_questions(args: argparse.Namespace, dataset: Dataset) -> SharedResults
 
     assert dataset.task is not None
     groups = passage_groups(dataset, args.group)
-    return SharedResults(dataset.name, dataset.fingerprint, dataset.task, groups, (), args.group)
+    return SharedResults(
+        dataset.name, dataset.fingerprint, dataset.task, lambda: groups, (), args.group
+    )
 
 
 def report_missing(

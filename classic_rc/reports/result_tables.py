@@ -8,10 +8,15 @@ from typing import TYPE_CHECKING
 
 from classic_rc.results.breakdown import Breakdown, CrossTabulation
 from classic_rc.results.comparison import Comparison
-from classic_rc.results.dataset_titles import dataset_title
 from classic_rc.results.grouping import WITHOUT_COPIES
 from classic_rc.results.resampling import MIN_RELIABLE_GROUPS, is_mean
-from classic_rc.results.result_table import COPIES_NOTE, DEFINING_NOTE, SMALL_NOTE, copies_notes
+from classic_rc.results.result_table import (
+    COPIES_NOTE,
+    DEFINING_NOTE,
+    SMALL_NOTE,
+    copies_notes,
+    dataset_title,
+)
 from classic_rc.tables import Cell, Column, RowGroup, Table
 from classic_rc.tables.model import Value, format_count
 

@@ -151,13 +151,13 @@ def break_down(
     >>> [(group.name, group.questions) for group in breakdown.groups]
     [('yes', 12), ('no', 12)]
     """
-    if len(grouping.covered) != len(results.groups):
+    if len(grouping.covered) != results.n_questions:
         raise UsageError(
             f"the grouping {grouping.key!r} has {len(grouping.covered)} questions, but the systems "
-            f"answered {len(results.groups)}",
+            f"answered {results.n_questions}",
             field="grouping",
             found=str(len(grouping.covered)),
-            expected=str(len(results.groups)),
+            expected=str(results.n_questions),
         )
     measure = results.metric(metric)
     results = replace(

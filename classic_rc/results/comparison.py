@@ -142,7 +142,7 @@ class Comparison:
                 "name": results.dataset,
                 "task": str(results.task),
                 "fingerprint": results.fingerprint,
-                "questions": len(results.groups),
+                "questions": results.n_questions,
             },
             "metric": self.metric.name,
             **({} if self.baseline is None else {"baseline": self.baseline}),

@@ -19,11 +19,10 @@ from classic_rc.io.progress import progress_bar
 from classic_rc.metrics.base import METRICS, has_unanswerable, metrics_for
 from classic_rc.protocol import Protocol
 from classic_rc.questions import Dataset
-from classic_rc.results.dataset_titles import dataset_record, has_passages
 from classic_rc.results.measure import Figure, GivenNumber, Measured, given_figures
 from classic_rc.results.outcomes import UNTESTED, Row, Tested, to_plain
 from classic_rc.results.resampling import Resampling
-from classic_rc.results.result_table import result_table
+from classic_rc.results.result_table import dataset_record, has_passages, result_table
 from classic_rc.results.shared_results import SharedResults
 from classic_rc.results.significance import Significance, family_pairs
 from classic_rc.systems import System
@@ -113,7 +112,7 @@ class Evaluation:
             dataset.name,
             dataset.fingerprint,
             dataset.task,
-            passage_groups(dataset, self.group),
+            lambda: passage_groups(dataset, self.group),
             self.rows,
             self.group,
             self.groupings,

@@ -298,7 +298,7 @@ def _read_contest(run: Node, software: Mapping[str, Any], folder: Path) -> Share
         dataset.text("name"),
         dataset.text("fingerprint"),
         task,
-        groups,
+        lambda: groups,
         tuple(rows),
         group,
         _read_groupings(run, n_questions),

@@ -1,4 +1,4 @@
-"""The table of one dataset's results: a row per system, in blocks, with notes."""
+"""The table of one dataset's results: its title, a row per system, in blocks, and notes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 from classic_rc.datasets.registry import is_log
 from classic_rc.metrics.base import METRICS, Metric
 from classic_rc.predictions import ANSWER_COUNTS
-from classic_rc.questions import Dataset, Task
-from classic_rc.results.dataset_titles import dataset_sizes, dataset_title
+from classic_rc.questions import SHORT_FINGERPRINT, Dataset, Task
 from classic_rc.results.grouping import MIN_GROUP_QUESTIONS, WITHOUT_COPIES, group_without_copies
 from classic_rc.results.measure import GIVEN, Figure, Measured
 from classic_rc.results.outcomes import N_ORDERS, Block, Row
@@ -265,3 +264,41 @@ def _caption_items(results: SharedResults) -> Iterator[str]:
     columns = (results.measure(*column) for column in results.columns)
     if any(number.is_best for numbers in columns for number in numbers):
         yield "bold: the best row, without expectations and rows tuned on this data"
+
+
+def dataset_record(dataset: Dataset) -> dict[str, Any]:
+    """Return what JSON says of a dataset, whatever was measured on it."""
+    return {
+        "name": dataset.name,
+        "reader": dataset.reader,
+        "split": dataset.split,
+        "task": None if dataset.task is None else str(dataset.task),
+        "fingerprint": dataset.fingerprint,
+        "passages": len(dataset.passages),
+        "questions": len(dataset),
+    }
+
+
+def dataset_title(dataset: Dataset, *more: str) -> str:
+    """Return the title of a dataset's table: its name, sizes (and the counts in `more`) and
+    fingerprint.
+    """
+    name = dataset.name + (f" ({dataset.reader})" if dataset.reader else "")
+    return " · ".join(
+        [name, dataset_sizes(dataset, *more), f"data {dataset.fingerprint[:SHORT_FINGERPRINT]}"]
+    )
+
+
+def dataset_sizes(dataset: Dataset, *more: str) -> str:
+    """Return the numbers of questions and passages in words, and the counts in `more`."""
+    return ", ".join([format_count(len(dataset), "question"), count_passages(dataset), *more])
+
+
+def count_passages(dataset: Dataset) -> str:
+    """Return the number of passages in words."""
+    return format_count(len(dataset.passages) if has_passages(dataset) else 0, "passage")
+
+
+def has_passages(dataset: Dataset) -> bool:
+    """Return whether there is any text to read."""
+    return any(passage.text.strip() for passage in dataset.passages)

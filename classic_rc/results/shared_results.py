@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -38,8 +39,7 @@ class SharedResults:
     dataset: str  # its name
     fingerprint: str  # of its content; see `Dataset.fingerprint`
     task: Task
-    # of each question, shape (n_questions,): equal passages are one group
-    groups: NDArray[np.int64]
+    find_groups: Callable[[], NDArray[np.int64]]  # returns `groups`, if they are needed
     systems: tuple[Row, ...]
     group: str | None = None  # the key of `meta` whose equal values are one group too
     # Masks of groups of questions, shape (n_questions,), by key and value.
@@ -61,16 +61,26 @@ class SharedResults:
         default_factory=dict, init=False, repr=False, compare=False
     )
 
+    @cached_property
+    def groups(self) -> NDArray[np.int64]:
+        """The group of passages of each question, shape (n_questions,): equal passages are one."""
+        return self.find_groups()
+
+    @property
+    def n_questions(self) -> int:
+        """Number of questions."""
+        return len(self.systems[0].outcomes.n_tied) if self.systems else len(self.groups)
+
     @property
     def caption(self) -> str:
         """The dataset's name and number of questions: a paper's caption has no fingerprint."""
-        return f"{self.dataset} ({len(self.groups):,} questions)"
+        return f"{self.dataset} ({self.n_questions:,} questions)"
 
     @property
     def label(self) -> str:
         """The dataset's name, number of questions and fingerprint."""
         return (
-            f"{self.dataset} ({len(self.groups):,} questions, data "
+            f"{self.dataset} ({self.n_questions:,} questions, data "
             f"{self.fingerprint[:SHORT_FINGERPRINT]})"
         )
 
@@ -146,7 +156,7 @@ class SharedResults:
     def mask(self, group: str | None) -> NDArray[np.bool_]:
         """Return the mask of a group that has a column, or of all questions."""
         if group is None:
-            return np.ones(len(self.groups), dtype=np.bool_)
+            return np.ones(self.n_questions, dtype=np.bool_)
         return self.shown_groups[group]
 
     def is_small(self, group: str | None) -> bool:
@@ -164,7 +174,7 @@ class SharedResults:
         return replace(
             self,
             dataset=name,
-            groups=renumber(self.groups[mask]),
+            find_groups=lambda: renumber(self.groups[mask]),
             systems=tuple(system.part(mask) for system in self.systems),
             groupings={},
             ids=tuple(itertools.compress(self.ids, mask)),
@@ -263,7 +273,7 @@ def join_results(all_results: Sequence[SharedResults], keys: Collection[str] = (
     """
     first, *others = all_results
     for other in others:
-        if (other.fingerprint, len(other.groups)) != (first.fingerprint, len(first.groups)):
+        if (other.fingerprint, other.n_questions) != (first.fingerprint, first.n_questions):
             raise UsageError(
                 f"systems can only be compared on the same questions: {_list_names(first)} "
                 f"answered {first.label}, but {_list_names(other)} answered {other.label}"
@@ -286,7 +296,7 @@ def join_results(all_results: Sequence[SharedResults], keys: Collection[str] = (
     return replace(
         first,
         systems=systems,
-        groups=groups,
+        find_groups=lambda: groups,
         group=group,
         groupings=_join_groupings(all_results, keys),
         resampling=resampling,

@@ -29,11 +29,11 @@ from classic_rc.metrics.base import Metric, metric_of_task
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.protocol import DEFAULT_RESAMPLES, Protocol
 from classic_rc.questions import Dataset
-from classic_rc.results.dataset_titles import dataset_record
 from classic_rc.results.grouping import WITHOUT_COPIES
 from classic_rc.results.intervals import interval_of, resample_ratios
 from classic_rc.results.outcomes import join_copies
 from classic_rc.results.resampling import Interval, Resampling
+from classic_rc.results.result_table import dataset_record
 from classic_rc.running.evaluate import fit_systems
 from classic_rc.running.fitted_system import EncodingCache, FittedSystem, QuestionBlock, iter_blocks
 from classic_rc.running.plan import (

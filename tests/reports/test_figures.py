@@ -15,7 +15,7 @@ from classic_rc.datasets import load
 from classic_rc.datasets.labels import Labels
 from classic_rc.errors import MissingPackageError, UsageError
 from classic_rc.reports import figures
-from classic_rc.results import SharedResults, break_down, group_questions
+from classic_rc.results import break_down, group_questions
 from classic_rc.results.curves import PrecisionRecallCurve
 from classic_rc.solvers import parse_solver
 from tests.errors import raises
@@ -248,9 +248,7 @@ def test_small_groups_are_pale(breakdowns):
 
 def test_without_systems_bars_are_shares(matplotlib):
     data = load("sample:single-choice")
-    results = SharedResults(
-        data.name, data.fingerprint, data.task, evaluate(data, []).results.groups, ()
-    )
+    results = evaluate(data, []).results
     made = break_down(results, group_questions(data, "verbatim"), n=10)
     (axes,) = figures.breakdown_figure([made]).axes
     assert [bar.get_width() for bar in axes.patches] == [100, 50, 50]

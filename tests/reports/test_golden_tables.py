@@ -10,6 +10,7 @@ import json
 import os
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +100,7 @@ def evaluation(learner: bool = True) -> Evaluation:
             tuned_params={"window": 7},
         ),
     )
-    made = Evaluation(data, rows, group_questions(data, "type").masks, "type")
+    made = Evaluation(data, rows, {"type": group_questions(data, "type").masks}, "type")
     return with_significance(with_intervals(made, 200), "longest", 200)
 
 
@@ -121,7 +122,7 @@ def breakdown() -> dict[str, str]:
         for i, q in enumerate(made.dataset[:40])
     }
     labels = [Labels("skills", of, names, "skills.csv")]
-    results = made.results
+    results = replace(made.results, tests=None)
     groupings = [
         group_questions(made.dataset, key, labels)
         for key in ("skills", "skills:alone", "skills:count")

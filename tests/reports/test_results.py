@@ -119,7 +119,12 @@ def test_thresholds_of_folds_are_one_csv_cell():
 
 
 def test_nothing_measured_is_a_dash_and_not_a_number():
-    nothing = replace(SINGLE, rows=SINGLE.rows[:1], groups={"none": np.array([False, False])})
+    nothing = replace(
+        SINGLE,
+        rows=SINGLE.rows[:1],
+        groupings={"kind": {"none": np.array([False, False])}},
+        group_by="kind",
+    )
     assert results_table(nothing)["Acc. none (0)"]["random"].is_missing
 
 

@@ -34,7 +34,7 @@ def results(*systems, groups=None, task=Task.SINGLE_CHOICE):
     n = len(systems[0].statistics["accuracy"])
     groups = np.arange(n) if groups is None else np.array(groups)
     ids = tuple(f"q{i}" for i in range(n))
-    return SharedResults("made", "f" * 64, task, groups, systems, ids=ids)
+    return SharedResults("made", "f" * 64, task, lambda: groups, systems, ids=ids)
 
 
 A = system("a", [1, 1, 1, 0, 0.5, 1])

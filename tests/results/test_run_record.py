@@ -43,7 +43,8 @@ def test_the_record_is_json_and_holds_what_the_results_hold(evaluations):
         assert all(row.pop("outcomes") and row.pop("selections") for row in kept["rows"])
         grouping = kept.pop("grouping")
         positions = {
-            value: np.flatnonzero(mask).tolist() for value, mask in evaluation.groups.items()
+            value: np.flatnonzero(mask).tolist()
+            for value, mask in evaluation.groupings.get(evaluation.group_by, {}).items()
         }
         assert grouping == (
             evaluation.group_by and {"key": evaluation.group_by, "groups": positions}

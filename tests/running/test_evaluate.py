@@ -58,7 +58,7 @@ def test_single_choice(dataset, says, ties, accuracy):
         None,
         False,
     )
-    assert evaluation.n_candidates == 12
+    assert evaluation.results.n_candidates == 12
     assert row.outcomes.n_tied.tolist() == [1, 2, 1, 3]
     answers = [[2], [0], [0], [1]] if ties != "strict" else [[2], None, [0], None]
     assert list(row.outcomes.answers) == answers
@@ -147,18 +147,21 @@ def test_metrics_of_a_group_are_those_of_its_questions(dataset, says):
     made = dataset(Task.SINGLE_CHOICE, SINGLE, kind=["x", "y", "x", "y"])
     evaluation = evaluate(made, [says], by="kind")
     (row,) = evaluation.rows
-    assert {value: row.metrics(mask)["accuracy"] for value, mask in evaluation.groups.items()} == {
+    assert {
+        value: row.metrics(mask)["accuracy"]
+        for value, mask in evaluation.results.shown_groups.items()
+    } == {
         "x": 0.5,
         "y": 0.25,
     }
     for value in ("x", "y"):
         (alone,) = evaluate(made.filter(lambda q, v=value: q.meta["kind"] == v), [says]).rows
-        assert alone.metrics() == row.metrics(evaluation.groups[value])
+        assert alone.metrics() == row.metrics(evaluation.results.shown_groups[value])
 
 
 def test_groups_come_from_questions_before_passages_and_numbers_in_order(dataset, says):
     made = dataset(Task.SINGLE_CHOICE, SINGLE, level=[10, 9, "b", None])
-    masks = evaluate(made, [says], by="level").groups
+    masks = evaluate(made, [says], by="level").results.shown_groups
     assert list(masks) == ["9", "10", "None", "b"]
     with raises(UsageError, field="key of made", found="levle", expected=re.compile("^level")):
         evaluate(made, [says], by="levle")
@@ -261,7 +264,7 @@ def test_given_predictions_are_measured_as_they_are(dataset, tmp_path):
         None,
         2.0,
     )
-    assert row.metrics(evaluation.groups["x"])["accuracy"] == 0.5
+    assert row.metrics(evaluation.results.shown_groups["x"])["accuracy"] == 0.5
 
 
 def test_scripts_without_spaces_are_named(dataset):

@@ -87,7 +87,8 @@ def test_accuracies_by_how_many_sentences_a_question_needs(shared_data, name, on
     evaluation = evaluate(mctest(shared_data, name), [solver], by="type")
     (row,) = evaluation.rows
     groups = {
-        value: 100 * row.metrics(mask)["accuracy"] for value, mask in evaluation.groups.items()
+        value: 100 * row.metrics(mask)["accuracy"]
+        for value, mask in evaluation.results.shown_groups.items()
     }
     assert {value: round(percent, 2) for value, percent in groups.items()} == {
         "one": one,

@@ -29,7 +29,7 @@ from classic_rc.errors import UsageError
 from classic_rc.io.json import Seconds
 from classic_rc.io.progress import progress_bar
 from classic_rc.questions import Dataset
-from classic_rc.results.dataset_titles import dataset_record
+from classic_rc.results.result_table import dataset_record
 from classic_rc.running.plan import default_analyzer
 from classic_rc.solvers.learning import one_thread
 from classic_rc.tables import Column, RowGroup, Table, render

@@ -21,7 +21,7 @@ from classic_rc.commands.check.tables import cue_table, header_table
 from classic_rc.reports.html import escape_html, fill_template, safe_markup
 from classic_rc.reports.result_tables import breakdown_table
 from classic_rc.results.breakdown import Breakdown
-from classic_rc.results.dataset_titles import dataset_title
+from classic_rc.results.result_table import dataset_title
 
 _SHOWN_PAIRS = 5
 _DIFF_LETTERS = 240

@@ -9,7 +9,7 @@ from classic_rc.commands.check.cues import Cue, Kind, phrase
 from classic_rc.commands.check.duplicates import COPIES, OTHER_GOLD
 from classic_rc.commands.check.integrity import Finding, Severity
 from classic_rc.commands.check.mend import Repairs
-from classic_rc.results.dataset_titles import dataset_title
+from classic_rc.results.result_table import dataset_title
 from classic_rc.tables import Cell, Column, RowGroup, Table
 from classic_rc.tables.model import Value
 

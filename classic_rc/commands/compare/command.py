@@ -357,7 +357,8 @@ def _iter_shared_results(
         if args.group is not None and dataset is not None:
             from classic_rc.folds import passage_groups
 
-            results = replace(results, groups=passage_groups(dataset, args.group), group=args.group)
+            find_groups = partial(passage_groups, dataset, args.group)
+            results = replace(results, find_groups=find_groups, group=args.group)
         yield results, chance.get(fingerprint)
 
 

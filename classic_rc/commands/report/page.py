@@ -32,11 +32,11 @@ from classic_rc.reports.references import bibliography, citables
 from classic_rc.reports.result_tables import breakdown_table, perturbation_table
 from classic_rc.reports.verdict import PARTLY, RIGHT, WRONG, candidate_label, outcomes, short
 from classic_rc.results.breakdown import Breakdown
-from classic_rc.results.dataset_titles import count_passages
 from classic_rc.results.evaluation import Evaluation
 from classic_rc.results.grouping import Grouping
 from classic_rc.results.outcomes import Row
 from classic_rc.results.published import published_warning, results_table
+from classic_rc.results.result_table import count_passages
 from classic_rc.running.perturbed import PerturbedEvaluation
 from classic_rc.solvers.explanation import Explanation
 from classic_rc.solvers.trivial import Random

@@ -57,7 +57,7 @@ def merge_records(
     """
     by_dataset: dict[tuple[str, int], _Parts] = {}
     for source, results in records:
-        by_dataset.setdefault((results.fingerprint, len(results.groups)), []).append(
+        by_dataset.setdefault((results.fingerprint, results.n_questions), []).append(
             (source, results)
         )
     joined = [_join(parts, by) for parts in by_dataset.values()]

@@ -171,7 +171,7 @@ def _fact(dataset: PaperDataset, *path: str) -> Any:
 
 def _data(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
     passages = _fact(dataset, "dataset", "passages")
-    size = format_count(len(dataset.results.groups), "question")
+    size = format_count(dataset.results.n_questions, "question")
     size += f" about {format_count(passages, 'passage')}" if isinstance(passages, int) else ""
     split = f" (split {dataset.split})" if dataset.split else ""
     yield f"{dataset.label}{split} has {size}"

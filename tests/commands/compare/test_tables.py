@@ -31,7 +31,7 @@ CONTENDERS = (
     Row("x", None, {}, "x|n:4", "x|n:4", OUTCOMES, label="a|b_%"),
 )
 MADE = Comparison(
-    SharedResults("mini", "0123456789", Task.SINGLE_CHOICE, np.arange(4), CONTENDERS),
+    SharedResults("mini", "0123456789", Task.SINGLE_CHOICE, lambda: np.arange(4), CONTENDERS),
     get_metric("accuracy"),
     "permutation",
     Resampling(50, 10_000, 0),

@@ -175,7 +175,7 @@ def test_given_numbers_of_several_records_are_all_shown_each_in_its_own_groups(s
     table = paper(save("a", one), save("b", other), by="level")
     given = {row.name: [of.value for of in row.cells] for row in table.rows if row.is_given}
     assert given == {"Human": [0.955, None, None], "People": [1.0, 1.0, 1.0]}
-    renamed = replace(one, group_by="level", groups=other.groups)
+    renamed = replace(one, group_by="level", groupings=other.groupings)
     with_both = paper(save("b", other), save("c", renamed), by="level")
     assert [of.sample for row in with_both.rows if row.name == "People" for of in row.cells] == [
         20,
@@ -183,7 +183,8 @@ def test_given_numbers_of_several_records_are_all_shown_each_in_its_own_groups(s
         13,
     ]
     # Groups of another key with the same names are not those of the column.
-    authors = replace(other, group_by="author")
+    masks = other.groupings["level"]
+    authors = replace(other, group_by="author", groupings={"author": masks})
     table = paper(
         save("d", authors), save("e", evaluate(dataset, ["longest"], by="level")), by="level"
     )
