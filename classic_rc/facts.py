@@ -64,4 +64,5 @@ def values_digest(questions: Iterable[Question], key: str) -> str:
 def facts_digest(dataset: Dataset) -> str:
     """Return the digest of all facts."""
     passages = [[passage.sentences, dict(passage.meta)] for passage in dataset.passages]
-    return digest_of([passages, [dict(question.meta) for question in dataset]])
+    scorers = [list(dataset.scorers)] if dataset.scorers else []
+    return digest_of([passages, [dict(question.meta) for question in dataset], *scorers])

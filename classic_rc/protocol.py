@@ -147,6 +147,13 @@ READING: Mapping[str, Setting] = {
     "gold_as": _reading(
         one_of(tuple(READINGS)), "how your own file encodes the right answer", rare=True
     ),
+    "scorer": _reading(
+        TEXT,
+        "the scorer of span questions (see `classic-rc list scorers`; default: that of the dataset "
+        "if it is known, else one that fits the script); NAME+NAME for several columns",
+        "NAME",
+        rare=True,
+    ),
     "skip": _reading(
         Kind(
             " or ".join(SKIPPED) + ", or both with a comma",

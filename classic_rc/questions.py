@@ -126,6 +126,9 @@ class Question(Viewed):
     task : Task
     meta : mapping
         Anything else that the dataset states about the question: level, required sentences, type.
+    scorers : tuple of str
+        For span questions, the names of the scorers (:data:`classic_rc.text.scorers.SCORERS`) whose
+        exact match and F1 tables show, the primary one first. Empty for SQuAD's alone.
     """
 
     id: str
@@ -135,6 +138,7 @@ class Question(Viewed):
     gold: Gold
     task: Task
     meta: Mapping[str, Any] = field(default_factory=dict)
+    scorers: tuple[str, ...] = ()
 
     @property
     def query(self) -> str:
@@ -233,6 +237,8 @@ class Dataset(Viewed, Sequence[Question]):
     """All questions, if only those with gold were kept (``skip="unlabelled"``): a file of
     predictions has them.
     """
+    scorers_proposed: bool = False
+    """Whether the script of the passages proposed the scorers, because the dataset is unknown."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "questions", tuple(self.questions))
@@ -260,6 +266,11 @@ class Dataset(Viewed, Sequence[Question]):
     def task(self) -> Task | None:
         """The task of all questions; None when the dataset is empty."""
         return self.questions[0].task if self.questions else None
+
+    @property
+    def scorers(self) -> tuple[str, ...]:
+        """The scorers of the questions, the primary one first; empty for SQuAD's alone."""
+        return self.questions[0].scorers if self.questions else ()
 
     @property
     def revision(self) -> str | None:

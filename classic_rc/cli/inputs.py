@@ -466,7 +466,13 @@ def count_questions(args: argparse.Namespace, dataset: Dataset) -> SharedResults
     assert dataset.task is not None
     groups = passage_groups(dataset, args.group)
     return SharedResults(
-        dataset.name, dataset.fingerprint, dataset.task, lambda: groups, (), args.group
+        dataset.name,
+        dataset.fingerprint,
+        dataset.task,
+        lambda: groups,
+        (),
+        args.group,
+        scorers=dataset.scorers,
     )
 
 

@@ -169,6 +169,7 @@ _LISTS = {
     "metrics": _entries_of(
         "classic_rc.metrics.base:METRICS", lambda m: f"{m.description} ({m.citation})"
     ),
+    "scorers": _entries_of("classic_rc.text.scorers:SCORERS", lambda s: f"{s.about} ({s.source})"),
     "analyzers": _entries_of("classic_rc.text.analyzers:TOKENIZERS", _describe_analyzer),
     "formats": _entries_of("classic_rc.formats.registry:FORMATS", lambda f: f.description),
     "keys": _entries_of("classic_rc.results.grouping:DERIVED_KEYS", lambda k: k.description),

@@ -59,6 +59,7 @@ class Options:
     fields: Mapping[str, str] | None = None  # for the user's own file: role to dotted path
     gold_as: str | None = None  # for the user's own file: the coding of gold
     skip: tuple[str, ...] = ()  # what to leave out: of SKIPPED
+    scorer: str | None = None  # of span questions: names joined by plus signs
 
     @property
     def skip_bad(self) -> bool:

@@ -21,6 +21,7 @@ from classic_rc.datasets.base import (
     select_part,
 )
 from classic_rc.datasets.fields import PROPOSAL_ROWS, parse_fields
+from classic_rc.datasets.known_scorers import with_scorers
 from classic_rc.datasets.proposal import unknown_rows_error
 from classic_rc.datasets.rows import is_own_row, parse_task, read_questions
 from classic_rc.errors import DataError, MissingPackageError, UsageError
@@ -49,6 +50,7 @@ def from_rows(
     name: str | None = None,
     split: str | None = None,
     skip: str | Iterable[str] = (),
+    scorer: str | None = None,
 ) -> Dataset:
     """Read questions from rows in memory.
 
@@ -70,6 +72,7 @@ def from_rows(
         The split to read, of a ``DatasetDict`` or of rows whose ``split`` says theirs; else the
         name of the split.
     skip : str or iterable of str
+    scorer : str, optional
         As in :func:`~classic_rc.datasets.load`.
 
     Returns
@@ -139,7 +142,7 @@ def from_rows(
     questions = select_part(questions, split_of, split, canonical_split, "split", name)
     if "unlabelled" in options.skip:
         questions = keep_labelled(questions, name, reading)
-    return Dataset(
+    dataset = Dataset(
         questions,
         name=name,
         split=table.split or split,
@@ -147,6 +150,7 @@ def from_rows(
         notes=reading.notes,
         log=reading.log(places),
     )
+    return with_scorers(dataset, scorer)
 
 
 def is_table(value: Any) -> bool:
@@ -332,6 +336,7 @@ def join_datasets(datasets: Sequence[Dataset]) -> Dataset:
         sources=tuple(source for dataset in datasets for source in dataset.sources),
         notes=notes,
         span_generator=datasets[0].span_generator,
+        scorers_proposed=any(dataset.scorers_proposed for dataset in datasets),
         parts=tuple(datasets),
         log=_join_logs(datasets, parts),
     )

@@ -29,6 +29,7 @@ from classic_rc.datasets.fetch import (
     require_cached,
 )
 from classic_rc.datasets.fields import PROPOSAL_ROWS, parse_fields
+from classic_rc.datasets.known_scorers import with_scorers
 from classic_rc.datasets.memory import from_rows, is_table, join_datasets
 from classic_rc.datasets.nested_rows import find_question_lists
 from classic_rc.datasets.proposal import unknown_rows_error
@@ -90,6 +91,7 @@ def load(
     fields: str | Mapping[str, str] | None = None,
     gold_as: str | None = None,
     skip: str | Iterable[str] = (),
+    scorer: str | None = None,
 ) -> Dataset:
     """Read a published dataset (a file, folder or tar archive), your own file, or a table in
     memory.
@@ -124,6 +126,11 @@ def load(
         What to leave out; the notes of the dataset count it. ``"bad"``: what cannot be read,
         instead of raising the error; the dataset's `log` has each error. ``"unlabelled"``:
         questions whose gold is hidden.
+    scorer : str, optional
+        For span questions: the scorer whose exact match and F1 are reported
+        (:data:`classic_rc.text.scorers.SCORERS`), several joined by plus signs, the primary one
+        first. None takes that of the dataset's owner if the dataset is known, and proposes one by
+        the script of the passages otherwise.
 
     Returns
     -------
@@ -146,27 +153,33 @@ def load(
     if not isinstance(path, str | os.PathLike):
         if is_table(path):
             _refuse("a table in memory", "it has rows only", given)
-            return from_rows(path, fields=fields, gold_as=gold_as, split=split, skip=skip)
+            return from_rows(
+                path, fields=fields, gold_as=gold_as, split=split, skip=skip, scorer=scorer
+            )
         found, fix = type(path).__name__, _fix_of(path) or 'give a path, or "sample:single-choice"'
         raise UsageError(
             f"cannot load a {found}: {fix}", field="path", found=found, expected="a path"
         )
     if isinstance(path, str) and (spec := parse_data(path)).settings:
-        given |= {"split": split, "fields": fields, "gold_as": gold_as}
+        given |= {"split": split, "fields": fields, "gold_as": gold_as, "scorer": scorer}
         dataset = load(spec.path, **merge_settings(spec, given), skip=skip)
         return dataset if spec.spans is None else _with_spans(dataset, spec)
     name, roles = os.fspath(path), None if fields is None else parse_fields(fields)
-    options = Options(split, subset, answers, roles, gold_as, check_skipped(skip))
+    options = Options(split, subset, answers, roles, gold_as, check_skipped(skip), scorer)
+    return with_scorers(_read(name, reader, options), scorer)
+
+
+def _read(name: str, reader: str | Reader | None, options: Options) -> Dataset:
     if name == "sample" or name.startswith("sample:"):
         return _load_sample(name, reader, options)
     if (named := find_split(name)) is not None:
         return _load_named(named, reader, options)
     if is_hub_name(name):
         return _load_from_hub(name, reader, options)
-    source = open_input(path)
+    source = open_input(name)
     for file in source.files if options.skip_bad else ():
         file.damaged = {}
-    chosen = get_reader(reader) if reader is not None else _detect_reader(source, roles)
+    chosen = get_reader(reader) if reader is not None else _detect_reader(source, options.fields)
     return chosen.read(source, options)
 
 

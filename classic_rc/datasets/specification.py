@@ -22,6 +22,7 @@ DATA_SETTINGS: Mapping[str, str] = {
     "answers": "the answer file, if it is not next to the data file (MCTest)",
     "spans": "for span questions: candidates are the spans of up to this number of tokens (default "
     "10)",
+    "scorer": "the scorer of span questions (see `classic-rc list scorers`); NAME+NAME for several",
     "fields": "field names in your own file: passage=context,question=q.text,…",
     "gold_as": "how your own file encodes the right answer",
 }
@@ -55,6 +56,7 @@ class DataSpec:
     reader: str | None = None
     answers: str | None = None
     spans: int | None = None
+    scorer: str | None = None
     fields: str | None = None
     gold_as: str | None = None
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.plugins import Registry, accept_instances
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset, Question, Task
+from classic_rc.text.scorers import DEFAULT_SCORER, SCORERS
 
 AcceptedTexts = tuple[tuple[str, ...], ...]
 
@@ -213,6 +214,19 @@ def gold_of(question: Question) -> Any:
 # --------------------------------------------------------------------------------------------------
 # The registry
 
+
+def scorer_metrics(scorer: str) -> tuple[str, str]:
+    """Return the names of a scorer's exact match and F1: those of SQuAD's are ``em`` and ``f1``.
+
+    Examples
+    --------
+    >>> scorer_metrics("klue"), scorer_metrics("squad")
+    (('klue_em', 'klue_f1'), ('em', 'f1'))
+    """
+    prefix = "" if scorer == DEFAULT_SCORER else f"{scorer}_"
+    return f"{prefix}em", f"{prefix}f1"
+
+
 METRICS = Registry[Metric](
     "metric",
     {
@@ -230,29 +244,48 @@ METRICS = Registry[Metric](
         "no_ans_f1": "classic_rc.metrics.squad:NoAnswerF1",
         "quoref_em": "classic_rc.metrics.quoref:QuorefExactMatch",
         "quoref_f1": "classic_rc.metrics.quoref:QuorefF1",
+        **{
+            name: f"classic_rc.metrics.squad:{name}"
+            for scorer in SCORERS
+            for name in scorer_metrics(scorer)
+            if scorer != DEFAULT_SCORER
+        },
     },
     accept_instances("classic_rc.metrics:Metric"),
 )
 """Every metric by name; an entry is imported when it is first used."""
 
-TABLE_METRICS: Mapping[Task, tuple[str, ...]] = {
+_TABLE_METRICS: Mapping[Task, tuple[str, ...]] = {
     Task.SINGLE_CHOICE: ("accuracy",),
     Task.MULTIPLE_ANSWER: ("f1_m", "f1_a", "em0", "em1", "superglue_f1_m"),
     Task.CLOZE: ("em", "f1"),
     Task.SPAN: ("em", "f1", "has_ans_em", "has_ans_f1", "no_ans_em", "no_ans_f1"),
     Task.MULTI_SPAN: ("quoref_em", "quoref_f1"),
 }
-"""The metrics that tables show if none is named, in the order of columns. Others are measured if
-they are named.
-"""
-
 _PRIMARY = {
     Task.SINGLE_CHOICE: "accuracy",
     Task.MULTIPLE_ANSWER: "f1_a",
     Task.CLOZE: "f1",
-    Task.SPAN: "f1",
     Task.MULTI_SPAN: "quoref_f1",
 }
+_SOLVED_BY = {
+    Task.SINGLE_CHOICE: "accuracy",
+    Task.MULTIPLE_ANSWER: "em0",
+    Task.CLOZE: "em",
+    Task.MULTI_SPAN: "quoref_em",
+}
+
+
+class Asked(Protocol):
+    """What decides how answers are measured: a question, a dataset, or results on one."""
+
+    @property
+    def task(self) -> Task | None:
+        """The task."""
+
+    @property
+    def scorers(self) -> tuple[str, ...]:
+        """The scorers of span questions, the primary one first; empty for the default one."""
 
 
 def get_metric(name: str) -> Metric:
@@ -269,12 +302,21 @@ def get_metric(name: str) -> Metric:
         raise unknown_name("metric", name, METRICS) from None
 
 
-def metrics_for(task: Task, *, unanswerable: bool = False) -> tuple[Metric, ...]:
-    """Return the metrics that tables of `task` show, in the order of columns.
+def _task_and_scorers(asked: Task | Asked) -> tuple[Task, tuple[str, ...]]:
+    if isinstance(asked, Task):
+        return asked, (DEFAULT_SCORER,)
+    assert asked.task is not None  # there are questions
+    return asked.task, asked.scorers or (DEFAULT_SCORER,)
+
+
+def metrics_for(asked: Task | Asked, *, unanswerable: bool = False) -> tuple[Metric, ...]:
+    """Return the metrics that tables show if none is named, in the order of columns. Others are
+    measured if they are named.
 
     Parameters
     ----------
-    task : Task
+    asked : Task, Question, Dataset or SharedResults
+        A task alone stands for questions that name no scorer.
     unanswerable : bool
         Also return those for data in which some questions have no answer; see
         :func:`has_unanswerable`.
@@ -284,17 +326,36 @@ def metrics_for(task: Task, *, unanswerable: bool = False) -> tuple[Metric, ...]
     >>> [metric.name for metric in metrics_for(Task.SPAN)]
     ['em', 'f1']
     """
-    shown = (METRICS[name] for name in TABLE_METRICS[task])
-    return tuple(metric for metric in shown if unanswerable or not metric.needs_unanswerable)
+    task, scorers = _task_and_scorers(asked)
+    names: Sequence[str] = _TABLE_METRICS[task]
+    if task is Task.SPAN:
+        by_scorer = ((names if s == DEFAULT_SCORER else scorer_metrics(s)) for s in scorers)
+        names = [name for of_scorer in by_scorer for name in of_scorer]
+    metrics = (METRICS[name] for name in names)
+    return tuple(metric for metric in metrics if unanswerable or not metric.needs_unanswerable)
 
 
 def measured_metrics(dataset: Dataset, named: Iterable[str] = ()) -> tuple[Metric, ...]:
     """Return the metrics to measure on a dataset: those that its tables show, and others by
     name.
+
+    Raises
+    ------
+    UsageError
+        Its questions have different scorers.
     """
-    assert dataset.task is not None
-    shown = metrics_for(dataset.task, unanswerable=has_unanswerable(dataset))
-    return tuple(dict.fromkeys([*shown, *(METRICS[name] for name in named)]))
+    known = {question.scorers for question in dataset}
+    if len(known) > 1:
+        names = sorted("+".join(scorers) or DEFAULT_SCORER for scorers in known)
+        raise UsageError(
+            f"the questions of {dataset.name} have different scorers, {', '.join(names)}: name one "
+            f"for all of them, DATA,scorer={names[0]}",
+            field="scorer",
+            found=", ".join(names),
+            expected="one scorer",
+        )
+    standard = metrics_for(dataset, unanswerable=has_unanswerable(dataset))
+    return tuple(dict.fromkeys([*standard, *(METRICS[name] for name in named)]))
 
 
 def has_unanswerable(questions: Iterable[Question]) -> bool:
@@ -302,8 +363,8 @@ def has_unanswerable(questions: Iterable[Question]) -> bool:
     return any(question.task is Task.SPAN and question.gold == NO_ANSWER for question in questions)
 
 
-def primary_metric(task: Task) -> Metric:
-    """Return the main metric of `task`, used where only one is possible: in tuning and in
+def primary_metric(asked: Task | Asked) -> Metric:
+    """Return the main metric, used where only one is possible: in tuning and in
     ``Solver.score``.
 
     Examples
@@ -311,11 +372,24 @@ def primary_metric(task: Task) -> Metric:
     >>> primary_metric(Task.MULTIPLE_ANSWER).name
     'f1_a'
     """
-    return METRICS[_PRIMARY[task]]
+    task, scorers = _task_and_scorers(asked)
+    return METRICS[_PRIMARY[task] if task in _PRIMARY else scorer_metrics(scorers[0])[1]]
 
 
-def metric_of_task(task: Task, name: str | None = None) -> Metric:
-    """Return the metric of a name, or the task's main metric.
+def solved_metric(asked: Task | Asked) -> Metric:
+    """Return the metric that is 1 if a question is answered exactly (:data:`FULL_CREDIT`).
+
+    Examples
+    --------
+    >>> solved_metric(Task.SPAN).name
+    'em'
+    """
+    task, scorers = _task_and_scorers(asked)
+    return METRICS[_SOLVED_BY[task] if task in _SOLVED_BY else scorer_metrics(scorers[0])[0]]
+
+
+def metric_of_task(asked: Task | Asked, name: str | None = None) -> Metric:
+    """Return the metric of a name, or the main metric.
 
     Raises
     ------
@@ -328,7 +402,8 @@ def metric_of_task(task: Task, name: str | None = None) -> Metric:
     'EM'
     """
     if name is None:
-        return primary_metric(task)
+        return primary_metric(asked)
+    task, _ = _task_and_scorers(asked)
     if name in METRICS and task in METRICS[name].tasks:
         return METRICS[name]
     known = [metric.name for metric in METRICS.values() if task in metric.tasks]
@@ -342,14 +417,5 @@ def metric_of_task(task: Task, name: str | None = None) -> Metric:
     raise unknown_name("metric", name, known)
 
 
-SOLVED_BY = {
-    Task.SINGLE_CHOICE: "accuracy",
-    Task.MULTIPLE_ANSWER: "em0",
-    Task.CLOZE: "em",
-    Task.SPAN: "em",
-    Task.MULTI_SPAN: "quoref_em",
-}
-"""For each task the metric that is 1 if a question is answered exactly."""
-
 FULL_CREDIT = 1 - 1e-9
-"""A question with at least as much of the metric of :data:`SOLVED_BY` is solved."""
+"""A question with at least as much of :func:`solved_metric` is solved."""

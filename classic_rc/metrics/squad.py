@@ -1,21 +1,19 @@
-"""SQuAD's exact match and F1, which ReCoRD uses too; SQuAD 2.0's also for questions with and
-without an answer.
+"""Exact match and F1: SQuAD's, which ReCoRD uses too, those of every other scorer, and SQuAD 2.0's
+for questions with and without an answer.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.metrics.base import NO_ANSWER, Metric, TextMetric, gold_of
+from classic_rc.metrics.base import NO_ANSWER, Metric, TextMetric, gold_of, scorer_metrics
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Question, Task
-from classic_rc.text.squad import normalise_squad_answer
+from classic_rc.text.scorers import SCORERS, Scorer
 
 _PAPER = (
     "Rajpurkar, Zhang, Lopyrev and Liang 2016, SQuAD, section 6.1, as in the evaluation script "
@@ -26,6 +24,44 @@ _PAPER_2 = (
     "Rajpurkar, Jia and Liang 2018, Know What You Don't Know, as in the evaluation script v2.0"
 )
 _TASKS = frozenset({Task.CLOZE, Task.SPAN})
+_SQUAD = SCORERS["squad"]
+
+
+class ScorerMetric(TextMetric):
+    """A number of a scorer of span questions: exact match or F1, the best over the gold texts.
+
+    Parameters
+    ----------
+    scorer : Scorer
+    is_f1 : bool
+    """
+
+    tasks = frozenset({Task.SPAN})
+
+    def __init__(self, scorer: Scorer, is_f1: bool) -> None:
+        self._measure = scorer.f1 if is_f1 else scorer.exact_match
+        kind = scorer.f1_label if is_f1 else "EM"
+        self.name = scorer_metrics(scorer.name)[is_f1]  # type: ignore[misc]
+        self.label = f"{kind} ({scorer.name})"  # type: ignore[misc]
+        self.description = (  # type: ignore[misc]
+            f"mean F1 of {scorer.name}: {scorer.about}"
+            if is_f1
+            else f"share of questions answered exactly, as {scorer.name} normalises"
+        )
+        self.citation = scorer.source  # type: ignore[misc]
+        self.cites = scorer.cites  # type: ignore[misc]
+
+    def value(self, gold: tuple[str, ...], answer: tuple[str, ...]) -> float:
+        """Return the scorer's number of an answer; 0 unless the answer is one text."""
+        return self._measure(gold, *answer) if len(answer) == 1 else 0.0
+
+
+def __getattr__(name: str) -> ScorerMetric:
+    """Return the metric of a scorer, such as ``klue_f1``."""
+    scorer, _, kind = name.rpartition("_")
+    if scorer in SCORERS and kind in ("em", "f1"):
+        return ScorerMetric(SCORERS[scorer], kind == "f1")
+    raise AttributeError(name)
 
 
 class ExactMatch(TextMetric):
@@ -40,7 +76,7 @@ class ExactMatch(TextMetric):
 
     def value(self, gold: tuple[str, ...], answer: tuple[str, ...]) -> float:
         """Return 1 if the answer is one text and equals any text of `gold`; else 0."""
-        return float(len(answer) == 1 and normalise_squad_answer(*answer) in _accepted(gold))
+        return _SQUAD.exact_match(gold, *answer) if len(answer) == 1 else 0.0
 
 
 class F1(TextMetric):
@@ -66,10 +102,9 @@ class F1(TextMetric):
         """
         if len(answer) != 1:
             return 0.0
-        words = normalise_squad_answer(*answer).split()
-        if _all_words(gold).isdisjoint(words):  # true for most spans of a passage
-            return float(not words and "" in gold)
-        return max(_f1(Counter(words), Counter(text.split())) for text in _accepted(gold))
+        if "" in gold and not _SQUAD.normalise(*answer):
+            return 1.0
+        return _SQUAD.f1(gold, *answer)
 
 
 class _OfPart(Metric):
@@ -140,22 +175,3 @@ class NoAnswerF1(_OfPart):
     description = "word F1 over questions without an answer: 1 for an empty prediction"
     measure = F1()
     has_answer = False
-
-
-@lru_cache(maxsize=128)
-def _accepted(gold: tuple[str, ...]) -> frozenset[str]:
-    """Return the distinct normalised accepted texts: ReCoRD lists one for each mention."""
-    return frozenset(map(normalise_squad_answer, gold))
-
-
-@lru_cache(maxsize=128)
-def _all_words(gold: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(word for text in _accepted(gold) for word in text.split())
-
-
-def _f1(predicted: Counter[str], gold: Counter[str]) -> float:
-    shared = (predicted & gold).total()
-    if not shared:
-        return 0.0
-    precision, recall = shared / predicted.total(), shared / gold.total()
-    return 2 * precision * recall / (precision + recall)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.io.text import printable
-from classic_rc.metrics.base import FULL_CREDIT, METRICS, SOLVED_BY, primary_metric
+from classic_rc.metrics.base import FULL_CREDIT, Asked, primary_metric, solved_metric
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Question, Task
 from classic_rc.reports.html import format_number
@@ -68,14 +68,14 @@ class Verdict:
 
 
 def outcomes(
-    task: Task, statistics: Mapping[str, NDArray[np.float64]]
+    asked: Asked, statistics: Mapping[str, NDArray[np.float64]]
 ) -> tuple[list[str], NDArray[np.float64]]:
     """Return for each question whether its answer is right, partly right or wrong, and its credit.
 
     `statistics` are those of the task's metrics, by name, each of shape (n_questions,
     n_statistics), or with runs as in :class:`~classic_rc.results.outcomes.Outcomes`.
     """
-    solved, main = METRICS[SOLVED_BY[task]], primary_metric(task)
+    solved, main = solved_metric(asked), primary_metric(asked)
     is_right = solved.of_questions(statistics[solved.name]) >= FULL_CREDIT
     credits = main.of_questions(statistics[main.name])
     return np.where(is_right, RIGHT, np.where(credits > 0, PARTLY, WRONG)).tolist(), credits
@@ -84,9 +84,9 @@ def outcomes(
 def _measure(
     question: Question, predictions: Sequence[Prediction]
 ) -> tuple[list[str], NDArray[np.float64]]:
-    metrics = {METRICS[SOLVED_BY[question.task]], primary_metric(question.task)}
+    metrics = {solved_metric(question), primary_metric(question)}
     questions = [question] * len(predictions)
-    return outcomes(question.task, {m.name: m.statistics(questions, predictions) for m in metrics})
+    return outcomes(question, {m.name: m.statistics(questions, predictions) for m in metrics})
 
 
 def right_candidates(question: Question) -> frozenset[int]:
@@ -99,7 +99,7 @@ def right_candidates(question: Question) -> frozenset[int]:
     if gold is None or question.task.has_choices:
         return frozenset(i for i in gold or () if isinstance(i, int))
     texts = {c.text: None for c in question.candidates}
-    metric = METRICS[SOLVED_BY[question.task]]
+    metric = solved_metric(question)
     parts = (
         [(text,) for text in map(str, gold)]
         if question.task is Task.MULTI_SPAN

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError, unknown_name
-from classic_rc.metrics.base import FULL_CREDIT, METRICS, SOLVED_BY, Metric
+from classic_rc.metrics.base import FULL_CREDIT, Metric, solved_metric
 from classic_rc.results.intervals import interval_of, resample_ratios
 from classic_rc.results.outcomes import Row, to_plain
 from classic_rc.results.resampling import (
@@ -54,7 +54,7 @@ def find_solved_regions(
     those of most systems first (none for fewer than two systems), and the names of the systems that
     are left out.
     """
-    metric = METRICS[SOLVED_BY[results.task]]
+    metric = solved_metric(results)
     decided = [system for system in results.systems if not system.expected]
     shown = decided[:MAX_VENN_SYSTEMS] if len(decided) > 1 else []
     names = [system.name for system in shown]

@@ -107,7 +107,7 @@ class Evaluation:
         dataset = self.dataset
         assert dataset.task is not None  # an evaluation has questions
         chosen = [METRICS[name] for name in self.metrics]
-        reported = chosen or metrics_for(dataset.task, unanswerable=has_unanswerable(dataset))
+        reported = chosen or metrics_for(dataset, unanswerable=has_unanswerable(dataset))
         return SharedResults(
             dataset.name,
             dataset.fingerprint,
@@ -124,6 +124,7 @@ class Evaluation:
             {name: str(error) for name, error in self.errors.items()},
             read=lambda: dataset,
             ids=tuple(question.id for question in dataset),
+            scorers=dataset.scorers,
         )
 
     def measure(self, metric: str | None = None, group: str | None = None) -> list[Measured]:

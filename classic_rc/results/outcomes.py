@@ -562,7 +562,7 @@ def range_over_orders(
         score_reordered(tried, 0), scores.take(tried).values, rtol=_ROUNDING, atol=_ROUNDING
     ):
         return None
-    metric, everything = primary_metric(questions[0].task), np.arange(len(scores))
+    metric, everything = primary_metric(questions[0]), np.arange(len(scores))
     orders = [
         scores,
         *(replace(scores, values=score_reordered(everything, seed)) for seed in range(N_ORDERS)),

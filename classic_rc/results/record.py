@@ -16,7 +16,7 @@ from dataclasses import MISSING, fields, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ from classic_rc.identity import UnidentifiedCodeError, identify
 from classic_rc.io.files import sha256_of
 from classic_rc.io.json import Node, describe_value, parse_json
 from classic_rc.io.text import read_text
-from classic_rc.metrics.base import metric_of_task, metrics_for
+from classic_rc.metrics.base import Asked, metric_of_task, metrics_for
 from classic_rc.parameters import is_number
 from classic_rc.predictions import ANSWER_COUNTS, AnswerCounts, AnswerForm
 from classic_rc.questions import Dataset, Task
@@ -43,6 +43,7 @@ from classic_rc.results.signature import Signature
 from classic_rc.results.significance import Significance
 from classic_rc.solvers.codec import FindFile, StoreFile, solver_to_record
 from classic_rc.systems import System
+from classic_rc.text.scorers import SCORERS
 
 SCHEMA = 4
 """The version of the record's format; it increases with every change that matters to programs
@@ -279,7 +280,7 @@ def read_row(path: str, name: str, dataset: Dataset) -> Row:
 
 def _read_contest(run: Node, software: Mapping[str, Any], folder: Path) -> SharedResults:
     dataset = run.child("dataset")
-    task = _read_task(dataset)
+    asked = read_asked(dataset)
     n_questions = dataset.integer("questions")
     if n_questions < 1:
         raise dataset.error(
@@ -289,7 +290,7 @@ def _read_contest(run: Node, software: Mapping[str, Any], folder: Path) -> Share
     if run.has("resampled_groups"):
         resampled = run.child("resampled_groups")
         groups, group = _read_groups(resampled, "groups", n_questions), resampled.text("key")
-    ids, rows = read_rows(run, task, n_questions)
+    ids, rows = read_rows(run, asked, n_questions)
     missing = run.items("missing") if run.has("missing") else ()
     resampling = read_resampling(run)
     if resampling is not None:
@@ -297,7 +298,7 @@ def _read_contest(run: Node, software: Mapping[str, Any], folder: Path) -> Share
     results = SharedResults(
         dataset.text("name"),
         dataset.text("fingerprint"),
-        task,
+        asked.task,
         lambda: groups,
         tuple(rows),
         group,
@@ -311,6 +312,7 @@ def _read_contest(run: Node, software: Mapping[str, Any], folder: Path) -> Share
         facts={**{name: run.value.get(name) for name in _RUN_FACTS}, **software},
         read=_reader_of(dataset.value.get("read_with"), folder),
         ids=tuple(ids),
+        scorers=asked.scorers,
     )
     for node, row in zip(run.items("rows"), rows, strict=True):
         _check_row(node, _consequences(node, row, dataset, results.shown_groups))
@@ -449,16 +451,30 @@ def _short(number: int) -> str:
     return str(number) if abs(number) < 10**18 else describe_value(number)
 
 
-def _read_task(dataset: Node) -> Task:
+class RecordedAsked(NamedTuple):
+    """What decides how the answers of a recorded run were measured."""
+
+    task: Task
+    scorers: tuple[str, ...]
+
+
+def read_asked(dataset: Node) -> RecordedAsked:
+    """Return the task and the scorers that a record's entry about a dataset has."""
     name = dataset.text("task")
     if name not in set(Task):
         raise dataset.error(
             "unknown task", field="task", found=repr(name), expected=" or ".join(Task)
         )
-    return Task(name)
+    scorers = tuple(dataset.texts("scorers")) if dataset.has("scorers") else ()
+    for scorer in scorers:
+        if scorer not in SCORERS:
+            raise dataset.error(
+                "unknown scorer", field="scorers", found=scorer, expected=", ".join(SCORERS)
+            )
+    return RecordedAsked(Task(name), scorers)
 
 
-def read_rows(run: Node, task: Task, n_questions: int) -> tuple[list[str], list[Row]]:
+def read_rows(run: Node, asked: Asked, n_questions: int) -> tuple[list[str], list[Row]]:
     """Read the rows that :func:`rows_to_plain` made plain, and the ids of their questions.
 
     Intervals and p-values are not restored: they follow from the outcomes. A row may lack fields
@@ -477,7 +493,7 @@ def read_rows(run: Node, task: Task, n_questions: int) -> tuple[list[str], list[
                 found=f"{len(ids)} questions" if len(ids) != len(first_ids) else "different ids",
                 expected=f"the same {n_questions} questions in every row",
             )
-        rows.append(_read_row(row, outcomes, task))
+        rows.append(_read_row(row, outcomes, asked))
     return first_ids, rows
 
 
@@ -488,7 +504,7 @@ def _read_object(node: Node, key: str) -> dict[str, Any]:
     raise node.error("wrong type", field=key, found=describe_value(value), expected="an object")
 
 
-def _read_row(row: Node, outcomes: Node, task: Task) -> Row:
+def _read_row(row: Node, outcomes: Node, asked: Asked) -> Row:
     block = row.text("block") if row.has("block") else str(Block.UNTRAINED)
     if block not in set(Block):
         raise row.error(
@@ -519,7 +535,7 @@ def _read_row(row: Node, outcomes: Node, task: Task) -> Row:
         answers=_read_answer_counts(row.child("answers")) if row.has("answers") else None,
         seconds={step: of for step, of in seconds.items() if is_number(of)},
         label=row.text("name") if row.has("name") else None,
-        outcomes=_read_outcomes(row, outcomes, task),
+        outcomes=_read_outcomes(row, outcomes, asked),
     )
 
 
@@ -553,11 +569,11 @@ def _read_answer_counts(answers: Node) -> AnswerCounts:
     )
 
 
-def _read_outcomes(row: Node, outcomes: Node, task: Task) -> Outcomes:
+def _read_outcomes(row: Node, outcomes: Node, asked: Asked) -> Outcomes:
     first = next(iter(outcomes.value), None)
     named = () if first is None else outcomes.child(first).child("statistics").value
     # A row has the metrics that its table shows, and those that the run named.
-    metrics = dict.fromkeys([*metrics_for(task), *(metric_of_task(task, name) for name in named)])
+    metrics = dict.fromkeys([*metrics_for(asked), *(metric_of_task(asked, name) for name in named)])
     n_questions = len(outcomes.value)
     selections = row.child("selections") if row.has("selections") else Node({}, row.source)
     evidence = set(selections.integers("evidence")) if selections.has("evidence") else None

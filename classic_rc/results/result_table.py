@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
+from classic_rc.datasets.known_scorers import describe_scorers
 from classic_rc.datasets.registry import is_log
 from classic_rc.metrics.base import METRICS, Metric
 from classic_rc.predictions import ANSWER_COUNTS
@@ -16,6 +17,7 @@ from classic_rc.results.outcomes import N_ORDERS, Block, Row
 from classic_rc.results.shared_results import SharedResults
 from classic_rc.tables import Cell, Column, RowGroup, Table
 from classic_rc.tables.model import baseline_letter, fill_rows, format_count
+from classic_rc.text.scorers import DEFAULT_SCORER
 
 SMALL_NOTE = f"in parentheses: groups of fewer than {MIN_GROUP_QUESTIONS} questions"
 
@@ -276,7 +278,16 @@ def dataset_record(dataset: Dataset) -> dict[str, Any]:
         "fingerprint": dataset.fingerprint,
         "passages": len(dataset.passages),
         "questions": len(dataset),
+        **scorers_record(dataset),
     }
+
+
+def scorers_record(dataset: Dataset) -> dict[str, Any]:
+    """Return what JSON says of the scorers of span questions."""
+    if dataset.task is not Task.SPAN:
+        return {}
+    scorers = list(dataset.scorers or (DEFAULT_SCORER,))
+    return {"scorers": scorers, "scorers_proposed": dataset.scorers_proposed}
 
 
 def dataset_title(dataset: Dataset, *more: str) -> str:
@@ -284,8 +295,14 @@ def dataset_title(dataset: Dataset, *more: str) -> str:
     fingerprint.
     """
     name = dataset.name + (f" ({dataset.reader})" if dataset.reader else "")
+    scorers = describe_scorers(dataset)
     return " · ".join(
-        [name, dataset_sizes(dataset, *more), f"data {dataset.fingerprint[:SHORT_FINGERPRINT]}"]
+        [
+            name,
+            dataset_sizes(dataset, *more),
+            *([scorers] if scorers else []),
+            f"data {dataset.fingerprint[:SHORT_FINGERPRINT]}",
+        ]
     )
 
 

@@ -57,6 +57,7 @@ class SharedResults:
     read: Callable[[], Dataset] | None = None
     # of the questions, in order; empty if there are no systems
     ids: tuple[str, ...] = ()
+    scorers: tuple[str, ...] = ()  # of the questions, the primary one first; see `Question`
     _measured: dict[tuple[str, str | None, int], list[Measured]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -100,7 +101,7 @@ class SharedResults:
             for name in first.statistics
             if all(name in system.statistics for system in self.systems)
         ]
-        return tuple(dict.fromkeys([*(metric.name for metric in metrics_for(self.task)), *shared]))
+        return tuple(dict.fromkeys([*(metric.name for metric in metrics_for(self)), *shared]))
 
     @property
     def n_candidates(self) -> int:
@@ -110,7 +111,7 @@ class SharedResults:
     @property
     def primary(self) -> Metric:
         """The metric that is tested and that groups of questions are reported in."""
-        return metric_of_task(self.task, self.primary_metric)
+        return metric_of_task(self, self.primary_metric)
 
     @property
     def shown_groups(self) -> Mapping[str, NDArray[np.bool_]]:
@@ -167,7 +168,7 @@ class SharedResults:
         """Return the systems whose answers define a group; see :func:`find_defining`."""
         if group is None:
             return set()
-        return find_defining(self.task, self.systems, self.shown_groups, group)
+        return find_defining(self, self.systems, self.shown_groups, group)
 
     def part(self, mask: NDArray[np.bool_], name: str) -> SharedResults:
         """Return the results on some of the questions, as a dataset with another name."""
@@ -254,7 +255,7 @@ class SharedResults:
             The metric is unknown, does not apply to these questions, or was not measured for all
             systems.
         """
-        metric = metric_of_task(self.task, name)
+        metric = metric_of_task(self, name)
         if metric.name in self.metric_names:
             return metric
         problem = (

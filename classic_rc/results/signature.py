@@ -81,6 +81,7 @@ class Signature:
             **changed,
             **facts,
             "spans": dataset.span_generator,
+            "scorer": "+".join(dataset.scorers) or None,
             "data": dataset.fingerprint,
             "sentences": sentences_digest(dataset),
             "read_by": _plugin(READERS, dataset.reader),

@@ -79,7 +79,7 @@ class CellFolder:
             ) != digest_of(facts):
                 raise cell.error("another content than was written")
             assert dataset.task is not None
-            ids, rows = read_rows(cell, dataset.task, len(dataset))
+            ids, rows = read_rows(cell, dataset, len(dataset))
             if ids != [question.id for question in dataset]:
                 raise cell.error("other questions")
             warnings, notes_of_run, unused = (
@@ -182,9 +182,7 @@ def read_data(
     tune = values.get("tune")
     tuning = None if tune is None else read_to_learn(tune, others, read)
     protocol = prepare_data(entry.protocol(train, tuning))
-    metrics = tuple(
-        dict.fromkeys(metric_of_task(dataset.task, name).name for name in protocol.metrics)
-    )
+    metrics = tuple(dict.fromkeys(metric_of_task(dataset, name).name for name in protocol.metrics))
     if protocol.group is not None:
         passage_groups(dataset, protocol.group)  # refuses an unknown key
     dataset = add_span_candidates(dataset, protocol.span_generator)
@@ -240,7 +238,7 @@ class DatasetRun:
     def metric(self) -> Metric:
         """The primary metric."""
         assert self.data.dataset.task is not None
-        return metric_of_task(self.data.dataset.task, next(iter(self.data.protocol.metrics), None))
+        return metric_of_task(self.data.dataset, next(iter(self.data.protocol.metrics), None))
 
     def iter_cells(
         self, jobs: int = 1, starts: Callable[[str], None] = lambda name: None

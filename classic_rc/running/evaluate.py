@@ -152,7 +152,7 @@ def evaluate(
     )
     if dataset.task is not None:  # without questions, the plan raises an error
         metrics = tuple(
-            dict.fromkeys(metric_of_task(dataset.task, name).name for name in protocol.metrics)
+            dict.fromkeys(metric_of_task(dataset, name).name for name in protocol.metrics)
         )
         _check_has_unanswerable(dataset, metrics)
         protocol = replace(protocol, metrics=metrics)
@@ -293,7 +293,7 @@ class _Run:
         """Return a line about a finished row, with its primary metric."""
         dataset = self.plan.dataset
         assert dataset.task is not None
-        metric = metric_of_task(dataset.task, self.metrics[0] if self.metrics else None)
+        metric = metric_of_task(dataset, self.metrics[0] if self.metrics else None)
         return f"{dataset.name}: {name}: {metric.label} {100 * row.metrics()[metric.name]:.2f}"
 
     def evaluation(self, *, final: bool = False) -> Evaluation:
@@ -513,7 +513,7 @@ def _measure_given(
     system: System, dataset: Dataset, protocol: Protocol, groups: Mapping[str, NDArray[np.bool_]]
 ) -> tuple[GivenNumber, ...]:
     assert dataset.task is not None
-    primary = metric_of_task(dataset.task, next(iter(protocol.metrics), None))
+    primary = metric_of_task(dataset, next(iter(protocol.metrics), None))
     if system.number is not None:
         return (GivenNumber(primary.name, None, float(system.number) / 100, system.number),)
     predictions = cast(list[Prediction], system.read(dataset, []))

@@ -475,7 +475,7 @@ class FittedSystem:
         assert self.dataset.task is not None
         if isinstance(self.decision, TunedThreshold):
             return selection_metric(self.decision.metric)
-        return primary_metric(self.dataset.task)
+        return primary_metric(self.dataset)
 
     @_guarded
     def decide_in_expectation(self, block: QuestionBlock, scores: Scores) -> list[Prediction]:

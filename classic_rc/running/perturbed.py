@@ -229,7 +229,7 @@ def evaluate_perturbed(
     plan = make_plan(dataset, systems, Protocol.of(protocol, settings))
     protocol, dataset = plan.protocol, plan.dataset
     assert dataset.task is not None
-    metric = metric_of_task(dataset.task, next(iter(protocol.metrics), None))
+    metric = metric_of_task(dataset, next(iter(protocol.metrics), None))
     seed, resamples = protocol.seed or 0, protocol.resamples or DEFAULT_RESAMPLES
     groups = passage_groups(dataset, protocol.group)
     resampling = Resampling.of(groups, resamples, seed, group=protocol.group)

@@ -25,6 +25,7 @@ from classic_rc.solvers.base import Solver
 from classic_rc.systems import RECORDED, System, Systems, as_systems, name_systems
 from classic_rc.tables.model import format_count
 from classic_rc.text.analyzers import get_analyzer
+from classic_rc.text.scorers import DEFAULT_SCORER, SCORERS
 from classic_rc.text.spans import SpanGenerator
 from classic_rc.text.tokenizers import unspaced_share
 
@@ -383,6 +384,22 @@ def check_data_to_learn(
         require_same_task(train, dataset, "training")
 
 
+def _check_units(solver: Solver, dataset: Dataset) -> None:
+    """Refuse a saved solver of spans that learned from data of other units."""
+    for learned in solver.learned_before if dataset.task is Task.SPAN else ():
+        scorers = [(data.scorers or (DEFAULT_SCORER,))[0] for data in (learned, dataset)]
+        units = [SCORERS[name].unit for name in scorers]
+        if units[0] != units[1]:
+            raise UsageError(
+                f"the saved solver {solver.name} learned from {learned.name}, whose scorer "
+                f"{scorers[0]} counts {units[0]}, but {scorers[1]} of {dataset.name} counts "
+                f"{units[1]}: fit it on data of the same units with `classic-rc fit`",
+                field="scorer",
+                found=scorers[1],
+                expected=units[0],
+            )
+
+
 def configure_solver(solver: Solver, dataset: Dataset, protocol: Protocol | None = None) -> Solver:
     """Return a clone of the solver with an explicit decision for the dataset's task and the
     settings applied.
@@ -414,6 +431,7 @@ def configure_solver(solver: Solver, dataset: Dataset, protocol: Protocol | None
             found=repr(solver.decision),
             expected="a decision rule",
         )
+    _check_units(solver, dataset)
     solver = clone_unfitted(solver)
     adapt_analyzer(solver, dataset, protocol.analyzer)
     decision: Decision = clone(solver.decision_for(task))

@@ -34,7 +34,7 @@ class SpanOracle:
         """Add questions whose candidates are in memory."""
         predictions = oracle_predictions(questions)
         singles = [_best_single(q, p) for q, p in zip(questions, predictions, strict=True)]
-        for metric in metrics_for(questions[0].task) if len(questions) else ():
+        for metric in metrics_for(questions[0]) if len(questions) else ():
             for totals, answers in ((self.several, predictions), (self.one, singles)):
                 total = metric.statistics(questions, answers)[:, 0].sum()
                 totals[metric.name] = totals.get(metric.name, 0.0) + float(total)
@@ -102,19 +102,18 @@ def _best_answers(question: Question, texts: Sequence[str]) -> tuple[tuple[str, 
     text_set = set(texts)
     # Nearly all gold texts are exactly candidates: only the others need a search.
     chosen = tuple(
-        text if text in text_set else max(texts, key=_scorer(question.task, (text,)))
-        for text in gold
+        text if text in text_set else max(texts, key=_measures(question, (text,))) for text in gold
     )
     return (
         (chosen,)
         if question.task is Task.MULTI_SPAN
-        else ((max(chosen, key=_scorer(question.task, gold)),),)
+        else ((max(chosen, key=_measures(question, gold)),),)
     )
 
 
-def _scorer(task: Task, gold: tuple[str, ...]) -> Callable[[str], tuple[float, ...]]:
+def _measures(question: Question, gold: tuple[str, ...]) -> Callable[[str], tuple[float, ...]]:
     """Return a function that scores one text by each metric, exact match first."""
-    metrics = [metric for metric in metrics_for(task) if isinstance(metric, TextMetric)]
+    metrics = [metric for metric in metrics_for(question) if isinstance(metric, TextMetric)]
     return lambda text: tuple(metric.value(gold, (text,)) for metric in metrics)
 
 
@@ -122,5 +121,5 @@ def _best_single(question: Question, prediction: Prediction) -> Prediction:
     """Return the prediction with only the text that scores best as the single answer."""
     gold = gold_of(question)
     answers = cast(AcceptedTexts, prediction.answers)
-    best = tuple((max(answer, key=_scorer(question.task, gold)),) for answer in answers)
+    best = tuple((max(answer, key=_measures(question, gold)),) for answer in answers)
     return replace(prediction, answers=best)

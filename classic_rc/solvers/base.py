@@ -72,6 +72,7 @@ class TrainedOn:
     fingerprint: str
     datasets: tuple[str, ...]  # their names; see `provenance`
     sentences: str | None = None  # the digest of its sentence marks; see `facts`
+    scorers: tuple[str, ...] = ()  # of span questions; see `Question`
     sketch: Sketch | None = field(default=None, compare=False)
 
     def copied(self, dataset: Dataset) -> NDArray[np.bool_] | None:
@@ -351,7 +352,7 @@ class Solver(Estimator, ABC):
 
     def score(self, questions: Sequence[Question], y: Any = None) -> float:
         """Return the task's primary metric (accuracy, F1a or F1) of the predictions, in 0..1."""
-        return primary_metric(_task_of(questions))(questions, self.predict(questions))
+        return primary_metric(questions[0])(questions, self.predict(questions))
 
     def default_decision(self, task: Task) -> Decision:
         """Return the rule that applies if `decision` is None: the task's default; some solvers
@@ -676,6 +677,7 @@ def provenance(questions: Sequence[Question]) -> Provenance:
         "name": dataset and dataset.name,
         "fingerprint": dataset and dataset.fingerprint,
         "sentences": dataset and sentences_digest(dataset),
+        "scorers": list(questions[0].scorers) if len(questions) else [],
         "datasets": [] if dataset is None else dataset_names(dataset),
         "passages": len({id(q.passage) for q in questions}),
         "questions": len(questions),

@@ -18,7 +18,7 @@ from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question
 from classic_rc.solvers.base import Solver, score_questions
 from classic_rc.text.encode import SharedQuestions
-from classic_rc.text.squad import normalise_squad_answer
+from classic_rc.text.scorers import scorer_of
 
 if TYPE_CHECKING:
     from classic_rc.kernels.blocked_matrix import Features
@@ -97,11 +97,12 @@ def gold_labels(learner: str, questions: Sequence[Question]) -> NDArray[np.int64
         if has_choices[question.task]:
             places += [n_candidates + i for i in range(n_own) if i in gold]
         else:
-            accepted = {normalise_squad_answer(str(text)) for text in gold}
+            normalise = scorer_of(question).normalise
+            accepted = {normalise(str(text)) for text in gold}
             places += [
                 n_candidates + i
                 for i, candidate in enumerate(question.candidates)
-                if normalise_squad_answer(candidate.text) in accepted
+                if normalise(candidate.text) in accepted
             ]
         n_candidates += n_own
     right = np.zeros(n_candidates, dtype=np.int64)

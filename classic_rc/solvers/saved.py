@@ -432,6 +432,7 @@ class SavedSolver(Solver):
             learned["fingerprint"],
             tuple(learned["datasets"]),
             learned.get("sentences"),
+            tuple(learned.get("scorers", ())),
             learned.sketch if isinstance(learned, Provenance) else None,
         )
         return (trained_on,)

@@ -17,7 +17,7 @@ from classic_rc.predictions import AnswerCounts, Prediction, Scores
 from classic_rc.questions import Question, Task, candidate_texts
 from classic_rc.solvers.base import Solver, candidate_counts
 from classic_rc.solvers.shared_parameters import DECISION, PATH
-from classic_rc.text.squad import normalise_squad_answer
+from classic_rc.text.scorers import scorer_of
 
 _Identity: TypeAlias = "tuple[str, str, str, str]"
 """The identity of a question: its id and all its texts except gold."""
@@ -232,8 +232,9 @@ def _mentions(question: Question, text: str) -> list[int]:
     """
     texts = [candidate.text for candidate in question.candidates]
     if text not in texts:
-        normal = normalise_squad_answer(text)
-        text = next((own for own in texts if normalise_squad_answer(own) == normal), text)
+        normalise = scorer_of(question).normalise
+        normal = normalise(text)
+        text = next((own for own in texts if normalise(own) == normal), text)
     return [i for i, own in enumerate(texts) if own == text]
 
 

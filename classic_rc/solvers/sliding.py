@@ -265,7 +265,7 @@ class SlidingWindow(_Matcher):
         """
         if self.tunes_parameters:
             self.check_parameters()
-            encoded, metric = self.encoded(questions), primary_metric(questions[0].task)
+            encoded, metric = self.encoded(questions), primary_metric(questions[0])
             decision = self.decision_for(questions[0].task)
             if decision.needs_fit:
                 expected = "a decision without parameters to tune, such as a fixed threshold"

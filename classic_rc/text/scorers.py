@@ -14,7 +14,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache, partial
+from functools import cache, cached_property, lru_cache, partial
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,8 @@ from classic_rc.text.squad import ARTICLE, CACHED_TEXTS, PUNCTUATION
 
 if TYPE_CHECKING:
     from difflib import SequenceMatcher
+
+    from classic_rc.questions import Question
 
 Step = Callable[[str], str]
 Units = Sequence[str]
@@ -140,9 +142,16 @@ def _nltk_tokenize() -> Callable[[str], list[str]]:
     return NLTKWordTokenizer().tokenize
 
 
-_nltk_words: Callable[[str], list[str]] = lru_cache(CACHED_TEXTS)(
-    lambda text: _nltk_tokenize()(text)
-)
+# Between these, NLTK's tokenizer cuts at blanks only. To import it takes more than most runs.
+_PLAIN = re.compile(r"(?:[^\W_]|\s|(?<=\d)[.,](?=\d))*", re.ASCII)
+_CONTRACTIONS = re.compile("cannot|gimme|gonna|gotta|lemme|wanna")
+
+
+@lru_cache(CACHED_TEXTS)
+def _nltk_words(text: str) -> Sequence[str]:
+    if _PLAIN.fullmatch(text) and not _CONTRACTIONS.search(text):
+        return text.split()
+    return _nltk_tokenize()(text)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -164,18 +173,32 @@ class _Run:
     """The runs of units of a gold text."""
 
     def __init__(self, units: Units) -> None:
-        self._codes = {unit: chr(i) for i, unit in enumerate(dict.fromkeys(units), ord("!"))}
-        self._text = "".join(map(self._codes.__getitem__, units))
+        # a unit of several characters gets a private one, so that a run of units is a text
+        longer = dict.fromkeys(unit for unit in units if len(unit) > 1)
+        self._codes = {unit: chr(_PRIVATE + i) for i, unit in enumerate(longer)}
+        self._text = self._coded(units)
+
+    @cached_property
+    def _runs(self) -> Callable[[str], list[str]]:
+        return re.compile(f"[{re.escape(self._text)}]+").findall
+
+    def _coded(self, units: Units) -> str:
+        if isinstance(units, str):
+            return units
+        codes = self._codes
+        return "".join([unit if len(unit) == 1 else codes.get(unit, "\n") for unit in units])
 
     def shared(self, units: Units, common: Iterable[str]) -> int:
         """Return the length of the longest run that is contiguous in both."""
-        coded = "".join([self._codes.get(unit, " ") for unit in units])
         longest = 0
-        for run in coded.split(" "):
-            for start in range(len(run)):
+        for run in self._runs(self._coded(units)):
+            for start in range(len(run) - longest):
                 while start + longest < len(run) and run[start : start + longest + 1] in self._text:
                     longest += 1
         return longest
+
+
+_PRIVATE = 0xF0000  # the first of the private characters
 
 
 class _JunkRun:
@@ -219,6 +242,8 @@ class Scorer:
         The steps that normalise a text, in order. Exact match compares normalised texts.
     units : callable
         Returns the units of a normalised text.
+    unit : str
+        What a unit is. Solvers of spans do not answer data of other units than they learned.
     overlap : type
         How many units two texts share.
     empty : bool
@@ -240,6 +265,7 @@ class Scorer:
     units: Callable[[str], Units]
     source: str
     cites: tuple[str, ...] = ()
+    unit: str = "words"
     overlap: type[_Bag | _Run | _JunkRun] = _Bag
     empty: bool = False
     drops_empty_golds: bool = False
@@ -251,37 +277,38 @@ class Scorer:
 
     def accepted(self, golds: tuple[str, ...]) -> frozenset[str]:
         """Return the normalised gold texts; each of them alone is a right answer."""
-        return frozenset(gold.normal for gold in _golds(self, golds))
+        return _golds(self, golds).normals
 
     def exact_match(self, golds: tuple[str, ...], answer: str) -> float:
         """Return 1 if the answer equals a gold text after normalising, else 0."""
-        return float(_normalise(self, answer) in self.accepted(golds))
+        return float(_normalise(self, answer) in _golds(self, golds).normals)
 
     def f1(self, golds: tuple[str, ...], answer: str) -> float:
         """Return the best F1 of the answer's units with those of a gold text, in 0..1."""
-        units = _units(self, _normalise(self, answer))
+        units, gold = _units(self, answer), _golds(self, golds)
+        if not units:
+            return float(self.empty and gold.has_empty)
+        if gold.distinct.isdisjoint(units):  # true for most spans of a passage
+            return 0.0
         best = 0.0
-        for gold in _golds(self, golds):
-            if not units and not gold.units:
-                best = max(best, float(self.empty))
-            elif common := gold.distinct.intersection(units):
-                # in a long text of KLUE, no run may begin with what they have in common
-                shared = gold.overlap.shared(units, common)
-                precision, recall = shared / len(units), shared / len(gold.units)
-                if shared:
-                    best = max(best, 2 * precision * recall / (precision + recall))
+        for distinct, overlap, n_units in gold.texts:
+            common = distinct.intersection(units)
+            # In a long text of KLUE, no run may begin with what they have in common.
+            if common and (shared := overlap.shared(units, common)):
+                precision, recall = shared / len(units), shared / n_units
+                best = max(best, 2 * precision * recall / (precision + recall))
         return best
 
 
-class _Gold:
-    """A gold text as one scorer sees it."""
+class _Golds:
+    """The gold texts of a question as one scorer sees them."""
 
-    __slots__ = ("distinct", "normal", "overlap", "units")
-
-    def __init__(self, scorer: Scorer, normal: str) -> None:
-        self.normal = normal
-        self.units = _units(scorer, normal)
-        self.distinct, self.overlap = frozenset(self.units), scorer.overlap(self.units)
+    def __init__(self, scorer: Scorer, normals: Iterable[str]) -> None:
+        self.normals = frozenset(normals)
+        units = [scorer.units(text) for text in self.normals]
+        self.texts = [(frozenset(of), scorer.overlap(of), len(of)) for of in units if of]
+        self.distinct = frozenset[str]().union(*(distinct for distinct, _, _ in self.texts))
+        self.has_empty = len(self.texts) < len(units)
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
@@ -292,16 +319,16 @@ def _normalise(scorer: Scorer, text: str) -> str:
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
-def _units(scorer: Scorer, normal: str) -> Units:
-    return scorer.units(normal)
+def _units(scorer: Scorer, text: str) -> Units:
+    return scorer.units(_normalise(scorer, text))
 
 
-@lru_cache(maxsize=256)
-def _golds(scorer: Scorer, golds: tuple[str, ...]) -> tuple[_Gold, ...]:
-    normals = dict.fromkeys(_normalise(scorer, text) for text in golds)
+@lru_cache(maxsize=1 << 12)
+def _golds(scorer: Scorer, golds: tuple[str, ...]) -> _Golds:
+    normals = {_normalise(scorer, text) for text in golds}
     if scorer.drops_empty_golds and normals:
-        normals = {text: None for text in normals if text} or {"": None}
-    return tuple(_Gold(scorer, text) for text in normals)
+        normals = normals - {""} or {""}
+    return _Golds(scorer, normals)
 
 
 _SQUAD: tuple[Step, ...] = (
@@ -319,6 +346,7 @@ _KORQUAD: tuple[Step, ...] = (
 _ARABIC_ARTICLE = _blank("ال")
 _CMRC_MARKS = "-:_*^/\\~`+=，。：？！“”；’《》·、「」（）－～『』"
 _DUREADER_MARKS = ":_`，。：？！()“”；’《》·、,「」（）－～『』|"
+_HAN_UNIT, _CHARACTER_UNIT = "Chinese characters", "characters"
 _MLQA_ARTICLES = {
     "en": "a an the",
     "es": "un una unos unas el la los las",
@@ -343,6 +371,7 @@ def _mlqa(language: str, articles: str) -> Scorer:
         _words,
         "facebookresearch/MLQA 24bf470b, v1",
         ("lewis2020",),
+        _HAN_UNIT if is_chinese else "words",
     )
 
 
@@ -372,6 +401,7 @@ SCORERS: Mapping[str, Scorer] = by_name(
         _han_between(_BASIC_HAN, _nltk_words),
         "ymcui/cmrc2018 c0eb1b6b, v5 and v6; DRCD's baselines use it",
         ("cui2019",),
+        _HAN_UNIT,
         _Run,
     ),
     Scorer(
@@ -381,6 +411,7 @@ SCORERS: Mapping[str, Scorer] = by_name(
         _han_between(_ALL_HAN + "=", lambda text: [text]),
         "baidu/DuReader c625076b, DuReader-robust",
         ("tang2021",),
+        _HAN_UNIT,
         _Run,
     ),
     *(_mlqa(language, articles) for language, articles in _MLQA_ARTICLES.items()),
@@ -391,6 +422,7 @@ SCORERS: Mapping[str, Scorer] = by_name(
         _characters_without_blanks,
         "korquad/korquad.github.io 61d7d668, KorQuAD 1.0",
         ("lim2019",),
+        _CHARACTER_UNIT,
     ),
     Scorer(
         "korquad2",
@@ -399,6 +431,7 @@ SCORERS: Mapping[str, Scorer] = by_name(
         _characters,
         "korquad/korquad.github.io 61d7d668, KorQuAD 2.0",
         ("kim2019",),
+        _CHARACTER_UNIT,
     ),
     Scorer(
         "klue",
@@ -407,6 +440,7 @@ SCORERS: Mapping[str, Scorer] = by_name(
         _characters,
         "KLUE-benchmark/KLUE-baseline 8a03c944",
         ("park2021",),
+        _CHARACTER_UNIT,
         _JunkRun,
         empty=True,
         f1_label="ROUGE-W",
@@ -418,6 +452,7 @@ SCORERS: Mapping[str, Scorer] = by_name(
         _characters,
         "yahoojapan/JGLUE 6f071c09, with transformers 4.9.2",
         ("kurihara2022",),
+        _CHARACTER_UNIT,
         empty=True,
         drops_empty_golds=True,
     ),
@@ -436,6 +471,7 @@ SCORERS: Mapping[str, Scorer] = by_name(
         _characters,
         "sajjjadayobi/PersianQA ba4806eb, its own metric",
         ("ayoubi2021",),
+        _CHARACTER_UNIT,
     ),
     Scorer(
         "words",
@@ -451,12 +487,22 @@ SCORERS: Mapping[str, Scorer] = by_name(
         (_nfkc, str.lower, _drop_all_punctuation, _without_blanks),
         _characters,
         "no script: for languages without blanks whose official scorer counts words",
+        unit=_CHARACTER_UNIT,
         empty=True,
     ),
 )
 """Every scorer by name: those of the official scripts, and two that fit where the official one does
 not.
 """
+
+
+DEFAULT_SCORER = "squad"
+"""The scorer of questions that name none."""
+
+
+def scorer_of(question: Question) -> Scorer:
+    """Return the primary scorer of a question."""
+    return SCORERS[(question.scorers or (DEFAULT_SCORER,))[0]]
 
 
 def get_scorer(name: str) -> Scorer:

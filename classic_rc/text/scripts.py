@@ -12,14 +12,18 @@ _LEAST_KANA = 0.1
 """The share of kana among kana and Chinese characters in Japanese: usually more than a half, and
 a few per cent in Chinese texts about Japan.
 """
+_PERSIAN_LETTERS = "پچژگکیٹڈڑںے"
+_LEAST_PERSIAN = 0.03
+"""The share of letters that Arabic lacks in Persian and Urdu: usually a sixth."""
 
 
 def dominant_script(texts: Iterable[str]) -> str | None:
     """Return the script with the most letters, such as ``"latin"``, ``"han"`` or ``"thai"``.
 
-    Names are Unicode's, in lower case, with two exceptions: ``"han"`` are Chinese characters, and
-    ``"japanese"`` are kana together with the Chinese characters beside them. Marks, digits and
-    modifier letters do not count. The order of the texts does not matter, and long texts are
+    Names are Unicode's, in lower case, with three exceptions: ``"han"`` are Chinese characters,
+    ``"japanese"`` are kana together with the Chinese characters beside them, and
+    ``"perso-arabic"`` is the Arabic script of Persian, Urdu and others. Marks, digits and modifier
+    letters do not count. The order of the texts does not matter, and long texts are
     sampled. None if there is no letter.
 
     Examples
@@ -37,6 +41,9 @@ def dominant_script(texts: Iterable[str]) -> str | None:
     kana = letters["japanese"]
     if kana and kana >= _LEAST_KANA * (kana + letters["han"]):
         letters["japanese"] += letters.pop("han", 0)
+    persian = sum(characters[letter] for letter in _PERSIAN_LETTERS)
+    if persian > _LEAST_PERSIAN * letters["arabic"]:
+        letters["perso-arabic"] = letters.pop("arabic")
     return min(+letters, key=lambda script: (-letters[script], script), default=None)
 
 

@@ -172,3 +172,22 @@ def test_in_a_long_gold_a_frequent_character_begins_no_run():
 @given(st.text(), st.sampled_from([*SCORERS]))
 def test_any_text_equals_itself(text, name):
     assert SCORERS[name].exact_match((text,), text) == 1
+
+
+PIECES = (
+    "ab 3 . , .. 5 cannot gonna can't don't x's $ % ( ) [ : - -- ; ! ? ' \" é の 가 \n _ / &"
+).split(" ")
+    "ab 3 . , .. 5 cannot gonna can't don't x's $ % ( ) [ : - -- ; ! ? ' \" é の 가 \n _ / &".split(
+        " "
+    )
+)
+
+
+@given(st.lists(st.sampled_from([*PIECES, " "]), max_size=8).map("".join))
+def test_the_words_between_chinese_characters_are_those_of_nltk(text):
+    from nltk.tokenize import NLTKWordTokenizer
+
+    scorer = SCORERS["cmrc2018"]
+    assert list(scorer.units(scorer.normalise(text))) == NLTKWordTokenizer().tokenize(
+        scorer.normalise(text)
+    )

@@ -17,7 +17,7 @@ from classic_rc.questions import Question, candidate_texts
 from classic_rc.text.analyzers import stop_words
 from classic_rc.text.differences import words_only
 from classic_rc.text.encode import TextEncoder
-from classic_rc.text.squad import normalise_squad_answer
+from classic_rc.text.scorers import scorer_of
 
 _SAME_WORDS = 0.6
 """The least share of the words of the longer text that two texts of one question have in common."""
@@ -77,7 +77,7 @@ def contradict(question: Question, other: Question) -> bool:
 
 def gold_keys(question: Question) -> set[str]:
     """Return the accepted texts as they are compared."""
-    return set(map(normalise_squad_answer, question.gold_texts))
+    return set(map(scorer_of(question).normalise, question.gold_texts))
 
 
 def is_same_question(question: Question, other: Question) -> bool:

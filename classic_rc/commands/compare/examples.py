@@ -50,7 +50,7 @@ def find_examples(
     """
     results = comparison.results
     systems = {row.name: row for row in results.systems if row.runs == 1 and not row.expected}
-    judged = {name: outcomes(results.task, row.statistics)[0] for name, row in systems.items()}
+    judged = {name: outcomes(results, row.statistics)[0] for name, row in systems.items()}
     order = np.argsort(
         text_keys(f"{comparison.resampling.seed} {question_id}" for question_id in results.ids)
     ).tolist()

@@ -359,4 +359,4 @@ def question_statistics(questions: Dataset, scores: Scores) -> NDArray[np.float6
 
 def _metric(questions: Dataset) -> Metric:
     assert questions.task is not None
-    return primary_metric(questions.task)
+    return primary_metric(questions)

@@ -172,7 +172,7 @@ def _sources_section(evaluation: Evaluation) -> dict[str, Any]:
         rows.append([dataset.name, known[dataset.reader].citation])
         cited.append(dataset.reader)
     assert dataset.task is not None
-    for metric in metrics_for(dataset.task, unanswerable=has_unanswerable(dataset)):
+    for metric in metrics_for(dataset, unanswerable=has_unanswerable(dataset)):
         rows.append([metric.label, metric.citation])
         cited.append(metric.name)
     # File names only: the path of a folder is private.
@@ -248,7 +248,7 @@ def questions_section(
     dataset = evaluation.dataset
     assert dataset.task is not None
     judged = {
-        k: _Judged(row, *outcomes(dataset.task, row.outcomes.statistics))
+        k: _Judged(row, *outcomes(dataset, row.outcomes.statistics))
         for k, row in enumerate(evaluation.rows)
         if not row.expected
     }

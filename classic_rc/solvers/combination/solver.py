@@ -353,7 +353,7 @@ class Combination(Solver):
         seen = [member for member in self.members if scorer is None or member.learns_from != "gold"]
         self._note_learned_gold(questions, "weights were tuned on", seen)
         scored = (scorer or self).member_scores(questions)
-        decision, metric = self.decision_for(questions[0].task), primary_metric(questions[0].task)
+        decision, metric = self.decision_for(questions[0].task), primary_metric(questions[0])
 
         def objective(scores: Scores) -> float:
             fitted = clone(decision).fit(scores, questions)

@@ -53,7 +53,7 @@ from classic_rc.solvers.spans.texts import (
     ReadPassage,
     ReadQuestion,
 )
-from classic_rc.text.squad import normalise_squad_answer
+from classic_rc.text.scorers import scorer_of
 
 # A batch is a step of the learner, so neither number may depend on how much memory there is.
 _BATCH_QUESTIONS = 64
@@ -364,7 +364,9 @@ class _Labels:
         all gold texts.
         """
         normalise = (
-            normalise_quoref_answer if question.task is Task.MULTI_SPAN else normalise_squad_answer
+            normalise_quoref_answer
+            if question.task is Task.MULTI_SPAN
+            else scorer_of(question).normalise
         )
         key = id(question.passage), id(question.candidates), question.task
         if key not in self._places:
