@@ -177,10 +177,6 @@ def test_any_text_equals_itself(text, name):
 PIECES = (
     "ab 3 . , .. 5 cannot gonna can't don't x's $ % ( ) [ : - -- ; ! ? ' \" é の 가 \n _ / &"
 ).split(" ")
-    "ab 3 . , .. 5 cannot gonna can't don't x's $ % ( ) [ : - -- ; ! ? ' \" é の 가 \n _ / &".split(
-        " "
-    )
-)
 
 
 @given(st.lists(st.sampled_from([*PIECES, " "]), max_size=8).map("".join))
