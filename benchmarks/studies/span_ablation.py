@@ -67,7 +67,7 @@ def out_of_fold(dataset: Dataset, answer: Answer, n_folds: int) -> NDArray[np.fl
 
 def values_of(questions: list[Question], predictions: list[Prediction]) -> NDArray[np.float64]:
     """Return the exact match and the F1 of each answer: shape (n_questions, 2)."""
-    metrics = metrics_for(questions[0].task)
+    metrics = metrics_for(questions[0])
     return np.stack([metric.statistics(questions, predictions)[:, 0] for metric in metrics], axis=1)
 
 

@@ -58,8 +58,10 @@ _PROPOSED = {
 
 _COUNTED_BY_CHARACTER = ("han", "japanese", "hangul", "thai", "lao", "khmer", "myanmar", "tibetan")
 
-_LEAST_THE = 0.01
-"""The share of ``the`` among the words of English, at least: usually a twentieth."""
+_LEAST_THE, _LEAST_WORDS = 0.01, 500
+"""The share of ``the`` among the words of English, at least: usually a twentieth; and how many
+words can tell.
+"""
 
 
 def with_scorers(dataset: Dataset, scorer: str | None = None) -> Dataset:
@@ -150,7 +152,8 @@ def _find_fit(dataset: Dataset, script: str | None) -> str | None:
         words = passage.text[:_READ_CHARACTERS].lower().split()
         n_words += len(words)
         n_articles += words.count("the")
-    return None if n_articles >= _LEAST_THE * n_words else "words"
+    is_foreign = n_words >= _LEAST_WORDS and n_articles < _LEAST_THE * n_words
+    return "words" if is_foreign else None
 
 
 _READ_CHARACTERS = 500

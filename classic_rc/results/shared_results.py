@@ -30,6 +30,7 @@ from classic_rc.results.outcomes import UNTESTED, Row
 from classic_rc.results.resampling import Interval, Resampling
 from classic_rc.results.signature import Signature
 from classic_rc.results.significance import Significance, family_tests
+from classic_rc.text.scorers import DEFAULT_SCORER
 
 
 @dataclass(frozen=True)
@@ -308,13 +309,18 @@ def join_results(all_results: Sequence[SharedResults], keys: Collection[str] = (
 
 
 def _require_equal_facts(all_results: Sequence[SharedResults]) -> None:
-    """Refuse rows that read other sentence marks, or whose folds follow other values of a key."""
+    """Refuse rows that read other sentence marks, that other scorers measured, or whose folds
+    follow other values of a key.
+    """
     known: dict[str, tuple[str, str]] = {}
     for results in all_results:
         for row in results.systems:
             parts = Signature.parse(row.signature).parts
             key, _, values = parts.get("groups", "").partition("@")
-            facts = {"sentence marks": parts.get("sentences", "none")}
+            facts = {
+                "sentence marks": parts.get("sentences", "none"),
+                "scorers": parts.get("scorer", DEFAULT_SCORER),
+            }
             facts |= {f"values of {key!r}, which folds follow,": values} if values else {}
             for what, digest in facts.items():
                 name, other = known.setdefault(what, (row.name, digest))

@@ -430,8 +430,7 @@ SCORERS: Mapping[str, Scorer] = by_name(
         (_html_text, *_KORQUAD, _without_blanks),
         _characters,
         "korquad/korquad.github.io 61d7d668, KorQuAD 2.0",
-        ("kim2019",),
-        _CHARACTER_UNIT,
+        unit=_CHARACTER_UNIT,
     ),
     Scorer(
         "klue",
@@ -470,8 +469,7 @@ SCORERS: Mapping[str, Scorer] = by_name(
         (lambda text: text.replace("\u200c", " "), str.strip),
         _characters,
         "sajjjadayobi/PersianQA ba4806eb, its own metric",
-        ("ayoubi2021",),
-        _CHARACTER_UNIT,
+        unit=_CHARACTER_UNIT,
     ),
     Scorer(
         "words",

@@ -7,7 +7,7 @@ import pytest
 import classic_rc
 from classic_rc.errors import UsageError
 from classic_rc.formats import write_predictions
-from classic_rc.metrics.base import METRICS, SOLVED_BY
+from classic_rc.metrics.base import solved_metric
 from classic_rc.protocol import Protocol
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.reports.verdict import verdict_of
@@ -105,7 +105,7 @@ def test_the_answers_of_a_file_are_explained_on_every_task(task, tmp_path):
         assert explanation.prediction.answers == answer.answers
         verdict = verdict_of(explanation)
         assert (verdict.outcome == "right") == (
-            METRICS[SOLVED_BY[task]]([question], [answer]) == pytest.approx(1)
+            solved_metric(task)([question], [answer]) == pytest.approx(1)
         )
         scores = [candidate.score for candidate in explanation.candidates]
         assert verdict.chosen == {j for j, score in enumerate(scores) if score == 1}

@@ -11,6 +11,7 @@ from dataclasses import replace
 from html.entities import html5
 from itertools import chain
 from math import prod
+from unicodedata import is_normalized
 
 from classic_rc.commands.check.duplicates import (
     DUPLICATE_KINDS,
@@ -27,6 +28,7 @@ from classic_rc.questions import (
     Task,
     candidate_texts,
 )
+from classic_rc.text.scorers import scorer_of
 from classic_rc.text.squad import normalise_squad_answer
 
 _E, _W, _N = Severity.ERROR, Severity.WARNING, Severity.NOTE
@@ -64,6 +66,12 @@ _OWN_KINDS = (
         "no span gets full credit",
     ),
     Kind(
+        "gold-empty",
+        _W,
+        "questions with a gold text of which its scorer leaves nothing",
+        "it has no unit to share",
+    ),
+    Kind(
         "mojibake",
         _W,
         "questions with wrongly decoded text (é as Ã©)",
@@ -89,6 +97,12 @@ _OWN_KINDS = (
         "equal-options", _W, "questions with equal options", "fewer choices than there seem to be"
     ),
     Kind("one-option", _W, "questions with fewer than two options", "nothing to choose between"),
+    Kind(
+        "gold-not-nfc",
+        _N,
+        "questions with a gold text that is not in Unicode's form NFC",
+        "scorers tell equal letters apart",
+    ),
     Kind("gold-hidden", _N, "questions whose gold is hidden", "left out of checks that need gold"),
     Kind("none-right", _N, "multiple answers, none of them right", "recall is 1 by convention"),
     Kind("all-right", _N, "questions whose options are all right", "no wrong choice to make"),
@@ -237,11 +251,9 @@ def _find_in_questions(dataset: Dataset) -> _Defects:
         elif question.task.has_choices:
             for kind in _find_in_options(question, len(question.gold)):
                 yield kind, question.id
-        elif not _is_reachable(question):
-            yield (
-                "gold-not-in-passage" if question.task.has_spans else "gold-not-candidate",
-                question.id,
-            )
+        else:
+            for kind in _find_in_gold_texts(question):
+                yield kind, question.id
 
 
 _GOLD = re.compile(r"[0-9]{1,2}|[A-Za-z]")
@@ -288,6 +300,17 @@ def _find_in_options(question: Question, n_right: int) -> Iterator[str]:
         right = {text for i, text in enumerate(options) if i in (question.gold or ())}
         wrong = {text for i, text in enumerate(options) if i not in (question.gold or ())}
         yield "equal-options" if right.isdisjoint(wrong) else "option-both"
+
+
+def _find_in_gold_texts(question: Question) -> Iterator[str]:
+    if not _is_reachable(question):
+        yield "gold-not-in-passage" if question.task.has_spans else "gold-not-candidate"
+    scorer = scorer_of(question)
+    # the empty text is the gold of a question without an answer
+    if any(text and not scorer.units(scorer.normalise(text)) for text in question.gold_texts):
+        yield "gold-empty"
+    if not all(is_normalized("NFC", text) for text in question.gold_texts):
+        yield "gold-not-nfc"
 
 
 def _is_reachable(question: Question) -> bool:

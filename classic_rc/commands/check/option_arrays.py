@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from classic_rc.equality import folded_text, normalised_text
 from classic_rc.kernels.arrays import distinct_words, is_in, offsets_of, ragged_indices, runs_of
 from classic_rc.kernels.pairs import word_counts
-from classic_rc.metrics.squad import normalise_squad_answer
 from classic_rc.questions import Dataset, Passage, Question, Task, candidate_texts
 from classic_rc.text.encode import TextEncoder
+from classic_rc.text.squad import normalise_squad_answer
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -31,6 +31,7 @@ from classic_rc.tables import Column, RowGroup, Table, render
 from classic_rc.tables.latex import latex_caption, render_latex
 from classic_rc.tables.markup import markdown_escape
 from classic_rc.tables.model import IntervalStyle, format_count, join_words
+from classic_rc.text.scorers import DEFAULT_SCORER, SCORERS
 
 _OPEN, _CLOSE = "\ue000", "\ue001"
 """Around the keys of citations in a sentence, until it is escaped for its format."""
@@ -258,6 +259,15 @@ def _metrics(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
     metrics = (column.metric for column in table.columns if column.dataset == dataset.label)
     labels = dict.fromkeys(map(_metric_name, metrics))
     yield f"we report {join_words(list(labels))}, in percent"
+    scorers = _fact(dataset, "dataset", "scorers") or []
+    if scorers and scorers != [DEFAULT_SCORER]:
+        rules = join_words([f"{name} ({SCORERS[name].source})" for name in scorers])
+        why = (
+            ", proposed by the script of the passages because the data is not known to have one"
+            if _fact(dataset, "dataset", "scorers_proposed")
+            else ""
+        )
+        yield f"answers are compared with gold by the rules of the scorer {rules}{why}"
 
 
 def _units(dataset: PaperDataset) -> str:
