@@ -58,7 +58,7 @@ _PROPOSED = {
 
 _COUNTED_BY_CHARACTER = ("han", "japanese", "hangul", "thai", "lao", "khmer", "myanmar", "tibetan")
 
-_LEAST_THE, _LEAST_WORDS = 0.01, 500
+_LEAST_THE, _LEAST_WORDS = 0.01, 200
 """The share of ``the`` among the words of English, at least: usually a twentieth; and how many
 words can tell.
 """
@@ -156,7 +156,7 @@ def _find_fit(dataset: Dataset, script: str | None) -> str | None:
     return "words" if is_foreign else None
 
 
-_READ_CHARACTERS = 500
+_READ_CHARACTERS = 2000
 
 
 def describe_scorers(dataset: Dataset) -> str | None:

@@ -215,18 +215,6 @@ def gold_of(question: Question) -> Any:
 # The registry
 
 
-def scorer_metrics(scorer: str) -> tuple[str, str]:
-    """Return the names of a scorer's exact match and F1: those of SQuAD's are ``em`` and ``f1``.
-
-    Examples
-    --------
-    >>> scorer_metrics("klue"), scorer_metrics("squad")
-    (('klue_em', 'klue_f1'), ('em', 'f1'))
-    """
-    prefix = "" if scorer == DEFAULT_SCORER else f"{scorer}_"
-    return f"{prefix}em", f"{prefix}f1"
-
-
 METRICS = Registry[Metric](
     "metric",
     {
@@ -246,9 +234,9 @@ METRICS = Registry[Metric](
         "quoref_f1": "classic_rc.metrics.quoref:QuorefF1",
         **{
             name: f"classic_rc.metrics.squad:{name}"
-            for scorer in SCORERS
-            for name in scorer_metrics(scorer)
-            if scorer != DEFAULT_SCORER
+            for scorer in SCORERS.values()
+            for name in scorer.labels
+            if scorer.name != DEFAULT_SCORER
         },
     },
     accept_instances("classic_rc.metrics:Metric"),
@@ -329,7 +317,7 @@ def metrics_for(asked: Task | Asked, *, unanswerable: bool = False) -> tuple[Met
     task, scorers = _task_and_scorers(asked)
     names: Sequence[str] = _TABLE_METRICS[task]
     if task is Task.SPAN:
-        by_scorer = ((names if s == DEFAULT_SCORER else scorer_metrics(s)) for s in scorers)
+        by_scorer = ((names if s == DEFAULT_SCORER else SCORERS[s].labels) for s in scorers)
         names = [name for of_scorer in by_scorer for name in of_scorer]
     metrics = (METRICS[name] for name in names)
     return tuple(metric for metric in metrics if unanswerable or not metric.needs_unanswerable)
@@ -373,7 +361,8 @@ def primary_metric(asked: Task | Asked) -> Metric:
     'f1_a'
     """
     task, scorers = _task_and_scorers(asked)
-    return METRICS[_PRIMARY[task] if task in _PRIMARY else scorer_metrics(scorers[0])[1]]
+    _, f1 = SCORERS[scorers[0]].labels
+    return METRICS[_PRIMARY.get(task, f1)]
 
 
 def solved_metric(asked: Task | Asked) -> Metric:
@@ -385,7 +374,8 @@ def solved_metric(asked: Task | Asked) -> Metric:
     'em'
     """
     task, scorers = _task_and_scorers(asked)
-    return METRICS[_SOLVED_BY[task] if task in _SOLVED_BY else scorer_metrics(scorers[0])[0]]
+    exact_match, _ = SCORERS[scorers[0]].labels
+    return METRICS[_SOLVED_BY.get(task, exact_match)]
 
 
 def metric_of_task(asked: Task | Asked, name: str | None = None) -> Metric:

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.metrics.base import NO_ANSWER, Metric, TextMetric, gold_of, scorer_metrics
+from classic_rc.metrics.base import NO_ANSWER, Metric, TextMetric, gold_of
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Question, Task
 from classic_rc.text.scorers import SCORERS, Scorer
@@ -40,9 +40,7 @@ class ScorerMetric(TextMetric):
 
     def __init__(self, scorer: Scorer, is_f1: bool) -> None:
         self._measure = scorer.f1 if is_f1 else scorer.exact_match
-        kind = scorer.f1_label if is_f1 else "EM"
-        self.name = scorer_metrics(scorer.name)[is_f1]  # type: ignore[misc]
-        self.label = f"{kind} ({scorer.name})"  # type: ignore[misc]
+        self.name, self.label = [*scorer.labels.items()][is_f1]  # type: ignore[misc]
         self.description = (  # type: ignore[misc]
             f"mean F1 of {scorer.name}: {scorer.about}"
             if is_f1

@@ -18,6 +18,7 @@ from classic_rc.errors import UsageError, unknown_name
 from classic_rc.results.literature import PublishedRow, load_published
 from classic_rc.tables import Cell, Column, RowGroup, Table, render
 from classic_rc.tables.model import fill_rows, frame_of_records
+from classic_rc.text.scorers import SCORERS
 
 if TYPE_CHECKING:
     import pandas
@@ -42,9 +43,8 @@ METRIC_NAMES: Mapping[str, str] = {
         "f1_m": "F1m",
         "em0": "EM0",
         "em1": "EM1",
-        "em": "EM",
-        "f1": "F1",
     },
+    **{name: label for scorer in SCORERS.values() for name, label in scorer.labels.items()},
     **{"superglue_f1_m": "F1m (SuperGLUE)", "quoref_em": "EM", "quoref_f1": "F1"},
 }
 """The headers of metrics, as :data:`classic_rc.metrics.base.METRICS` has them."""

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
     from classic_rc.questions import Question
 
+DEFAULT_SCORER = "squad"
+"""The scorer of questions that name none."""
+
 Step = Callable[[str], str]
 Units = Sequence[str]
 """Texts; a text itself is the sequence of its characters."""
@@ -271,6 +274,16 @@ class Scorer:
     drops_empty_golds: bool = False
     f1_label: str = "F1"
 
+    @property
+    def labels(self) -> dict[str, str]:
+        """The names of the metrics, exact match and F1, with their labels in tables."""
+        if self.name == DEFAULT_SCORER:
+            return {"em": "EM", "f1": "F1"}
+        return {
+            f"{self.name}_em": f"EM ({self.name})",
+            f"{self.name}_f1": f"{self.f1_label} ({self.name})",
+        }
+
     def normalise(self, text: str) -> str:
         """Return the text that exact match compares."""
         return _normalise(self, text)
@@ -430,7 +443,8 @@ SCORERS: Mapping[str, Scorer] = by_name(
         (_html_text, *_KORQUAD, _without_blanks),
         _characters,
         "korquad/korquad.github.io 61d7d668, KorQuAD 2.0",
-        unit=_CHARACTER_UNIT,
+        ("lim2019",),
+        _CHARACTER_UNIT,
     ),
     Scorer(
         "klue",
@@ -469,7 +483,8 @@ SCORERS: Mapping[str, Scorer] = by_name(
         (lambda text: text.replace("\u200c", " "), str.strip),
         _characters,
         "sajjjadayobi/PersianQA ba4806eb, its own metric",
-        unit=_CHARACTER_UNIT,
+        ("rajpurkar2018",),
+        _CHARACTER_UNIT,
     ),
     Scorer(
         "words",
@@ -477,6 +492,7 @@ SCORERS: Mapping[str, Scorer] = by_name(
         (_nfkc, str.lower, _drop_all_punctuation, _join_blanks),
         _words,
         "no script: for languages with blanks whose official scorer drops English articles",
+        ("classic_rc",),
         empty=True,
     ),
     Scorer(
@@ -485,17 +501,14 @@ SCORERS: Mapping[str, Scorer] = by_name(
         (_nfkc, str.lower, _drop_all_punctuation, _without_blanks),
         _characters,
         "no script: for languages without blanks whose official scorer counts words",
-        unit=_CHARACTER_UNIT,
+        ("classic_rc",),
+        _CHARACTER_UNIT,
         empty=True,
     ),
 )
 """Every scorer by name: those of the official scripts, and two that fit where the official one does
 not.
 """
-
-
-DEFAULT_SCORER = "squad"
-"""The scorer of questions that name none."""
 
 
 def scorer_of(question: Question) -> Scorer:

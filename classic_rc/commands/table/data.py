@@ -187,6 +187,9 @@ def _describe(
     metrics = [METRICS[name] for name in results.metric_names]
     if results.resampling is not None and (warning := results.resampling.warning(metrics)):
         notes.append(f"{shown}: {warning}")
+    if (results.facts.get("dataset") or {}).get("scorers_proposed"):
+        scorers = " and ".join(results.scorers)
+        notes.append(f"{shown}: the scorer {scorers} is proposed by the passages' script")
     missing = {new.get(name, name): reason for name, reason in results.missing.items()}
     return PaperDataset(
         shown,

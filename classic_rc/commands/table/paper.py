@@ -14,7 +14,7 @@ from pathlib import Path
 from classic_rc.commands.table.data import PaperDataset, merge_records
 from classic_rc.commands.table.model import PaperColumn, PaperRow, PaperTable
 from classic_rc.errors import DataError, UsageError, unknown_name
-from classic_rc.metrics.base import METRICS, Metric, get_metric
+from classic_rc.metrics.base import METRICS, Metric, get_metric, metrics_for
 from classic_rc.questions import Task
 from classic_rc.results.floors import CHANCE, above, find_by_fingerprint
 from classic_rc.results.measure import GIVEN, Measured
@@ -27,10 +27,9 @@ PAPER_METRICS: Mapping[Task, tuple[str, ...]] = {
     Task.SINGLE_CHOICE: ("accuracy",),
     Task.MULTIPLE_ANSWER: ("f1_m", "f1_a", "em0"),
     Task.CLOZE: ("em", "f1"),
-    Task.SPAN: ("em", "f1"),
     Task.MULTI_SPAN: ("quoref_em", "quoref_f1"),
 }
-"""The metrics that papers report for each task."""
+"""The metrics that papers report for each task; for spans, those of the scorers."""
 
 
 def read_paper_records(paths: Iterable[str | Path]) -> list[tuple[str, SharedResults]]:
@@ -168,7 +167,9 @@ def make_paper_table(
 
 
 def _metrics_of(dataset: PaperDataset, names: Sequence[str]) -> list[Metric]:
-    names = names or (*PAPER_METRICS[dataset.results.task], dataset.results.primary.name)
+    results = dataset.results
+    standard = PAPER_METRICS.get(results.task) or [metric.name for metric in metrics_for(results)]
+    names = names or (*standard, results.primary.name)
     return [METRICS[name] for name in dict.fromkeys(names) if name in dataset.results.metric_names]
 
 
