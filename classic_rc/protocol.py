@@ -236,8 +236,8 @@ class Protocol:
         TEXT,
         Step.SCORE,
         "how systems turn text into words, unless their variant or parameters set it (see "
-        "`classic-rc list analyzers`; default: each system's own, and char for scripts without "
-        "spaces)",
+        "`classic-rc list analyzers`; default: each system's own, or that of the data's "
+        "language)",
         metavar="ANALYZER",
         heading="solvers",
         rare=True,
@@ -368,7 +368,7 @@ class Protocol:
     def to_plain(self) -> dict[str, Any]:
         """Return the settings as plain data for JSON. Data to learn from is left out."""
         plain = {name: getattr(self, name) for name in SETTINGS if name not in ("train", "tune")}
-        spans = self.span_generator
+        spans = self.spans
         baseline = (
             self.baseline
             if self.baseline is None or isinstance(self.baseline, str)
@@ -377,7 +377,7 @@ class Protocol:
         return {
             **plain,
             "metrics": list(self.metrics),
-            "spans": spans and vars(spans),
+            "spans": spans if spans is None or isinstance(spans, int) else vars(spans),
             "baseline": baseline,
         }
 
@@ -393,7 +393,7 @@ class Protocol:
             A setting is unknown or has a wrong value.
         """
         settings = dict(plain)
-        if settings.get("spans") is not None:
+        if isinstance(settings.get("spans"), Mapping):
             from classic_rc.text.spans import SpanGenerator
 
             settings["spans"] = SpanGenerator(**settings["spans"])
@@ -427,15 +427,6 @@ class Protocol:
         if isinstance(self.intervals, bool):
             return DEFAULT_RESAMPLES if self.intervals else None
         return self.intervals
-
-    @property
-    def span_generator(self) -> SpanGenerator | None:
-        """The generator of candidate spans; None for the usual one."""
-        if not isinstance(self.spans, int):
-            return self.spans
-        from classic_rc.text.spans import SpanGenerator
-
-        return SpanGenerator(max_tokens=self.spans)
 
 
 def _declared(one: Field[Any]) -> Setting:

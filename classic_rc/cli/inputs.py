@@ -204,7 +204,7 @@ def _load_learned(args: argparse.Namespace, data: str) -> Dataset:
         return dataset
     from classic_rc.running.plan import add_span_candidates
 
-    return add_span_candidates(dataset, Protocol(spans=spans).span_generator)
+    return add_span_candidates(dataset, Protocol(spans=spans).spans)
 
 
 def protocol_for(protocol: Protocol, data: str | DatasetFiles) -> Protocol:

@@ -37,7 +37,7 @@ def handle(args: argparse.Namespace) -> int:
     solver = inputs.require_solver(system)
     require_persistent(solver)
     protocol = inputs.protocol_for(Protocol(analyzer=args.analyzer), args.data)
-    dataset = add_span_candidates(inputs.load_dataset(args, args.data), protocol.span_generator)
+    dataset = add_span_candidates(inputs.load_dataset(args, args.data), protocol.spans)
     configure_solver(solver, dataset)  # raises if the solver cannot learn from this kind of data
     adapt_analyzer(solver, dataset, protocol.analyzer)
     with (

@@ -76,7 +76,7 @@ def handle(args: argparse.Namespace) -> int:
     named = get_format(args.format) if args.format else None
     dataset = inputs.load_dataset(args, args.data)
     protocol = inputs.protocol_for(inputs.read_protocol(args), args.data)
-    dataset = add_span_candidates(dataset, protocol.span_generator)
+    dataset = add_span_candidates(dataset, protocol.spans)
     if dataset.task is None:
         raise DataError("the dataset has no questions", source=dataset.name)
     form = _choose_format(args, dataset, named)

@@ -213,6 +213,7 @@ def read_to_learn(
 
 def _with_spans(dataset: Dataset, spec: DataSpec) -> Dataset:
     """Return span questions with the candidates that the specification of their data sets."""
+    from classic_rc.text.languages import dataset_language
     from classic_rc.text.spans import SpanGenerator
 
     if dataset.task is None or not dataset.task.has_spans:
@@ -223,7 +224,7 @@ def _with_spans(dataset: Dataset, spec: DataSpec) -> Dataset:
             found=str(spec.spans),
             expected="None",
         )
-    generator = SpanGenerator(max_tokens=spec.spans or 0)
+    generator = SpanGenerator.of_language(dataset_language(dataset), spec.spans)
     return dataset.with_candidates(generator, generator.signature)
 
 

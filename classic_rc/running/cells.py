@@ -185,7 +185,7 @@ def read_data(
     metrics = tuple(dict.fromkeys(metric_of_task(dataset, name).name for name in protocol.metrics))
     if protocol.group is not None:
         passage_groups(dataset, protocol.group)  # refuses an unknown key
-    dataset = add_span_candidates(dataset, protocol.span_generator)
+    dataset = add_span_candidates(dataset, protocol.spans)
     return SuiteData(entry, dataset, replace(protocol, metrics=metrics), seconds)
 
 

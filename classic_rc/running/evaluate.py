@@ -62,7 +62,6 @@ from classic_rc.running.fitted_system import (
 )
 from classic_rc.running.plan import (
     EvaluationPlan,
-    default_analyzer,
     fold_plan,
     make_plan,
     require_gold,
@@ -72,6 +71,8 @@ from classic_rc.running.span_oracle import SpanOracle
 from classic_rc.solvers.base import Solver
 from classic_rc.systems import OUT_OF_FOLD, System, SystemLike, Systems
 from classic_rc.text.analyzers import get_analyzer, get_tokenizer
+from classic_rc.text.languages import dataset_language
+from classic_rc.text.spans import SpanGenerator
 from classic_rc.text.tokenizers import unspaced_share
 
 
@@ -678,22 +679,34 @@ def predict_blocks(
 
 
 def _data_warnings(dataset: Dataset, solvers: Sequence[Solver]) -> Iterator[str]:
-    """Say what the tokens of scripts without spaces between words are."""
+    """Say in one line what the tokens are where blanks are not between words."""
+    language = dataset_language(dataset)
     tokenizers = {get_analyzer(s.analyzer).tokenizer for s in solvers if s.analyzer is not None}
-    if not tokenizers or default_analyzer(dataset) == "word":
+    if language.analyzer not in ("char", "syllable"):
         return
-    about = f"{dataset.name} is in a script without spaces between words"
-    if "char" in tokenizers:
-        yield (
-            f"{about}: each character is a token (analyzer=char; analyzer=jieba has Chinese words)"
-        )
+    facts = []
     texts = [
         passage.text[:_EXAMINED_CHARACTERS] for passage in dataset.passages[:_EXAMINED_PASSAGES]
     ]
     if others := sorted(name for name in tokenizers if _leaves_sentences(name, texts)):
+        facts.append(
+            f"with the analyzer {', '.join(others)}, a token can be a whole sentence; use "
+            f"analyzer={language.analyzer}"
+        )
+    elif language.analyzer in tokenizers:
+        words = "; analyzer=jieba has Chinese words" if language.analyzer == "char" else ""
+        facts.append(f"each character is a token (analyzer={language.analyzer}{words})")
+    extra = language.missing_extra
+    generator = SpanGenerator.of_language(language).signature.rpartition(",")[2]
+    if extra and (dataset.span_generator or "").endswith(generator):
+        facts.append(
+            f"spans begin and end at any character: pip install 'classic_rc[{extra}]' for "
+            f"those of {language.name} words"
+        )
+    if facts:
         yield (
-            f"{about}: with the analyzer {', '.join(others)}, a token can be a whole sentence; use "
-            "analyzer=char"
+            f"{dataset.name} is in {language.name}, where blanks are not between words: "
+            f"{'; '.join(facts)}"
         )
 
 

@@ -272,7 +272,7 @@ def evaluate_perturbed(
                     raise
                 left_out[perturbation.name] = str(error)
                 continue
-            copy = add_span_candidates(copy, protocol.span_generator)
+            copy = add_span_candidates(copy, protocol.spans)
             share_groups(copy, dataset, fold_plan(plan.separated))
             for part, mask in parts.items():
                 questions = (list(compress(of.questions, mask)) for of in (dataset, copy))

@@ -26,8 +26,8 @@ from classic_rc.systems import RECORDED, System, Systems, as_systems, name_syste
 from classic_rc.tables.model import format_count
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.scorers import DEFAULT_SCORER, SCORERS
+from classic_rc.text.languages import dataset_language
 from classic_rc.text.spans import SpanGenerator
-from classic_rc.text.tokenizers import unspaced_share
 
 if TYPE_CHECKING:
     from classic_rc.results.outcomes import Row
@@ -87,7 +87,7 @@ def prepare_data(protocol: Protocol) -> Protocol:
     """
     train = as_dataset(protocol.train)
     tune = None if protocol.tune is None else require_dataset(protocol.tune, "tune")
-    spans = protocol.span_generator
+    spans = protocol.spans
     return replace(
         protocol,
         train=train and add_span_candidates(train, spans),
@@ -208,7 +208,7 @@ def make_plan(
             found=str(named[0].name),
         )
     dataset, protocol = (
-        add_span_candidates(dataset, protocol.span_generator),
+        add_span_candidates(dataset, protocol.spans),
         prepare_data(protocol),
     )
     separated, overlap = separate_data(protocol, dataset)
@@ -251,60 +251,43 @@ def _prepare_system(
     return ReadySystem(name, None, system, content)
 
 
-def add_span_candidates(dataset: Dataset, spans: SpanGenerator | None = None) -> Dataset:
-    """Return the dataset; span questions without candidates get those of the generator."""
+def add_span_candidates(dataset: Dataset, spans: int | SpanGenerator | None = None) -> Dataset:
+    """Return the dataset; span questions without candidates get those of a generator.
+
+    `spans` is the generator, or the number of tokens for that of the dataset's language.
+    """
     task = dataset.task
     if task is None or not task.has_spans or dataset.span_generator is not None:
         return dataset
-    generator = spans if spans is not None else SpanGenerator()
-    return dataset.with_candidates(generator, generator.signature)
+    if not isinstance(spans, SpanGenerator):
+        spans = SpanGenerator.of_language(dataset_language(dataset), spans)
+    return dataset.with_candidates(spans, spans.signature)
 
 
-_MIN_UNSPACED_SHARE = 0.1
-_analyzers_of_datasets: WeakKeyDictionary[Dataset, str] = WeakKeyDictionary()
-
-
-def default_analyzer(dataset: Dataset) -> str:
-    """Return the analyzer for a dataset's texts: ``char`` for scripts without spaces between words,
-    else ``word``.
-
-    ``word`` would make one token of a whole sentence. A tenth of the letters and digits of passages
-    and questions is enough: no other texts have as many.
-    """
-    if dataset not in _analyzers_of_datasets:
-        is_unspaced = unspaced_share(_Texts(dataset)) >= _MIN_UNSPACED_SHARE
-        _analyzers_of_datasets[dataset] = "char" if is_unspaced else "word"
-    return _analyzers_of_datasets[dataset]
-
-
-@dataclass(frozen=True)
-class _Texts:
-    """The texts of all passages and questions, one by one and as often as needed."""
-
-    dataset: Dataset
-
-    def __iter__(self) -> Iterator[str]:
-        yield from (passage.text for passage in self.dataset.passages)
-        yield from (question.text for question in self.dataset)
+_GENERAL_ANALYZERS = ("word", "lucene-english")
+"""The defaults of solvers that give way to the analyzer of another language."""
 
 
 def adapt_analyzer(solver: Solver, dataset: Dataset, analyzer: str | None = None) -> None:
     """Change the analyzers that a solver and its members were not given: those that are the default
     of their class.
 
-    Variants keep the analyzers of their papers. Without `analyzer`, the default ``word`` becomes
-    ``char`` for scripts without spaces between words; ``word+lower`` is another spelling of
-    ``word`` that stays.
+    Variants keep the analyzers that they set. Without `analyzer`, ``word`` and ``lucene-english``
+    become the analyzer of the dataset's language; ``word+lower`` is another spelling of ``word``
+    that stays, and so does ``lucene-english`` where the language's words are characters, as it
+    cuts them too.
     """
     if analyzer is not None:
         get_analyzer(analyzer)
-    if analyzer is None and (
-        solver.variant_name() is not None or default_analyzer(dataset) == "word"
-    ):
+    usual = dataset_language(dataset).analyzer
+    if analyzer is None and usual == "word":
         return
+    general = _GENERAL_ANALYZERS[:1] if usual == "char" else _GENERAL_ANALYZERS
     for name, owner, value in list(_iter_analyzers(solver)):
-        if value == "word" if analyzer is None else _leaves_analyzer_open(owner):
-            solver.set_params(**{name: analyzer or default_analyzer(dataset)})
+        variant = owner.variants.get(owner.variant_name() or "")
+        is_set = variant is not None and "analyzer" in variant.params
+        if (value in general and not is_set) if analyzer is None else _leaves_analyzer_open(owner):
+            solver.set_params(**{name: analyzer or usual})
 
 
 def _leaves_analyzer_open(solver: Solver) -> bool:
@@ -405,10 +388,10 @@ def configure_solver(solver: Solver, dataset: Dataset, protocol: Protocol | None
     settings applied.
 
     The solver's default decision replaces one that does not fit the task: an argmax, which most
-    published variants have, if several candidates may be right; a threshold, if exactly one is. For
-    scripts without spaces between words, the analyzer ``word`` becomes ``char``
-    (:func:`adapt_analyzer`). A dataset without questions or of a task that the solver does not
-    answer, and a decision that is not a rule, are UsageErrors.
+    published variants have, if several candidates may be right; a threshold, if exactly one is. Its
+    analyzer is that of the dataset's language (:func:`adapt_analyzer`). A dataset without questions
+    or of a task that the solver does not answer, and a decision that is not a rule, are
+    UsageErrors.
     """
     protocol = protocol or Protocol()
     task = dataset.task

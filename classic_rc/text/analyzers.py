@@ -15,16 +15,17 @@ from typing import Self
 from classic_rc.errors import DataError, unknown_name
 from classic_rc.io.files import read_input, sha256_of_text
 from classic_rc.plugins import Registry, accept_instances, by_name
-from classic_rc.text.chinese import JiebaTokenizer
 from classic_rc.text.clitics import CliticTokenizer
 from classic_rc.text.dream import DreamTokenizer
 from classic_rc.text.lucene_english import LuceneEnglishTokenizer
 from classic_rc.text.porter import porter_stem
+from classic_rc.text.segmenters import SEGMENTERS
 from classic_rc.text.tokenizers import (
     ASCII_BLANKS,
     CharTokenizer,
     MultiRCTokenizer,
     RegexTokenizer,
+    SyllableTokenizer,
     Tokenizer,
     WordTokenizer,
 )
@@ -73,7 +74,8 @@ TOKENIZERS = Registry[Tokenizer](
         TreebankTokenizer(),
         WhitespaceTokenizer(),
         CharTokenizer(),
-        JiebaTokenizer(),
+        SyllableTokenizer(),
+        *(segmenter() for segmenter in SEGMENTERS),
         DreamTokenizer(),
         MCTestTreebankTokenizer(),
         MultiRCTokenizer(),
@@ -110,6 +112,7 @@ def get_tokenizer(name: str) -> Tokenizer:
 STEMMERS: dict[str, str] = {
     "none": "No stemming.",
     "porter": "Porter (1980) with its author's later changes, as in Lucene's PorterStemFilter.",
+    "arabic": "The Arabic stemmer of Snowball, as nltk has it.",
 }
 """A one-sentence description of each stemmer."""
 
@@ -135,7 +138,14 @@ def stemmer(name: str) -> Callable[[str], str]:
     if name == "none":
         return _identity
     # Cached: the words of queries are mostly words of the passages, stemmed already.
-    return lru_cache(maxsize=2**17)(porter_stem)
+    return lru_cache(maxsize=2**17)(porter_stem if name == "porter" else _arabic_stem)
+
+
+def _arabic_stem(word: str) -> str:
+    from nltk.stem.snowball import ArabicStemmer
+
+    # a new one for each word: what it found in a word before changes its next one
+    return str(ArabicStemmer().stem(word))
 
 
 def _identity(word: str) -> str:

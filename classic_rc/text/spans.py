@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple, TypeAlias, overload
+from typing import NamedTuple, Self, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +21,8 @@ from classic_rc.text.analyzers import (
     stop_list_signature,
     stop_words,
 )
+from classic_rc.text.languages import Language
+from classic_rc.text.segmenters import SEGMENTERS
 from classic_rc.text.sentences import passage_sentences, word_table
 
 _LINKS = word_table(
@@ -32,7 +34,12 @@ _LINKS = word_table(
 _NOT_IN_NAMES = re.compile(r"[^\w\s.'’&/‐-]")
 _CLITIC = re.compile(r"'(?:s|m|d|re|ve|ll)\Z")
 _DIGIT = re.compile(r"\d")
-_SIGNS_OF_NUMBERS = re.compile(r"[$£€¥](?=\d)|(?<=\d)[%‰]")
+_SIGNS_OF_NUMBERS = re.compile(r"(?P<before>[$£€¥￥＄](?=\d))|(?<=\d)[%‰％٪℃]")
+_PROCLITIC = re.compile("[وفبلك](?=[\u0621-\u064a]{3})")  # Arabic: and, so, with, for, like
+
+
+SPAN_TOKENIZERS = ("word", "char", "syllable", *(segmenter.name for segmenter in SEGMENTERS))
+"""The tokenizers whose tokens can be the borders of spans."""
 
 
 class SpanCandidates(Sequence[Candidate]):
@@ -105,7 +112,11 @@ class SpanGenerator:
     Punctuation is not a token, so a span begins and ends with a word. A token with a digit is never
     a stop word, and it includes the currency or per-cent sign that touches it: ``$3.50``, ``8%``. A
     word with a clitic (``they're``) is a stop word if it is one without the clitic. A span that
-    ends in a possessive ``'s`` is generated without the ``'s`` too.
+    ends in a possessive ``'s`` is generated without the ``'s`` too, and one that begins with an
+    Arabic word of one letter that is written together with the next word, also without it.
+
+    A tokenizer other than ``word`` cuts finer. Then one to `max_tokens` texts between blanks and
+    marks are a span too, however many tokens they have.
 
     Parameters
     ----------
@@ -114,8 +125,8 @@ class SpanGenerator:
     stop_words : str, default="nltk"
         The name of a stop list or the path of a file. The default list has no number words: they
         are answers.
-    tokenizer : {"word", "char"}, default="word"
-        The tokenizer; ``"char"`` is for scripts without spaces.
+    tokenizer : str, default="word"
+        The tokenizer whose tokens are the borders of spans: one of :data:`SPAN_TOKENIZERS`.
 
     Raises
     ------
@@ -138,31 +149,48 @@ class SpanGenerator:
     def __post_init__(self) -> None:
         if not isinstance(self.max_tokens, int) or self.max_tokens < 1:
             raise wrong_value("max_tokens", self.max_tokens, "an integer of at least 1")
-        if self.tokenizer not in ("word", "char"):
-            raise wrong_value("tokenizer", self.tokenizer, "'word' or 'char'")
+        if self.tokenizer not in SPAN_TOKENIZERS:
+            expected = " or ".join(map(repr, SPAN_TOKENIZERS))
+            raise wrong_value("tokenizer", self.tokenizer, expected)
         stop_words(self.stop_words)
+
+    @classmethod
+    def of_language(cls, language: Language, max_tokens: int | None = None) -> Self:
+        """Return the generator for a language."""
+        most = cls.max_tokens if max_tokens is None else max_tokens
+        return cls(most, language.stop_words, language.segmenter)
 
     @property
     def signature(self) -> str:
-        """All parameters in one string, as part of a run's reproducibility signature."""
-        stops = stop_list_signature(self.stop_words)
-        return f"max_tokens={self.max_tokens},stop_words={stops},tokenizer={self.tokenizer}"
+        """All parameters in one string, as part of a run's reproducibility signature.
+
+        A tokenizer with a dictionary has the version of its packages.
+        """
+        stops, version = stop_list_signature(self.stop_words), get_tokenizer(self.tokenizer).version
+        tokenizer = f"{self.tokenizer}-{version}" if version else self.tokenizer
+        return f"max_tokens={self.max_tokens},stop_words={stops},tokenizer={tokenizer}"
 
     def __call__(self, passage: Passage) -> SpanCandidates:
         """Return the spans of a passage, sorted by (start, end), without duplicates."""
-        tokens = _tokenize_passage(passage, self.tokenizer, stop_words(self.stop_words))
-        most = min(self.max_tokens, len(tokens.starts))
-        pairs = (
-            _window_spans(tokens, most),
+        stops = stop_words(self.stop_words)
+        tokens = _tokenize_passage(passage, self.tokenizer, stops)
+        pairs = [
+            _window_spans(tokens, self.max_tokens),
             _name_spans(tokens),
             _name_spans(tokens, links=_LINKS),
-        )
+        ]
+        if self.tokenizer != "word":
+            texts = _tokenize_passage(passage, "word", stops)
+            first, last = _window_spans(texts, self.max_tokens)
+            first = np.searchsorted(tokens.starts, texts.starts[first])
+            pairs.append(np.stack([first, np.searchsorted(tokens.ends, texts.ends[last])]))
         first, last = np.concatenate(pairs, axis=1)
         spans = np.stack([tokens.starts[first], tokens.ends[last], first, last])
-        possessive = tokens.possessive[last]
-        bare = spans[:, possessive]
+        bare = spans[:, tokens.possessive[last]]
         bare[1] -= len("'s")
-        spans = np.concatenate([spans, bare], axis=1)
+        rest = spans[:, tokens.proclitic[first]]
+        rest[0] += 1
+        spans = np.concatenate([spans, bare, rest], axis=1)
         # One key per (start, end): `ends` are at most len(text), so the product cannot mix up two
         # spans.
         _, once = np.unique(spans[0] * (len(passage.text) + 1) + spans[1], return_index=True)
@@ -182,6 +210,7 @@ class _Tokens(NamedTuple):
     # whether it may continue a name: no punctuation that ends a name precedes it
     follows: NDArray[np.bool_]
     possessive: NDArray[np.bool_]  # whether it ends in 's
+    proclitic: NDArray[np.bool_]  # whether its first letter may be a word of its own
 
 
 def _tokenize_passage(passage: Passage, tokenizer: str, stops: frozenset[str]) -> _Tokens:
@@ -212,6 +241,7 @@ def _tokenize_passage(passage: Passage, tokenizer: str, stops: frozenset[str]) -
         capital=inside & np.array(capital, dtype=np.bool_),
         follows=~opens & ~marked,
         possessive=np.array([word.endswith("'s") for word in words], dtype=np.bool_),
+        proclitic=np.array([bool(_PROCLITIC.match(word)) for word in words], dtype=np.bool_),
     )  # fmt: skip
 
 
@@ -219,10 +249,10 @@ def _include_signs(starts: NDArray[np.int64], ends: NDArray[np.int64], text: str
     """Widen tokens, in place, by the currency and per-cent signs next to their digits."""
     for sign in _SIGNS_OF_NUMBERS.finditer(text):
         after = int(np.searchsorted(starts, sign.start()))
-        if after < len(starts) and starts[after] == sign.end():
-            starts[after] -= 1
-        elif after and ends[after - 1] == sign.start():
-            ends[after - 1] += 1
+        if not sign["before"]:
+            ends[after - 1] += ends[after - 1] == sign.start()
+        elif after < len(starts):
+            starts[after] -= starts[after] == sign.end()
 
 
 def _window_spans(tokens: _Tokens, max_tokens: int) -> NDArray[np.int64]:

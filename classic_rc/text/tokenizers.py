@@ -129,13 +129,21 @@ HAN = (
 )
 """The blocks of Chinese characters, as a character class."""
 
+KANA = "\u3041-\u30ff\u31f0-\u31ff\uff66-\uff9f\U0001aff0-\U0001b16f"
+"""The blocks of Hiragana and Katakana, as a character class."""
+
 UNSPACED = (
-    HAN + "\u0e00-\u0eff"  # Thai, Lao
+    HAN + KANA + "\u0e00-\u0eff"  # Thai, Lao
     "\u1000-\u109f\ua9e0-\ua9ff\uaa60-\uaa7f"  # Myanmar
     "\u1780-\u17ff"  # Khmer
-    "\u3041-\u30ff\u31f0-\u31ff\uff66-\uff9f\U0001aff0-\U0001b16f"  # Hiragana, Katakana
 )
 """The blocks of scripts written without spaces between words, as a character class."""
+
+HANGUL = "\u1100-\u115f\ua960-\ua97c\uac00-\ud7a3"
+"""Hangul syllables, and the letters that begin a decomposed one, as a character class."""
+
+HANGUL_ENDS = "\u1160-\u11ff\ud7b0-\ud7fb"
+"""The letters that go on with a decomposed Hangul syllable, as a character class."""
 
 _ASCII_WORD = re.compile(
     r"[A-Za-z0-9]+(?:(?:'(?<=[A-Za-z]')(?=[A-Za-z])|[.,](?<=[0-9][.,])(?=[0-9]))[A-Za-z0-9]+)*"
@@ -193,6 +201,24 @@ class CharTokenizer(WordTokenizer):
 
     def _pattern(self) -> re.Pattern[str]:
         return char_pattern()
+
+
+class SyllableTokenizer(CharTokenizer):
+    """Like :class:`CharTokenizer`, but without a border inside a syllable's letters.
+
+    The vowels that Thai and Lao write before or after their consonant, and the consonants that
+    Khmer and Myanmar write below one, are part of its token. A syllable of Hangul is a token too.
+    """
+
+    name = "syllable"
+    description = (
+        "As in char, but vowels and lower consonants stay with theirs, and each syllable of Hangul "
+        "is a token."
+    )
+    citation = "After the clusters of Theeramunkong et al. 2000 (Thai), and of Unicode."
+
+    def _pattern(self) -> re.Pattern[str]:
+        return _syllable_pattern()
 
 
 def unspaced_share(texts: Iterable[str]) -> float:
@@ -257,7 +283,26 @@ def _word_pattern() -> re.Pattern[str]:
 @cache
 def char_pattern() -> re.Pattern[str]:
     """Return the pattern of the tokens of :class:`CharTokenizer`."""
-    return re.compile(f"(?=[^\\W_])[{UNSPACED}][{mark_class()}]*|{_word_regex(without=UNSPACED)}")
+    return re.compile(split_pattern())
+
+
+def split_pattern(script: str = "") -> str:
+    """Return the pattern of single characters of unspaced scripts and of other words.
+
+    No word has a letter of the class `script`.
+    """
+    others = _word_regex(without=UNSPACED + script)
+    return f"(?=[^\\W_])[{UNSPACED}][{mark_class()}]*|{others}"
+
+
+@cache
+def _syllable_pattern() -> re.Pattern[str]:
+    letter = f"(?=[^\\W_])[{UNSPACED}{HANGUL}][{mark_class()}{HANGUL_ENDS}]*"
+    # Khmer's and Myanmar's signs that put the next consonant below.
+    stacked = f"{letter}(?:(?<=[\u17d2\u1039]){letter})*"
+    before, after = "[\u0e40-\u0e44\u0ec0-\u0ec4]", "[\u0e30\u0e32\u0e33\u0e45\u0eb0\u0eb2\u0eb3]"
+    syllable = f"(?:{before}(?={letter}))?{stacked}(?:{after}[{mark_class()}]*)*"
+    return re.compile(f"{syllable}|{_word_regex(without=UNSPACED + HANGUL)}")
 
 
 def _word_regex(without: str = "") -> str:

@@ -273,7 +273,7 @@ def test_scripts_without_spaces_are_named(dataset):
     )
     evaluation = evaluate(chinese, [SlidingWindow()])
     (note,) = evaluation.warnings
-    assert "made is in a script without spaces" in note
+    assert "made is in Chinese" in note
     assert "analyzer=char" in note
     assert "|analyzer:char|" in evaluation.rows[0].signature
     (warning,) = evaluate(chinese, [SlidingWindow(analyzer="word+lower")]).warnings

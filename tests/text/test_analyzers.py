@@ -12,11 +12,15 @@ from hypothesis import strategies as st
 
 from classic_rc.errors import DataError, UsageError
 from classic_rc.text.analyzers import STEMMERS, STOP_LISTS, TOKENIZERS, Analyzer, get_analyzer
+from classic_rc.text.segmenters import SEGMENTERS
 from tests.depth import examples
 from tests.errors import raises
 
+PACKAGES = {segmenter.name: segmenter.packages for segmenter in SEGMENTERS}
 INSTALLED = sorted(
-    TOKENIZERS if importlib.util.find_spec("jieba") else TOKENIZERS.keys() - {"jieba"}
+    name
+    for name in TOKENIZERS
+    if all(importlib.util.find_spec(p.replace("-", "_")) for p in PACKAGES.get(name, ()))
 )
 
 any_analyzer = st.builds(
@@ -32,8 +36,9 @@ any_analyzer = st.builds(
 def test_a_specification_restores_the_analyzer(analyzer):
     assert get_analyzer(analyzer.spec) == analyzer
     assert str(analyzer) == analyzer.spec
-    version = TOKENIZERS[analyzer.tokenizer].version
-    assert analyzer.signature == analyzer.spec.replace("jieba", f"jieba-{version}", 1)
+    name, version = analyzer.tokenizer, TOKENIZERS[analyzer.tokenizer].version
+    signed = f"{name}-{version}" if version else name
+    assert analyzer.signature == analyzer.spec.replace(name, signed, 1)
     assert pickle.loads(pickle.dumps(analyzer)) == analyzer
 
 

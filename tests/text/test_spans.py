@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 from classic_rc.errors import UsageError
 from classic_rc.questions import Candidate, Passage
 from classic_rc.text.analyzers import stop_words
+from classic_rc.text.segmenters import NewmmTokenizer
 from classic_rc.text.sentences import split_sentences
 from classic_rc.text.spans import SpanCandidates, SpanGenerator
 from classic_rc.text.tokenizers import WordTokenizer
@@ -205,9 +208,31 @@ def test_the_signature_names_all_parameters():
         ({"max_tokens": 0}, "max_tokens", "0", "an integer of at least 1"),
         ({"max_tokens": 2.5}, "max_tokens", "2.5", "an integer of at least 1"),
         ({"stop_words": "nltkk"}, "stop list", "nltkk", "nltk"),
-        ({"tokenizer": "treebank"}, "tokenizer", "treebank", "'word' or 'char'"),
+        ({"tokenizer": "treebank"}, "tokenizer", "treebank", re.compile("word.*char.*kiwi")),
     ],
 )
 def test_parameters_are_checked(parameters, field, found, expected):
     with raises(UsageError, field=field, found=found, expected=expected):
         SpanGenerator(**parameters)
+
+
+def test_texts_between_blanks_and_marks_are_spans_whatever_their_length():
+    found = spans("狐狸在河边，乌鸦叫。", tokenizer="char", max_tokens=2, stop_words="none")
+    assert {"狐狸在河边", "狐狸在河边，乌鸦叫", "狐狸", "乌"} <= set(found)
+    assert "狐狸在" not in found
+
+
+def test_signs_belong_to_the_number_and_not_to_the_next_character():
+    assert {"95%", "95%以"} <= set(spans("有95%以上", tokenizer="char"))
+
+
+def test_arabic_spans_begin_after_a_clitic_too():
+    assert spans("والثعلب") == ["والثعلب", "الثعلب"]
+    assert spans("وفد") == ["وفد"]
+
+
+def test_the_signature_has_the_versions_of_a_dictionary(monkeypatch):
+    monkeypatch.setattr(NewmmTokenizer, "version", "9.9")
+    assert SpanGenerator(tokenizer="newmm").signature.endswith("tokenizer=newmm-9.9")
+    with raises(UsageError, field="tokenizer"):
+        SpanGenerator(tokenizer="whitespace")

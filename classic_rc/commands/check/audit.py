@@ -30,10 +30,10 @@ from classic_rc.io.json import Seconds
 from classic_rc.io.progress import progress_bar
 from classic_rc.questions import Dataset
 from classic_rc.results.result_table import dataset_record
-from classic_rc.running.plan import default_analyzer
 from classic_rc.solvers.learning import one_thread
 from classic_rc.tables import Column, RowGroup, Table, render
 from classic_rc.tables.model import frame_of_records
+from classic_rc.text.languages import dataset_language
 
 if TYPE_CHECKING:
     import pandas
@@ -184,7 +184,7 @@ def check_dataset(
     """
     start, train = time.perf_counter(), as_dataset(train)
     labelled = labelled_part(dataset)
-    analyzer = analyzer or default_analyzer(labelled)
+    analyzer = analyzer or dataset_language(labelled).analyzer
     found: dict[str, Any] = {"analyzer": analyzer}
     missing = ["defects", "cues", "header", "copies"]
     with progress_bar(dataset.name, None, progress) as advance, one_thread():

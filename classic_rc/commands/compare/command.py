@@ -434,7 +434,7 @@ def _add_explainers(
     from classic_rc.running.explain import Explainer
     from classic_rc.running.plan import add_span_candidates
 
-    questions = add_span_candidates(dataset, protocol.span_generator)
+    questions = add_span_candidates(dataset, protocol.spans)
     for system in systems:
         if system.solver is not None:
             explainers[dataset.fingerprint, str(system.name)] = cache(

@@ -105,7 +105,7 @@ def _explain(
     from classic_rc.systems import name_systems
 
     protocol = inputs.protocol_for(inputs.read_protocol(args), args.data)
-    dataset = add_span_candidates(dataset, protocol.span_generator)
+    dataset = add_span_candidates(dataset, protocol.spans)
     place = next(i for i, question in enumerate(dataset) if question.id == args.question)
     for system, named in zip(given, name_systems(given), strict=True):
         with failures.caught(str(named.name) if len(given) > 1 else ""):

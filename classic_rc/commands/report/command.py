@@ -153,7 +153,7 @@ def handle(args: argparse.Namespace) -> int:
     data = inputs.choose_dataset(args, args.data)
     loaded = inputs.load_dataset(args, data)
     protocol = inputs.protocol_for(replace(inputs.read_protocol(args), intervals=True), data)
-    dataset = add_span_candidates(loaded, protocol.span_generator)
+    dataset = add_span_candidates(loaded, protocol.spans)
     systems = separate_runs(inputs.choose_systems(args, dataset, given, protocol))
     explained = _find_explained(args, systems, given)
     groupings = inputs.read_groups(args, dataset, default_breakdown_keys(dataset)).groupings
@@ -284,10 +284,10 @@ def _read_repairs(dataset: Dataset) -> dict[str, str]:
 def _count_contents(args: argparse.Namespace, dataset: Dataset) -> DatasetStatistics:
     """Return the statistics of a dataset; with ``--pool``, also of each of the datasets in it."""
     from classic_rc.datasets.statistics import describe_datasets
-    from classic_rc.running.plan import default_analyzer
+    from classic_rc.text.languages import dataset_language
 
     parts = (dataset.parts if args.pool else ()) or [dataset]
-    return describe_datasets(parts, args.analyzer or default_analyzer(dataset))
+    return describe_datasets(parts, args.analyzer or dataset_language(dataset).analyzer)
 
 
 def _check_contents(args: argparse.Namespace, dataset: Dataset, protocol: Protocol) -> CheckReport:

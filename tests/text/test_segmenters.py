@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
 import subprocess
 import sys
+import unicodedata
 
 import pytest
 
-from classic_rc.errors import MissingPackageError
-from classic_rc.text import chinese
+from classic_rc.errors import DataError, MissingPackageError
+from classic_rc.text import segmenters
 from classic_rc.text.analyzers import get_analyzer
 from tests.errors import raises
 from tests.text.conftest import REASON
@@ -90,11 +92,59 @@ def test_jieba_is_imported_on_use_without_a_word_or_a_file(tmp_path):
 
 def test_without_jieba_the_error_names_the_extra(monkeypatch):
     def find_nothing(name):
-        raise chinese.importlib.metadata.PackageNotFoundError(name)
+        raise segmenters.importlib.metadata.PackageNotFoundError(name)
 
-    monkeypatch.setattr(chinese.importlib.metadata, "version", find_nothing)
-    chinese._version.cache_clear()
+    monkeypatch.setattr(segmenters.importlib.metadata, "version", find_nothing)
+    segmenters._versions.cache_clear()
     with raises(MissingPackageError, package="jieba") as caught:
         get_analyzer("jieba")
     assert "pip install 'classic_rc[zh]'" in str(caught.value)
-    chinese._version.cache_clear()
+    segmenters._versions.cache_clear()
+
+
+EXTRAS = {
+    "fugashi": (("fugashi", "unidic_lite"), "ja", "狐は「東京タワー」で20羽の烏を見た。"),
+    "kiwi": (("kiwipiepy",), "ko", "여우가 1989년 강가에서(江) 까마귀를 만났다."),
+    "newmm": (("pythainlp",), "th", "สุนัขจิ้งจอก(หมา)พบอีกา 3 ตัวที่แม่น้ำ"),
+}
+
+
+@pytest.mark.parametrize("name", EXTRAS)
+def test_words_of_a_dictionary_are_those_of_the_text(name):
+    packages, extra, text = EXTRAS[name]
+    for package in packages:
+        pytest.importorskip(package, reason=f"needs the extra {extra}")
+    analyzer = get_analyzer(f"{name}+cased")
+    words = [text[start:end] for _, start, end in analyzer.locate(text)]
+    assert words == analyzer.analyze(text)
+    letters = [character for character in text if get_analyzer("char").analyze(character)]
+    assert [c for c in "".join(words) if c in letters] == letters
+    assert max(map(len, words)) < 13
+    assert len(words) < len(get_analyzer("syllable").analyze(text))
+    assert analyzer.signature.startswith(f"{name}-{importlib.metadata.version(packages[0])}")
+    decomposed = unicodedata.normalize("NFD", text)
+    assert analyzer.analyze(decomposed) == words
+    assert "".join(decomposed[start:end] for _, start, end in analyzer.locate(decomposed)) == (
+        unicodedata.normalize("NFD", "".join(words))
+    )
+
+
+class Shouting(segmenters.DictionaryTokenizer):
+    """Returns what is not in the text."""
+
+    name, script, packages, extra = "shouting", segmenters.HANGUL, ("kiwipiepy",), "ko"
+
+    def cut(self, run):
+        return [run, "!"]
+
+
+def test_words_that_are_not_in_the_text_are_refused():
+    with raises(DataError, found="'여우가 !'"):
+        Shouting().locate("여우가 fox")
+
+
+def test_syllables_keep_their_vowels_and_lower_consonants():
+    analyze = get_analyzer("syllable").analyze
+    assert analyze("เป็นน้ำ") == ["เป็", "น", "น้ำ"]
+    assert analyze("ភាសាខ្មែរ") == ["ភា", "សា", "ខ្មែ", "រ"]
+    assert analyze("여우 fox 狐狸") == ["여", "우", "fox", "狐", "狸"]

@@ -1,0 +1,116 @@
+"""The language of texts, as far as it decides how they are cut: which analyzer, which borders of
+spans.
+
+It is known from the letters alone, so a dataset has one language, with or without its gold.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import chain
+from weakref import WeakKeyDictionary
+
+from classic_rc.errors import MissingPackageError
+from classic_rc.questions import Dataset
+from classic_rc.text.analyzers import get_tokenizer
+from classic_rc.text.scripts import dominant_script
+from classic_rc.text.tokenizers import unspaced_share
+
+
+@dataclass(frozen=True)
+class Language:
+    """How texts of a language are cut into words, and where spans of them may begin and end."""
+
+    name: str
+    analyzer: str = "word"  # of the words that are matched
+    # of the borders of spans: the first one whose package is installed
+    segmenters: tuple[str, ...] = ("word",)
+    stop_words: str = "none"  # with which no span begins or ends
+
+    @property
+    def segmenter(self) -> str:
+        """The tokenizer whose tokens are the borders of spans."""
+        *dictionaries, simple = self.segmenters
+        return next((name for name in dictionaries if _missing(name) is None), simple)
+
+    @property
+    def missing_extra(self) -> str | None:
+        """The extra of this package that would give better borders; None if nothing is missing."""
+        missing = _missing(self.segmenters[0])
+        return None if missing is None else missing.extra
+
+
+def _missing(tokenizer: str) -> MissingPackageError | None:
+    try:
+        _ = get_tokenizer(tokenizer).version
+    except MissingPackageError as error:
+        return error
+    return None
+
+
+ENGLISH = Language("English", stop_words="nltk")
+UNKNOWN = Language("a language with blanks between words")
+_ARABIC = Language("Arabic", analyzer="word+arabic")
+_BY_SCRIPT = {
+    "han": Language("Chinese", "char", ("char",)),
+    "japanese": Language("Japanese", "char", ("fugashi", "char")),
+    "hangul": Language("Korean", "syllable", ("kiwi", "syllable")),
+    "thai": Language("Thai", "syllable", ("newmm", "syllable")),
+    **{
+        script: Language(script.capitalize(), "syllable", ("syllable",))
+        for script in ("khmer", "lao", "myanmar")
+    },
+}
+
+_ENGLISH_WORDS = (" the ", " of ", " and ")
+_LEAST_ENGLISH_WORDS = 1 / 250  # a character; one in 50 to 80 in English prose
+_ENOUGH_CHARACTERS = 2000  # fewer do not tell English from other languages in Latin letters
+_OTHER_LETTERS = re.compile("[\u0679-\u06d3]")  # of Persian, Urdu and others, not of Arabic
+_LEAST_OTHER_LETTERS = 0.005
+_MIN_UNSPACED_SHARE = 0.1
+
+
+def language_of(texts: Iterable[str]) -> Language:
+    """Return the language of texts.
+
+    Examples
+    --------
+    >>> language_of(["東京タワーの高さ"]).name, language_of(["北京大学"]).analyzer
+    ('Japanese', 'char')
+    """
+    texts = list(texts)
+    n_characters = sum(map(len, texts))
+    others = [text for text in texts if not text.isascii()]
+    # Most data is ASCII, and large: no letter of it need be looked up.
+    is_ascii = 2 * sum(map(len, others)) < n_characters
+    script = "latin" if is_ascii else dominant_script(others)
+    if script in ("latin", None):
+        n_english = sum(text.count(word) for text in texts for word in _ENGLISH_WORDS)
+        is_english = n_english >= _LEAST_ENGLISH_WORDS * n_characters
+        return ENGLISH if is_english or n_characters < _ENOUGH_CHARACTERS else UNKNOWN
+    if script == "arabic":
+        n_others = sum(len(_OTHER_LETTERS.findall(text)) for text in others)
+        return _ARABIC if n_others < _LEAST_OTHER_LETTERS * n_characters else UNKNOWN
+    return _BY_SCRIPT.get(script, UNKNOWN)
+
+
+_languages: WeakKeyDictionary[Dataset, Language] = WeakKeyDictionary()
+
+
+def dataset_language(dataset: Dataset) -> Language:
+    """Return the language of a dataset's passages, or of its questions if there is no passage.
+
+    Where it has blanks between words, but a tenth of the letters and digits is of scripts without
+    any, words are matched by the analyzer ``char``: ``word`` would make one token of a sentence.
+    """
+    if dataset not in _languages:
+        passages = [passage.text for passage in dataset.passages]
+        questions = [question.text for question in dataset]
+        language = language_of(passages if any(passages) else questions)
+        is_unspaced = unspaced_share(chain(passages, questions)) >= _MIN_UNSPACED_SHARE
+        if language.analyzer == "word" and is_unspaced:
+            language = replace(language, analyzer="char")
+        _languages[dataset] = language
+    return _languages[dataset]
