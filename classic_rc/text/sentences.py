@@ -1,9 +1,9 @@
-"""A rule-based sentence splitter for English, which needs no download.
+"""A rule-based sentence splitter, which needs no download.
 
 Each full stop, question mark or exclamation mark before a blank is a possible border. The first of
 :data:`RULES` that applies decides. The rules are written for English prose (news, encyclopedias,
-stories with dialogue) and do no harm in other scripts: full-width stops need no blank after them,
-and letters without case can begin a sentence.
+stories with dialogue) and do no harm in other scripts: letters without case can begin a sentence,
+and the marks of other scripts are known too (:data:`SENTENCE_MARKS`).
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from typing import NamedTuple
 from classic_rc.questions import Passage
 
 
-def split_sentences(text: str) -> list[tuple[int, int]]:
+def split_sentences(text: str, *, at_blanks: bool = True) -> list[tuple[int, int]]:
     """Split `text` into sentences: character offsets (start, end), in order.
 
-    A sentence neither begins nor ends with a blank and is never empty; only blanks are between
-    sentences. Blank lines separate sentences; single line ends do not.
+    With `at_blanks`, a blank between two letters of Thai or Lao ends one. A sentence neither begins
+    nor ends with a blank and is never empty; only blanks are between sentences. Blank lines
+    separate sentences; single line ends do not.
 
     Examples
     --------
@@ -32,6 +33,8 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
     for start, end in _split_paragraphs(text):
         borders = [start]
         for stop in _STOP.finditer(text, start, end):
+            if not stop[0] and not at_blanks:
+                continue
             if _is_border(_look_around(text, stop, borders[-1], end)):
                 borders.append(stop.end())
         borders.append(end)
@@ -61,8 +64,23 @@ class StopContext(NamedTuple):
     opens: bool  # whether `before` is the whole sentence so far
 
 
-_FULL_WIDTH = "。！？｡"
-_MARKS = ".!?…؟۔।॥"
+SENTENCE_MARKS = {
+    "Chinese and Japanese": "。！？｡",
+    "Tibetan, Myanmar and Khmer": "།။។៕",
+    "Arabic, Persian and Urdu": "؟۔",
+    "Hindi and its neighbours": "।॥",
+    "Ethiopic": "።፧",
+    "Armenian": "։",
+}
+"""The marks that end a sentence, beside ``.``, ``!``, ``?`` and ``…``, by language.
+
+Those of the first two end it whatever follows, the others before a blank. Thai and Lao have no
+mark: a sentence ends at a blank between two of their letters.
+"""
+
+_FULL_WIDTH, _UNSPACED_MARKS, *_OTHER_MARKS = SENTENCE_MARKS.values()
+_FULL_WIDTH += _UNSPACED_MARKS
+_MARKS = ".!?…" + "".join(_OTHER_MARKS)
 _CLOSERS = "\"'”’»)\\]}」』）】》"
 _OPENERS = "\"'“‘«([{¿¡—–-•*"
 _STOP = re.compile(
@@ -71,6 +89,7 @@ _STOP = re.compile(
     rf"(?<![{_MARKS}])(?P<mark>[{_MARKS}](?:[ ]?[{_MARKS}](?!\w))*)"
     rf"(?P<closers>[{_CLOSERS}]*(?:[ ]'')?)(?=\s)"
     rf"|[{_FULL_WIDTH}]+[{_CLOSERS}]*"
+    r"|(?<=[\u0e01-\u0e4e\u0e81-\u0ece])(?=[ ]+[\u0e01-\u0e4e\u0e81-\u0ece])"
 )
 _AFTER = re.compile(rf"[\s{re.escape(_OPENERS)}]*([^\W\d_][.]|[^\s.,;:!?\"”)\]—]*)")
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*")
@@ -87,7 +106,7 @@ def _look_around(text: str, stop: re.Match[str], sentence: int, paragraph_end: i
     # rest of the text, which would be read again at each stop.
     after = _AFTER.match(text, stop.end(), paragraph_end) if stop["mark"] else None
     return StopContext(
-        mark=stop["mark"] or stop[0],
+        mark=stop["mark"] or stop[0],  # "" at a blank of Thai
         closed=bool(stop["closers"]),
         previous=words[-2].lower(),
         before=words[-1].lstrip(_OPENERS),
@@ -160,8 +179,8 @@ _ACRONYM = re.compile(r"(?:[^\W\d_][.]-?)+[^\W\d_]")
 
 
 def _full_width(stop: StopContext) -> bool | None:
-    """``。`` is only used to end a sentence."""
-    return True if stop.mark[0] in _FULL_WIDTH else None
+    """``。`` is only used to end a sentence, and so is a blank of Thai."""
+    return True if stop.mark[:1] in _FULL_WIDTH else None
 
 
 def _ellipsis(stop: StopContext) -> bool | None:

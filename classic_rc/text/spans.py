@@ -23,7 +23,7 @@ from classic_rc.text.analyzers import (
 )
 from classic_rc.text.languages import Language
 from classic_rc.text.segmenters import SEGMENTERS
-from classic_rc.text.sentences import passage_sentences, word_table
+from classic_rc.text.sentences import passage_sentences, split_sentences, word_table
 
 _LINKS = word_table(
     "of the and for in on at to a de del della der des di da do dos du la las le les el al bin ibn "
@@ -100,7 +100,7 @@ class SpanCandidates(Sequence[Candidate]):
 class SpanGenerator:
     """Generates the candidate spans of a passage.
 
-    A span lies within one sentence. It is either
+    A span lies within one sentence, which a blank of Thai does not end here. It is either
 
     * one to `max_tokens` tokens, where neither the first nor the last token is a stop word; or
     * a name of any length, stop words included: a longest run of tokens that have a capital, or a
@@ -220,7 +220,10 @@ def _tokenize_passage(passage: Passage, tokenizer: str, stops: frozenset[str]) -
     starts, ends = np.array(offsets, dtype=np.int64).reshape(-1, 2).T.copy()
     _include_signs(starts, ends, text)
 
-    sentences = np.array(passage_sentences(passage), dtype=np.int64).reshape(-1, 2)
+    borders = passage.sentences
+    if borders is None:  # Thai has blanks inside names, too
+        borders = tuple(split_sentences(text, at_blanks=False))
+    sentences = np.array(borders, dtype=np.int64).reshape(-1, 2)
     sentence = np.searchsorted(sentences[:, 0], starts, side="right") - 1
     # index -1: before the first sentence, never inside
     inside = ends <= np.append(sentences[:, 1], -1)[sentence]

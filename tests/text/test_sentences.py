@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from classic_rc.questions import Passage
-from classic_rc.text.sentences import passage_sentences, split_sentences
+from classic_rc.text.sentences import SENTENCE_MARKS, passage_sentences, split_sentences
 
 
 def sentences(text: str) -> list[str]:
@@ -137,3 +137,16 @@ def test_long_text_without_blanks():
     assert split_sentences("日本。" * n) == [(i, i + 3) for i in range(0, 3 * n, 3)]
     assert split_sentences("何？」" * n) == [(i, i + 3) for i in range(0, 3 * n, 3)]
     assert split_sentences("e.g." * n) == [(0, 4 * n)]
+
+
+@pytest.mark.parametrize("marks", SENTENCE_MARKS.values())
+def test_the_marks_of_each_language_end_a_sentence(marks):
+    for mark in marks:
+        text = f"狐{mark} 狸"
+        assert [text[a:b] for a, b in split_sentences(text)] == [f"狐{mark}", "狸"]
+
+
+def test_a_blank_between_letters_of_thai_ends_a_sentence_unless_it_is_no_border():
+    text = "สวัสดี ครับ 3 คน (abc) ไป"
+    assert [text[a:b] for a, b in split_sentences(text)] == ["สวัสดี", "ครับ 3 คน (abc) ไป"]
+    assert split_sentences(text, at_blanks=False) == [(0, len(text))]
