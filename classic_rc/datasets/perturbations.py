@@ -51,6 +51,7 @@ from classic_rc.text.rewriting import (
     word_key,
     write_in_order,
 )
+from classic_rc.text.tokenizers import UNSPACED, unspaced_share
 
 INTERROGATIVES = frozenset(
     "what what's when when's where where's which who who's whom whose why why's how how's".split()
@@ -323,6 +324,46 @@ def _drop_words(dataset: Dataset, is_dropped: Callable[[str], bool]) -> Iterator
     return edit_passages(dataset, change)
 
 
+_BLANKS = re.compile(r"(?<=\S)[^\S\n]+(?=\S)")
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+_LEAST_UNSPACED = 0.1
+
+
+def _drop_blanks(dataset: Dataset, settings: Settings) -> Iterator[Question]:
+    """Drop blanks, except between two words of a script that has them between its words."""
+    if unspaced_share(passage.text for passage in dataset.passages) < _LEAST_UNSPACED:
+        raise UsageError(
+            f"no-blanks does not apply to {dataset.name}: blanks are between its words",
+            field="dataset",
+            found=dataset.name,
+            expected="passages in a script without blanks between words",
+        )
+
+    def change(passage: Passage, units: list[Unit]) -> PassageEdit:
+        rewriting = _without_blanks(passage.text)
+        # Sentences that were found by the blanks are found again without them.
+        own = [place for place in passage.sentences or () if passage.text[slice(*place)].strip()]
+        marks = tuple(rewriting.locate(*place) for place in own) or None
+        return make_edit(passage, rewriting, marks)
+
+    for question in edit_passages(dataset, change):
+        gold = question.gold
+        if isinstance(gold, tuple):
+            gold = tuple(_without_blanks(text).text for text in gold)
+        yield replace(question, gold=gold)
+
+
+def _without_blanks(text: str) -> Rewriting:
+    rewriting, last = Rewriting(text), 0
+    for blanks in _BLANKS.finditer(text):
+        around = text[blanks.start() - 1], text[blanks.end()]
+        if not all(c.isalnum() and not _UNSPACED.match(c) for c in around):
+            rewriting.keep(last, blanks.start())
+            last = blanks.end()
+    rewriting.keep(last, len(text))
+    return rewriting
+
+
 def _keep_matching_sentences(dataset: Dataset, settings: Settings) -> Iterator[Question]:
     @cache
     def sentences_of(passage: Passage) -> Sentences:
@@ -548,6 +589,13 @@ PERTURBATIONS = Registry[Perturbation](
             _keep_matching_sentences,
             tasks=_QUESTIONS,
             refusal="entities whose sentences go would no longer be candidates",
+        ),
+        Perturbation(
+            "no-blanks",
+            "The passage has no blanks, except between words of scripts that need them; gold texts "
+            "have none either.",
+            "borders that blanks give away in a script without blanks between words",
+            _drop_blanks,
         ),
         Perturbation(
             "other-passage",

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from classic_rc.solvers.saved import SavedSolver, load_solver, save_solver
     from classic_rc.solvers.score_file import ScoreFile
     from classic_rc.solvers.sliding import SlidingWindow, SlidingWindowDistance, WordDistance
+    from classic_rc.solvers.spans.blanks import SpanBlanks
     from classic_rc.solvers.spans.ranker import SpanRanker
     from classic_rc.solvers.spans.sliding_window import SpanSlidingWindow
     from classic_rc.solvers.specs import parse_solver, solver_spec

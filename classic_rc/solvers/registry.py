@@ -103,6 +103,11 @@ SOLVER_ENTRIES: Mapping[str, SolverEntry] = {
         "question words and bigrams in the span's sentence, then the sliding window",
         ("squad2016", "squad2016-distance"),
     ),
+    "span-blanks": SolverEntry(
+        "classic_rc.solvers.spans.blanks:SpanBlanks",
+        "a text between blanks, marks or quotes of the passage, by question words beside it",
+        ("random", "marks", "quotes"),
+    ),
     "span-ranker": SolverEntry(
         "classic_rc.solvers.spans.ranker:SpanRanker",
         "a log-linear model of spans: words, classes, distances and paths at both ends, and the "
@@ -169,7 +174,7 @@ SHORT_NAMES: Mapping[str, str] = {
 
 _MATCHERS = ("sliding-window", "word-distance", "sw+d")
 _FOR_CHOICES = (*_MATCHERS, "lexical", "ir")
-_FOR_SPANS = ("random", *_MATCHERS, "ir", "span-sw")
+_FOR_SPANS = ("random", "span-blanks", *_MATCHERS, "ir", "span-sw")
 
 DEFAULT_SOLVERS: Mapping[Task, tuple[str, ...]] = {
     Task.SINGLE_CHOICE: ("random", "constant-position", "longest", "shortest", *_FOR_CHOICES),

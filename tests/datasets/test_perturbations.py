@@ -56,7 +56,12 @@ TASKS = ["single-choice", "multiple-answer", "cloze", "span", "multi-span"]
 
 
 def applying(task: str) -> list[str]:
-    return [name for name, perturbation in PERTURBATIONS.items() if task in perturbation.tasks]
+    """The perturbations of English questions."""
+    return [
+        name
+        for name, perturbation in PERTURBATIONS.items()
+        if task in perturbation.tasks and name != "no-blanks"
+    ]
 
 
 def sample_of(task: str) -> Dataset:
@@ -268,7 +273,7 @@ def test_empty_parts():
 # All perturbations
 
 
-@pytest.mark.parametrize("name", PERTURBATIONS)
+@pytest.mark.parametrize("name", applying("single-choice"))
 def test_order_subset_and_seed(name, sample):
     copy = perturb_dataset(sample, name, seed=1)
     assert [q.id for q in copy] == [q.id for q in sample]
@@ -358,6 +363,34 @@ def test_unspaced_scripts_are_shuffled_by_characters():
     assert text != "狐狸跑了。母鸡看见了狐狸。"
     assert Counter(text) == Counter("狐狸跑了。母鸡看见了狐狸。")
     assert text[4] == "。"
+
+
+CHINESE = "去年 Super Bowl 50 冠军 野马队 (AFC)。 队长 \u00a0是 狐狸"
+
+
+def test_blanks_stay_only_between_words_that_need_them():
+    passage = Passage("p", CHINESE, ((0, 30), (31, 34), (35, len(CHINESE))))
+    question = Question("q", passage, "谁 赢了？", (), ("Super Bowl 50 冠军", "狐狸"), Task.SPAN)
+    copy = perturb_dataset(Dataset([question]), "no-blanks")[0]
+    assert copy.passage.text == "去年Super Bowl 50冠军野马队(AFC)。队长是狐狸"
+    assert copy.gold == ("Super Bowl 50冠军", "狐狸")
+    assert [copy.passage.text[a:b] for a, b in copy.passage.sentences] == [
+        "去年Super Bowl 50冠军野马队(AFC)。",
+        "队长",
+        "是狐狸",
+    ]
+    assert copy.text == question.text
+
+
+def test_borders_of_sentences_that_blanks_give_are_gone_with_them():
+    thai = Question("q", Passage("p", "สวัสดี ครับ"), "ใคร", (), ("ครับ",), Task.SPAN)
+    copy = perturb_dataset(Dataset([thai]), "no-blanks")[0].passage
+    assert (copy.text, copy.sentences) == ("สวัสดีครับ", None)
+
+
+def test_languages_keep_the_blanks_between_their_words():
+    with raises(UsageError, field="dataset"):
+        perturb_dataset(one(), "no-blanks")
 
 
 PIECES = [
@@ -686,6 +719,9 @@ def test_a_list_of_another_language_changes_nothing_and_says_so():
 def test_what_the_data_do_not_allow_is_left_out_unless_it_is_named():
     found = evaluate_perturbed(one(), ["sw"], **FEW)
     assert "other-passage" in found.left_out
-    assert {score.perturbation for score in found.scores} == set(PERTURBATIONS) - {"other-passage"}
+    assert {score.perturbation for score in found.scores} == set(PERTURBATIONS) - {
+        "other-passage",
+        "no-blanks",
+    }
     with raises(UsageError, field="dataset"):
         evaluate_perturbed(one(), ["sw"], ["other-passage"], **FEW)
