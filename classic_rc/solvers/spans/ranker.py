@@ -46,13 +46,17 @@ from classic_rc.solvers.spans.columns import (
     Part,
     blocks_of,
 )
+from classic_rc.solvers.spans.grammar import Grammar, LearnedGrammar
 from classic_rc.solvers.spans.texts import (
+    ENGLISH,
     Lexicon,
     Rarity,
     ReadCandidates,
     ReadPassage,
     ReadQuestion,
 )
+from classic_rc.text.languages import ENGLISH as ENGLISH_LANGUAGE
+from classic_rc.text.languages import language_of
 from classic_rc.text.scorers import scorer_of
 
 # A batch is a step of the learner, so neither number may depend on how much memory there is.
@@ -94,10 +98,14 @@ class SpanRanker(Solver):
     without a right candidate teach nothing.
 
     Words are weighed by their rarity in the training passages. Word classes come from a closed list
-    of function words, from digits, capitals and suffixes; they are English. Nothing is downloaded.
+    of function words, from digits, capitals and suffixes. Those lists are English; for training
+    passages in another language, function words, suffixes and question words are learned from them
+    (:class:`~classic_rc.solvers.spans.grammar.LearnedGrammar`). Nothing is downloaded.
 
     Attributes
     ----------
+    grammar_ : Grammar
+        The classes of words, chosen by the language of the training passages.
     rarity_ : Rarity
         The stems of the training passages.
     weights_ : ndarray of float32, shape (3 * 2**20,)
@@ -144,9 +152,10 @@ class SpanRanker(Solver):
         groups = self._groups()
         require_gold(self.name, questions)
         require_task(self, questions)
-        lexicon = Lexicon()
-        reader = _Reader(lexicon)
         of_passage = _by_passage(questions)
+        grammar = _learn_grammar(questions, of_passage)
+        lexicon = Lexicon(grammar)
+        reader = _Reader(lexicon)
         rarity = Rarity.learn(
             [reader.passage(questions[members[0]]) for members in of_passage], lexicon
         )
@@ -174,7 +183,7 @@ class SpanRanker(Solver):
         weights = learn_weights(
             cases, lexicon, maker, self.epochs, self.rate, self.damping, self.seed
         )
-        self.rarity_, self.weights_ = rarity, weights
+        self.grammar_, self.rarity_, self.weights_ = grammar, rarity, weights
         self.trained_on_ = provenance(questions)
         return self
 
@@ -203,7 +212,7 @@ class SpanRanker(Solver):
         together = [i for members in _by_passage(questions) for i in members]
         size = block_size(_READ_QUESTIONS)
         for start in range(0, len(together), size):
-            lexicon = Lexicon()
+            lexicon = Lexicon(self.grammar_)
             reader = _Reader(lexicon)
             index = together[start : start + size]
             wh_only = self.inputs == "wh-word"
@@ -256,7 +265,13 @@ class SpanRanker(Solver):
         """
         self.require_fitted("weights_")
         columns = np.flatnonzero(self.weights_)
-        return {"stems": self.rarity_.stems, "n_passages": self.rarity_.n_passages}, {
+        state: dict[str, Any] = {
+            "stems": self.rarity_.stems,
+            "n_passages": self.rarity_.n_passages,
+        }
+        if isinstance(self.grammar_, LearnedGrammar):
+            state["grammar"] = self.grammar_.state()
+        return state, {
             "passages_with": self.rarity_.passages_with.astype(np.int32),
             "columns": columns.astype(np.int32),
             "weights": self.weights_[columns],
@@ -272,6 +287,8 @@ class SpanRanker(Solver):
         columns, weights = arrays["columns"].astype(np.int64), arrays["weights"].astype(np.float32)
         check_ascending(columns, N_COLUMNS)
         check_shape(weights, columns.shape)
+        grammar = state.get("grammar")
+        self.grammar_ = ENGLISH if grammar is None else LearnedGrammar.restore(grammar)
         self.rarity_ = Rarity(stems, passages_with.astype(np.int64), int(state["n_passages"]))
         self.weights_ = np.zeros(N_COLUMNS, dtype=np.float32)
         self.weights_[columns] = weights
@@ -321,6 +338,15 @@ def _by_passage(questions: Sequence[Question]) -> list[list[int]]:
     for i, question in enumerate(questions):
         of_passage.setdefault(id(question.passage), []).append(i)
     return list(of_passage.values())
+
+
+def _learn_grammar(questions: Sequence[Question], of_passage: Sequence[Sequence[int]]) -> Grammar:
+    """Return the English grammar, or one learned from passages of another language."""
+    passages = [questions[members[0]].passage.text for members in of_passage]
+    language = language_of(passages)
+    if language == ENGLISH_LANGUAGE:
+        return ENGLISH
+    return LearnedGrammar.learn(language.segmenter, passages, [q.text for q in questions])
 
 
 class _Reader:

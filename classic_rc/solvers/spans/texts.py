@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.questions import Passage, Question
+from classic_rc.solvers.spans.grammar import MARKS, Grammar, QuestionParts
 from classic_rc.text.porter import porter_stem
 from classic_rc.text.sentences import passage_sentences, word_table
 from classic_rc.text.spans import span_offsets
@@ -50,15 +51,6 @@ _CLASS_OF_WORD = {word: name for name, words in _CLOSED.items() for word in word
 _OWN_CLASS = word_table("of in on at by for with from as 's")
 _CLASS_OF_WORD |= {word: word for word in _OWN_CLASS}
 _FUNCTION = frozenset(_CLOSED) - {"numeral", "month", "weekday"} | _OWN_CLASS
-_MARKS = {
-    **dict.fromkeys("\"'“”‘’`«»", "quote"),
-    **dict.fromkeys("([{", "open"),
-    **dict.fromkeys(")]}", "close"),
-    **dict.fromkeys("-–—−", "dash"),
-    **dict.fromkeys(".!?", "stop"),
-    **dict.fromkeys(":;", "colon"),
-    **dict.fromkeys("$£€¥", "currency"),
-}
 _SUFFIXES = tuple(
     (tuple(endings.split()), name)
     for endings, name in (
@@ -87,7 +79,7 @@ def word_class(token: str) -> str:
     if lower in _CLASS_OF_WORD:
         return _CLASS_OF_WORD[lower]
     if not token[0].isalnum():
-        return _MARKS.get(token, token)
+        return MARKS.get(token, token)
     if token[0].isdigit():
         is_year = len(token) == 4 and token.isdigit() and token[0] in "12"
         return "year" if is_year else "number" if not token[-1].isalpha() else "number-word"
@@ -125,12 +117,52 @@ EDGE = code_of("edge")
 """The code of what is beyond the ends of a sentence."""
 
 
+class EnglishGrammar(Grammar):
+    """English: closed lists of words, capitals and suffixes."""
+
+    def tokens(self, text: str) -> list[tuple[str, int, int]]:
+        """Return words, numbers with their separators, the possessive 's and single marks."""
+        return [(match[0], match.start(), match.end()) for match in _TOKEN.finditer(text)]
+
+    def stem(self, word: str) -> str:
+        """Return Porter's stem."""
+        return porter_stem(word)
+
+    def word_class(self, token: str) -> str:
+        """Return :func:`word_class`."""
+        return word_class(token)
+
+    def is_function_class(self, kind: str) -> bool:
+        """Return whether a class is one of function words."""
+        return kind in _FUNCTION
+
+    def parts(self, tokens: Sequence[str]) -> QuestionParts:
+        """Return the wh-word, with "many" and the like after "how", and the other parts."""
+        words = [token.lower() for token in tokens]
+        place = next((i for i, word in enumerate(words) if word in WH_WORDS), -1)
+        wh = words[place] if place >= 0 else "none"
+        begin = place + 1
+        if wh == "how" and words[begin : begin + 1] and words[begin] in _HOW:
+            wh, begin = f"how {words[begin]}", begin + 1
+        classes = [word_class(token) for token in tokens]
+        auxiliary = next(
+            (i for i in range(begin, len(words)) if classes[i] in _AUXILIARIES), len(words)
+        )
+        head = _find_head(words, classes, begin, auxiliary)
+        verb = _find_verb(words, classes, begin, auxiliary)
+        return QuestionParts(wh, place, head, auxiliary if auxiliary < len(words) else -1, verb)
+
+
+ENGLISH = EnglishGrammar()
+
+
 class Lexicon:
     """The types of tokens that were read, numbered in the order of reading; codes depend on the
-    token alone.
+    token and the grammar alone.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, grammar: Grammar = ENGLISH) -> None:
+        self.grammar = grammar
         self.names: dict[int, str] = {EDGE: "edge"}
         self._numbers: dict[str, int] = {}
         self._types: list[tuple[int, int, int, int, bool, bool]] = []  # as in TypeColumns
@@ -143,9 +175,9 @@ class Lexicon:
         if found is None:
             found = self._numbers[token] = len(self._types)
             word = token.lower().replace("\u2019", "'")
-            stem, kind = porter_stem(word), word_class(token)
+            stem, kind = self.grammar.stem(word), self.grammar.word_class(token)
             codes = self.code(word), self.code(stem), self.code(kind), self.code(word_shape(token))
-            is_content = token[0].isalnum() and kind not in _FUNCTION
+            is_content = token[0].isalnum() and not self.grammar.is_function_class(kind)
             self._types.append((*codes, is_content, kind in ("name", "capitals")))
             self._stems.append(stem)
         return found
@@ -196,7 +228,7 @@ class ReadPassage(NamedTuple):
     @classmethod
     def of(cls, passage: Passage, lexicon: Lexicon) -> ReadPassage:
         """Read a passage."""
-        found = [(match[0], match.start(), match.end()) for match in _TOKEN.finditer(passage.text)]
+        found = lexicon.grammar.tokens(passage.text)
         words, begins, finishes = zip(*found or [("_", 0, len(passage.text))], strict=True)
         tokens = [lexicon.number(word) for word in words]
         starts, ends = np.array(begins, dtype=np.int32), np.array(finishes, dtype=np.int32)
@@ -248,24 +280,14 @@ class ReadQuestion(NamedTuple):
         cls, text: str, lexicon: Lexicon, rarity: Rarity, *, wh_only: bool = False
     ) -> ReadQuestion:
         """Read a question; with `wh_only`, nothing but its wh-word."""
-        surface = _TOKEN.findall(text)
-        words = [token.lower() for token in surface]
-        place = next((i for i, word in enumerate(words) if word in WH_WORDS), -1)
-        wh = words[place] if place >= 0 else "none"
-        begin = place + 1
-        if wh == "how" and words[begin : begin + 1] and words[begin] in _HOW:
-            wh, begin = f"how {words[begin]}", begin + 1
+        grammar = lexicon.grammar
+        surface = [token for token, *_ in grammar.tokens(text)]
+        parts = grammar.parts(surface)
         if wh_only:
             empty = np.empty(0)
-            return cls(
-                lexicon.code(wh), 0, 0, 0, 0, empty.astype(np.uint32), empty.astype(np.int32), empty
-            )
-        classes = [word_class(token) for token in surface]
-        auxiliary = next(
-            (i for i in range(begin, len(words)) if classes[i] in _AUXILIARIES), len(words)
-        )
-        head = _find_head(words, classes, begin, auxiliary)
-        verb = _find_verb(words, classes, begin, auxiliary)
+            codes, places = empty.astype(np.uint32), empty.astype(np.int32)
+            return cls(lexicon.code(parts.wh), 0, 0, 0, 0, codes, places, empty)
+        words = [token.lower() for token in surface]
         numbers = [lexicon.number(token) for token in surface]
         content = {
             lexicon.stem(n): i
@@ -276,12 +298,13 @@ class ReadQuestion(NamedTuple):
         codes, once = np.unique(codes, return_index=True)
         places = np.array(list(content.values()), dtype=np.int32)[once]
         weights = np.array([rarity.of(stem) for stem in content])[once]
+        head, auxiliary, verb = parts.head, parts.auxiliary, parts.verb
         return cls(
-            lexicon.code(wh),
-            0 if head < 0 else lexicon.code(porter_stem(words[head])),
-            lexicon.code(classes[auxiliary]) if auxiliary < len(words) else 0,
-            0 if verb < 0 else code_of(porter_stem(words[verb])),
-            max(place, 0),
+            lexicon.code(parts.wh),
+            0 if head < 0 else lexicon.code(grammar.stem(words[head])),
+            0 if auxiliary < 0 else lexicon.code(grammar.word_class(surface[auxiliary])),
+            0 if verb < 0 else code_of(grammar.stem(words[verb])),
+            max(parts.place, 0),
             codes,
             places,
             weights,

@@ -1,0 +1,212 @@
+"""What the span ranker knows of a language: its tokens, the classes of words, the parts of a
+question.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple, Self
+
+from classic_rc.errors import DataError
+from classic_rc.text.analyzers import get_tokenizer
+from classic_rc.text.sentences import SENTENCE_MARKS
+
+MARKS = {
+    **dict.fromkeys("\"'“”‘’`«»", "quote"),
+    **dict.fromkeys("([{", "open"),
+    **dict.fromkeys(")]}", "close"),
+    **dict.fromkeys("-–—−", "dash"),
+    **dict.fromkeys(".!?", "stop"),
+    **dict.fromkeys(":;", "colon"),
+    **dict.fromkeys("$£€¥", "currency"),
+}
+"""The class of a mark; another mark is a class of its own."""
+
+_OTHER_MARKS = {
+    **dict.fromkeys("„‟‚‛「」『』", "quote"),
+    **dict.fromkeys("（［｛【〔《〈", "open"),
+    **dict.fromkeys("）］｝】〕》〉", "close"),
+    **dict.fromkeys("～〜", "dash"),
+    **dict.fromkeys("".join(SENTENCE_MARKS.values()), "stop"),
+    **dict.fromkeys("：；؛", "colon"),
+    **dict.fromkeys("￥", "currency"),
+}
+
+
+class QuestionParts(NamedTuple):
+    """The parts of a question that a grammar finds."""
+
+    wh: str
+    place: int  # of the wh-word among the tokens, or -1
+    head: int  # the place of the head noun, or -1
+    auxiliary: int  # the place of the first auxiliary, or -1
+    verb: int  # the place of the main verb, or -1
+
+
+class Grammar(ABC):
+    """What the span ranker knows of a language."""
+
+    @abstractmethod
+    def tokens(self, text: str) -> list[tuple[str, int, int]]:
+        """Return the words and the single marks, with their offsets."""
+
+    @abstractmethod
+    def stem(self, word: str) -> str:
+        """Return the stem of a lower-cased word."""
+
+    @abstractmethod
+    def word_class(self, token: str) -> str:
+        """Return the class of a token."""
+
+    @abstractmethod
+    def is_function_class(self, kind: str) -> bool:
+        """Return whether a class is one of function words."""
+
+    @abstractmethod
+    def parts(self, tokens: Sequence[str]) -> QuestionParts:
+        """Return the parts of a question."""
+
+
+_FUNCTION_WORDS = 100
+_ENDINGS = 60
+_QUESTION_WORDS = 20
+_LEAST_QUESTIONS = 0.005  # of the training questions that have a question word
+_LEAST_RATIO = 4.0  # how much more frequent it is in questions than in passages
+_SHORTEST_STEM = 3
+
+
+class LearnedGrammar(Grammar):
+    """A grammar learned from training passages and questions, for any language.
+
+    The most frequent words are function words, each a class of its own. A question word is one that
+    is far more frequent in questions than in passages. Another word has the class of its ending, if
+    that is one of the most frequent ones, else of its script; its stem is the word without the
+    ending. Numbers, capitals and marks are classes as in English.
+    """
+
+    def __init__(
+        self,
+        tokenizer: str,
+        function_words: Iterable[str],
+        endings: Iterable[str],
+        question_words: Sequence[str],
+    ) -> None:
+        self.tokenizer = tokenizer
+        self.function_words, self.endings = frozenset(function_words), frozenset(endings)
+        self.question_words = {word: rank for rank, word in enumerate(question_words)}
+        self._tokenizer = get_tokenizer(tokenizer)
+
+    @classmethod
+    def learn(cls, tokenizer: str, passages: Sequence[str], questions: Sequence[str]) -> Self:
+        """Learn the words and endings of texts."""
+        bare = cls(tokenizer, (), (), ())
+        counts, asked = bare._count(passages), bare._count(questions)
+        function_words = _most_frequent(counts, _FUNCTION_WORDS)
+        endings: Counter[str] = Counter()
+        for word in counts:
+            for length in range(1, min(3, len(word) - _SHORTEST_STEM) + 1):
+                endings[word[-length:]] += 1
+        total, n_asked = max(counts.total(), 1), max(asked.total(), 1)
+        ratios = {
+            word: (count / n_asked) / ((counts[word] + 1) / total)
+            for word, count in asked.items()
+            if count >= max(_LEAST_QUESTIONS * len(questions), 2)
+        }
+        words = [word for word, ratio in ratios.items() if ratio >= _LEAST_RATIO]
+        # Those of the most questions; the one that is rarest in passages decides in a question.
+        words = sorted(words, key=lambda word: (-asked[word], word))[:_QUESTION_WORDS]
+        words.sort(key=lambda word: (-ratios[word], word))
+        return cls(tokenizer, function_words, _most_frequent(endings, _ENDINGS), words)
+
+    def _count(self, texts: Iterable[str]) -> Counter[str]:
+        return Counter(
+            token.lower() for text in texts for token, *_ in self.tokens(text) if token.isalpha()
+        )
+
+    def state(self) -> dict[str, Any]:
+        """Return plain data for JSON, with the version of the tokenizer."""
+        return {
+            "tokenizer": self.tokenizer,
+            "version": self._tokenizer.version,
+            "function_words": sorted(self.function_words),
+            "endings": sorted(self.endings),
+            "question_words": list(self.question_words),
+        }
+
+    @classmethod
+    def restore(cls, state: Mapping[str, Any]) -> Self:
+        """Return the grammar of a state; its tokenizer must have the same version."""
+        version = get_tokenizer(state["tokenizer"]).version
+        if version != state["version"]:
+            raise DataError(
+                f"the words of {state['tokenizer']} are those of another version",
+                found=version,
+                expected=state["version"],
+                hint="Install that version, or fit the solver again",
+            )
+        lists = (state[name] for name in ("function_words", "endings", "question_words"))
+        return cls(state["tokenizer"], *lists)
+
+    def tokens(self, text: str) -> list[tuple[str, int, int]]:
+        """Return the words of the tokenizer, and the single marks between them."""
+        words = self._tokenizer.locate(text)
+        bounds = [0, *(place for word in words for place in word), len(text)]
+        gaps = zip(bounds[::2], bounds[1::2], strict=True)
+        marks = [(i, i + 1) for start, end in gaps for i in range(start, end) if text[i].strip()]
+        return [(text[start:end], start, end) for start, end in sorted(words + marks)]
+
+    def stem(self, word: str) -> str:
+        """Return the word without its longest known ending."""
+        return word.removesuffix(self._ending(word))
+
+    def _ending(self, word: str) -> str:
+        longest = min(3, len(word) - _SHORTEST_STEM)
+        known = (word[-n:] for n in range(longest, 0, -1) if word[-n:] in self.endings)
+        return next(known, "")
+
+    def word_class(self, token: str) -> str:
+        """Return the class of a token."""
+        word = token.lower()
+        if word in self.function_words:
+            return f"={word}"
+        if not token[0].isalnum():
+            return MARKS.get(token) or _OTHER_MARKS.get(token, token)
+        if token[0].isdigit():
+            is_year = len(token) == 4 and token.isdecimal()
+            return "year" if is_year else "number" if not token[-1].isalpha() else "number-word"
+        if token != word:
+            return "capitals" if len(token) > 1 and token.isupper() else "name"
+        ending = self._ending(word)
+        return f"-{ending}" if ending else _script(token[0])
+
+    def is_function_class(self, kind: str) -> bool:
+        """Return whether a class is a frequent word."""
+        return len(kind) > 1 and kind[0] == "="
+
+    def parts(self, tokens: Sequence[str]) -> QuestionParts:
+        """Return the question word, and as head the next word that is no function word."""
+        words = [token.lower() for token in tokens]
+        ranks = self.question_words
+        places = [i for i, word in enumerate(words) if word in ranks]
+        place = min(places, key=lambda i: (ranks[words[i]], i), default=-1)
+        content = [
+            i
+            for i, word in enumerate(words)
+            if word[0].isalnum() and word not in ranks and word not in self.function_words
+        ]
+        after = [i for i in content if i > place >= 0]
+        head = after[0] if after else content[-1] if content and place >= 0 else -1
+        return QuestionParts(words[place] if place >= 0 else "none", place, head, -1, -1)
+
+
+def _most_frequent(counts: Counter[str], n: int) -> list[str]:
+    return sorted(counts, key=lambda key: (-counts[key], key))[:n]
+
+
+@cache
+def _script(letter: str) -> str:
+    return unicodedata.name(letter, "letter").split()[0].lower()
