@@ -77,6 +77,7 @@ _QUESTION_WORDS = 20
 _LEAST_QUESTIONS = 0.005  # of the training questions that have a question word
 _LEAST_RATIO = 4.0  # how much more frequent it is in questions than in passages
 _SHORTEST_STEM = 3
+_MOST_BLANKS = 0.3  # a word or mark, where blanks are not between words
 
 
 class LearnedGrammar(Grammar):
@@ -85,7 +86,8 @@ class LearnedGrammar(Grammar):
     The most frequent words are function words, each a class of its own. A question word is one that
     is far more frequent in questions than in passages. Another word has the class of its ending, if
     that is one of the most frequent ones, else of its script; its stem is the word without the
-    ending. Numbers, capitals and marks are classes as in English.
+    ending. Numbers, capitals and marks are classes as in English. A blank is a mark too where it is
+    not between words.
     """
 
     def __init__(
@@ -94,8 +96,9 @@ class LearnedGrammar(Grammar):
         function_words: Iterable[str],
         endings: Iterable[str],
         question_words: Sequence[str],
+        reads_blanks: bool = False,
     ) -> None:
-        self.tokenizer = tokenizer
+        self.tokenizer, self.reads_blanks = tokenizer, reads_blanks
         self.function_words, self.endings = frozenset(function_words), frozenset(endings)
         self.question_words = {word: rank for rank, word in enumerate(question_words)}
         self._tokenizer = get_tokenizer(tokenizer)
@@ -120,7 +123,10 @@ class LearnedGrammar(Grammar):
         # Those of the most questions; the one that is rarest in passages decides in a question.
         words = sorted(words, key=lambda word: (-asked[word], word))[:_QUESTION_WORDS]
         words.sort(key=lambda word: (-ratios[word], word))
-        return cls(tokenizer, function_words, _most_frequent(endings, _ENDINGS), words)
+        blanks = sum(len(text.split()) for text in passages)
+        reads_blanks = blanks < _MOST_BLANKS * sum(len(bare.tokens(text)) for text in passages)
+        common_endings = _most_frequent(endings, _ENDINGS)
+        return cls(tokenizer, function_words, common_endings, words, reads_blanks)
 
     def _count(self, texts: Iterable[str]) -> Counter[str]:
         return Counter(
@@ -135,6 +141,7 @@ class LearnedGrammar(Grammar):
             "function_words": sorted(self.function_words),
             "endings": sorted(self.endings),
             "question_words": list(self.question_words),
+            "reads_blanks": self.reads_blanks,
         }
 
     @classmethod
@@ -148,15 +155,19 @@ class LearnedGrammar(Grammar):
                 expected=state["version"],
                 hint="Install that version, or fit the solver again",
             )
-        lists = (state[name] for name in ("function_words", "endings", "question_words"))
-        return cls(state["tokenizer"], *lists)
+        names = ("tokenizer", "function_words", "endings", "question_words", "reads_blanks")
+        return cls(**{name: state[name] for name in names})
 
     def tokens(self, text: str) -> list[tuple[str, int, int]]:
-        """Return the words of the tokenizer, and the single marks between them."""
+        """Return the words of the tokenizer, and the single marks between them.
+
+        Where blanks are not between words, each of them is a mark.
+        """
         words = self._tokenizer.locate(text)
         bounds = [0, *(place for word in words for place in word), len(text)]
+        is_mark = bool if self.reads_blanks else str.strip
         gaps = zip(bounds[::2], bounds[1::2], strict=True)
-        marks = [(i, i + 1) for start, end in gaps for i in range(start, end) if text[i].strip()]
+        marks = [(i, i + 1) for start, end in gaps for i in range(start, end) if is_mark(text[i])]
         return [(text[start:end], start, end) for start, end in sorted(words + marks)]
 
     def stem(self, word: str) -> str:

@@ -65,6 +65,13 @@ def test_tokens_are_words_and_single_marks_at_their_places():
     assert all(text[start:end] == token for token, start, end in tokens)
 
 
+def test_blanks_are_marks_where_they_are_not_between_words():
+    learned = LearnedGrammar.learn("char", ["狐狸在 河边 看见了乌鸦。"], [])
+    assert [token for token, *_ in learned.tokens("狐 狸")] == ["狐", " ", "狸"]
+    assert learned.word_class(" ") == " "
+    assert [token for token, *_ in grammar().tokens("кто жил")] == ["кто", "жил"]
+
+
 def test_the_order_of_texts_changes_nothing():
     backwards = LearnedGrammar.learn("word", PASSAGES[::-1], QUESTIONS[::-1])
     assert backwards.state() == grammar().state()
