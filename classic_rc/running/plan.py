@@ -25,8 +25,8 @@ from classic_rc.solvers.base import Solver
 from classic_rc.systems import RECORDED, System, Systems, as_systems, name_systems
 from classic_rc.tables.model import format_count
 from classic_rc.text.analyzers import get_analyzer
-from classic_rc.text.scorers import DEFAULT_SCORER, SCORERS
 from classic_rc.text.languages import dataset_language
+from classic_rc.text.scorers import DEFAULT_SCORER, SCORERS
 from classic_rc.text.spans import SpanGenerator
 
 if TYPE_CHECKING:
