@@ -78,6 +78,7 @@ class DictionaryTokenizer(CharTokenizer):
         MissingPackageError
             A package is not installed.
         """
+        _ = self.version  # a missing package is an error of one line
         return super().locate(text) if text.isascii() else list(self._locate(text))
 
     def _locate(self, text: str) -> Iterator[tuple[int, int]]:
@@ -169,12 +170,9 @@ def _jieba() -> Any:
     jieba by itself keeps the dictionary in a file that all users of a machine share, and logs on
     stderr.
     """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about its regular expressions and pkg_resources
-            import jieba
-    except ImportError:
-        raise MissingPackageError("jieba", needed_for="the analyzer jieba", extra="zh") from None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about its regular expressions and pkg_resources
+        import jieba
     tokenizer = jieba.Tokenizer()
     tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
     tokenizer.initialized = True

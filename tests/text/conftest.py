@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-import importlib.util
-
 import pytest
+
+from classic_rc.errors import MissingPackageError
+from classic_rc.text.segmenters import SEGMENTERS
 
 REASON = "jieba is not installed: pip install 'classic_rc[zh]'"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the cases that need jieba."""
-    if importlib.util.find_spec("jieba") is not None:
-        return
+    """Mark the cases that need a package that is not installed."""
+    reasons = {}
+    for segmenter in SEGMENTERS:
+        try:
+            _ = segmenter().version
+        except MissingPackageError as error:
+            reasons[segmenter.name] = str(error)
     for item in items:
         values = getattr(item, "callspec", None)
-        if values is not None and any(
-            str(value).startswith("jieba") for value in values.params.values()
-        ):
-            item.add_marker(pytest.mark.skip(reason=REASON))
+        for value in values.params.values() if values is not None else ():
+            name = str(value).partition("+")[0]
+            if name in reasons:
+                item.add_marker(pytest.mark.skip(reason=reasons[name]))

@@ -132,7 +132,7 @@ def test_words_of_a_dictionary_are_those_of_the_text(name):
 class Shouting(segmenters.DictionaryTokenizer):
     """Returns what is not in the text."""
 
-    name, script, packages, extra = "shouting", segmenters.HANGUL, ("kiwipiepy",), "ko"
+    name, script, packages, extra = "shouting", segmenters.HANGUL, ("numpy",), "ko"
 
     def cut(self, run):
         return [run, "!"]
