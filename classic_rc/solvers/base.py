@@ -677,12 +677,13 @@ def provenance(questions: Sequence[Question]) -> Provenance:
         "name": dataset and dataset.name,
         "fingerprint": dataset and dataset.fingerprint,
         "sentences": dataset and sentences_digest(dataset),
-        "scorers": list(questions[0].scorers) if len(questions) else [],
         "datasets": [] if dataset is None else dataset_names(dataset),
         "passages": len({id(q.passage) for q in questions}),
         "questions": len(questions),
         "candidates": sum(sizes[id(q.candidates)] for q in questions),
     }
+    if len(questions) and questions[0].scorers:
+        facts["scorers"] = list(questions[0].scorers)
     return Provenance(facts, questions)
 
 

@@ -30,6 +30,7 @@ from classic_rc.solvers.explanation import Explanation
 from classic_rc.solvers.registry import SOLVERS
 from classic_rc.solvers.shared_parameters import DECISION, PATH
 from classic_rc.solvers.specs import own_code
+from classic_rc.text.scorers import SCORERS
 
 _FORMAT = "classic_rc solver"
 _FORMAT_VERSION = 3
@@ -229,10 +230,15 @@ def _check_types(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) 
     trained_on = header["trained_on"]
     if trained_on is not None and not (
         isinstance(trained_on, dict)
-        and all(isinstance(trained_on.get(name), str | None) for name in ("name", "fingerprint"))
+        and all(
+            isinstance(trained_on.get(name), str | None)
+            for name in ("name", "fingerprint", "sentences")
+        )
         and (trained_on.get("name") is None) == (trained_on.get("fingerprint") is None)
         and isinstance(names := trained_on.get("datasets"), list)
+        and isinstance(scorers := trained_on.get("scorers", []), list)
         and all(isinstance(name, str) for name in names)
+        and all(name in SCORERS for name in scorers)
     ):
         raise TypeError("trained_on has no name, fingerprint and datasets")
     values: list[Any] = [header]

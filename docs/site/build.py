@@ -61,6 +61,7 @@ NAVIGATION = {
         "lexical",
         "cloze",
         "spans",
+        "scorers",
         "ngram-lm",
         "alignment-ilp",
         "combination",
