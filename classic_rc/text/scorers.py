@@ -288,10 +288,6 @@ class Scorer:
         """Return the text that exact match compares."""
         return _normalise(self, text)
 
-    def accepted(self, golds: tuple[str, ...]) -> frozenset[str]:
-        """Return the normalised gold texts; each of them alone is a right answer."""
-        return _golds(self, golds).normals
-
     def exact_match(self, golds: tuple[str, ...], answer: str) -> float:
         """Return 1 if the answer equals a gold text after normalising, else 0."""
         return float(_normalise(self, answer) in _golds(self, golds).normals)
