@@ -694,7 +694,7 @@ def _data_warnings(dataset: Dataset, solvers: Sequence[Solver]) -> Iterator[str]
             f"analyzer={language.analyzer}"
         )
     elif language.analyzer in tokenizers:
-        words = "; analyzer=jieba has Chinese words" if language.analyzer == "char" else ""
+        words = "; analyzer=jieba has Chinese words" if language.name == "Chinese" else ""
         facts.append(f"each character is a token (analyzer={language.analyzer}{words})")
     extra = language.missing_extra
     generator = SpanGenerator.of_language(language).signature.rpartition(",")[2]

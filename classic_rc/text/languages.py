@@ -6,7 +6,6 @@ It is known from the letters alone, so a dataset has one language, with or witho
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -52,8 +51,8 @@ def _missing(tokenizer: str) -> MissingPackageError | None:
 
 ENGLISH = Language("English", stop_words="nltk")
 UNKNOWN = Language("a language with blanks between words")
-_ARABIC = Language("Arabic", analyzer="word+arabic")
 _BY_SCRIPT = {
+    "arabic": Language("Arabic", analyzer="word+arabic"),
     "han": Language("Chinese", "char", ("char",)),
     "japanese": Language("Japanese", "char", ("fugashi", "char")),
     "hangul": Language("Korean", "syllable", ("kiwi", "syllable")),
@@ -67,8 +66,6 @@ _BY_SCRIPT = {
 _ENGLISH_WORDS = (" the ", " of ", " and ")
 _LEAST_ENGLISH_WORDS = 1 / 250  # a character; one in 50 to 80 in English prose
 _ENOUGH_CHARACTERS = 2000  # fewer do not tell English from other languages in Latin letters
-_OTHER_LETTERS = re.compile("[\u0679-\u06d3]")  # of Persian, Urdu and others, not of Arabic
-_LEAST_OTHER_LETTERS = 0.005
 _MIN_UNSPACED_SHARE = 0.1
 
 
@@ -90,9 +87,6 @@ def language_of(texts: Iterable[str]) -> Language:
         n_english = sum(text.count(word) for text in texts for word in _ENGLISH_WORDS)
         is_english = n_english >= _LEAST_ENGLISH_WORDS * n_characters
         return ENGLISH if is_english or n_characters < _ENOUGH_CHARACTERS else UNKNOWN
-    if script == "arabic":
-        n_others = sum(len(_OTHER_LETTERS.findall(text)) for text in others)
-        return _ARABIC if n_others < _LEAST_OTHER_LETTERS * n_characters else UNKNOWN
     return _BY_SCRIPT.get(script, UNKNOWN)
 
 
