@@ -309,16 +309,9 @@ class _Run:
         }
         rows = [self.rows[name] for name in sorted(self.rows, key=lambda name: order[name])]
         systems = [system for name, system in self.fitted if name in self.rows]
+        finished = (plan.dataset, rows, plan.given, plan.protocol, self.groupings, self.errors)
         if not final:
-            return assemble_evaluation(
-                plan.dataset,
-                rows,
-                plan.given,
-                plan.protocol,
-                self.groupings,
-                self.errors,
-                given=self.given,
-            )
+            return assemble_evaluation(*finished, given=self.given)
         warnings = (
             *plan.notes,
             *_data_warnings(plan.dataset, [system.solver for system in systems]),
@@ -328,12 +321,7 @@ class _Run:
             *_fold_warnings(systems, plan),
         )
         return assemble_evaluation(
-            plan.dataset,
-            rows,
-            plan.given,
-            plan.protocol,
-            self.groupings,
-            self.errors,
+            *finished,
             warnings=warnings,
             unused=tuple(_unused_warnings(systems, plan)),
             notes=() if self.oracle is None else (self.oracle.note,),
