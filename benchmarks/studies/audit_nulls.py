@@ -27,7 +27,7 @@ from classic_rc.commands.check.features import FeatureMatrix, build_features
 from classic_rc.commands.check.option_arrays import OptionTable
 from classic_rc.commands.check.score_test import ScoreTest
 from classic_rc.questions import Dataset, Question, TextCandidates
-from classic_rc.running.plan import default_analyzer
+from classic_rc.text.languages import dataset_language
 
 _RACE = "race/RACE-train-dev.tar.gz"
 SHAPES: dict[str, tuple[str, dict[str, str], int]] = {
@@ -122,7 +122,7 @@ def make_families(folder: Path, only: str) -> Iterator[tuple[str, FeatureMatrix,
 
 def _features_of(questions: Sequence[Question], name: str) -> FeatureMatrix:
     data = Dataset(questions, name)
-    return build_features(OptionTable.of(data, default_analyzer(data)))
+    return build_features(OptionTable.of(data, dataset_language(data).analyzer))
 
 
 def find_alarm(features: FeatureMatrix, change: Change, seed: int) -> str:

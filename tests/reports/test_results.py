@@ -67,7 +67,7 @@ SINGLE = Evaluation(
             trained_on="train",
         ),
     ),
-    {"x|y": np.array([True, False]), "日本": np.array([False, True])},
+    {"kind": {"x|y": np.array([True, False]), "日本": np.array([False, True])}},
     "kind",
     ("something to know",),
 )

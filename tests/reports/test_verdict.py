@@ -31,8 +31,7 @@ REAL = {
 def check_verdicts(dataset: Dataset, spec: str, **settings) -> None:
     """Compare each question's verdict with the row of an evaluation."""
     row = evaluate(dataset, [spec], **settings).rows[0]
-    assert dataset.task is not None
-    expected, credits = outcomes(dataset.task, row.outcomes.statistics)
+    expected, credits = outcomes(dataset, row.outcomes.statistics)
     for i, explanation in enumerate(Explainer(spec, dataset, Protocol(**settings))):
         verdict, question = verdict_of(explanation), explanation.question
         assert (verdict.outcome, verdict.credit) == (expected[i], pytest.approx(credits[i]))
