@@ -34,7 +34,8 @@ def files(shared_data, name):
 def percents(dataset, solver):
     evaluation = evaluate(dataset, [solver], by="type")
     (row,) = evaluation.rows
-    masks = [evaluation.groups["one"], evaluation.groups["multiple"], slice(None)]
+    groups = evaluation.results.shown_groups
+    masks = [groups["one"], groups["multiple"], slice(None)]
     return [round(100 * row.metrics(mask)["accuracy"], 2) for mask in masks]
 
 
