@@ -264,7 +264,7 @@ _SOLVED_BY = {
 }
 
 
-class Asked(Protocol):
+class HasTask(Protocol):
     """What decides how answers are measured: a question, a dataset, or results on one."""
 
     @property
@@ -290,20 +290,20 @@ def get_metric(name: str) -> Metric:
         raise unknown_name("metric", name, METRICS) from None
 
 
-def _task_and_scorers(asked: Task | Asked) -> tuple[Task, tuple[str, ...]]:
-    if isinstance(asked, Task):
-        return asked, (DEFAULT_SCORER,)
-    assert asked.task is not None  # there are questions
-    return asked.task, asked.scorers or (DEFAULT_SCORER,)
+def _task_and_scorers(subject: Task | HasTask) -> tuple[Task, tuple[str, ...]]:
+    if isinstance(subject, Task):
+        return subject, (DEFAULT_SCORER,)
+    assert subject.task is not None  # there are questions
+    return subject.task, subject.scorers or (DEFAULT_SCORER,)
 
 
-def metrics_for(asked: Task | Asked, *, unanswerable: bool = False) -> tuple[Metric, ...]:
+def metrics_for(subject: Task | HasTask, *, unanswerable: bool = False) -> tuple[Metric, ...]:
     """Return the metrics that tables show if none is named, in the order of columns. Others are
     measured if they are named.
 
     Parameters
     ----------
-    asked : Task, Question, Dataset or SharedResults
+    subject : Task, Question, Dataset or SharedResults
         A task alone stands for questions that name no scorer.
     unanswerable : bool
         Also return those for data in which some questions have no answer; see
@@ -314,7 +314,7 @@ def metrics_for(asked: Task | Asked, *, unanswerable: bool = False) -> tuple[Met
     >>> [metric.name for metric in metrics_for(Task.SPAN)]
     ['em', 'f1']
     """
-    task, scorers = _task_and_scorers(asked)
+    task, scorers = _task_and_scorers(subject)
     names: Sequence[str] = _TABLE_METRICS[task]
     if task is Task.SPAN:
         by_scorer = ((names if s == DEFAULT_SCORER else SCORERS[s].labels) for s in scorers)
@@ -351,7 +351,7 @@ def has_unanswerable(questions: Iterable[Question]) -> bool:
     return any(question.task is Task.SPAN and question.gold == NO_ANSWER for question in questions)
 
 
-def primary_metric(asked: Task | Asked) -> Metric:
+def primary_metric(subject: Task | HasTask) -> Metric:
     """Return the main metric, used where only one is possible: in tuning and in
     ``Solver.score``.
 
@@ -360,12 +360,12 @@ def primary_metric(asked: Task | Asked) -> Metric:
     >>> primary_metric(Task.MULTIPLE_ANSWER).name
     'f1_a'
     """
-    task, scorers = _task_and_scorers(asked)
+    task, scorers = _task_and_scorers(subject)
     _, f1 = SCORERS[scorers[0]].labels
     return METRICS[_PRIMARY.get(task, f1)]
 
 
-def solved_metric(asked: Task | Asked) -> Metric:
+def solved_metric(subject: Task | HasTask) -> Metric:
     """Return the metric that is 1 if a question is answered exactly (:data:`FULL_CREDIT`).
 
     Examples
@@ -373,12 +373,12 @@ def solved_metric(asked: Task | Asked) -> Metric:
     >>> solved_metric(Task.SPAN).name
     'em'
     """
-    task, scorers = _task_and_scorers(asked)
+    task, scorers = _task_and_scorers(subject)
     exact_match, _ = SCORERS[scorers[0]].labels
     return METRICS[_SOLVED_BY.get(task, exact_match)]
 
 
-def metric_of_task(asked: Task | Asked, name: str | None = None) -> Metric:
+def metric_of_task(subject: Task | HasTask, name: str | None = None) -> Metric:
     """Return the metric of a name, or the main metric.
 
     Raises
@@ -392,8 +392,8 @@ def metric_of_task(asked: Task | Asked, name: str | None = None) -> Metric:
     'EM'
     """
     if name is None:
-        return primary_metric(asked)
-    task, _ = _task_and_scorers(asked)
+        return primary_metric(subject)
+    task, _ = _task_and_scorers(subject)
     if name in METRICS and task in METRICS[name].tasks:
         return METRICS[name]
     known = [metric.name for metric in METRICS.values() if task in metric.tasks]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.io.text import printable
-from classic_rc.metrics.base import FULL_CREDIT, Asked, primary_metric, solved_metric
+from classic_rc.metrics.base import FULL_CREDIT, HasTask, primary_metric, solved_metric
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Question, Task
 from classic_rc.reports.html import format_number
@@ -68,14 +68,14 @@ class Verdict:
 
 
 def outcomes(
-    asked: Asked, statistics: Mapping[str, NDArray[np.float64]]
+    subject: HasTask, statistics: Mapping[str, NDArray[np.float64]]
 ) -> tuple[list[str], NDArray[np.float64]]:
     """Return for each question whether its answer is right, partly right or wrong, and its credit.
 
     `statistics` are those of the task's metrics, by name, each of shape (n_questions,
     n_statistics), or with runs as in :class:`~classic_rc.results.outcomes.Outcomes`.
     """
-    solved, main = solved_metric(asked), primary_metric(asked)
+    solved, main = solved_metric(subject), primary_metric(subject)
     is_right = solved.of_questions(statistics[solved.name]) >= FULL_CREDIT
     credits = main.of_questions(statistics[main.name])
     return np.where(is_right, RIGHT, np.where(credits > 0, PARTLY, WRONG)).tolist(), credits

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError, unknown_name
-from classic_rc.metrics.base import FULL_CREDIT, Asked, solved_metric
+from classic_rc.metrics.base import FULL_CREDIT, HasTask, solved_metric
 from classic_rc.questions import PLACEHOLDER, Dataset, Question, Task
 from classic_rc.results.outcomes import join_copies
 from classic_rc.solvers.base import require_passages
@@ -341,7 +341,7 @@ def find_learned(rows: Iterable[Row], mask: NDArray[np.bool_]) -> set[str]:
 
 
 def find_defining(
-    asked: Asked,
+    subject: HasTask,
     rows: Iterable[Row],
     masks: Mapping[str, NDArray[np.bool_]],
     name: str,
@@ -356,7 +356,7 @@ def find_defining(
     """
     if name == WITHOUT_COPIES:
         return set()
-    metric = solved_metric(asked)
+    metric = solved_metric(subject)
     decided = {row.name: row.statistics[metric.name] for row in rows if not row.expected}
     solved = {name: metric.of_questions(of) >= FULL_CREDIT for name, of in decided.items()}
     found: set[str] = set()

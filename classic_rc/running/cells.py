@@ -31,7 +31,8 @@ from classic_rc.questions import Dataset
 from classic_rc.results.evaluation import Evaluation, with_statistics
 from classic_rc.results.grouping import read_groupings
 from classic_rc.results.outcomes import Row, trivial_note
-from classic_rc.results.record import read_rows, rows_to_plain, system_to_plain
+from classic_rc.results.record import rows_to_plain, system_to_plain
+from classic_rc.results.record_reading import read_rows
 from classic_rc.running.evaluate import assemble_evaluation, evaluate
 from classic_rc.running.fitted_system import EncodingCache
 from classic_rc.running.plan import add_span_candidates, prepare_data, require_gold

@@ -233,7 +233,7 @@ def _prepare_system(
 
     assert system.path is not None
     if system.format == RECORDED:
-        from classic_rc.results.record import read_row
+        from classic_rc.results.record_reading import read_row
 
         row = read_row(system.path, system.options["row"], dataset)
         return ReadySystem(name, None, system, row=row)

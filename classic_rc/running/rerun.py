@@ -27,14 +27,8 @@ from classic_rc.parameters import is_number
 from classic_rc.protocol import Protocol
 from classic_rc.questions import Dataset
 from classic_rc.results.evaluation import Evaluation, with_intervals, with_significance
-from classic_rc.results.record import (
-    SCHEMA,
-    identity_of_entry,
-    read_resampling,
-    read_significance,
-    run_record,
-    software_versions,
-)
+from classic_rc.results.record import SCHEMA, identity_of_entry, run_record, software_versions
+from classic_rc.results.record_reading import read_resampling, read_significance
 from classic_rc.results.resampling import Resampling
 from classic_rc.results.significance import Significance
 from classic_rc.running.evaluate import evaluate

@@ -14,12 +14,8 @@ from classic_rc import evaluate
 from classic_rc.datasets import load
 from classic_rc.errors import DataError
 from classic_rc.io.json import Node
-from classic_rc.results.record import (
-    read_results,
-    read_rows,
-    rows_to_plain,
-    run_record,
-)
+from classic_rc.results.record import rows_to_plain, run_record
+from classic_rc.results.record_reading import read_results, read_rows
 from classic_rc.results.result_table import row_notes
 from classic_rc.solvers import DEFAULT_SOLVERS, parse_solver
 from classic_rc.systems import record_file

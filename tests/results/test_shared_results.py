@@ -10,7 +10,8 @@ from classic_rc import evaluate, load
 from classic_rc.errors import UsageError
 from classic_rc.metrics import METRICS
 from classic_rc.results import with_intervals, with_significance
-from classic_rc.results.record import read_results, record_text, run_record
+from classic_rc.results.record import record_text, run_record
+from classic_rc.results.record_reading import read_results
 from tests.errors import raises
 
 

@@ -22,7 +22,8 @@ from classic_rc.metrics import METRICS
 from classic_rc.results import compare, with_intervals, with_significance
 from classic_rc.results.evaluation import evaluation_table
 from classic_rc.results.outcomes import Row
-from classic_rc.results.record import read_results, record_text, run_record
+from classic_rc.results.record import record_text, run_record
+from classic_rc.results.record_reading import read_results
 from classic_rc.results.resampling import holm, permutation_test
 from classic_rc.results.result_table import copies_notes
 from classic_rc.running.rerun import rerun, restore_record

@@ -390,7 +390,7 @@ def _evaluate_systems(
     explainers: Explainers,
 ) -> Iterator[tuple[_SystemArgument, Mapping[str, SharedResults]]]:
     """Yield the results of each system, by dataset fingerprint; one that fails is left out."""
-    from classic_rc.results.record import read_results
+    from classic_rc.results.record_reading import read_results
     from classic_rc.running.evaluate import evaluate
     from classic_rc.running.rerun import restore_record
 

@@ -16,7 +16,7 @@ from classic_rc.io.json import Node, describe_value
 from classic_rc.metrics.base import METRICS
 from classic_rc.results.measure import Figure, GivenNumber, given_figures
 from classic_rc.results.outcomes import Row
-from classic_rc.results.record import read_fields
+from classic_rc.results.record_reading import read_fields
 from classic_rc.results.shared_results import SharedResults, join_results
 
 _Parts: TypeAlias = "list[tuple[str, SharedResults]]"

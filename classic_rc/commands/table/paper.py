@@ -19,7 +19,7 @@ from classic_rc.questions import Task
 from classic_rc.results.floors import CHANCE, above, find_by_fingerprint
 from classic_rc.results.measure import GIVEN, Measured
 from classic_rc.results.outcomes import Block
-from classic_rc.results.record import read_results
+from classic_rc.results.record_reading import read_results
 from classic_rc.results.shared_results import SharedResults
 from classic_rc.systems import RECORD_NAME
 
