@@ -9,14 +9,15 @@ from dataclasses import dataclass, replace
 
 from classic_rc.errors import UsageError
 from classic_rc.questions import Dataset, Task
+from classic_rc.text.languages import ENGLISH, dataset_language
 from classic_rc.text.scorers import DEFAULT_SCORER, get_scorer
 from classic_rc.text.scripts import dominant_script
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """How questions with an owner's scorer are recognised: by the name of the data, or by all ids,
-    in a script if the ids alone say too little.
+    """How a known dataset is recognised: by its name, or by the form of all its ids, together with
+    the script if other datasets have such ids too.
     """
 
     scorer: str
@@ -54,14 +55,9 @@ _PROPOSED = {
     "perso-arabic": "words",
     **dict.fromkeys(("thai", "lao", "khmer", "myanmar", "tibetan"), "chars"),
 }
-"""Scorers by script; those of other scripts is SQuAD's."""
+"""The proposed scorer of each script; SQuAD's is proposed for all others."""
 
 _COUNTED_BY_CHARACTER = ("han", "japanese", "hangul", "thai", "lao", "khmer", "myanmar", "tibetan")
-
-_LEAST_THE, _LEAST_WORDS = 0.01, 200
-"""The share of ``the`` among the words of English, at least: usually a twentieth; and how many
-words can tell.
-"""
 
 
 def with_scorers(dataset: Dataset, scorer: str | None = None) -> Dataset:
@@ -71,9 +67,9 @@ def with_scorers(dataset: Dataset, scorer: str | None = None) -> Dataset:
     ----------
     dataset : Dataset
     scorer : str, optional
-        The scorers by name, joined by plus signs, the primary one first. None finds them: a known
-        dataset has its owner's scorer, and the script of the passages proposes one otherwise. Where
-        SQuAD's counts words that are none, one that fits is beside it.
+        The scorers by name, joined by plus signs, the primary one first. By default a known dataset
+        has its owner's scorer, and for any other dataset the script of the passages proposes one.
+        If SQuAD's scorer does not fit the language, a second one that does is added.
 
     Raises
     ------
@@ -140,23 +136,13 @@ def find_known_scorer(dataset: Dataset, script: str | None) -> str | None:
 
 
 def _find_fit(dataset: Dataset, script: str | None) -> str | None:
-    """Return the scorer that fits where SQuAD's does not: words are not between blanks, or English
-    articles are words of another meaning.
+    """Return a second scorer if SQuAD's does not fit: blanks do not separate words, or the
+    articles that it drops are not those of the language.
     """
     if script in _COUNTED_BY_CHARACTER:
         return "chars"
-    if script != "latin":
-        return None
-    n_words = n_articles = 0
-    for passage in dataset.passages:
-        words = passage.text[:_READ_CHARACTERS].lower().split()
-        n_words += len(words)
-        n_articles += words.count("the")
-    is_foreign = n_words >= _LEAST_WORDS and n_articles < _LEAST_THE * n_words
+    is_foreign = script == "latin" and dataset_language(dataset) is not ENGLISH
     return "words" if is_foreign else None
-
-
-_READ_CHARACTERS = 2000
 
 
 def describe_scorers(dataset: Dataset) -> str | None:

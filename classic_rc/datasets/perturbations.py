@@ -37,6 +37,7 @@ from classic_rc.questions import (
     candidate_texts,
 )
 from classic_rc.text.analyzers import stop_words
+from classic_rc.text.languages import MIN_UNSPACED_SHARE
 from classic_rc.text.rewriting import (
     WORDS,
     PassageEdit,
@@ -326,12 +327,11 @@ def _drop_words(dataset: Dataset, is_dropped: Callable[[str], bool]) -> Iterator
 
 _BLANKS = re.compile(r"(?<=\S)[^\S\n]+(?=\S)")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
-_LEAST_UNSPACED = 0.1
 
 
 def _drop_blanks(dataset: Dataset, settings: Settings) -> Iterator[Question]:
     """Drop blanks, except between two words of a script that has them between its words."""
-    if unspaced_share(passage.text for passage in dataset.passages) < _LEAST_UNSPACED:
+    if unspaced_share(passage.text for passage in dataset.passages) < MIN_UNSPACED_SHARE:
         raise UsageError(
             f"no-blanks does not apply to {dataset.name}: blanks are between its words",
             field="dataset",
@@ -341,7 +341,7 @@ def _drop_blanks(dataset: Dataset, settings: Settings) -> Iterator[Question]:
 
     def change(passage: Passage, units: list[Unit]) -> PassageEdit:
         rewriting = _without_blanks(passage.text)
-        # Sentences that were found by the blanks are found again without them.
+        # Marks of sentences move with the text; without marks, sentences are found anew.
         own = [place for place in passage.sentences or () if passage.text[slice(*place)].strip()]
         marks = tuple(rewriting.locate(*place) for place in own) or None
         return make_edit(passage, rewriting, marks)

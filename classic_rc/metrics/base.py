@@ -265,7 +265,7 @@ _SOLVED_BY = {
 
 
 class HasTask(Protocol):
-    """What decides how answers are measured: a question, a dataset, or results on one."""
+    """Something with a task: a question, a dataset, or results on one."""
 
     @property
     def task(self) -> Task | None:
@@ -304,7 +304,7 @@ def metrics_for(subject: Task | HasTask, *, unanswerable: bool = False) -> tuple
     Parameters
     ----------
     subject : Task, Question, Dataset or SharedResults
-        A task alone stands for questions that name no scorer.
+        A task alone means the default scorer.
     unanswerable : bool
         Also return those for data in which some questions have no answer; see
         :func:`has_unanswerable`.

@@ -103,8 +103,9 @@ def record_text(record: Mapping[str, Any]) -> str:
 
 
 def rows_to_plain(evaluation: Evaluation) -> list[dict[str, Any]]:
-    """Return the rows of an evaluation with the outcome on every question; :func:`read_rows`
-    reads them.
+    """Return the rows of an evaluation with the outcome on every question, as plain data.
+
+    :func:`~classic_rc.results.record_reading.read_rows` reads them.
     """
     rows: list[dict[str, Any]] = evaluation.to_dict()["rows"]
     for plain, row in zip(rows, evaluation.rows, strict=True):

@@ -264,7 +264,9 @@ def read_task(dataset: Node) -> RecordedTask:
 
 
 def read_rows(run: Node, subject: HasTask, n_questions: int) -> tuple[list[str], list[Row]]:
-    """Read the rows that :func:`rows_to_plain` made plain, and the ids of their questions.
+    """Read rows and the ids of their questions.
+
+    :func:`~classic_rc.results.record.rows_to_plain` writes them.
 
     Intervals and p-values are not restored: they follow from the outcomes. A row may lack fields
     that records did not always have. Rows that do not answer the same questions are a DataError.

@@ -114,7 +114,7 @@ def evaluate(
     shared : EncodingCache, optional
         Encodings to share with other calls on the same dataset.
     groupings : sequence of Grouping
-        Groups of the questions that the results keep, besides those of the setting ``by``.
+        More groups of questions to keep with the results, in addition to those of ``by``.
     on_row : callable, optional
         Called with the evaluation so far whenever a system is finished, or has failed.
     **settings
@@ -667,7 +667,7 @@ def predict_blocks(
 
 
 def _data_warnings(dataset: Dataset, solvers: Sequence[Solver]) -> Iterator[str]:
-    """Say in one line what the tokens are where blanks are not between words."""
+    """Say in one line what the tokens are if blanks do not separate words."""
     language = dataset_language(dataset)
     tokenizers = {get_analyzer(s.analyzer).tokenizer for s in solvers if s.analyzer is not None}
     if language.analyzer not in ("char", "syllable"):

@@ -105,7 +105,7 @@ SOLVER_ENTRIES: Mapping[str, SolverEntry] = {
     ),
     "span-blanks": SolverEntry(
         "classic_rc.solvers.spans.blanks:SpanBlanks",
-        "a text between blanks, marks or quotes of the passage, by question words beside it",
+        "the text between blanks, marks or quotes with the most question words on either side",
         ("random", "marks", "quotes"),
     ),
     "span-ranker": SolverEntry(

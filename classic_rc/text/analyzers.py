@@ -144,7 +144,7 @@ def stemmer(name: str) -> Callable[[str], str]:
 def _arabic_stem(word: str) -> str:
     from nltk.stem.snowball import ArabicStemmer
 
-    # a new one for each word: what it found in a word before changes its next one
+    # nltk's stemmer keeps state between words, so each word gets a new one
     return str(ArabicStemmer().stem(word))
 
 

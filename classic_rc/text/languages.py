@@ -1,7 +1,6 @@
-"""The language of texts, as far as it decides how they are cut: which analyzer, which borders of
-spans.
+"""The language of texts: which analyzer matches their words, and where spans may begin and end.
 
-It is known from the letters alone, so a dataset has one language, with or without its gold.
+Only letters decide, so a dataset has the same language whether or not its gold is hidden.
 """
 
 from __future__ import annotations
@@ -66,7 +65,8 @@ _BY_SCRIPT = {
 _ENGLISH_WORDS = (" the ", " of ", " and ")
 _LEAST_ENGLISH_WORDS = 1 / 250  # a character; one in 50 to 80 in English prose
 _ENOUGH_CHARACTERS = 2000  # fewer do not tell English from other languages in Latin letters
-_MIN_UNSPACED_SHARE = 0.1
+MIN_UNSPACED_SHARE = 0.1
+"""The share of letters and digits from which on texts are in a script without blanks."""
 
 
 def language_of(texts: Iterable[str]) -> Language:
@@ -80,7 +80,7 @@ def language_of(texts: Iterable[str]) -> Language:
     texts = list(texts)
     n_characters = sum(map(len, texts))
     others = [text for text in texts if not text.isascii()]
-    # Most data is ASCII, and large: no letter of it need be looked up.
+    # Most data is large and in ASCII, whose letters need no lookup.
     is_ascii = 2 * sum(map(len, others)) < n_characters
     script = "latin" if is_ascii else dominant_script(others)
     if script in ("latin", None):
@@ -96,14 +96,14 @@ _languages: WeakKeyDictionary[Dataset, Language] = WeakKeyDictionary()
 def dataset_language(dataset: Dataset) -> Language:
     """Return the language of a dataset's passages, or of its questions if there is no passage.
 
-    Where it has blanks between words, but a tenth of the letters and digits is of scripts without
-    any, words are matched by the analyzer ``char``: ``word`` would make one token of a sentence.
+    If its words have blanks between them, but at least a tenth of the letters and digits belong to
+    scripts without blanks, the analyzer is ``char``: ``word`` would make one token of a sentence.
     """
     if dataset not in _languages:
         passages = [passage.text for passage in dataset.passages]
         questions = [question.text for question in dataset]
         language = language_of(passages if any(passages) else questions)
-        is_unspaced = unspaced_share(chain(passages, questions)) >= _MIN_UNSPACED_SHARE
+        is_unspaced = unspaced_share(chain(passages, questions)) >= MIN_UNSPACED_SHARE
         if language.analyzer == "word" and is_unspaced:
             language = replace(language, analyzer="char")
         _languages[dataset] = language

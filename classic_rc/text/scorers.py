@@ -168,7 +168,7 @@ class _Bag:
         self._counts = Counter(units)
 
     def shared(self, units: Units, common: Iterable[str]) -> int:
-        """Return how many units it shares with others, of which it has the ones in `common`."""
+        """Return how many units both texts share; `common` has the distinct ones."""
         return sum(min(units.count(unit), self._counts[unit]) for unit in common)
 
 
@@ -205,8 +205,8 @@ _PRIVATE = 0xF0000  # the first of the private characters
 
 
 class _JunkRun:
-    """Like :class:`_Run`, but in texts of 200 units or more a unit that makes up more than 1 %
-    begins no run (``difflib``).
+    """Like :class:`_Run`, but as ``difflib`` finds runs: in a text of 200 units or more, a unit
+    that makes up more than 1 % cannot begin one.
     """
 
     def __init__(self, units: Units) -> None:
@@ -252,8 +252,8 @@ class Scorer:
     empty : bool
         Whether F1 is 1 if neither text has a unit; otherwise it is 0.
     drops_empty_golds : bool
-        Whether gold texts that normalise to nothing do not count beside others; alone, they are the
-        empty text.
+        Whether gold texts that normalise to nothing are ignored if there are others. Without
+        others, they are the empty text.
     source : str
         The script whose rules these are.
     cites : tuple of str
@@ -302,7 +302,7 @@ class Scorer:
         best = 0.0
         for distinct, overlap, n_units in gold.texts:
             common = distinct.intersection(units)
-            # In a long text of KLUE, no run may begin with what they have in common.
+            # `difflib` may find no run even if units are shared: KLUE's script uses it.
             if common and (shared := overlap.shared(units, common)):
                 precision, recall = shared / len(units), shared / n_units
                 best = max(best, 2 * precision * recall / (precision + recall))
@@ -310,7 +310,7 @@ class Scorer:
 
 
 class _Golds:
-    """The gold texts of a question as one scorer sees them."""
+    """The gold texts of a question, normalised and cut into units."""
 
     def __init__(self, scorer: Scorer, normals: Iterable[str]) -> None:
         self.normals = frozenset(normals)
@@ -502,9 +502,7 @@ SCORERS: Mapping[str, Scorer] = by_name(
         empty=True,
     ),
 )
-"""Every scorer by name: those of the official scripts, and two that fit where the official one does
-not.
-"""
+"""Every scorer by name: the official ones, and two for languages that these do not fit."""
 
 
 def scorer_of(question: Question) -> Scorer:

@@ -9,12 +9,12 @@ from collections.abc import Iterable
 _SAMPLED_CHARACTERS = 256  # of each text, evenly spaced: a page in HTML starts with Latin letters
 
 _LEAST_KANA = 0.1
-"""The share of kana among kana and Chinese characters in Japanese: usually more than a half, and
-a few per cent in Chinese texts about Japan.
+"""The least share of kana among kana and Chinese characters in Japanese texts. It is usually more
+than a half, and a few per cent in Chinese texts about Japan.
 """
 _PERSIAN_LETTERS = "پچژگکیٹڈڑںے"
 _LEAST_PERSIAN = 0.03
-"""The share of letters that Arabic lacks in Persian and Urdu: usually a sixth."""
+"""The least share of letters that Arabic does not have in Persian and Urdu: usually a sixth."""
 
 
 def dominant_script(texts: Iterable[str]) -> str | None:
@@ -48,7 +48,7 @@ def dominant_script(texts: Iterable[str]) -> str | None:
 
 
 def _script(letter: str) -> str:
-    # unicodedata has no scripts, but the names of letters begin with them
+    # unicodedata does not tell the script, but the name of a letter begins with it
     name = unicodedata.name(letter, "unknown").lower()
     script = name.removeprefix("fullwidth ").removeprefix("halfwidth ").split()[0]
     return {"cjk": "han", "hiragana": "japanese", "katakana": "japanese"}.get(script, script)

@@ -28,15 +28,15 @@ from classic_rc.text.tokenizers import (
 )
 
 _LONGEST_RUN = 1000
-"""Characters that a dictionary cuts at once: the time of some grows faster than the text."""
+"""The most characters that a dictionary cuts at once: for some, time grows faster than the text."""
 
 
 class DictionaryTokenizer(CharTokenizer):
     """Like :class:`~classic_rc.text.tokenizers.CharTokenizer`, but runs of one script are cut into
     words.
 
-    Each run of letters is cut by itself, so brackets, marks, digits and other scripts are never
-    part of its words, and what is around a run does not change them.
+    Each run of letters is cut by itself. So its words have no brackets, marks, digits or letters of
+    other scripts, and do not depend on the text around the run.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class DictionaryTokenizer(CharTokenizer):
 
     @abstractmethod
     def cut(self, run: str) -> Iterable[str]:
-        """Return the words of a run of letters in NFC; together they are the run."""
+        """Return the words of a run of letters in NFC; joined, they must equal the run."""
 
     @property
     def version(self) -> str:
@@ -101,12 +101,12 @@ class DictionaryTokenizer(CharTokenizer):
                 )
             places = dict(zip(accumulate(map(len, written), initial=0), letters, strict=False))
             ends = accumulate(map(len, words), initial=0)
-            # A word never ends inside a letter.
+            # A dictionary may end a word between a letter and its mark: that is no border.
             begins = sorted({places[place].start() for place in ends if place in places})
             yield from pairwise([*begins, end])
 
     def letter(self, text: str) -> str:
-        """Return a letter with its marks as :meth:`cut` reads it."""
+        """Return a letter and its marks in the form that :meth:`cut` expects."""
         return unicodedata.normalize("NFC", text)
 
     def _pattern(self) -> re.Pattern[str]:
@@ -199,7 +199,7 @@ def _fugashi() -> Any:
     import fugashi
     import unidic_lite
 
-    # Not the settings of the machine (MECABRC), which may name another dictionary.
+    # The machine's settings (MECABRC) may name another dictionary, so they are not read.
     return fugashi.GenericTagger(f'-r "{os.devnull}" -d "{unidic_lite.DICDIR}"')
 
 

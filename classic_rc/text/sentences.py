@@ -72,10 +72,10 @@ SENTENCE_MARKS = {
     "Ethiopic": "።፧",
     "Armenian": "։",
 }
-"""The marks that end a sentence, beside ``.``, ``!``, ``?`` and ``…``, by language.
+"""The marks that end a sentence, in addition to ``.``, ``!``, ``?`` and ``…``, by language.
 
-Those of the first two end it whatever follows, the others before a blank. Thai and Lao have no
-mark: a sentence ends at a blank between two of their letters.
+A mark of the first two groups always ends a sentence, any other mark only before a blank. Thai and
+Lao have no mark: a sentence ends at a blank between two of their letters.
 """
 
 _FULL_WIDTH, _UNSPACED_MARKS, *_OTHER_MARKS = SENTENCE_MARKS.values()

@@ -68,7 +68,7 @@ _OWN_KINDS = (
     Kind(
         "gold-empty",
         _W,
-        "questions with a gold text of which its scorer leaves nothing",
+        "questions with a gold text that its scorer normalises to nothing",
         "it has no unit to share",
     ),
     Kind(

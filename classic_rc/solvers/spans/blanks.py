@@ -31,15 +31,14 @@ class SpanBlanks(Solver):
 
     .. math:: s_c = o - \lambda |c|
 
-    Where a language has no blanks between words, translators and annotators may put some around
-    what they translate or mark, and the answer is between them: in the Chinese part of XQuAD, a
-    quarter of all texts between blanks are answers.
+    In a language without blanks between words, translators and annotators may put blanks around
+    what they translate or mark. Then the answer stands between two of them: in the Chinese part of
+    XQuAD, a quarter of all texts between blanks are answers.
 
-    c is a text between two blanks that is a candidate, without the marks at its edges, and
-    :math:`|c|` the number of its words. o is the number of distinct words and bigrams of the
-    question in the text before it and in the text after it. A text that occurs in the question, and
-    all other candidates, are chosen only if there is nothing else. Nothing else of the passage is
-    read.
+    c is a candidate between two blanks, without the marks at its edges, and :math:`|c|` is the
+    number of its words. o is the number of distinct words and bigrams of the question in the two
+    texts next to c. A text that occurs in the question, or a candidate that is not between blanks,
+    is chosen only if there is no other. The rest of the passage is not read.
     """
 
     name = "span-blanks"

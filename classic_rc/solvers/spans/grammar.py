@@ -85,9 +85,9 @@ class LearnedGrammar(Grammar):
 
     The most frequent words are function words, each a class of its own. A question word is one that
     is far more frequent in questions than in passages. Another word has the class of its ending, if
-    that is one of the most frequent ones, else of its script; its stem is the word without the
-    ending. Numbers, capitals and marks are classes as in English. A blank is a mark too where it is
-    not between words.
+    that is one of the most frequent ones, else of its script. Its stem is the word without the
+    ending. Numbers, capitals and marks are classes as in English. If blanks do not separate words,
+    a blank is a mark too.
     """
 
     def __init__(
@@ -120,7 +120,8 @@ class LearnedGrammar(Grammar):
             if count >= max(_LEAST_QUESTIONS * len(questions), 2)
         }
         words = [word for word, ratio in ratios.items() if ratio >= _LEAST_RATIO]
-        # Those of the most questions; the one that is rarest in passages decides in a question.
+        # Keep the words of the most questions. If a question has several, the one that is rarest in
+        # passages is its question word, so these come first.
         words = sorted(words, key=lambda word: (-asked[word], word))[:_QUESTION_WORDS]
         words.sort(key=lambda word: (-ratios[word], word))
         blanks = sum(len(text.split()) for text in passages)
@@ -146,7 +147,7 @@ class LearnedGrammar(Grammar):
 
     @classmethod
     def restore(cls, state: Mapping[str, Any]) -> Self:
-        """Return the grammar of a state; its tokenizer must have the same version."""
+        """Restore a grammar; DataError if its tokenizer has another version now."""
         version = get_tokenizer(state["tokenizer"]).version
         if version != state["version"]:
             raise DataError(
@@ -161,7 +162,7 @@ class LearnedGrammar(Grammar):
     def tokens(self, text: str) -> list[tuple[str, int, int]]:
         """Return the words of the tokenizer, and the single marks between them.
 
-        Where blanks are not between words, each of them is a mark.
+        If blanks do not separate words, each of them is a mark.
         """
         words = self._tokenizer.locate(text)
         bounds = [0, *(place for word in words for place in word), len(text)]
@@ -199,7 +200,7 @@ class LearnedGrammar(Grammar):
         return len(kind) > 1 and kind[0] == "="
 
     def parts(self, tokens: Sequence[str]) -> QuestionParts:
-        """Return the question word, and as head the next word that is no function word."""
+        """Return the question word and the head: the next word that is not a function word."""
         words = [token.lower() for token in tokens]
         ranks = self.question_words
         places = [i for i, word in enumerate(words) if word in ranks]
