@@ -188,8 +188,22 @@ class SharedResults:
         """Measure the systems on all questions, or on a group that has a column.
 
         Systems whose answers define the group, and systems that learned from some of the questions
-        are neither ranked nor tested. The best values as printed with so many `decimals` are
-        marked, except in small groups.
+        are neither ranked nor tested.
+
+        Parameters
+        ----------
+        metric : Metric
+            One that all systems have; see :meth:`metric`.
+        group : str, optional
+            A key of `shown_groups`; another one is a KeyError. None for all questions.
+        decimals : int
+            The digits after the decimal point. The best values as printed are marked, except in
+            small groups.
+
+        Returns
+        -------
+        list of Measured
+            One per system, in order; values are fractions.
         """
         key = metric.name, group, decimals
         if key not in self._measured:
@@ -268,10 +282,20 @@ class SharedResults:
 
 
 def join_results(all_results: Sequence[SharedResults], keys: Collection[str] = ()) -> SharedResults:
-    """Join the systems, groups and settings of several results; results on other questions are
-    refused.
+    """Join the systems, groups and settings of several results on the same questions.
 
-    The first settings count. Groups of the `keys` must be the same wherever they are.
+    Settings of intervals and tests are those of the first results that have any.
+
+    Parameters
+    ----------
+    all_results : sequence of SharedResults
+    keys : collection of str
+        The keys of groupings that are used: results that have one must have the same groups.
+
+    Raises
+    ------
+    UsageError
+        The results are on other questions, other scorers measured them, or groups of `keys` differ.
     """
     first, *others = all_results
     for other in others:

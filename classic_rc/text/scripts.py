@@ -20,8 +20,8 @@ _LEAST_PERSIAN = 0.03
 def dominant_script(texts: Iterable[str]) -> str | None:
     """Return the script with the most letters, such as ``"latin"``, ``"han"`` or ``"thai"``.
 
-    Names are Unicode's, in lower case, with three exceptions: ``"han"`` are Chinese characters,
-    ``"japanese"`` are kana together with the Chinese characters beside them, and
+    Names are Unicode's, in lower case, with three exceptions: ``"han"`` is Chinese characters,
+    ``"japanese"`` is kana together with the Chinese characters in the same texts, and
     ``"perso-arabic"`` is the Arabic script of Persian, Urdu and others. Marks, digits and modifier
     letters do not count. The order of the texts does not matter, and long texts are
     sampled. None if there is no letter.
