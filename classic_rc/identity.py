@@ -38,7 +38,7 @@ from classic_rc.solvers.registry import SOLVERS
 _REQUIRED = ["numpy", "scipy", "scikit-learn", "nltk", "joblib"]
 """Packages of others that numbers may follow from, if the metadata of this one is not here."""
 _ONLY_SHOWN = frozenset(
-    {"IPython", "classic_rc", "jinja2", "matplotlib", "pandas", "pooch", "tqdm"}
+    {"IPython", "classic_rc", "jinja2", "matplotlib", "pandas", "platformdirs", "pooch", "tqdm"}
 )
 _NUMERIC_EXTRAS = re.compile(r"extra == .(zh|lucene|pyserini)\b")
 _STANDARD = tuple(Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib"))

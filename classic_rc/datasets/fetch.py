@@ -20,10 +20,10 @@ from typing import Any
 
 from classic_rc.datasets.base import canonical_split
 from classic_rc.errors import DataError, UsageError, unknown_name
+from classic_rc.io.cache import CACHE_VARIABLE, cache_folder
 from classic_rc.io.files import exclusive_lock, sha256_of
 from classic_rc.io.text import replace_file, write_file
 
-CACHE_VARIABLE = "CLASSIC_RC_DATA"
 MIRROR_VARIABLE = "CLASSIC_RC_MIRROR"
 
 HUB_PREFIX = "hf:"
@@ -252,15 +252,6 @@ def named_files(name: str, sources: Sequence[str]) -> tuple[RemoteFile, ...]:
     while form and {file.key for file in form.files} != set(sources):
         form = form.copy
     return form.files if form else ()
-
-
-def cache_folder() -> Path:
-    """Return the folder of the cache: ``CLASSIC_RC_DATA``, or one in the user's cache folder."""
-    if named := os.environ.get(CACHE_VARIABLE):
-        return Path(named).expanduser()
-    import pooch
-
-    return Path(pooch.os_cache("classic_rc"))
 
 
 def cached_path(file: RemoteFile) -> Path:

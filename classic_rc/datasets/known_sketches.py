@@ -13,7 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from classic_rc.datasets.fetch import NamedSplit, cache_folder, is_split_cached
+from classic_rc.datasets.fetch import NamedSplit, is_split_cached
+from classic_rc.io.cache import cache_folder
 from classic_rc.io.members import read_stored_arrays
 from classic_rc.io.text import write_file
 from classic_rc.questions import Dataset

@@ -18,7 +18,6 @@ import pytest
 from classic_rc.datasets import READERS, load
 from classic_rc.datasets import fetch as module
 from classic_rc.datasets.fetch import (
-    cache_folder,
     cached_path,
     fetch,
     files_of,
@@ -29,6 +28,7 @@ from classic_rc.datasets.fetch import (
 from classic_rc.datasets.official import FINGERPRINTS
 from classic_rc.datasets.registry import read_split
 from classic_rc.errors import DataError, UsageError
+from classic_rc.io.cache import cache_folder
 from classic_rc.io.files import sha256_of_bytes
 from classic_rc.results.record import run_record
 from classic_rc.running.evaluate import evaluate
