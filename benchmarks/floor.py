@@ -1,9 +1,9 @@
 """The builder of the file of floors that comes with the package.
 
-    classic-rc run benchmarks/floor.toml --save build/floor
     python -m benchmarks.floor build/floor
 
-Records of runs are reduced to a row for each system, without texts and outcomes. A row of data that
+It computes the floors of ``benchmarks/floor.toml`` in a folder, where finished systems are kept,
+and reduces them to a row for each system, without texts and outcomes. A row of data that
 is not here stays in the file if the file's rows of this system and today's have equal digits on
 another split of the same dataset and on all other data here, and if the signatures name the same
 parameters, training data and learned constants.
@@ -12,32 +12,21 @@ parameters, training data and learned constants.
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
 import re
 import tarfile
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from classic_rc.commands.floor.verify import row_differences, row_entry, signature_without
-from classic_rc.datasets.official import FINGERPRINTS
-from classic_rc.datasets.registry import READERS
-from classic_rc.results.floors import CHANCE, SCHEMA, row_from_entry
+from classic_rc.commands.floor.compute import FloorTask, compute_floor
+from classic_rc.commands.floor.verify import row_differences, signature_without
+from classic_rc.io.progress import progress_bar
+from classic_rc.results.floor_entries import entry_of, floors_text
+from classic_rc.results.floors import CHANCE, SHIPPED, read_entries, row_from_entry
 
-FILE = Path(__file__).parents[1] / "classic_rc" / "results" / "floor.json"
-
-NAMES: Mapping[str, tuple[str, str | None]] = {
-    "race-last.dev": ("race-last:dev", None),
-    "mc160.test": ("mctest:mc160.test", "MC160"),
-    "mc500.test": ("mctest:mc500.test", "MC500"),
-    "race.test": ("race:test", "RACE"),
-    "dream.test": ("dream:test", "DREAM"),
-    "mcscript.test": ("mcscript:test", "MCScript"),
-    "c3.test.m": ("c3:m.test", None),
-    "c3.test.d": ("c3:d.test", None),
-}
-"""The names that datasets get here, and those that published figures give their test sets."""
+SUITE = Path(__file__).with_suffix(".toml")
 
 NOTES: Mapping[str, str] = {
     "record:sample": "123 queries that the authors' page shows, not the development set",
@@ -66,101 +55,49 @@ HARNESS: Mapping[str, Mapping[str, str]] = {
 files record them.
 """
 
-_RECORDED = "today's code made these rows from the data"
-
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Write the file of floors from records and rows."""
+    """Compute floors, and write the file of floors."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.floor", description=__doc__)
-    parser.add_argument(
-        "records", nargs="*", type=Path, metavar="DIR", help="folders of `run --save`, or of suites"
-    )
-    parser.add_argument(
-        "--date", default=datetime.date.today().isoformat(), help="the day of the numbers"
-    )
-    parser.add_argument("-o", "--output", type=Path, default=FILE, metavar="FILE")
+    parser.add_argument("folder", type=Path, metavar="DIR", help="where finished systems are kept")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="only these datasets of the file")
+    parser.add_argument("-o", "--output", type=Path, default=SHIPPED, metavar="FILE")
     parser.add_argument(
         "--last-questions",
-        nargs=2,
-        metavar=("RACE.tar.gz", "FILE"),
-        help="write RACE's questions that lm-evaluation-harness asks, and nothing else",
+        type=Path,
+        metavar="RACE.tar.gz",
+        help="write RACE's questions that lm-evaluation-harness asks to DIR/race-last.jsonl, and "
+        "nothing else",
     )
     args = parser.parse_args(argv)
+    args.folder.mkdir(parents=True, exist_ok=True)
     if args.last_questions:
-        write_last_questions(*map(Path, args.last_questions))
+        write_last_questions(args.last_questions, args.folder / "race-last.jsonl")
         return
-    runs = [
-        (run, record["version"]) for record in map(_read, args.records) for run in record["runs"]
-    ]
-    made_here: dict[str, dict[str, Any]] = {}
-    for run, version in runs:  # of several records of a dataset, the one with the most rows
-        entry = dataset_entry(run, version, _RECORDED, args.date)
-        made_here[entry["name"]] = max(
-            entry, made_here.get(entry["name"], entry), key=lambda of: len(of["rows"])
-        )
-    before = _read(args.output)["datasets"] if args.output.exists() else []
-    datasets = [*made_here.values(), *unseen(before, list(made_here.values()))]
-    datasets.sort(key=lambda entry: entry["name"])
-    args.output.write_text(floors_text(datasets), encoding="utf-8", newline="\n")
-    n_rows = sum(len(entry["rows"]) for entry in datasets)
-    print(
-        f"{args.output}: {len(datasets)} datasets, {n_rows} rows, {args.output.stat().st_size:,} "
-        "bytes"
-    )
+    tasks = [task for task in read_tasks(SUITE) if args.only is None or task.name in args.only]
+    today = [_entry(task, args.folder / task.name.replace(":", "-")) for task in tasks]
+    kept = unseen(read_entries(args.output), today)
+    entries = [*today, *kept]
+    args.output.write_text(floors_text(entries), encoding="utf-8", newline="\n")
+    n_rows, n_bytes = sum(len(entry["rows"]) for entry in entries), args.output.stat().st_size
+    print(f"{args.output}: {len(entries)} datasets, {n_rows} rows, {n_bytes:,} bytes")
 
 
-def floors_text(datasets: Sequence[Mapping[str, Any]]) -> str:
-    """Return the file's text, with a line for each dataset and row, so that its history can be
-    read.
-    """
-    entries = []
-    for entry in datasets:
-        head = json.dumps({**entry, "rows": []}, ensure_ascii=False)
-        rows = ",\n  ".join(
-            json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in entry["rows"]
-        )
-        entries.append(f"{head[:-2]}\n  {rows}]}}")
-    listed = ",\n ".join(entries)
-    return f'{{"schema": {SCHEMA}, "datasets": [\n {listed}]}}\n'
+def read_tasks(path: Path) -> Iterator[FloorTask]:
+    """Yield the datasets of a file in the form of ``benchmarks/floor.toml``."""
+    content = tomllib.loads(path.read_text(encoding="utf-8"))
+    folder = (path.parent / content["data"]).resolve()
+    for name, values in content["datasets"].items():
+        reading = {key: value for key, value in values.items() if key not in ("path", "train")}
+        train = [str(folder / values["train"])] if "train" in values else []
+        yield FloorTask(name, str(folder / values["path"]), train, learned=True, reading=reading)
 
 
-def _read(path: Path) -> Any:
-    return json.loads((path / "run.json" if path.is_dir() else path).read_text(encoding="utf-8"))
-
-
-def dataset_entry(run: Mapping[str, Any], version: str, verified: str, date: str) -> dict[str, Any]:
-    of = run["dataset"]
-    name, official = NAMES.get(of["name"], (of["name"], None))
-    found = FINGERPRINTS.get(of["fingerprint"]) or (official and (official, "test"))
-    settings = (run.get("protocol") or {}).get("settings", {})
-    reader = READERS.get(of["reader"])
-    return {
-        "name": name,
-        **{
-            key: of[key]
-            for key in (
-                "reader",
-                "split",
-                "task",
-                "fingerprint",
-                "passages",
-                "questions",
-                "candidates",
-            )
-        },
-        "metric": of["primary_metric"],
-        "by": (run.get("grouping") or {}).get("key"),
-        "cv": settings.get("cv"),
-        "group": settings.get("group"),
-        "official": found and list(found),
-        "cites": [key for key in (reader.cites if reader else ()) if key != "classic_rc"],
-        "verified": verified,
-        "date": date,
-        "notes": [NOTES[name]] if name in NOTES else [],
-        "harness": HARNESS.get(name),
-        "left_out": [],
-        "rows": [row_entry(row, version) for row in run["rows"]],
-    }
+def _entry(task: FloorTask, folder: Path) -> dict[str, Any]:
+    with progress_bar(task.name, None, True) as progress:
+        evaluation = compute_floor(task, folder, progress=progress)
+    notes = [NOTES[task.name]] if task.name in NOTES else []
+    return {**entry_of(evaluation), "notes": notes, "harness": HARNESS.get(task.name)}
 
 
 def unseen(

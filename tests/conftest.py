@@ -47,6 +47,17 @@ def _folder(name: str) -> Path:
     return folder
 
 
+@pytest.fixture(autouse=True, scope="session")
+def no_user_files(tmp_path_factory):
+    """An empty cache: results follow neither from the developer's data nor from his floors."""
+    before = os.environ.get("CLASSIC_RC_DATA")
+    os.environ["CLASSIC_RC_DATA"] = str(tmp_path_factory.mktemp("cache"))
+    yield
+    os.environ.pop("CLASSIC_RC_DATA")
+    if before is not None:
+        os.environ["CLASSIC_RC_DATA"] = before
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests that need the authors' files, so that ``-m golden`` selects them, and those

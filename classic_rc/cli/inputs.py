@@ -17,6 +17,7 @@ from classic_rc.protocol import READING, SETTINGS, Protocol
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from classic_rc.datasets.fetch import NamedSplit
     from classic_rc.datasets.labels import Labels
     from classic_rc.datasets.specification import DatasetFiles
     from classic_rc.questions import Dataset
@@ -107,16 +108,38 @@ def _load_data(args: argparse.Namespace, data: str, split: str | None = None) ->
     from classic_rc.datasets.specification import parse_data
 
     spec = parse_data(data).with_default(split=split)
-    reading = _reading_options(args)
+    reading = reading_options(args)
     if spec.fields is not None:  # what the options say is about other rows
         reading = {name: value for name, value in reading.items() if name == "skip"}
     return read_dataset(args, spec.path, **{**reading, **spec.reading})
 
 
-def _reading_options(args: argparse.Namespace) -> dict[str, Any]:
+def reading_options(args: argparse.Namespace) -> dict[str, Any]:
     """Return the options of reading apart from the split; commands lack some of them."""
     names = (name for name in READING if name != "split")
     return {name: value for name in names if (value := getattr(args, name, None))}
+
+
+def fetch_split(args: argparse.Namespace, split: NamedSplit) -> None:
+    """Download the files of a split that are not in the cache, or those of its copy where a server
+    lacks them.
+    """
+    from classic_rc.datasets.fetch import fetch
+    from classic_rc.datasets.registry import read_split
+    from classic_rc.io.download import NOT_THERE
+
+    try:
+        for file in split.files:
+            fetch(
+                file,
+                read_split,
+                progress=shows_progress(args),
+                notify=lambda text: report_notes(args, "note", [text]),
+            )
+    except DataError as error:
+        if error.problem != NOT_THERE or split.copy is None:
+            raise
+        fetch_split(args, split.copy)
 
 
 def read_dataset(args: argparse.Namespace, data: str, **reading: Any) -> Dataset:
@@ -198,7 +221,7 @@ def _load_learned(args: argparse.Namespace, data: str) -> Dataset:
         spec = parse_data(path)
         return read_dataset(args, spec.path, **{**reading, **spec.reading})
 
-    dataset = read_to_learn(data, _reading_options(args), read)
+    dataset = read_to_learn(data, reading_options(args), read)
     spans = parse_data(data).spans
     if spans is None:
         return dataset

@@ -89,6 +89,8 @@ class NamedDataset:
     page: str  # of the authors
     splits: Mapping[str, NamedSplit]
     files: Mapping[str, RemoteFile]
+    # the splits to learn from, if they are several for one split; else its name ends in "train"
+    train: tuple[str, ...] = ()
 
     @property
     def needed_files(self) -> tuple[RemoteFile, ...]:
@@ -133,9 +135,8 @@ def _read_dataset(name: str, entry: Mapping[str, Any]) -> NamedDataset:
     splits = {
         split: _read_split(name, split, facts, remote) for split, facts in entry["splits"].items()
     }
-    return NamedDataset(
-        name, entry["title"], tuple(entry["cites"]), entry["licence"], entry["page"], splits, remote
-    )
+    facts = entry["title"], tuple(entry["cites"]), entry["licence"], entry["page"]
+    return NamedDataset(name, *facts, splits, remote, tuple(entry.get("train", ())))
 
 
 def _read_split(
@@ -284,6 +285,24 @@ def splits_of(name: str) -> tuple[NamedSplit, ...]:
     if ":" in name:
         return (_look_up(name),)
     raise unknown_name("dataset", name, datasets)
+
+
+def find_training_splits(split: NamedSplit) -> list[NamedSplit]:
+    """Return the official splits to learn from for a split; none for a training split and for a
+    dataset that has none.
+
+    Examples
+    --------
+    >>> [of.name for of in find_training_splits(find_split("race:dev"))]
+    ['race:train']
+    """
+    dataset = named_datasets()[split.dataset]
+    prefix, _, part = split.split.rpartition(".")
+    if part == "train":
+        return []
+    usual = (f"{prefix}.train".lstrip("."), "train")
+    names = dataset.train or [name for name in usual if name in dataset.splits][:1]
+    return [dataset.splits[name] for name in names]
 
 
 def files_of(name: str, *, extras: bool = False) -> tuple[RemoteFile, ...]:

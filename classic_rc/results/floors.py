@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from classic_rc.errors import UsageError, unknown_name
+from classic_rc.errors import DataError, UsageError, unknown_name
+from classic_rc.io.cache import cache_folder
 from classic_rc.results.literature import PublishedRow, load_published
 from classic_rc.tables import Cell, Column, RowGroup, Table, render
 from classic_rc.tables.model import fill_rows, frame_of_records
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     import pandas
 
 
-SCHEMA = 1
+SCHEMA = 2
 """The version of the format of ``floor.json``."""
 
 UNTRAINED, TRAINED, PUBLISHED = "learns nothing", "trained", "published"
@@ -68,6 +69,7 @@ class FloorRow:
     signature: str
     metrics: Mapping[str, float]
     intervals: Mapping[str, Sequence[float]]  # 95 %
+    above: Mapping[str, Sequence[float]]  # the intervals of its distances from chance and floor
     expected: bool  # an expectation in closed form
     ties: str | None  # the tie policy
     tie_rate: float | None
@@ -107,8 +109,11 @@ class FloorDataset:
     notes: Sequence[str]
     # the task of lm-evaluation-harness that asks exactly these questions
     harness: Mapping[str, str] | None
+    # of the floor, if it is chosen on this data: each resample has its own best system
+    floor_interval: Sequence[float] | None
     left_out: Sequence[str]  # the systems whose rows of earlier code today's code does not make
     rows: Sequence[FloorRow]
+    dev: FloorDataset | None = None  # the development split of the same dataset
 
     @cached_property
     def chance(self) -> FloorRow:
@@ -117,8 +122,13 @@ class FloorDataset:
 
     @cached_property
     def floor(self) -> FloorRow:
-        """The best row that learns nothing and was not tuned on this data."""
-        return self.best(row for row in self.rows if not row.learns) or self.chance
+        """The best row that learns nothing and was not tuned on this data. It is chosen on the
+        development split, if there is one.
+        """
+        untrained = {row.system: row for row in self.rows if not row.learns}
+        judged = self if self.dev is None else self.dev
+        best = judged.best(row for row in judged.rows if row.system in untrained)
+        return self.chance if best is None else untrained[best.system]
 
     @cached_property
     def trained(self) -> FloorRow | None:
@@ -163,26 +173,70 @@ class FloorDataset:
         return max(lowest.values(), key=lambda figure: figure.share, default=None)
 
 
-@cache
+SHIPPED = Path(__file__).with_name("floor.json")
+"""The file of floors that comes with the package."""
+
+
+def user_file() -> Path:
+    """Return the place of the user's own file of floors, whether it is there or not."""
+    return cache_folder() / "floors.json"
+
+
 def load_floors() -> Mapping[str, FloorDataset]:
-    """Return the datasets of the file that comes with the package, by name."""
-    return parse_floors(
-        files("classic_rc.results").joinpath("floor.json").read_text(encoding="utf-8")
+    """Return the datasets that come with the package and those of the user's file, by name.
+
+    A dataset of the user's file replaces the one of the same name. A file that is damaged is a
+    DataError.
+    """
+    paths = [path for path in (SHIPPED, user_file()) if path.exists()]
+    return _load(*((path, path.stat().st_mtime_ns) for path in paths))
+
+
+@cache
+def _load(*versions: tuple[Path, int]) -> Mapping[str, FloorDataset]:
+    entries = [entry for path, _ in versions for entry in read_entries(path)]
+    return parse_floors({entry["name"]: entry for entry in entries}.values())
+
+
+def read_entries(path: Path) -> list[dict[str, Any]]:
+    """Return the entries of a file of floors; none if there is no file. Another form is a
+    DataError.
+    """
+    if not path.exists():
+        return []
+    try:
+        plain = json.loads(path.read_text(encoding="utf-8"))
+        schema, entries = plain["schema"], list(plain["datasets"])
+        if schema == SCHEMA:
+            parse_floors(entries)
+            return entries
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        schema = f"{type(error).__name__}: {error}"
+    raise DataError(
+        "not a file of floors that this version reads",
+        source=str(path),
+        field="schema",
+        found=str(schema),
+        expected=str(SCHEMA),
+        hint="Move it away, and add the records again: classic-rc floor --add RECORD",
     )
 
 
-def parse_floors(text: str) -> dict[str, FloorDataset]:
-    """Return the datasets of a text in the form of ``floor.json``; another form is a TypeError
-    or KeyError.
+def parse_floors(entries: Iterable[Mapping[str, Any]]) -> dict[str, FloorDataset]:
+    """Return the datasets of entries in the form of ``floor.json``, by name; another form is a
+    TypeError or KeyError.
     """
-    plain = json.loads(text)
-    if plain["schema"] != SCHEMA:
-        raise KeyError(f"schema {plain['schema']}")
-    return {entry["name"]: _dataset(entry) for entry in plain["datasets"]}
+    floors = {
+        entry["name"]: FloorDataset(**{**entry, "rows": tuple(map(row_from_entry, entry["rows"]))})
+        for entry in entries
+    }
+    return {name: replace(of, dev=find_dev(name, floors)) for name, of in floors.items()}
 
 
-def _dataset(entry: Mapping[str, Any]) -> FloorDataset:
-    return FloorDataset(**{**entry, "rows": tuple(map(row_from_entry, entry["rows"]))})
+def find_dev(name: str, floors: Mapping[str, FloorDataset]) -> FloorDataset | None:
+    """Return the floor of the development split that belongs to a test split, or None."""
+    stem, split = name[: -len("test")], name[-len("test") :]
+    return floors.get(f"{stem}dev") if split == "test" and stem.endswith((":", ".")) else None
 
 
 def floor(name: str) -> Floor:
@@ -203,12 +257,12 @@ def floor(name: str) -> Floor:
     --------
     >>> found = floor("race:test")
     >>> found.dataset.questions, found.dataset.floor.system
-    (4934, 'sw+d')
+    (4934, 'lexical')
     """
     known = load_floors()
     dataset, _, split = name.lower().partition(":")
     split = {"val": "dev", "validation": "dev", "valid": "dev"}.get(split, split)
-    found = known.get(f"{dataset}:{split}")
+    found = known.get(name) or known.get(f"{dataset}:{split}")
     if found is not None:
         return Floor(found)
     from classic_rc.datasets.fetch import named_datasets  # it loads NumPy
@@ -302,11 +356,11 @@ class Floor:
         n_untrained = sum(not row.learns for row in of.rows)
         notes = [
             f"chance: random; floor: {best.system}, the best in {label} of the {n_untrained} rows "
-            "that learn nothing: it was chosen on this data",
+            f"that learn nothing: {self._choice()}",
             "above chance: (value - chance) / (1 - chance); above floor: (value - floor) / (1 - "
             "floor)",
-            "in brackets: 95 % interval; of test sets, the percentiles of 10,000 resamples of "
-            "passages",
+            "in brackets: 95 % interval; of distances, and of test sets, the percentiles of 10,000 "
+            "resamples of passages",
             *([f"below chance: {', '.join(below)}"] if below else []),
             *of.notes,
             f"{of.verified} (classic_rc {best.version}, {of.date})",
@@ -325,6 +379,16 @@ class Floor:
             "signatures",
         ]
 
+    def _choice(self) -> str:
+        """Return on which data the floor was chosen."""
+        of = self.dataset
+        if of.dev is not None:
+            return f"it was chosen on {of.dev.name}"
+        if of.floor_interval is None:
+            return "it was chosen on this data"
+        low, high = (f"{100 * bound:.1f}" for bound in of.floor_interval)
+        return f"it was chosen on this data, and [{low}, {high}] if each resample chooses again"
+
     def _cells(self, row: FloorRow) -> dict[str, Any]:
         of, is_floor = self.dataset, row is self.dataset.floor
         cells = {key: getattr(row, key) for key in ("system", "tie_rate", *_HIDDEN)}
@@ -332,7 +396,11 @@ class Floor:
             cells[value] = Cell(group.metrics[of.metric], bounds(group.intervals, of.metric))
         for name, share in row.metrics.items():
             cells[name] = Cell(share, bounds(row.intervals, name), bold=is_floor)
-        return {**cells, **self._above(of.value(row)), "notes": "; ".join(_row_notes(row))}
+        above_base = self._above(of.value(row))
+        above_base["above_floor"] = Cell(
+            above_base["above_floor"], bounds(row.above, "above_floor")
+        )
+        return {**cells, **above_base, "notes": "; ".join(_row_notes(row))}
 
     def _published_cells(self, figure: PublishedRow) -> dict[str, Any]:
         status = None if figure.status == "verified" else figure.status
@@ -343,7 +411,7 @@ class Floor:
             "notes": "; ".join(filter(None, [status, figure.note, figure.source])),
         }
 
-    def _above(self, value: float) -> dict[str, float | None]:
+    def _above(self, value: float) -> dict[str, Any]:
         of = self.dataset
         distances = above(value, of.value(of.chance), of.value(of.floor))
         return dict(zip(("above_chance", "above_floor"), distances, strict=True))

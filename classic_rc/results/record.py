@@ -18,16 +18,18 @@ from numpy.typing import NDArray
 from classic_rc._version import __version__
 from classic_rc.datasets.fetch import cached_path, is_hub_name, named_files
 from classic_rc.datasets.registry import SAMPLES, as_dataset
-from classic_rc.errors import DataError
+from classic_rc.errors import DataError, UsageError
 from classic_rc.facts import facts_digest
 from classic_rc.folds import passage_groups
 from classic_rc.identity import UnidentifiedCodeError, identify
 from classic_rc.io.files import sha256_of
+from classic_rc.io.text import write_file
 from classic_rc.questions import Dataset
 from classic_rc.results.evaluation import Evaluation
 from classic_rc.results.outcomes import Row
+from classic_rc.results.published import recorded_figures
 from classic_rc.solvers.codec import FindFile, StoreFile, solver_to_record
-from classic_rc.systems import System
+from classic_rc.systems import RECORD_NAME, System
 
 SCHEMA = 4
 """The version of the record's format; it increases with every change that matters to programs
@@ -84,6 +86,26 @@ def run_record(
             run["resampled_groups"] = {"key": key, "groups": groups}
         run["rows"] = rows_to_plain(evaluation)
     return record
+
+
+def add_published(plain: dict[str, Any], evaluations: Sequence[Evaluation]) -> None:
+    """Add the published figures of each dataset to its run."""
+    for run, evaluation in zip(plain["runs"], evaluations, strict=True):
+        run["published"] = recorded_figures(evaluation.dataset)
+
+
+def write_record(
+    folder: Path, evaluations: Sequence[Evaluation], unfinished: Sequence[str] = ()
+) -> None:
+    """Write the run record of evaluations into a folder, which is created."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        problem = f"cannot create the folder {folder}: {error.strerror or error}"
+        raise UsageError(problem, field="--save", found=str(folder)) from error
+    record = run_record(evaluations, folder, unfinished)
+    add_published(record, evaluations)
+    write_file(folder / RECORD_NAME, record_text(record))
 
 
 def _positions(groups: Mapping[str, NDArray[np.bool_]]) -> dict[str, list[int]]:

@@ -20,7 +20,13 @@ from classic_rc.cli.options import vary_option
 from classic_rc.commands.floor.tables import floors_table
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io.json import render_json
-from classic_rc.results.floors import Floor, find_by_fingerprint, floor, load_floors
+from classic_rc.results.floors import (
+    Floor,
+    find_by_fingerprint,
+    floor,
+    load_floors,
+    parse_floors,
+)
 from classic_rc.tables import render
 
 if TYPE_CHECKING:
@@ -30,6 +36,7 @@ if TYPE_CHECKING:
     from classic_rc.tables import Table
 
 _DIFFERS = 1
+_OFFICIAL = "the official split"
 _HUB = "hf:"  # as in classic_rc.datasets.fetch, which loads NumPy
 
 OPTIONS: Choice = (
@@ -55,19 +62,40 @@ OPTIONS: Choice = (
             "exit with 1 if one differs",
         ),
         option(
+            "--compute",
+            name="--compute DATA",
+            nargs="?",
+            const=_OFFICIAL,
+            metavar="DATA",
+            help="compute the floor of NAME by the protocol of all floors, on this data or on the "
+            "official split, which is downloaded; write a record",
+        ),
+        option(
+            "--add",
+            metavar="RECORD",
+            help="check a record of --compute (its data, version and, by running the systems that "
+            "learn nothing again, every digit), and add it to your file of floors, or to -o FILE",
+        ),
+        option(
             "--learned",
             action="store_true",
-            help="with --verify: also the systems that learn from gold answers",
+            help="with --verify or --compute: also the systems that learn from gold answers",
         ),
         option(
             "--train",
             name="--train of floors",
             several=True,
             metavar="DATA",
-            help="with --verify --learned: the training data of the rows that name it; repeat for "
-            "several",
+            help="with --learned: the training data of the rows that name it; repeat for several",
+        ),
+        option(
+            "--save",
+            name="--save of floors",
+            metavar="DIR",
+            help="with --compute: the folder of the record (default floor-NAME-SPLIT)",
         ),
     ),
+    "--jobs",
     "--format",
     "--verbose",
     vary_option("--output", help="write the table or the page to a file instead of stdout"),
@@ -78,6 +106,10 @@ OPTIONS: Choice = (
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     check_writable(args.output, *args.floors)
+    if args.add is not None:
+        return _add(args)
+    if args.compute is not None:
+        return _compute(args)
     if args.verify is not None:
         return _verify(args)
     if not args.floors:
@@ -180,6 +212,85 @@ def _log_table(args: argparse.Namespace, dataset: Dataset) -> Table:
         evaluation = evaluate(dataset, systems, protocol)
     inputs.report_notes(args, "warning", evaluation.warnings, dataset.name)
     return log_table(evaluation)
+
+
+def _compute(args: argparse.Namespace) -> int:
+    """Compute the floors of names, print them, and write their records."""
+    from classic_rc.cli.console import Failures
+
+    if not args.floors or ((args.compute != _OFFICIAL or args.save) and len(args.floors) > 1):
+        raise UsageError(
+            "--compute needs the name of the floor: classic-rc floor boolq:dev --compute",
+            field="--compute",
+            found=" ".join(args.floors) or None,
+            expected="one NAME:SPLIT, or several without DATA and --save",
+        )
+    failures = Failures()
+    for name in args.floors:
+        with failures.caught():
+            _compute_one(args, name)
+    return failures.exit_code
+
+
+def _compute_one(args: argparse.Namespace, name: str) -> None:
+    from pathlib import Path
+
+    from classic_rc.commands.floor.compute import FloorTask, compute_floor
+    from classic_rc.datasets.fetch import find_split, find_training_splits, is_split_cached
+    from classic_rc.io.progress import progress_bar
+    from classic_rc.results.floor_entries import entry_of
+    from classic_rc.results.record import write_record
+
+    split = find_split(name) if args.compute == _OFFICIAL else None
+    if split is None and args.compute == _OFFICIAL:
+        raise UsageError(
+            f"{name} is no split that can be downloaded: give the data after --compute",
+            field="--compute",
+            found=name,
+            expected="NAME:SPLIT of `classic-rc list datasets`, or --compute DATA",
+        )
+    train = list(args.train)
+    data = args.compute
+    if split is not None:
+        name = data = split.name
+        learned = find_training_splits(split) if args.learned and not train else []
+        train += [of.name for of in learned]
+        for of in (split, *learned):
+            if not is_split_cached(of):
+                inputs.fetch_split(args, of)
+    task = FloorTask(name, data, train, args.learned, inputs.reading_options(args))
+    folder = Path(args.save or f"floor-{name.replace(':', '-')}")
+    with progress_bar(name, None, inputs.shows_progress(args)) as progress:
+        evaluation = compute_floor(
+            task,
+            folder,
+            read=lambda path, **reading: inputs.read_dataset(args, path, **reading),
+            jobs=args.jobs,
+            progress=progress,
+        )
+    inputs.report_notes(args, "warning", evaluation.warnings, name)
+    write_record(folder, [evaluation])
+    computed = parse_floors([entry_of(evaluation)])[name]
+    _write(args, [Floor(computed, args.group_by).table()])
+    hint = f"`classic-rc floor --add {folder}` checks the record and adds it to your floors"
+    inputs.report_notes(args, "note", [hint], name)
+
+
+def _add(args: argparse.Namespace) -> int:
+    """Add the floors of a record to the user's file, or to the one of -o."""
+    from pathlib import Path
+
+    from classic_rc.commands.floor.add import add_record
+    from classic_rc.io.progress import progress_bar
+    from classic_rc.results.floors import user_file
+
+    target = Path(args.output) if args.output else user_file()
+    data = None if args.verify is None else inputs.load_dataset(args, args.verify)
+    with progress_bar(f"verifying {args.add}", None, inputs.shows_progress(args)):
+        added = add_record(args.add, target, data)
+    for of in added:
+        print_message(f"{target}: {of.name}: {len(of.rows)} rows, every digit is the same")
+    return 0
 
 
 def _verify(args: argparse.Namespace) -> int:

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from classic_rc._version import __version__
+from classic_rc.results.floor_entries import row_entry, same_numbers
 from classic_rc.results.floors import (
-    CHANCE,
-    TRAINED,
     WITHOUT_COPIES,
     FloorDataset,
     FloorGroup,
@@ -20,48 +19,6 @@ from classic_rc.results.floors import (
 
 if TYPE_CHECKING:
     from classic_rc.questions import Dataset
-
-
-_DIGITS = 10
-"""The decimals of the shares in the file. Numbers that agree to this many are equal."""
-
-
-def row_entry(row: Mapping[str, Any], version: str) -> dict[str, Any]:
-    """Return the entry of a row in ``floor.json``, from a row of a run record or of ``run
-    --format json``.
-    """
-    groups = row.get("groups", {})
-    return {
-        "system": row["name"],
-        "learns": row["block"] == TRAINED,
-        "signature": row["signature"],
-        **_numbers_entry(row),
-        "expected": row.get("expected", row["name"] == CHANCE),
-        "ties": row["ties"],
-        "tie_rate": _rounded(row["tie_rate"]),
-        "trained_on": row["trained_on"],
-        "tuned_on": row["tuned_on"],
-        "tuned_here": row["tuned_here"],
-        "version": version,
-        "groups": {
-            v: {"questions": group["questions"], **_numbers_entry(group)}
-            for v, group in groups.items()
-        },
-    }
-
-
-def _numbers_entry(of: Mapping[str, Any]) -> dict[str, Any]:
-    intervals = of.get("intervals", {})
-    return {
-        "metrics": {name: _rounded(value) for name, value in of["metrics"].items()},
-        "intervals": {
-            name: [_rounded(bound) for bound in bounds] for name, bounds in intervals.items()
-        },
-    }
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, _DIGITS)
 
 
 def row_differences(row: FloorRow, again: FloorRow) -> list[str]:
@@ -78,7 +35,9 @@ def row_differences(row: FloorRow, again: FloorRow) -> list[str]:
         elif value != WITHOUT_COPIES:  # a run has these only if rows that learn are in it
             pairs.append((value, 1, None))
     return [
-        f"{row.system}, {what}: {new}, was {old}" for what, old, new in pairs if not _same(old, new)
+        f"{row.system}, {what}: {new}, was {old}"
+        for what, old, new in pairs
+        if not same_numbers(old, new)
     ]
 
 
@@ -103,15 +62,6 @@ def signature_without(row: FloorRow | Mapping[str, Any], *names: str) -> str:
     signature = row.signature if isinstance(row, FloorRow) else row["signature"]
     parts = [part for part in signature.split("|") if part.partition(":")[0] not in names]
     return "|".join(re.sub(r"^(trained_on:).*@", r"\1@", part) for part in parts)
-
-
-def _same(old: Any, new: Any) -> bool:
-    """Return whether two values are the same; two shares if they agree in all digits that the
-    file has.
-    """
-    if isinstance(old, float) and isinstance(new, float | int):
-        return abs(old - new) < 0.6 * 10**-_DIGITS
-    return bool(old == new)
 
 
 @dataclass

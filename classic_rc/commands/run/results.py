@@ -101,7 +101,7 @@ def _render_results(
     if published:
         from classic_rc.results.published import published_figures, published_records
     if form == "json":
-        from classic_rc.results.record import runs_to_dict
+        from classic_rc.results.record import add_published, runs_to_dict
 
         plain = runs_to_dict(evaluations)
         for run, tables in zip(plain["runs"], groups, strict=True):
@@ -110,7 +110,7 @@ def _render_results(
             if (comparison := _compare_with_model(evaluation)) is not None:
                 run["differences"] = comparison.to_dict()["pairs"]
         if published:
-            _add_published(plain, evaluations)
+            add_published(plain, evaluations)
         return render_json(plain)
     if form == "csv":
         records: list[dict[str, Any]] = []
@@ -154,31 +154,6 @@ def _compare_with_model(evaluation: Evaluation) -> Comparison | None:
         seed=resampling.seed,
         baseline=tested.baselines[0],
     )
-
-
-def _add_published(plain: dict[str, Any], evaluations: Sequence[Evaluation]) -> None:
-    """Add the published figures of each dataset to its run."""
-    from classic_rc.results.published import recorded_figures
-
-    for run, evaluation in zip(plain["runs"], evaluations, strict=True):
-        run["published"] = recorded_figures(evaluation.dataset)
-
-
-def save_record(
-    folder: Path, evaluations: Sequence[Evaluation], unfinished: Sequence[str] = ()
-) -> None:
-    """Write the run record of evaluations into a folder, which is created."""
-    from classic_rc.results.record import record_text, run_record
-    from classic_rc.systems import RECORD_NAME
-
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        problem = f"cannot create the folder {folder}: {error.strerror or error}"
-        raise UsageError(problem, field="--save", found=str(folder)) from error
-    record = run_record(evaluations, folder, unfinished)
-    _add_published(record, evaluations)
-    write_file(folder / RECORD_NAME, record_text(record))
 
 
 def _set_aside(folder: Path, evaluations: Sequence[Evaluation], left: Sequence[str]) -> None:
@@ -295,7 +270,9 @@ class RunResults:
         if not self._has_saved:
             _set_aside(folder, evaluations, left)
         self._has_saved = True
-        save_record(folder, evaluations, left)
+        from classic_rc.results.record import write_record
+
+        write_record(folder, evaluations, left)
 
 
 def report_answers(args: argparse.Namespace, evaluation: Evaluation) -> None:
