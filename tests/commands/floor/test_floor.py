@@ -26,8 +26,8 @@ from classic_rc.errors import UsageError
 from classic_rc.metrics.base import METRICS
 from classic_rc.results.floor_entries import entry_of
 from classic_rc.results.floors import (
-    SCHEMA,
     METRIC_NAMES,
+    SCHEMA,
     Floor,
     FloorDataset,
     FloorGroup,
