@@ -123,9 +123,11 @@ def unseen(
     here = {entry["name"] for entry in datasets}
     for entry in (entry for entry in before if entry["name"] not in here):
         family = _family(entry["name"])
-        rows = [
-            r for r in entry["rows"] if (family, _setup(r)) in agreeing and _setup(r) not in refused
-        ]
+        rows = []
+        for row in entry["rows"]:
+            is_made_again = (family, _setup(row)) in agreeing and _setup(row) not in refused
+            if is_made_again or row["learns"]:  # a learned row belongs to the version that made it
+                rows.append({**row, "outdated": row["learns"] and not is_made_again})
         systems = {row["system"] for row in rows}
         left_out = [row["system"] for row in entry["rows"] if row["system"] not in systems]
         if CHANCE in systems:

@@ -27,6 +27,7 @@ from classic_rc.results.outcomes import Block
 from classic_rc.results.record import run_record
 from classic_rc.results.resampling import percentile_interval
 from classic_rc.results.shared_results import SharedResults
+from classic_rc.text.languages import dataset_language
 
 COMPUTED = "today's code made these rows from the data"
 """How rows are known that were computed a moment ago."""
@@ -44,6 +45,7 @@ def floor_entry(
     version: str,
     verified: str,
     date: str,
+    language: str,
     dev: FloorDataset | None = None,
 ) -> dict[str, Any]:
     """Return the entry of a dataset, without texts and outcomes.
@@ -59,6 +61,8 @@ def floor_entry(
     verified : str
         How it is known that today's code makes the rows.
     date : str
+    language : str
+        The language of the passages.
     dev : FloorDataset, optional
         The development split, on which the floor is chosen. Without it, each resample chooses
         again.
@@ -75,6 +79,7 @@ def floor_entry(
     return {
         "name": dataset["name"],
         **{key: dataset[key] for key in _OF_DATASET},
+        "language": language,
         "metric": dataset["primary_metric"],
         "by": (run.get("grouping") or {}).get("key"),
         "cv": settings.get("cv"),
@@ -95,7 +100,12 @@ def entry_of(evaluation: Evaluation) -> dict[str, Any]:
     """Return the entry of an evaluation that was just computed."""
     name, today = evaluation.dataset.name, datetime.date.today().isoformat()
     run = run_record([evaluation])["runs"][0]
-    facts = {"version": __version__, "verified": COMPUTED, "date": today}
+    facts = {
+        "version": __version__,
+        "verified": COMPUTED,
+        "date": today,
+        "language": dataset_language(evaluation.dataset).name,
+    }
     return floor_entry(run, evaluation.results, **facts, dev=find_dev(name, load_floors()))
 
 
@@ -120,6 +130,7 @@ def row_entry(
         "tuned_on": row["tuned_on"],
         "tuned_here": row["tuned_here"],
         "version": version,
+        "outdated": False,
         "groups": {
             v: {"questions": group["questions"], **_numbers_entry(group)}
             for v, group in groups.items()
@@ -183,7 +194,8 @@ def floors_text(entries: Iterable[Mapping[str, Any]]) -> str:
     """
     texts = []
     for entry in sorted(entries, key=lambda entry: str(entry["name"])):
-        head = json.dumps({**entry, "rows": []}, ensure_ascii=False)
+        facts = {key: value for key, value in entry.items() if key != "rows"}
+        head = json.dumps({**facts, "rows": []}, ensure_ascii=False)
         rows = ",\n  ".join(
             json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in entry["rows"]
         )

@@ -8,6 +8,7 @@ readers.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
@@ -77,8 +78,14 @@ class FloorRow:
     tuned_on: str | None
     tuned_here: bool  # on the data that it reports
     version: str  # of classic_rc
+    outdated: bool  # whether that version made it, and today's gives other digits
     # by value of the dataset's key `by`, and without copies if a row has any
     groups: Mapping[str, FloorGroup]
+
+    @property
+    def is_out_of_fold(self) -> bool:
+        """Whether it learned in folds of the data that it reports."""
+        return re.match(r"cv\d+\b", self.trained_on or "") is not None
 
     @property
     def has_copies(self) -> bool:
@@ -94,6 +101,7 @@ class FloorDataset:
     reader: str | None
     split: str | None
     task: str
+    language: str
     fingerprint: str
     passages: int
     questions: int
@@ -130,23 +138,33 @@ class FloorDataset:
         best = judged.best(row for row in judged.rows if row.system in untrained)
         return self.chance if best is None else untrained[best.system]
 
-    @cached_property
-    def trained(self) -> FloorRow | None:
-        """The best row that learns from gold answers; None also if rows that may be better are
-        left out.
-        """
-        return None if self.left_out else self.best(row for row in self.rows if row.learns)
+    def trained(self, *, out_of_fold: bool) -> FloorRow | None:
+        """Return the best row that learned from training data, or in folds of this data."""
+        learned = (row for row in self.rows if row.learns)
+        return self.best(row for row in learned if row.is_out_of_fold == out_of_fold)
 
     def best(self, rows: Iterable[FloorRow]) -> FloorRow | None:
-        """Return the row with the highest value in the primary metric, of those not tuned on
-        this data.
+        """Return the row with the highest value in the primary metric on questions that are not
+        copied, of those not tuned on this data.
         """
-        fair = [row for row in rows if not (row.tuned_here or row.has_copies)]
-        return max(fair, key=self.value, default=None)
+        fair = [
+            row
+            for row in rows
+            if not row.tuned_here and (WITHOUT_COPIES in row.groups or not row.has_copies)
+        ]
+        return max(fair, key=self.fair_value, default=None)
 
     def value(self, row: FloorRow) -> float:
         """Return a row's value in the primary metric."""
         return row.metrics[self.metric]
+
+    def fair_value(self, row: FloorRow) -> float:
+        """Return a row's value on the questions that are not copied from training data."""
+        return row.groups.get(WITHOUT_COPIES, row).metrics[self.metric]
+
+    def fair_interval(self, row: FloorRow) -> tuple[float, float] | None:
+        """Return the interval of :meth:`fair_value`, or None."""
+        return bounds(row.groups.get(WITHOUT_COPIES, row).intervals, self.metric)
 
     @cached_property
     def published(self) -> list[PublishedRow]:
@@ -433,6 +451,8 @@ def _row_notes(row: FloorRow) -> Iterator[str]:
         yield f"ties: {row.ties}"
     if row.tuned_on is not None:
         yield f"tuned on {row.tuned_on}" + (" = THIS DATA" if row.tuned_here else "")
+    if row.outdated:
+        yield f"made with {row.version}; today's code differs"
     if row.trained_on is not None:
         yield f"learned from {row.trained_on}" + ", some of these questions" * row.has_copies
 

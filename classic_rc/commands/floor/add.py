@@ -24,6 +24,7 @@ from classic_rc.results.floors import (
 from classic_rc.results.record_reading import read_results
 from classic_rc.running.rerun import restore_record
 from classic_rc.systems import record_file
+from classic_rc.text.languages import dataset_language
 
 _SYSTEMS = {*UNTRAINED, *TRAINED, *chain.from_iterable(PUBLISHED.values())}
 _VERIFIED = "run again from the data when they were added"
@@ -93,6 +94,7 @@ def add_record(path: str, target: Path, data: Dataset | None = None) -> list[Flo
             version=__version__,
             verified=_VERIFIED,
             date=datetime.date.today().isoformat(),
+            language=dataset_language(contents[fingerprint]).name,
             dev=find_dev(name, floors),
         )
         floor = parse_floors([entry])[name]

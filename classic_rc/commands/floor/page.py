@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import Any
 
 from classic_rc._version import __version__
-from classic_rc.commands.floor.tables import floors_table
+from classic_rc.commands.floor.tables import floors_table, sort_floors
 from classic_rc.results.floors import FloorDataset
 
 _WIDTH = 120
@@ -25,8 +25,8 @@ def floor_page(floors: Iterable[FloorDataset]) -> str:
     from classic_rc.reports.html import fill_template
     from classic_rc.reports.references import bibliography
 
-    floors = list(floors)
-    table = floors_table(floors)
+    floors = sort_floors(floors)
+    table = floors_table(floors, wide=True)
     script = (files(__package__) / "templates" / "floor.js").read_text(encoding="utf-8")
     return fill_template(
         "floor.html",
@@ -58,11 +58,12 @@ def _bar(of: FloorDataset) -> dict[str, int | str | None]:
     """Return the places of the marks of a dataset's bar, in pixels, and a text that says the
     same.
     """
-    trained, human = of.trained, of.best_published("human")
+    trained, human = of.trained(out_of_fold=False), of.best_published("human")
+    trained = trained or of.trained(out_of_fold=True)
     shares: dict[str, float | None] = {
         "chance": of.value(of.chance),
         "floor": of.value(of.floor),
-        "trained": None if trained is None else of.value(trained),
+        "trained": None if trained is None else of.fair_value(trained),
         "human": None if human is None else float(human.share),
     }
     text = ", ".join(
