@@ -35,6 +35,8 @@ UNTRAINED, TRAINED, PUBLISHED = "learns nothing", "trained", "published"
 WITHOUT_COPIES = "without copies"
 """The group that :data:`classic_rc.results.grouping.WITHOUT_COPIES` names."""
 
+_MAX_SHOWN = 8  # splits, in messages
+
 CHANCE = "random"
 """The system whose expectation is chance."""
 
@@ -288,12 +290,18 @@ def floor(name: str) -> Floor:
     siblings = [other for other in known if other.partition(":")[0] == dataset]
     fetched = named_datasets().get(dataset)
     if not siblings and fetched is None:
-        raise unknown_name("dataset", name, {other.partition(":")[0] for other in known})
-    others = f", but of {', '.join(siblings)}" if siblings else ""
-    is_split = fetched is not None and split in fetched.splits
-    hint = f". With the data here: classic-rc run {dataset}:{split} --intervals" if is_split else ""
+        names = {other.partition(":")[0] for other in (*known, *named_datasets())}
+        raise unknown_name("dataset", dataset, sorted(names))
+    others = f"; there are {', '.join(siblings)}" if siblings else ""
+    splits = () if fetched is None else fetched.splits
+    if split in splits:
+        problem = f"{name} is not computed yet: classic-rc floor {dataset}:{split} --compute"
+    else:
+        choices = ", ".join(f"{dataset}:{each}" for each in list(splits)[:_MAX_SHOWN])
+        can_be = f"; --compute can be given for {choices}" if choices else ""
+        problem = f"no results of {name} come with the package{can_be}"
     raise UsageError(
-        f"no results of {name} come with the package{others}{hint}",
+        f"{problem}{others}",
         field="dataset",
         found=name,
         expected=", ".join(siblings) or "a dataset of the list",

@@ -225,11 +225,26 @@ def _compute(args: argparse.Namespace) -> int:
             found=" ".join(args.floors) or None,
             expected="one NAME:SPLIT, or several without DATA and --save",
         )
+    names = args.floors
+    if args.compute == _OFFICIAL:
+        names = [split for name in names for split in _expand_splits(name)]
     failures = Failures()
-    for name in args.floors:
+    for name in names:
         with failures.caught():
             _compute_one(args, name)
     return failures.exit_code
+
+
+def _expand_splits(name: str) -> list[str]:
+    """Return the splits of a dataset that has several without training data, such as languages; of
+    any other name, the name.
+    """
+    from classic_rc.datasets.fetch import named_datasets
+
+    dataset = named_datasets().get(name.lower())
+    if dataset is None or any(split.endswith("train") for split in dataset.splits):
+        return [name]
+    return [split.name for split in dataset.splits.values()]
 
 
 def _compute_one(args: argparse.Namespace, name: str) -> None:
