@@ -181,6 +181,28 @@ def fit_logistic(
     return fit._replace(weights=weights)
 
 
+def derivatives(
+    margins: NDArray[np.float64],
+    right: NDArray[Any],
+    offsets: NDArray[np.int64] | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the first and second derivatives of the losses of :func:`fit_logistic` by the margin
+    of each row.
+
+    Examples
+    --------
+    >>> derivatives(np.zeros(2), np.array([1, 0]), np.array([0, 2]))
+    (array([-0.5,  0.5]), array([0.25, 0.25]))
+    """
+    losses: _Losses
+    if offsets is None:
+        losses = _BinaryLosses(right, np.zeros(len(margins)), np.ones(len(margins)))
+    else:
+        losses = _ConditionalLosses(right, offsets)
+    state = losses.at(margins)
+    return state.gradient, state.curvature
+
+
 class _Entries(NamedTuple):
     """Entries of a matrix."""
 

@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 
 from classic_rc.kernels import blocked_matrix
 from classic_rc.kernels.blocked_matrix import BlockedMatrix, Features, renumber_columns
-from classic_rc.kernels.logistic import LogisticFit, fit_logistic
+from classic_rc.kernels.logistic import LogisticFit, derivatives, fit_logistic
 from classic_rc.kernels.reference import binary_objective, conditional_objective
 from tests.depth import examples
 
@@ -308,3 +308,23 @@ def test_columns_are_renumbered_or_dropped(rows, seed):
 def test_what_has_no_likelihood_is_refused(options):
     with pytest.raises(ValueError, match="must"):
         fit_logistic(np.array([[1.0], [2.0], [3.0]]), **{"right": np.array([1, 1, 0]), **options})
+
+
+@pytest.mark.parametrize("offsets", [None, np.array([0, 3, 5, 9])])
+def test_derivatives_are_those_of_the_reference(offsets):
+    rng, right = np.random.default_rng(0), np.array([0, 1, 0, 1, 0, 0, 1, 0, 0])
+    margins = rng.normal(size=len(right))
+
+    def loss_of(margins):
+        if offsets is None:
+            return binary_objective([1.0], margins[:, None].tolist(), right.tolist(), np.inf)[0]
+        parts = zip(offsets[:-1], offsets[1:], strict=True)
+        questions = [(margins[a:b, None].tolist(), int(right[a:b].argmax())) for a, b in parts]
+        return conditional_objective([1.0], questions, np.inf)[0]
+
+    gradient, curvature = derivatives(margins, right, offsets)
+    for i in range(len(right)):
+        step = 1e-4 * (np.arange(len(right)) == i)
+        low, middle, high = (loss_of(margins + k * step) for k in (-1, 0, 1))
+        assert gradient[i] == pytest.approx((high - low) / 2e-4, abs=1e-6)
+        assert curvature[i] == pytest.approx((high - 2 * middle + low) / 1e-8, abs=1e-5)

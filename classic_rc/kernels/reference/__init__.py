@@ -35,6 +35,7 @@ The lessons in reading order:
 18. ``ngrams``: n-grams and subsequences. Its group `ngrams`.
 19. ``ranker``: all its dense features but the facts of the surface.
 20. ``entities``: its features of cloze candidates. Chen et al. 2016, section 3.1.
+21. ``trees``: a tree of gradient boosting. Friedman 2001; Chen and Guestrin 2016.
 """
 
 from classic_rc.kernels.reference import (
@@ -60,12 +61,14 @@ from classic_rc.kernels.reference.spans import span_overlap
 from classic_rc.kernels.reference.surface import surface_features
 from classic_rc.kernels.reference.sw_d import sliding_window_distance
 from classic_rc.kernels.reference.sweep import window_sweep
+from classic_rc.kernels.reference.trees import best_first_tree
 from classic_rc.kernels.reference.window import sliding_window
 
 __all__ = [
     "ClozeQuestion",
     "RankerQuestion",
     "ReferenceKneserNey",
+    "best_first_tree",
     "best_support_graph",
     "binary_objective",
     "bm25",

@@ -1,0 +1,138 @@
+"""Trees: equal to plain Python to the bit, whatever the order of the rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from classic_rc.kernels.reference import best_first_tree
+from classic_rc.kernels.trees import (
+    N_BINS,
+    Growth,
+    JoinedBins,
+    Trees,
+    bin_edges,
+    bin_values,
+    draw_pairs,
+    grow_tree,
+    pack_sums,
+)
+from tests.depth import examples
+
+GROWTH = Growth(n_leaves=6, least=0.5, penalty=0.75)
+
+
+def rows_of(n: int, seed: int, n_columns: int = 5) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return bins, gradients and curvatures that are the same after rounding."""
+    rng = np.random.default_rng(seed)
+    n_bins = rng.integers(1, N_BINS + 1, (n_columns, 1))
+    bins = rng.integers(0, n_bins, (n_columns, n)).astype(np.uint8)
+    gradient = rng.integers(-(2**12), 2**12, n) / 2**12
+    return bins, gradient, rng.integers(0, 2**10, n) / 2**12
+
+
+@settings(max_examples=examples(20, 200))
+@given(
+    n=st.integers(0, 60),
+    seed=st.integers(0, 10**6),
+    pairs=st.sets(st.integers(0, 2), min_size=1).map(sorted),
+)
+def test_a_tree_is_that_of_plain_python_to_the_bit(n, seed, pairs):
+    bins, gradient, curvature = rows_of(n, seed)
+    columns = [*pairs, *(pair + 3 for pair in pairs if pair < 2)]
+    joined = JoinedBins.of(bins, np.arange(n))
+    tree, leaves = grow_tree(joined, np.array(pairs), gradient, curvature, GROWTH)
+    expected, leaf_of_row = best_first_tree(
+        bins.tolist(), columns, gradient.tolist(), curvature.tolist(), *GROWTH[:4]
+    )
+    n_splits = len(expected)
+    splits = zip(
+        tree.splits[0, :n_splits].tolist(), tree.values[0, :n_splits].tolist(), strict=True
+    )
+    assert [(*split, *values) for split, values in splits] == expected
+    assert tree.splits[0, n_splits:, 0].tolist() == list(range(n_splits + 1, GROWTH.n_leaves))
+    assert tree.leaves(bins)[0].tolist() == leaf_of_row
+    for leaf, rows in enumerate(leaves):
+        assert rows.tolist() == [i for i, other in enumerate(leaf_of_row) if other == leaf]
+
+
+@settings(max_examples=examples(5, 30))
+@given(seed=st.integers(0, 10**6))
+def test_the_order_of_rows_changes_no_bit(seed):
+    rng = np.random.default_rng(seed)
+    bins = rng.integers(0, N_BINS, (9, 4000), dtype=np.uint8)
+    gradient, curvature = rng.normal(size=4000) + bins[3] / 50 - 0.6, rng.random(4000)
+    pairs, order = draw_pairs(5, seed, GROWTH._replace(share=0.7)), rng.permutation(4000)
+    joined = [JoinedBins.of(bins, rows) for rows in (np.arange(4000), order)]
+    tree, _ = grow_tree(joined[0], pairs, gradient, curvature, GROWTH)
+    other, _ = grow_tree(joined[1], pairs, gradient[order], curvature[order], GROWTH)
+    assert tree.values.all()
+    assert all(map(np.array_equal, tree, other))
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-9, 1e12])
+@pytest.mark.parametrize("n", [1, 1000, 300_000])
+def test_packed_sums_are_exact(n, scale):
+    rng = np.random.default_rng(n)
+    gradient, curvature = rng.normal(size=n), rng.random(n) * scale
+    sums = pack_sums(gradient, curvature)
+    assert np.array_equal(sums.packed.sum(), sums.packed[::-1].cumsum()[-1])
+    each = [part.sum() for part in sums.unpack(sums.packed)]  # short binary fractions
+    assert np.concatenate(sums.unpack(sums.packed.sum(keepdims=True))).tolist() == each
+    assert each[0] == pytest.approx(gradient.sum(), abs=n**0.5 * 0.01)
+
+
+def test_the_groups_of_a_leaf_add_up_to_its_value():
+    bins, gradient, curvature = rows_of(500, 1)
+    joined = JoinedBins.of(bins, np.arange(500))
+    tree, leaves = grow_tree(joined, np.arange(3), gradient, curvature, GROWTH)
+    totals = tree.leaf_values(np.zeros(5, dtype=np.int64), 1)[0, :, 0]
+    by_group = tree.leaf_values(np.arange(5) % 3, 3)[0]
+    assert np.allclose(by_group.sum(axis=1), totals, rtol=0, atol=1e-15)
+    sums = [[part[rows].sum() for part in (gradient, curvature)] for rows in leaves]
+    values = [-GROWTH.shrinkage * g / (h + GROWTH.penalty) for g, h in sums]
+    assert np.allclose(np.diff(totals), np.diff(values), rtol=0, atol=1e-12)
+
+
+@settings(max_examples=examples(20, 200))
+@given(
+    values=st.lists(st.sampled_from([-1.0, 0.0, 1 / 3, 0.5, 2.0, 7.0]), max_size=300),
+    seed=st.integers(0, 10**6),
+)
+def test_rounding_changes_no_bin(values, seed):
+    exact = np.array(values)
+    noise = np.random.default_rng(seed).uniform(-1e-15, 1e-15, len(values))
+    edges = bin_edges(exact + noise)
+    assert len(edges) < N_BINS
+    assert (np.diff(edges) > 0).all()
+    bins = bin_values(exact, edges)
+    assert np.array_equal(bins, bin_values(exact + noise, edges))
+    assert np.array_equal(bins, bin_values(exact - noise, edges))
+
+
+def test_edges_are_between_quantiles():
+    values = np.random.default_rng(0).permutation(6400) / 7
+    counts = np.bincount(bin_values(values, bin_edges(values)))
+    assert counts.tolist() == [100] * N_BINS
+
+
+def test_each_tree_draws_its_pairs():
+    growth = Growth(share=0.25)
+    draws = [draw_pairs(40, number, growth).tolist() for number in range(50)]
+    assert {len(draw) for draw in draws} == {10}
+    assert set().union(*draws) == set(range(40))
+    assert draws[7] == draw_pairs(40, 7, growth).tolist()
+
+
+def test_joined_trees_are_each_tree():
+    bins, gradient, curvature = rows_of(300, 2)
+    joined, group_of = JoinedBins.of(bins, np.arange(300)), np.arange(5) % 2
+    trees = [grow_tree(joined, np.array([p]), gradient, curvature, GROWTH)[0] for p in range(3)]
+    together = Trees.join(trees)
+    for i, tree in enumerate(trees):
+        assert np.array_equal(together.leaves(bins)[i], tree.leaves(bins)[0])
+        assert np.array_equal(
+            together.leaf_values(group_of, 2)[i], tree.leaf_values(group_of, 2)[0]
+        )
