@@ -67,7 +67,7 @@ def folds_of(dataset: Dataset, make: Callable[[], Recorded] = Recorded) -> list[
     made = []
     for number, (training, held) in enumerate(FoldPlan(N_FOLDS).folds(dataset), 1):
         print(f"{dataset.name}: features of fold {number}", file=sys.stderr, flush=True)
-        ranker = make().fit([questions[i] for i in training.tolist()])
+        ranker = make().set_params(trees=0).fit([questions[i] for i in training.tolist()])
         values, texts = ranker.seen_values, ranker.seen_texts
         ranker.score_candidates([questions[i] for i in held.tolist()])
         order = held[ranker.seen_texts.encoded.order]

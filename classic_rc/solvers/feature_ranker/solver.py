@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -16,12 +17,23 @@ from classic_rc.decisions import Decision
 from classic_rc.errors import UsageError
 from classic_rc.folds import FoldPlan
 from classic_rc.kernels.arrays import offsets_of, runs_of
+from classic_rc.kernels.draws import text_keys
 from classic_rc.kernels.logistic import Features
+from classic_rc.kernels.trees import Trees
 from classic_rc.parameters import is_number, parameter, whole_number
 from classic_rc.predictions import Scores
-from classic_rc.questions import Question, Task
+from classic_rc.questions import Question, Task, candidate_texts
 from classic_rc.solvers.base import Solver, Variant, provenance
 from classic_rc.solvers.explanation import Explanation, Mark, Term, given, plus, times
+from classic_rc.solvers.feature_ranker.boosting import (
+    HELD_FOLD,
+    Boosting,
+    Forest,
+    bin_columns,
+    choose_n_trees,
+    learn_edges,
+    tree_columns,
+)
 from classic_rc.solvers.feature_ranker.lexical import CELLS, LexicalCells
 from classic_rc.solvers.feature_ranker.tables import ENTITIES, OPTIONS, TABLES
 from classic_rc.solvers.feature_ranker.texts import RankerTexts, TrainingWords
@@ -32,6 +44,7 @@ from classic_rc.solvers.feature_ranker.training import (
     Ranker,
     WeightedColumn,
     fold_numbers,
+    weighted_sums,
 )
 from classic_rc.solvers.feature_ranker.vectors import CountVectors, vector_features
 from classic_rc.solvers.learning import (
@@ -40,9 +53,11 @@ from classic_rc.solvers.learning import (
     chosen_groups,
     gold_labels,
     one_thread,
+    require_gold,
     require_task,
 )
 from classic_rc.solvers.shared_parameters import DECISION
+from classic_rc.text.encode import SharedQuestions
 from classic_rc.text.encoded import EncodedDataset
 
 GROUPS = tuple(OPTIONS.groups)
@@ -93,6 +108,9 @@ class FeatureRanker(Solver):
     section 3.1), without types and without a lexical score. Candidates with equal texts are one
     candidate. Chen et al. learn boosted trees (LambdaMART) instead of a log-linear model.
 
+    If trees are in use, the last stage is gradient boosting (Friedman 2001) of the same loss: trees
+    over the features, which start from s and learn what no sum of features says.
+
     Questions without a right candidate, or without a wrong one, teach nothing where one candidate
     is right.
 
@@ -108,8 +126,10 @@ class FeatureRanker(Solver):
         The features in use: those that differ between candidates of a question somewhere in
         training.
     ranker_ : Ranker
+    forest_ : Forest or None
+        Boosted trees that correct the score.
     chosen_ : dict of str to float
-        The strengths in use.
+        The strengths in use, and the number of trees.
     """
 
     name = "feature-ranker"
@@ -164,6 +184,13 @@ class FeatureRanker(Solver):
     folds: int = whole_number(
         5, "the number of folds; equal and nearly equal passages are in one fold", least=2
     )
+    trees: int | Literal["cv"] = whole_number(
+        "cv",
+        "the number of boosted trees that correct the log-linear score; ``cv`` is the one with the "
+        "least loss on a held-out fold, or 0 if it does not have clearly more right answers there",
+        least=0,
+        allowed=("cv",),
+    )
     decision: Decision | None = DECISION
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
@@ -171,14 +198,18 @@ class FeatureRanker(Solver):
         (UsageError).
         """
         self.check_parameters()
-        right = gold_labels(self.name, questions)
+        require_gold(self.name, questions)
         require_task(self, questions)
         self.table_ = TABLES[questions[0].task]
         groups = self._groups()
         fold_of_question = fold_numbers(FoldPlan(self.folds).folds(questions), len(questions))
-        texts = self._texts(questions)
+        # Rounding, and so a tree's choice between nearly equal splits, depends on the order.
+        order = np.argsort(text_keys(map(self._read_text, questions)), kind="stable")
+        ordered = SharedQuestions.of(questions).take(order)
+        fold_of_question = fold_of_question[order]
+        texts = self._texts(ordered)
         encoded = texts.encoded
-        right = encoded.in_arrays(right)
+        right = encoded.in_arrays(gold_labels(self.name, ordered))
         if self._rows(encoded) is not None:
             of_rows = np.zeros(len(encoded.arrays.candidate_question), dtype=np.int64)
             of_rows[self._rows(encoded)] = (
@@ -204,6 +235,7 @@ class FeatureRanker(Solver):
         table, encoded, offsets = self.table_, texts.encoded, self._offsets(texts.encoded)
         self.caveats_: tuple[str, ...] = ()
         self.chosen_: dict[str, float] = {}
+        self.forest_: Forest | None = None
         self.cells_: LexicalCells | None = None
         self.cell_weights_ = np.empty(0, dtype=np.float32)
         self.words_, self.vectors_ = TrainingWords.learn(texts) if table.learned else None, None
@@ -226,8 +258,13 @@ class FeatureRanker(Solver):
         weights = np.zeros(design.n_columns)
         if design.n_columns:
             fitted = learner(design.matrix(values, texts.types, offsets))
+            edges = learn_edges(values, texts.types, offsets) if self.trees else []
+            bins = bin_columns(tree_columns(values, texts.types, offsets), edges) if edges else None
             del values
             weights = self._fit_weights(fitted, "C", self.C, "the ranker")
+            if bins is not None:
+                trees = self._learn_trees(fitted, weights, bins)
+                self.forest_ = None if trees is None else Forest(edges, trees)
         self.ranker_ = Ranker(design, weights)
 
     def _learn_lexical(
@@ -247,6 +284,26 @@ class FeatureRanker(Solver):
         weights = self._fit_weights(fitted, "lexical_C", self.lexical_C, "the lexical score")
         self.cell_weights_ = weights[: self.cells_.n_columns].astype(np.float32)
         return fitted.score_out_of_fold(self.chosen_["lexical_C"])
+
+    def _learn_trees(
+        self, learner: Learner, weights: NDArray[np.float64], bins: NDArray[np.uint8]
+    ) -> Trees | None:
+        """Learn trees that start from the scores of the weights."""
+        cases, rows, n_trees = learner.cases, np.arange(bins.shape[1]), self.trees
+        if isinstance(n_trees, str):
+            is_held = learner.folds == HELD_FOLD
+            held = cases.select(is_held)
+            scores = learner.score_without(HELD_FOLD, self.chosen_["C"], rows)
+            n_trees = choose_n_trees(
+                Boosting(bins, cases.select(~is_held), scores),
+                held,
+                learner.passages[held.questions],
+            )
+        if not n_trees:
+            return None
+        self.chosen_["trees"] = float(n_trees)
+        scores = weighted_sums(learner.features, weights, rows)
+        return Trees.join(islice(Boosting(bins, cases, scores).trees(), n_trees))
 
     def _fit_weights(
         self, learner: Learner, name: str, C: float | str, what: str
@@ -278,9 +335,9 @@ class FeatureRanker(Solver):
         texts = self._texts(questions)
         encoded = texts.encoded
         values = np.empty(int(self._offsets(encoded)[-1]))
-        for where, _, added in self._contributions(texts):
+        for where, _, added, boosted in self._contributions(texts):
             total = np.zeros(where.stop - where.start)
-            for amounts in self._add_groups(added).values():
+            for amounts in self._add_groups(added, boosted).values():
                 total += amounts
             values[where] = total
         rows = self._rows(encoded)
@@ -305,9 +362,10 @@ class FeatureRanker(Solver):
         cells: list[dict[str, float]] = [{}] * n_distinct
         if self.cells_ is not None:
             cells = _largest_cells(self.cells_, self.cell_weights_, texts)
-        _, values, added = next(self._contributions(texts))
+        _, values, added, boosted = next(self._contributions(texts))
         columns = list(self.ranker_.columns(values.T, texts.types, self._offsets(encoded)))
-        groups, group_of = self._add_groups(added), [self.table_.group_of(name) for name in names]
+        groups = self._add_groups(added, boosted)
+        group_of = [self.table_.group_of(name) for name in names]
         evidence = self.table_.evidence(texts, self._rarity(encoded))
         sentences = self.table_.sentences(question.passage)
 
@@ -319,6 +377,8 @@ class FeatureRanker(Solver):
                     for j, own in enumerate(group_of)
                     if own == group and added[j, row]
                 ]
+                if group in boosted and boosted[group][row]:
+                    features.append(given("trees", boosted[group][row]))
                 amount = float(amounts[row])
                 parts.append(
                     plus(group, *features, value=amount) if features else given(group, amount)
@@ -406,6 +466,8 @@ class FeatureRanker(Solver):
         if self.cells_ is not None:
             arrays |= {f"cells.{group}": table for group, table in self.cells_.tables.items()}
             arrays["cell_weights"] = self.cell_weights_
+        if self.forest_ is not None:
+            arrays |= self.forest_.arrays()
         return state, arrays
 
     def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
@@ -437,6 +499,8 @@ class FeatureRanker(Solver):
             check_shape(array, (len(columns),))
         check_shape(arrays["weights"], (design.n_columns,))
         self.columns_, self.ranker_ = columns, Ranker(design, arrays["weights"])
+        has_trees = "trees.splits" in arrays
+        self.forest_ = Forest.restore(arrays, len(columns)) if has_trees else None
         self.chosen_ = {str(name): float(value) for name, value in state["chosen"].items()}
         return self
 
@@ -474,6 +538,13 @@ class FeatureRanker(Solver):
             )
             raise UsageError(problem, field="task", found=str(task), expected=learned)
         return self.table_.texts(questions, INPUTS[self.inputs])
+
+    def _read_text(self, question: Question) -> str:
+        """Return what is read of a training question, whatever the order of its candidates."""
+        read = {"passage": question.passage.text, "question": question.text}
+        inputs = [text for name, text in read.items() if name in INPUTS[self.inputs]]
+        candidates = sorted(set(candidate_texts(question.candidates)))
+        return "\0".join((*inputs, *candidates, *sorted(map(str, question.gold or ()))))
 
     def _rows(self, encoded: EncodedDataset) -> NDArray[np.int64] | None:
         """Return the row of each candidate in the matrix of features; None if each has one of
@@ -518,32 +589,44 @@ class FeatureRanker(Solver):
             parts.append(lexical[:, None])
         return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
-    def _add_groups(self, added: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
-        """Return what the bias and each group add to the scores, given what each feature adds."""
+    def _add_groups(
+        self, added: NDArray[np.float64], boosted: Mapping[str, NDArray[np.float64]]
+    ) -> dict[str, NDArray[np.float64]]:
+        """Return what the bias and each group add to the scores, given what each feature adds and
+        what the trees add for each group.
+        """
         groups = {"bias": np.full(added.shape[1], self.ranker_.bias)}
-        for name, amounts in zip(self.ranker_.design.names, added, strict=True):
-            group = self.table_.group_of(name)
+        names = map(self.table_.group_of, self.ranker_.design.names)
+        for group, amounts in (*zip(names, added, strict=True), *boosted.items()):
             groups[group] = groups[group] + amounts if group in groups else amounts
         return groups
 
     def _contributions(
         self, texts: Any
-    ) -> Iterator[tuple[slice, NDArray[np.floating[Any]], NDArray[np.float64]]]:
-        """Yield blocks of candidates with their features, and with what each feature in use adds to
-        their scores.
-
-        Both have shape (n_features, n_candidates of the block).
+    ) -> Iterator[
+        tuple[
+            slice,
+            NDArray[np.floating[Any]],
+            NDArray[np.float64],
+            Mapping[str, NDArray[np.float64]],
+        ]
+    ]:
+        """Yield blocks of candidates with their features, with what each feature in use adds to
+        their scores, both with shape (n_features, n_candidates of the block), and with what the
+        trees add for each group.
         """
-        offsets = self._offsets(texts.encoded)
-        values = self._features(texts, self._groups(), None)[:, self.columns_]
+        offsets, forest = self._offsets(texts.encoded), self.forest_
+        features = self._features(texts, self._groups(), None)[:, self.columns_]
+        groups = list(map(self.table_.group_of, self.ranker_.design.names))
         for start, stop in runs_of(np.diff(offsets), _BLOCK_CANDIDATES):
             where = slice(int(offsets[start]), int(offsets[stop]))
-            own = offsets[start : stop + 1] - offsets[start]
-            yield (
-                where,
-                values[where].T,
-                self.ranker_.contributions(values[where], texts.types[start:stop], own),
+            block = (
+                features[where],
+                texts.types[start:stop],
+                offsets[start : stop + 1] - where.start,
             )
+            boosted = {} if forest is None else forest.amounts(*block, groups)
+            yield where, block[0].T, self.ranker_.contributions(*block), boosted
 
 
 def _expand(encoded: EncodedDataset, values: Any) -> Any:

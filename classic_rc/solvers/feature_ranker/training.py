@@ -307,6 +307,17 @@ class Cases(NamedTuple):
         totals = np.add.reduceat(np.exp(own), self.offsets[:-1])
         return float(np.log(totals).sum() - own[self.right > 0].sum())
 
+    def hits(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return how right a score for each candidate is in each case: 1, or 1/k if k rows are
+        best; without cases of several rows, whether its sign is right.
+        """
+        own, is_right = scores[self.rows], self.right > 0
+        if self.offsets is None:
+            return ((own > 0) == is_right).astype(np.float64)
+        starts = self.offsets[:-1]
+        is_best = own == np.repeat(np.maximum.reduceat(own, starts), np.diff(self.offsets))
+        return is_best[is_right] / np.add.reduceat(is_best, starts, dtype=np.int64)
+
 
 class Learner(NamedTuple):
     """The features and the right answers of training, and the folds that hold questions out."""
@@ -356,10 +367,14 @@ class Learner(NamedTuple):
         scores = np.zeros(int(self.offsets[-1]))
         for k in range(self.n_folds):
             rows = self._rows_of(self.folds == k)
-            model = _Model(self.features, self.cases.select(self.folds != k), self.min_count)
-            model.fit(C)
-            scores[rows] = weighted_sums(self.features, model.weights, rows)
+            scores[rows] = self.score_without(k, C, rows)
         return scores
+
+    def score_without(self, fold: int, C: float, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the scores of some candidates by a model of all folds but one."""
+        model = _Model(self.features, self.cases.select(self.folds != fold), self.min_count)
+        model.fit(C)
+        return weighted_sums(self.features, model.weights, rows)
 
     def fit(self, C: float) -> tuple[NDArray[np.float64], bool]:
         """Return the weights of a model of all cases, and whether it converged."""

@@ -1,0 +1,174 @@
+"""The boosted trees of the ranker: columns, choice of their number, saved, explained."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache, reduce
+from itertools import islice
+from operator import add
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from classic_rc.questions import Dataset, Task
+from classic_rc.reports.verdict import parts_sum_to_score
+from classic_rc.solvers import FeatureRanker, load_solver, save_solver
+from classic_rc.solvers.feature_ranker.boosting import (
+    Boosting,
+    Forest,
+    bin_columns,
+    choose_n_trees,
+    leaf_values,
+    learn_edges,
+    tree_columns,
+)
+from classic_rc.solvers.feature_ranker.training import Cases
+from classic_rc.testing import synthetic_dataset
+from tests.depth import examples
+from tests.solvers.feature_ranker.test_training import SIZES, random_values
+
+FIXED: dict[str, Any] = {"C": 0.01, "lexical_C": 0.03, "trees": 5}
+TASKS = [Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER, Task.CLOZE]
+
+
+@cache
+def lessons(task: Task) -> Dataset:
+    return synthetic_dataset(task, n_passages=150, seed=1)
+
+
+@cache
+def fitted(task: Task) -> FeatureRanker:
+    return FeatureRanker(**FIXED).fit(lessons(task))
+
+
+@settings(max_examples=examples(10, 60))
+@given(SIZES, st.integers(0, 10**6))
+def test_columns_compare_a_candidate_with_the_others(sizes, seed):
+    values, offsets = random_values(sizes, seed, 1)
+    feature, standard, lead, types, counts = tree_columns(values, np.arange(len(sizes)), offsets)
+    assert np.array_equal(feature, values[:, 0])
+    for q, (start, stop) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
+        of_question = values[start:stop, 0].tolist()
+        for i, value in enumerate(of_question):
+            others = of_question[:i] + of_question[i + 1 :]
+            assert lead[start + i] == (value - max(others) if others else 0)
+            assert (types[start + i], counts[start + i]) == (q, len(of_question))
+        assert standard[start:stop].sum() == pytest.approx(0)
+
+
+def questions_of(n: int, seed: int, noise: float) -> tuple[Boosting, Cases, np.ndarray]:
+    """Return questions whose right option is the only one with two features, but for noise."""
+    rng = np.random.default_rng(seed)
+    has = rng.integers(0, 3, (n, 4))  # neither, the first or the second
+    right = rng.integers(0, 4, n)
+    has[np.arange(n), np.where(rng.random(n) < noise, rng.integers(0, 4, n), right)] = 3
+    values = np.stack([has & 1, has >> 1], axis=-1).reshape(-1, 2).astype(float)
+    offsets, types = np.arange(0, 4 * n + 1, 4), np.zeros(n, dtype=np.int64)
+    edges = learn_edges(values, types, offsets)
+    bins = bin_columns(tree_columns(values, types, offsets), edges)
+    is_right = np.arange(4) == right[:, None]
+    cases = Cases.of(is_right.astype(np.int64).ravel(), offsets, one_is_right=True)
+    is_held = np.arange(n) % 5 == 0
+    start = values.sum(axis=1) / 4  # what a sum of the features says, badly scaled
+    boosting = Boosting(bins, cases.select(~is_held), start)
+    return boosting, cases.select(is_held), np.flatnonzero(is_held) // 3
+
+
+def boosted(boosting: Boosting, n_trees: int) -> np.ndarray:
+    """Return the scores with those of some trees."""
+    scores = boosting.scores.copy()
+    for tree in islice(boosting.trees(), n_trees):
+        scores += leaf_values(tree)[tree.leaves(boosting.bins)[0]]
+    return scores
+
+
+def test_a_gain_in_the_loss_alone_is_no_reason_for_trees():
+    boosting, held, passages = questions_of(1500, 0, noise=0.3)
+    assert choose_n_trees(boosting, held, passages) == 0
+    scores = boosted(boosting, 10)
+    assert held.loss(scores) < held.loss(boosting.scores)
+    assert np.array_equal(held.hits(scores), held.hits(boosting.scores))
+
+
+def test_trees_learn_what_the_first_scores_do_not_say():
+    boosting, held, passages = questions_of(1500, 0, noise=0.3)
+    boosting = boosting._replace(scores=np.zeros_like(boosting.scores))
+    scores = boosted(boosting, choose_n_trees(boosting, held, passages))
+    assert held.loss(scores) < held.loss(boosting.scores)
+    assert held.hits(scores).mean() > 0.7
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_trees_are_used_where_there_is_nothing_to_learn(seed):
+    assert choose_n_trees(*questions_of(1500, seed, noise=1.0)) == 0
+
+
+def test_equal_best_options_share_a_hit():
+    cases = Cases.of(np.array([1, 0, 0, 1, 0]), np.array([0, 3, 5]), one_is_right=True)
+    assert cases.hits(np.array([2.0, 2.0, 1.0, 0.0, 1.0])).tolist() == [0.5, 0.0]
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_trees_are_saved_loaded_and_explained(task, tmp_path):
+    solver, dataset = fitted(task), lessons(task)
+    linear = FeatureRanker(**{**FIXED, "trees": 0}).fit(dataset)
+    assert solver.signature_facts()["trees"] == 5
+    assert "trees" not in linear.signature_facts()
+    scores = solver.score_candidates(dataset)
+    assert not np.array_equal(scores.values, linear.score_candidates(dataset).values)
+    save_solver(solver, tmp_path / "ranker.npz")
+    loaded = load_solver(tmp_path / "ranker.npz")
+    assert np.array_equal(loaded.score_candidates(dataset).values, scores.values)
+    for question in dataset[:5]:
+        explanation = loaded.explain(question)
+        assert explanation.to_dict() == solver.explain(question).to_dict()
+        for candidate in explanation.candidates:
+            assert reduce(add, candidate.numbers.values()) == candidate.score
+            assert parts_sum_to_score(candidate)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_scores_do_not_depend_on_other_questions_or_the_order_of_options(task):
+    solver, dataset = fitted(task), lessons(task)
+    scores = solver.score_candidates(dataset)
+    for i in range(0, 60, 7):
+        question, values = dataset[i], scores.values[scores.offsets[i] : scores.offsets[i + 1]]
+        assert np.array_equal(solver.score_candidates([question]).values, values)
+        turned = replace(question, candidates=question.candidates[::-1], gold=None)
+        assert np.allclose(solver.score_candidates([turned]).values[::-1], values, atol=1e-9)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_same_bits_are_learned_from_questions_in_another_order(task):
+    dataset = lessons(task)
+    turned = FeatureRanker(**FIXED).fit(list(dataset)[::-1])
+    scores = [solver.score_candidates(dataset) for solver in (fitted(task), turned)]
+    assert np.array_equal(scores[0].values, scores[1].values)
+    (_, arrays), (_, expected) = turned.fitted_state(), fitted(task).fitted_state()
+    assert arrays.keys() == expected.keys()
+    assert all(np.array_equal(arrays[name], expected[name]) for name in arrays)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("edges", lambda a: a[1:]),
+        ("edge_counts", lambda a: a[1:]),
+        ("splits", lambda a: np.add(a, [1, 0, 0])),
+        ("splits", lambda a: np.subtract(a, [1, 0, 0])),
+        ("splits", lambda a: np.add(a, [0, 1000, 0])),
+        ("splits", lambda a: a[1:]),
+        ("values", lambda a: a[1:]),
+    ],
+)
+def test_trees_that_do_not_match_are_refused(name, change):
+    solver = fitted(Task.SINGLE_CHOICE)
+    arrays = solver.forest_.arrays()
+    n_features = len(solver.columns_)
+    assert len(Forest.restore(arrays, n_features).trees.splits) == 5
+    name = f"trees.{name}"
+    with pytest.raises(ValueError, match=r"."):
+        Forest.restore({**arrays, name: change(arrays[name])}, n_features)
