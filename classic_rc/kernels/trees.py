@@ -14,6 +14,10 @@ from numpy.typing import NDArray
 
 from classic_rc.kernels.draws import uniform_draws
 
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Bins = NDArray[np.uint8]
+
 N_BINS = 64
 """The most bins of a column."""
 _SAME = 1e-9
@@ -21,6 +25,7 @@ _SAME = 1e-9
 _FINEST = 20
 """The binary digits of the largest gradient and curvature, at most."""
 _MANTISSA = 53
+_BLOCK_ROWS = 2**11
 
 
 class Growth(NamedTuple):
@@ -37,58 +42,70 @@ class Trees(NamedTuple):
     """Trees as sequences of splits, all of the same length.
 
     Split k divides a leaf: the rows whose bin in a column is above a cut move to the new leaf
-    k + 1. The root is leaf 0 and has the value 0. What is not split has the splits (k + 1, 0, 0),
-    which divide leaves without rows, and the values 0.
+    k + 1. The root is leaf 0 and has the value 0. A tree with fewer splits ends with splits of its
+    later leaves, which have no rows, and steps of 0.
     """
 
     splits: NDArray[np.int32]  # (n_trees, n_splits, 3): leaf, column, cut
-    # (n_trees, n_splits, 2): of the divided and of the new leaf
-    values: NDArray[np.float64]
+    # (n_trees, n_splits, 2): the change of the value in the divided leaf and in the new one
+    steps: Floats
 
     @classmethod
     def join(cls, trees: Iterable[Trees]) -> Trees:
         """Return all trees in one."""
         return cls(*map(np.concatenate, zip(*trees, strict=True)))
 
-    def leaves(self, bins: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Return the leaf of each row in each tree: shape (n_trees, n_rows) for bins of shape
-        (n_columns, n_rows).
+    def sums(self, bins: Bins, group_of: Integers, n_groups: int) -> Floats:
+        """Return what all trees add to each row, by the groups of the columns that they divide.
+
+        Parameters
+        ----------
+        bins : ndarray of uint8, shape (n_columns, n_rows)
+        group_of : ndarray of int, shape (n_columns,)
+        n_groups : int
+
+        Returns
+        -------
+        ndarray of float64, shape (n_rows, n_groups)
         """
-        result = np.zeros((len(self.splits), bins.shape[1]), dtype=np.uint8)
-        for new, split in enumerate(np.moveaxis(self.splits, 1, 0), 1):
-            leaf, cut = split[:, 0, None].astype(np.uint8), split[:, 2, None].astype(np.uint8)
-            moves = (result == leaf) & (bins[split[:, 1]] > cut)
-            result += moves * (np.uint8(new) - leaf)  # faster than an assignment to some rows
+        amounts = self._leaf_amounts(group_of, n_groups)
+        result = np.zeros((bins.shape[1], n_groups))
+        for start in range(0, len(result), _BLOCK_ROWS):
+            where = slice(start, start + _BLOCK_ROWS)
+            for tree_amounts, leaves in zip(amounts, self._leaves(bins[:, where]), strict=True):
+                result[where] += tree_amounts[leaves]
         return result
 
-    def leaf_values(self, group_of: NDArray[np.integer], n_groups: int) -> NDArray[np.float64]:
-        """Return the value of each leaf as a sum over groups, given the group of each column.
+    def _leaves(self, bins: Bins) -> Bins:
+        """Return the leaf of each row in each tree: shape (n_trees, n_rows)."""
+        leaves = np.zeros((len(self.splits), bins.shape[1]), dtype=np.uint8)
+        for new, split in enumerate(np.moveaxis(self.splits, 1, 0), 1):
+            leaf, cut = split[:, [0]].astype(np.uint8), split[:, [2]].astype(np.uint8)
+            moves = (leaves == leaf) & (bins[split[:, 1]] > cut)
+            leaves += moves * (np.uint8(new) - leaf)  # faster than an assignment to some rows
+        return leaves
 
-        The change of the value at a split belongs to the group of its column: shape (n_trees,
-        n_splits + 1, n_groups).
-        """
+    def _leaf_amounts(self, group_of: Integers, n_groups: int) -> Floats:
+        """Return what each leaf adds, by group: shape (n_trees, n_splits + 1, n_groups)."""
         n_trees, n_splits, _ = self.splits.shape
-        every = np.arange(n_trees)
-        amounts = np.zeros((n_trees, n_splits + 1, n_groups))
-        totals = np.zeros((n_trees, n_splits + 1))
+        trees, amounts = np.arange(n_trees), np.zeros((n_trees, n_splits + 1, n_groups))
         for k in range(n_splits):
             leaf, column, _ = self.splits[:, k].T
-            group, before = group_of[column], totals[every, leaf]
-            amounts[:, k + 1] = amounts[every, leaf]
-            for side, place in enumerate((leaf, k + 1)):
-                amounts[every, place, group] += self.values[:, k, side] - before
-                totals[every, place] = self.values[:, k, side]
+            amounts[:, k + 1] = amounts[trees, leaf]
+            amounts[trees, leaf, group_of[column]] += self.steps[:, k, 0]
+            amounts[trees, k + 1, group_of[column]] += self.steps[:, k, 1]
         return amounts
 
 
-def bin_edges(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return at most 63 ascending edges between quantiles of a column's values.
+def bin_edges(values: Floats) -> Floats:
+    """Return 63 ascending edges between quantiles of a column's values.
 
     An edge is in the middle between two different values, so that rounding moves no value that
-    occurs in `values` to another bin.
+    occurs in `values` to another bin. Edges that are not needed are the largest number, at the end.
     """
+    edges = np.full(N_BINS - 1, np.finfo(np.float64).max)
     if not len(values):
-        return np.empty(0)
+        return edges
     ordered = np.sort(values)
     places = np.arange(1, N_BINS) * len(ordered) // N_BINS
     lower = ordered[np.maximum(places - 1, 0)]
@@ -96,15 +113,17 @@ def bin_edges(values: NDArray[np.float64]) -> NDArray[np.float64]:
     after = np.searchsorted(ordered, lower + tolerance, side="right")
     lower, after = lower[after < len(ordered)], after[after < len(ordered)]
     # Values that rounding alone distinguishes are a chain below `after`: the edge is above it.
-    return np.unique((np.maximum(lower, ordered[after - 1]) + ordered[after]) / 2)
+    middles = np.unique((np.maximum(lower, ordered[after - 1]) + ordered[after]) / 2)
+    edges[: len(middles)] = middles
+    return edges
 
 
-def bin_values(values: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[np.uint8]:
+def bin_values(values: Floats, edges: Floats) -> Bins:
     """Return how many edges are below each value."""
     return np.searchsorted(edges, values, side="left").astype(np.uint8)
 
 
-def draw_pairs(n_pairs: int, number: int, growth: Growth) -> NDArray[np.int64]:
+def draw_pairs(n_pairs: int, number: int, growth: Growth) -> Integers:
     """Return the pairs of columns, ascending, that tree `number` can use."""
     draws = uniform_draws(np.array([number], dtype=np.uint64), np.array([n_pairs]), 0)
     n_drawn = max(1, round(growth.share * n_pairs))
@@ -117,7 +136,7 @@ class JoinedBins(NamedTuple):
     joint: NDArray[np.uint16]  # (n_pairs, n_rows): 64 times the first bin, plus the second
 
     @classmethod
-    def of(cls, bins: NDArray[np.uint8], rows: NDArray[np.integer]) -> JoinedBins:
+    def of(cls, bins: Bins, rows: Integers) -> JoinedBins:
         """Join columns p and p + n_pairs in pair p; of an odd number, the last has no second."""
         n_pairs = -(-len(bins) // 2)
         joint = np.empty((n_pairs, len(rows)), dtype=np.uint16)
@@ -127,15 +146,13 @@ class JoinedBins(NamedTuple):
             joint[pair] += second[rows]
         return cls(joint)
 
-    def bins(self, column: int, rows: NDArray[np.intp]) -> NDArray[np.uint16]:
+    def bins(self, column: int, rows: Integers) -> NDArray[np.uint16]:
         """Return the bins of some rows in a column."""
         is_second, pair = divmod(column, len(self.joint))
         joint = self.joint[pair][rows]
         return joint % N_BINS if is_second else joint // N_BINS
 
-    def histograms(
-        self, pairs: NDArray[np.int64], packed: NDArray[np.float64], rows: NDArray[np.intp] | slice
-    ) -> NDArray[np.float64]:
+    def histograms(self, pairs: Integers, packed: Floats, rows: Integers | slice) -> Floats:
         """Return the sums over some rows for each bin of the columns of some pairs, the second ones
         after the first: shape (2 * n_drawn, 64).
         """
@@ -149,20 +166,18 @@ class JoinedBins(NamedTuple):
 class PackedSums(NamedTuple):
     """Gradient and curvature of each row as one integer: curvature * 2**shift + gradient."""
 
-    packed: NDArray[np.float64]  # shape (n_rows,)
+    packed: Floats  # shape (n_rows,)
     shift: int
     places: tuple[int, int]  # the binary places of gradients and of curvatures
 
-    def unpack(
-        self, packed: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def unpack(self, packed: Floats) -> tuple[Floats, Floats]:
         """Return the gradients and the curvatures of some sums of packed rows."""
         curvature = np.rint(np.ldexp(packed, -self.shift))
         gradient = packed - np.ldexp(curvature, self.shift)
         return np.ldexp(gradient, -self.places[0]), np.ldexp(curvature, -self.places[1])
 
 
-def pack_sums(gradient: NDArray[np.float64], curvature: NDArray[np.float64]) -> PackedSums:
+def pack_sums(gradient: Floats, curvature: Floats) -> PackedSums:
     """Round gradients and curvatures, which are not negative, so that their sums are exact.
 
     Examples
@@ -187,23 +202,24 @@ def pack_sums(gradient: NDArray[np.float64], curvature: NDArray[np.float64]) -> 
 
 
 class _Leaf(NamedTuple):
-    rows: NDArray[np.intp]
-    histogram: NDArray[np.float64]  # packed sums, shape (n_columns, N_BINS)
+    rows: Integers
+    histogram: Floats  # packed sums, shape (n_columns, N_BINS)
+    value: float
     gain: float  # of the best split
     place: int  # of its last bin in the histogram
 
 
 def grow_tree(
     bins: JoinedBins,
-    pairs: NDArray[np.int64],
-    gradient: NDArray[np.float64],
-    curvature: NDArray[np.float64],
+    pairs: Integers,
+    gradient: Floats,
+    curvature: Floats,
     growth: Growth,
-) -> tuple[Trees, list[NDArray[np.intp]]]:
-    r"""Grow a tree that lowers a loss with these derivatives; also return the rows of each leaf.
+) -> tuple[Trees, Floats]:
+    r"""Grow a tree that lowers a loss with these derivatives; also return what it adds to each row.
 
-    The value of a leaf with the sums G and H is :math:`-\eta (G / (H + \lambda) - G_0 / (H_0 +
-    \lambda))`, the second ones of the root. The next split is the one with the largest gain
+    The value of a leaf with the sums G and H is :math:`-\eta G / (H + \lambda)`, and the tree adds
+    it minus that of the root. The next split is the one with the largest gain
 
     .. math:: \frac{G_l^2}{H_l + \lambda} + \frac{G_r^2}{H_r + \lambda} - \frac{G^2}{H + \lambda}
 
@@ -221,41 +237,40 @@ def grow_tree(
     sums = pack_sums(gradient, curvature)
     columns = np.concatenate((pairs, pairs + len(bins.joint)))
 
-    def value(histogram: NDArray[np.float64]) -> float:
-        g, h = sums.unpack(histogram.sum(axis=-1, keepdims=True))
-        return float(-growth.shrinkage * g[0] / (h[0] + growth.penalty))
+    def grow(rows: Integers, histogram: Floats) -> _Leaf:
+        g, h = sums.unpack(histogram[0].sum(keepdims=True))
+        value = float(-growth.shrinkage * g[0] / (h[0] + growth.penalty))
+        return _Leaf(rows, histogram, value, *_best_split(histogram, sums, growth))
 
-    def grow(rows: NDArray[np.intp], histogram: NDArray[np.float64]) -> _Leaf:
-        return _Leaf(rows, histogram, *_best_split(histogram, sums, growth))
-
-    everything = np.arange(len(gradient))
-    leaves = [grow(everything, bins.histograms(pairs, sums.packed, slice(None)))]
-    base = value(leaves[0].histogram[0])
     n_splits = growth.n_leaves - 1
-    splits, values = np.zeros((n_splits, 3), dtype=np.int32), np.zeros((n_splits, 2))
+    splits, steps = np.zeros((n_splits, 3), dtype=np.int32), np.zeros((n_splits, 2))
     splits[:, 0] = np.arange(1, growth.n_leaves)
-    while len(leaves) < growth.n_leaves:
-        leaf = max(range(len(leaves)), key=lambda i: leaves[i].gain)
-        rows, histogram, gain, place = leaves[leaf]
+    every_row = np.arange(len(gradient))
+    root = grow(every_row, bins.histograms(pairs, sums.packed, slice(None)))
+    leaves = [root]
+    for k in range(n_splits):
+        divided = max(range(len(leaves)), key=lambda i: leaves[i].gain)
+        rows, histogram, value, gain, place = leaves[divided]
         if gain <= 0:
             break
         drawn, cut = divmod(place, N_BINS)
+        splits[k] = divided, columns[drawn], cut
         moves = bins.bins(int(columns[drawn]), rows) > cut
         sides = [rows[~moves], rows[moves]]
-        splits[len(leaves) - 1] = leaf, columns[drawn], cut
-        parts = np.split(histogram[drawn], [cut + 1])
-        values[len(leaves) - 1] = [value(part) - base for part in parts]
-        fewer = int(len(sides[1]) < len(sides[0]))
-        counted = bins.histograms(pairs, sums.packed, sides[fewer])
+        smaller = int(len(sides[1]) < len(sides[0]))
+        counted = bins.histograms(pairs, sums.packed, sides[smaller])
         halves = [counted, histogram - counted]
-        leaves[leaf], new = (grow(sides[i], halves[i ^ fewer]) for i in range(2))
-        leaves.append(new)
-    return Trees(splits[None], values[None]), [leaf.rows for leaf in leaves]
+        new = [grow(side, halves[i ^ smaller]) for i, side in enumerate(sides)]
+        steps[k] = [leaf.value - value for leaf in new]
+        leaves[divided] = new[0]
+        leaves.append(new[1])
+    added = np.empty(len(gradient))
+    for leaf in leaves:
+        added[leaf.rows] = leaf.value - root.value
+    return Trees(splits[None], steps[None]), added
 
 
-def _best_split(
-    histogram: NDArray[np.float64], sums: PackedSums, growth: Growth
-) -> tuple[float, int]:
+def _best_split(histogram: Floats, sums: PackedSums, growth: Growth) -> tuple[float, int]:
     """Return the largest gain and the flat place of the bin after which the leaf is split."""
     g, h = sums.unpack(histogram.cumsum(axis=1))
     all_g, all_h = g[:, -1:], h[:, -1:]

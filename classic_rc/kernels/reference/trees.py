@@ -14,7 +14,7 @@ def best_first_tree(
     least: float,
     penalty: float,
     shrinkage: float,
-) -> tuple[list[tuple[int, int, int, float, float]], list[int]]:
+) -> tuple[list[tuple[int, int, int, float, float]], list[list[int]]]:
     """Grow a tree that lowers a loss with these first and second derivatives.
 
     A leaf whose rows have the sums G and H lowers the loss by G^2 / 2(H + penalty), with the value
@@ -38,14 +38,15 @@ def best_first_tree(
     Returns
     -------
     splits : list of tuple
-        Leaf, column, cut, and the values of the two leaves, minus that of the root. Rows whose bin
-        is above the cut are in the new leaf.
-    leaf_of_row : list of int
+        Leaf, column, cut, and how much the values of the two leaves differ from that of the divided
+        one. Rows whose bin is above the cut are in the new leaf.
+    leaves : list of list of int
+        The rows of each leaf.
 
     Examples
     --------
     >>> best_first_tree([[0, 0, 1]], [0], [-1.0, -1.0, 2.0], [1.0, 1.0, 1.0], 2, 1.0, 0.0, 0.5)
-    ([(0, 0, 0, 0.5, -1.0)], [0, 0, 1])
+    ([(0, 0, 0, 0.5, -1.0)], [[0, 1], [2]])
     """
 
     def sums(rows: Sequence[int]) -> tuple[float, float]:
@@ -55,13 +56,11 @@ def best_first_tree(
         g, h = sums(rows)
         return -shrinkage * g / (h + penalty)
 
-    leaf_of_row = [0] * len(gradient)
+    leaves = [list(range(len(gradient)))]
     splits: list[tuple[int, int, int, float, float]] = []
-    base = value(range(len(gradient)))
-    while len(splits) + 1 < n_leaves:
-        largest, split = 0.0, None
-        for leaf in range(len(splits) + 1):
-            rows = [i for i, own in enumerate(leaf_of_row) if own == leaf]
+    while len(leaves) < n_leaves:
+        largest, best = 0.0, None
+        for leaf, rows in enumerate(leaves):
             g, h = sums(rows)
             for column in columns:
                 for cut in sorted({bins[column][i] for i in rows}):
@@ -72,14 +71,14 @@ def best_first_tree(
                     gain = g_low * g_low / (h_low + penalty) + g_high * g_high / (h_high + penalty)
                     gain -= g * g / (h + penalty)
                     if gain > largest:
-                        largest, split = gain, (leaf, column, cut)
-        if split is None:
+                        largest, best = gain, (leaf, column, cut)
+        if best is None:
             break
-        leaf, column, cut = split
-        rows = [i for i, own in enumerate(leaf_of_row) if own == leaf]
+        leaf, column, cut = best
+        rows = leaves[leaf]
         low = [i for i in rows if bins[column][i] <= cut]
         high = [i for i in rows if bins[column][i] > cut]
-        splits.append((leaf, column, cut, value(low) - base, value(high) - base))
-        for i in high:
-            leaf_of_row[i] = len(splits)
-    return splits, leaf_of_row
+        splits.append((*best, value(low) - value(rows), value(high) - value(rows)))
+        leaves[leaf] = low
+        leaves.append(high)
+    return splits, leaves

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,20 +19,17 @@ from classic_rc.folds import FoldPlan
 from classic_rc.kernels.arrays import offsets_of, runs_of
 from classic_rc.kernels.draws import text_keys
 from classic_rc.kernels.logistic import Features
-from classic_rc.kernels.trees import Trees
+from classic_rc.kernels.trees import Bins, Floats, Trees
 from classic_rc.parameters import is_number, parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task, candidate_texts
 from classic_rc.solvers.base import Solver, Variant, provenance
 from classic_rc.solvers.explanation import Explanation, Mark, Term, given, plus, times
 from classic_rc.solvers.feature_ranker.boosting import (
-    HELD_FOLD,
-    Boosting,
     Forest,
-    bin_columns,
     choose_n_trees,
-    learn_edges,
-    tree_columns,
+    grow_trees,
+    learn_bins,
 )
 from classic_rc.solvers.feature_ranker.lexical import CELLS, LexicalCells
 from classic_rc.solvers.feature_ranker.tables import ENTITIES, OPTIONS, TABLES
@@ -258,13 +255,11 @@ class FeatureRanker(Solver):
         weights = np.zeros(design.n_columns)
         if design.n_columns:
             fitted = learner(design.matrix(values, texts.types, offsets))
-            edges = learn_edges(values, texts.types, offsets) if self.trees else []
-            bins = bin_columns(tree_columns(values, texts.types, offsets), edges) if edges else None
+            binned = learn_bins(values, texts.types, offsets) if self.trees else None
             del values
             weights = self._fit_weights(fitted, "C", self.C, "the ranker")
-            if bins is not None:
-                trees = self._learn_trees(fitted, weights, bins)
-                self.forest_ = None if trees is None else Forest(edges, trees)
+            if binned is not None:
+                self.forest_ = self._learn_forest(fitted, weights, *binned)
         self.ranker_ = Ranker(design, weights)
 
     def _learn_lexical(
@@ -285,25 +280,19 @@ class FeatureRanker(Solver):
         self.cell_weights_ = weights[: self.cells_.n_columns].astype(np.float32)
         return fitted.score_out_of_fold(self.chosen_["lexical_C"])
 
-    def _learn_trees(
-        self, learner: Learner, weights: NDArray[np.float64], bins: NDArray[np.uint8]
-    ) -> Trees | None:
+    def _learn_forest(
+        self, learner: Learner, weights: NDArray[np.float64], edges: Floats, bins: Bins
+    ) -> Forest | None:
         """Learn trees that start from the scores of the weights."""
-        cases, rows, n_trees = learner.cases, np.arange(bins.shape[1]), self.trees
+        n_trees = self.trees
         if isinstance(n_trees, str):
-            is_held = learner.folds == HELD_FOLD
-            held = cases.select(is_held)
-            scores = learner.score_without(HELD_FOLD, self.chosen_["C"], rows)
-            n_trees = choose_n_trees(
-                Boosting(bins, cases.select(~is_held), scores),
-                held,
-                learner.passages[held.questions],
-            )
+            n_trees = choose_n_trees(learner, bins, self.chosen_["C"])
         if not n_trees:
             return None
-        self.chosen_["trees"] = float(n_trees)
-        scores = weighted_sums(learner.features, weights, rows)
-        return Trees.join(islice(Boosting(bins, cases, scores).trees(), n_trees))
+        self.chosen_["trees"] = n_trees
+        scores = weighted_sums(learner.features, weights, np.arange(bins.shape[1]))
+        trees = islice(grow_trees(bins, learner.cases, scores), n_trees)
+        return Forest(edges, Trees.join(trees))
 
     def _fit_weights(
         self, learner: Learner, name: str, C: float | str, what: str
@@ -335,11 +324,8 @@ class FeatureRanker(Solver):
         texts = self._texts(questions)
         encoded = texts.encoded
         values = np.empty(int(self._offsets(encoded)[-1]))
-        for where, _, added, boosted in self._contributions(texts):
-            total = np.zeros(where.stop - where.start)
-            for amounts in self._add_groups(added, boosted).values():
-                total += amounts
-            values[where] = total
+        for block in self._contributions(texts):
+            values[block.where] = sum(block.groups.values())
         rows = self._rows(encoded)
         evidence = _expand(encoded, self.table_.has_evidence(texts))
         return encoded.in_order(values if rows is None else values[rows], evidence)
@@ -362,9 +348,9 @@ class FeatureRanker(Solver):
         cells: list[dict[str, float]] = [{}] * n_distinct
         if self.cells_ is not None:
             cells = _largest_cells(self.cells_, self.cell_weights_, texts)
-        _, values, added, boosted = next(self._contributions(texts))
+        block = next(self._contributions(texts))
+        values, added, groups, boosted = block.values, block.added, block.groups, block.boosted
         columns = list(self.ranker_.columns(values.T, texts.types, self._offsets(encoded)))
-        groups = self._add_groups(added, boosted)
         group_of = [self.table_.group_of(name) for name in names]
         evidence = self.table_.evidence(texts, self._rarity(encoded))
         sentences = self.table_.sentences(question.passage)
@@ -589,44 +575,31 @@ class FeatureRanker(Solver):
             parts.append(lexical[:, None])
         return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
-    def _add_groups(
-        self, added: NDArray[np.float64], boosted: Mapping[str, NDArray[np.float64]]
-    ) -> dict[str, NDArray[np.float64]]:
-        """Return what the bias and each group add to the scores, given what each feature adds and
-        what the trees add for each group.
-        """
-        groups = {"bias": np.full(added.shape[1], self.ranker_.bias)}
-        names = map(self.table_.group_of, self.ranker_.design.names)
-        for group, amounts in (*zip(names, added, strict=True), *boosted.items()):
-            groups[group] = groups[group] + amounts if group in groups else amounts
-        return groups
-
-    def _contributions(
-        self, texts: Any
-    ) -> Iterator[
-        tuple[
-            slice,
-            NDArray[np.floating[Any]],
-            NDArray[np.float64],
-            Mapping[str, NDArray[np.float64]],
-        ]
-    ]:
-        """Yield blocks of candidates with their features, with what each feature in use adds to
-        their scores, both with shape (n_features, n_candidates of the block), and with what the
-        trees add for each group.
-        """
+    def _contributions(self, texts: Any) -> Iterator[_Contributions]:
+        """Yield blocks of candidates with what adds to their scores."""
         offsets, forest = self._offsets(texts.encoded), self.forest_
         features = self._features(texts, self._groups(), None)[:, self.columns_]
-        groups = list(map(self.table_.group_of, self.ranker_.design.names))
+        group_of = list(map(self.table_.group_of, self.ranker_.design.names))
         for start, stop in runs_of(np.diff(offsets), _BLOCK_CANDIDATES):
             where = slice(int(offsets[start]), int(offsets[stop]))
-            block = (
-                features[where],
-                texts.types[start:stop],
-                offsets[start : stop + 1] - where.start,
-            )
-            boosted = {} if forest is None else forest.amounts(*block, groups)
-            yield where, block[0].T, self.ranker_.contributions(*block), boosted
+            types, starts = texts.types[start:stop], offsets[start : stop + 1] - where.start
+            values = features[where]
+            added = self.ranker_.contributions(values, types, starts)
+            boosted = {} if forest is None else forest.amounts(values, types, starts, group_of)
+            groups = {"bias": np.full(len(values), self.ranker_.bias)}
+            for group, amounts in (*zip(group_of, added, strict=True), *boosted.items()):
+                groups[group] = groups[group] + amounts if group in groups else amounts
+            yield _Contributions(where, values.T, added, boosted, groups)
+
+
+class _Contributions(NamedTuple):
+    """What adds to the scores of a block of candidates."""
+
+    where: slice  # the block
+    values: NDArray[np.floating[Any]]  # (n_features, n_candidates)
+    added: NDArray[np.float64]  # (n_features, n_candidates): what the weights add
+    boosted: Mapping[str, NDArray[np.float64]]  # what the trees add, by group
+    groups: Mapping[str, NDArray[np.float64]]  # bias, weights and trees, by group
 
 
 def _expand(encoded: EncodedDataset, values: Any) -> Any:

@@ -13,19 +13,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from classic_rc.kernels.logistic import Features
+from classic_rc.kernels.trees import Trees
 from classic_rc.questions import Dataset, Task
 from classic_rc.reports.verdict import parts_sum_to_score
 from classic_rc.solvers import FeatureRanker, load_solver, save_solver
 from classic_rc.solvers.feature_ranker.boosting import (
-    Boosting,
     Forest,
-    bin_columns,
     choose_n_trees,
-    leaf_values,
-    learn_edges,
+    grow_trees,
+    learn_bins,
     tree_columns,
 )
-from classic_rc.solvers.feature_ranker.training import Cases
+from classic_rc.solvers.feature_ranker.training import Cases, Learner, weighted_sums
 from classic_rc.testing import synthetic_dataset
 from tests.depth import examples
 from tests.solvers.feature_ranker.test_training import SIZES, random_values
@@ -59,51 +59,65 @@ def test_columns_compare_a_candidate_with_the_others(sizes, seed):
         assert standard[start:stop].sum() == pytest.approx(0)
 
 
-def questions_of(n: int, seed: int, noise: float) -> tuple[Boosting, Cases, np.ndarray]:
-    """Return questions whose right option is the only one with two features, but for noise."""
-    rng = np.random.default_rng(seed)
+def questions_of(n: int, noise: float, start: float) -> tuple[Learner, np.ndarray]:
+    """Return questions whose right option is the only one with both of two features, but for noise.
+
+    The learner has one column, what the sum of both features says, times `start`.
+    """
+    rng = np.random.default_rng(0)
     has = rng.integers(0, 3, (n, 4))  # neither, the first or the second
     right = rng.integers(0, 4, n)
     has[np.arange(n), np.where(rng.random(n) < noise, rng.integers(0, 4, n), right)] = 3
     values = np.stack([has & 1, has >> 1], axis=-1).reshape(-1, 2).astype(float)
     offsets, types = np.arange(0, 4 * n + 1, 4), np.zeros(n, dtype=np.int64)
-    edges = learn_edges(values, types, offsets)
-    bins = bin_columns(tree_columns(values, types, offsets), edges)
+    _, bins = learn_bins(values, types, offsets)
     is_right = np.arange(4) == right[:, None]
     cases = Cases.of(is_right.astype(np.int64).ravel(), offsets, one_is_right=True)
-    is_held = np.arange(n) % 5 == 0
-    start = values.sum(axis=1) / 4  # what a sum of the features says, badly scaled
-    boosting = Boosting(bins, cases.select(~is_held), start)
-    return boosting, cases.select(is_held), np.flatnonzero(is_held) // 3
+    features = Features(values.sum(axis=1, keepdims=True) * start, None)
+    questions = np.arange(n)
+    return Learner(features, cases, offsets, questions % 5, questions // 3), bins
 
 
-def boosted(boosting: Boosting, n_trees: int) -> np.ndarray:
-    """Return the scores with those of some trees."""
-    scores = boosting.scores.copy()
-    for tree in islice(boosting.trees(), n_trees):
-        scores += leaf_values(tree)[tree.leaves(boosting.bins)[0]]
-    return scores
+def scores_with(learner: Learner, bins: np.ndarray, n_trees: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the linear scores, and those with some trees."""
+    weights, _ = learner.fit(0.001)
+    scores = weighted_sums(learner.features, weights, np.arange(len(bins[0])))
+    trees = Trees.join(islice(grow_trees(bins, learner.cases, scores), n_trees))
+    return scores, scores + trees.sums(bins, np.zeros(len(bins), dtype=np.int64), 1)[:, 0]
 
 
 def test_a_gain_in_the_loss_alone_is_no_reason_for_trees():
-    boosting, held, passages = questions_of(1500, 0, noise=0.3)
-    assert choose_n_trees(boosting, held, passages) == 0
-    scores = boosted(boosting, 10)
-    assert held.loss(scores) < held.loss(boosting.scores)
-    assert np.array_equal(held.hits(scores), held.hits(boosting.scores))
+    learner, bins = questions_of(1500, noise=0.3, start=0.25)
+    assert choose_n_trees(learner, bins, 0.001) == 0
+    scores, boosted = scores_with(learner, bins, 10)
+    assert learner.cases.loss(boosted) < learner.cases.loss(scores)
+    assert np.array_equal(learner.cases.hits(boosted), learner.cases.hits(scores))
 
 
 def test_trees_learn_what_the_first_scores_do_not_say():
-    boosting, held, passages = questions_of(1500, 0, noise=0.3)
-    boosting = boosting._replace(scores=np.zeros_like(boosting.scores))
-    scores = boosted(boosting, choose_n_trees(boosting, held, passages))
-    assert held.loss(scores) < held.loss(boosting.scores)
-    assert held.hits(scores).mean() > 0.7
+    learner, bins = questions_of(1500, noise=0.3, start=0)
+    n_trees = choose_n_trees(learner, bins, 0.001)
+    scores, boosted = scores_with(learner, bins, n_trees)
+    assert learner.cases.loss(boosted) < learner.cases.loss(scores)
+    assert learner.cases.hits(boosted).mean() > 0.7
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_no_trees_are_used_where_there_is_nothing_to_learn(seed):
-    assert choose_n_trees(*questions_of(1500, seed, noise=1.0)) == 0
+def test_no_trees_are_used_where_there_is_nothing_to_learn():
+    assert choose_n_trees(*questions_of(1500, noise=1, start=0), 0.001) == 0
+
+
+def test_a_gain_on_one_passage_is_no_reason_for_trees():
+    learner, bins = questions_of(300, noise=0.3, start=0)
+    assert choose_n_trees(learner, bins, 0.001) > 0
+    passages = np.where(learner.folds == 0, 0, learner.passages)
+    assert choose_n_trees(learner._replace(passages=passages), bins, 0.001) == 0
+
+
+@pytest.mark.parametrize("is_held", [True, False])
+def test_no_trees_without_questions_on_both_sides(is_held):
+    learner, bins = questions_of(50, noise=0, start=0)
+    cases = learner.cases.select((learner.folds == 0) == is_held)
+    assert choose_n_trees(learner._replace(cases=cases), bins, 0.001) == 0
 
 
 def test_equal_best_options_share_a_hit():
@@ -156,12 +170,11 @@ def test_the_same_bits_are_learned_from_questions_in_another_order(task):
     ("name", "change"),
     [
         ("edges", lambda a: a[1:]),
-        ("edge_counts", lambda a: a[1:]),
         ("splits", lambda a: np.add(a, [1, 0, 0])),
         ("splits", lambda a: np.subtract(a, [1, 0, 0])),
         ("splits", lambda a: np.add(a, [0, 1000, 0])),
         ("splits", lambda a: a[1:]),
-        ("values", lambda a: a[1:]),
+        ("steps", lambda a: a[1:]),
     ],
 )
 def test_trees_that_do_not_match_are_refused(name, change):
