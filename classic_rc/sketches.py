@@ -126,7 +126,7 @@ class Sketch:
         """The share of n-grams that are sampled."""
         return 0.5**self.halvings
 
-    def copied(self, dataset: Dataset) -> Flags:
+    def copied(self, dataset: Sequence[Question]) -> Flags:
         """Return which questions of `dataset`, or their passages, are in the sketched data.
 
         Returns

@@ -189,19 +189,22 @@ def changed_params(solver: Solver, variant: str | None) -> dict[str, Any]:
     """Return the parameters that go into a signature.
 
     The analyzer, or the members of a combined solver, are always among them, and a user's own file
-    or a plug-in's package. Other parameters that differ from their defaults are there only if no
-    variant's name implies them.
+    or a plug-in's package. Other parameters are there if they differ from their defaults and from
+    what the variant's name implies. Beside that name, a file is data with a fact of its own.
     """
     params = {} if solver.analyzer is None or solver.members else {"analyzer": solver.analyzer}
-    if variant is None:
-        defaults = inspect.signature(type(solver)).parameters
-        in_other_parts = {"analyzer", "decision", "seed"}
-        params |= {
-            name: value
-            for name, value in solver.get_params(deep=False).items()
-            if name not in in_other_parts
-            and _plain_value(value) != _plain_value(defaults[name].default)
-        }
+    defaults = {
+        name: declared.default
+        for name, declared in inspect.signature(type(solver)).parameters.items()
+    }
+    if variant is not None:
+        defaults |= solver.variants[variant].params
+    in_other_parts = {"analyzer", "decision", "seed"}
+    for name, value in solver.get_params(deep=False).items():
+        is_signed = variant is None or not type(solver).parameter(name).is_file
+        is_changed = _plain_value(value) != _plain_value(defaults[name])
+        if name not in in_other_parts and is_signed and is_changed:
+            params[name] = value
     signed = {name: _signature_value(solver, name, value) for name, value in params.items()}
     if solver.members:
         signed["solvers"] = f"[{'; '.join(map(_member_text, solver.members))}]"

@@ -569,14 +569,15 @@ class FittedSystem:
         return {name: getattr(self.solver, f"{name}_") for name in names}
 
     def _trained_on(self, label: Callable[[Dataset | TrainedOn], str]) -> str | None:
+        before = list(map(label, self.fitted_solver.learned_before))
         if self.solver.learns_from == "nothing":
-            return " + ".join(map(label, self.solver.learned_before)) or None
+            return " + ".join(before) or None
         if self._learned is not None:
-            return self._folds.label
+            return " + ".join([self._folds.label, *before])
         names = [label(self.train)] if self.train is not None else []
         if self.solver.learns_from == "passages":
             return "passages of " + " + ".join([*names, label(self.dataset)])
-        return names[0]
+        return " + ".join([*names, *before])
 
 
 def _dataset_of(questions: Sequence[Question]) -> Dataset:

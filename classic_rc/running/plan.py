@@ -367,9 +367,14 @@ def check_data_to_learn(
         require_same_task(train, dataset, "training")
 
 
-def _check_units(solver: Solver, dataset: Dataset) -> None:
-    """Refuse a saved solver of spans that learned from data of other units."""
-    for learned in solver.learned_before if dataset.task is Task.SPAN else ():
+def _check_learned(solver: Solver, dataset: Dataset) -> None:
+    """Refuse a saved solver that learned from data of another language, or of spans of other
+    units.
+    """
+    for learned in solver.learned_before:
+        learned.require_language(dataset)
+        if dataset.task is not Task.SPAN:
+            continue
         scorers = [(data.scorers or (DEFAULT_SCORER,))[0] for data in (learned, dataset)]
         units = [SCORERS[name].unit for name in scorers]
         if units[0] != units[1]:
@@ -414,7 +419,7 @@ def configure_solver(solver: Solver, dataset: Dataset, protocol: Protocol | None
             found=repr(solver.decision),
             expected="a decision rule",
         )
-    _check_units(solver, dataset)
+    _check_learned(solver, dataset)
     solver = clone_unfitted(solver)
     adapt_analyzer(solver, dataset, protocol.analyzer)
     decision: Decision = clone(solver.decision_for(task))

@@ -36,6 +36,7 @@ from classic_rc.solvers.shared_parameters import SHARED_PARAMETERS
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encode import SharedQuestions, encode, without_answers, without_gold
 from classic_rc.text.encoded import EncodedDataset
+from classic_rc.text.languages import ENGLISH, dataset_language
 
 
 @dataclass(frozen=True)
@@ -73,13 +74,26 @@ class TrainedOn:
     datasets: tuple[str, ...]  # their names; see `provenance`
     sentences: str | None = None  # the digest of its sentence marks; see `facts`
     scorers: tuple[str, ...] = ()  # of span questions; see `Question`
+    language: str | None = None  # if the solver depends on it
     sketch: Sketch | None = field(default=None, compare=False)
 
-    def copied(self, dataset: Dataset) -> NDArray[np.bool_] | None:
+    def copied(self, dataset: Sequence[Question]) -> NDArray[np.bool_] | None:
         """Return which questions of `dataset` the solver has learned, or their passages, shape
         (n_questions,); None if there is no sketch.
         """
         return None if self.sketch is None else self.sketch.copied(dataset)
+
+    def require_language(self, dataset: Sequence[Question]) -> None:
+        """Refuse data of another language if the solver depends on English."""
+        language = dataset_language(dataset).name if self.language == ENGLISH.name else None
+        if language not in (None, ENGLISH.name):
+            raise UsageError(
+                f"what was learned from {self.name} is for English, and these questions are in "
+                f"{language}: learn from data of that language (--train DATA)",
+                field="language",
+                found=language,
+                expected=ENGLISH.name,
+            )
 
 
 class Provenance(dict[str, Any]):

@@ -112,9 +112,7 @@ def save_solver(solver: Solver, path: str | Path) -> None:
                 "pickle"
             )
         members[_ARRAY + name] = np.ascontiguousarray(array)
-    learned = getattr(solver, "trained_on_", None)
-    if solver.is_trained and isinstance(learned, Provenance) and learned.sketch is not None:
-        members |= {_SKETCH + name: array for name, array in learned.sketch.to_arrays().items()}
+    members |= _sketch_arrays(solver)
     buffer = io.BytesIO()
     np.savez(buffer, **members, sha256=_bytes_array(members_digest(members)))
     write_file(Path(path), buffer.getvalue())
@@ -156,8 +154,7 @@ def load_solver(path: str | Path) -> Solver:
         with own_code(trusted=False):
             solver: Any = solver_from_plain(header, arrays)
             _try_out(solver)
-        if sketch := _members_with(_SKETCH, members):
-            solver.trained_on_ = Provenance(solver.trained_on_, sketch=Sketch.from_arrays(sketch))
+        _restore_sketch(solver, members)
     except DataError:
         raise
     except (
@@ -215,6 +212,55 @@ def solver_from_plain(described: Mapping[str, Any], arrays: Mapping[str, NDArray
     return solver
 
 
+def nested_to_plain(solver: Solver) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Convert a fitted solver that another one saves with it, and the sketch of what it learned."""
+    plain, arrays = solver_to_plain(solver)
+    return plain, {**arrays, **_sketch_arrays(solver)}
+
+
+def nested_from_plain(
+    plain: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], prefix: str
+) -> Solver:
+    """Return the solver that :func:`nested_to_plain` converted; the names of its arrays begin with
+    a prefix.
+    """
+    nested_arrays = _members_with(prefix, arrays)
+    solver = solver_from_plain(plain, nested_arrays)
+    _restore_sketch(solver, nested_arrays)
+    return solver
+
+
+def learned_by(solver: Solver) -> tuple[TrainedOn, ...]:
+    """Return the dataset with gold that a fitted solver learned, if it was one, and what it had
+    learned before.
+    """
+    learned = getattr(solver, "trained_on_", None) or {}
+    if not solver.is_trained or learned.get("fingerprint") is None:
+        return solver.learned_before
+    trained_on = TrainedOn(
+        learned["name"],
+        learned["fingerprint"],
+        tuple(learned["datasets"]),
+        learned.get("sentences"),
+        tuple(learned.get("scorers", ())),
+        learned.get("language"),
+        learned.sketch if isinstance(learned, Provenance) else None,
+    )
+    return tuple(dict.fromkeys((trained_on, *solver.learned_before)))
+
+
+def _sketch_arrays(solver: Any) -> dict[str, NDArray[Any]]:
+    learned = getattr(solver, "trained_on_", None)
+    if not solver.is_trained or not isinstance(learned, Provenance) or learned.sketch is None:
+        return {}
+    return {_SKETCH + name: array for name, array in learned.sketch.to_arrays().items()}
+
+
+def _restore_sketch(solver: Any, arrays: Mapping[str, NDArray[Any]]) -> None:
+    if sketch := _members_with(_SKETCH, arrays):
+        solver.trained_on_ = Provenance(solver.trained_on_, sketch=Sketch.from_arrays(sketch))
+
+
 def _check_types(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
     """Check the types and the numbers of what all saved solvers have, before anything is made
     from it.
@@ -232,7 +278,7 @@ def _check_types(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) 
         isinstance(trained_on, dict)
         and all(
             isinstance(trained_on.get(name), str | None)
-            for name in ("name", "fingerprint", "sentences")
+            for name in ("name", "fingerprint", "sentences", "language")
         )
         and (trained_on.get("name") is None) == (trained_on.get("fingerprint") is None)
         and isinstance(names := trained_on.get("datasets"), list)
@@ -429,19 +475,8 @@ class SavedSolver(Solver):
 
     @property
     def learned_before(self) -> tuple[TrainedOn, ...]:
-        """The dataset with gold that the saved solver learned, if it was one."""
-        learned = self.trained_on_ or {}
-        if not self.is_trained or learned.get("fingerprint") is None:
-            return ()
-        trained_on = TrainedOn(
-            learned["name"],
-            learned["fingerprint"],
-            tuple(learned["datasets"]),
-            learned.get("sentences"),
-            tuple(learned.get("scorers", ())),
-            learned.sketch if isinstance(learned, Provenance) else None,
-        )
-        return (trained_on,)
+        """The data with gold that the saved solver learned."""
+        return learned_by(self._loaded_solver())
 
     def caveats(self, questions: Sequence[Question]) -> tuple[str, ...]:
         """Return the caveats of the fit, plus a warning if the solver learned from these very

@@ -5,13 +5,13 @@ Only letters decide, so a dataset has the same language whether or not its gold 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from weakref import WeakKeyDictionary
 
 from classic_rc.errors import MissingPackageError
-from classic_rc.questions import Dataset
+from classic_rc.questions import Dataset, Question
 from classic_rc.text.analyzers import get_tokenizer
 from classic_rc.text.scripts import dominant_script
 from classic_rc.text.tokenizers import unspaced_share
@@ -93,18 +93,25 @@ def language_of(texts: Iterable[str]) -> Language:
 _languages: WeakKeyDictionary[Dataset, Language] = WeakKeyDictionary()
 
 
-def dataset_language(dataset: Dataset) -> Language:
-    """Return the language of a dataset's passages, or of its questions if there is no passage.
+def dataset_language(questions: Sequence[Question]) -> Language:
+    """Return the language of the passages, or of the questions if there is no passage; computed
+    once for a dataset.
 
     If its words have blanks between them, but at least a tenth of the letters and digits belong to
     scripts without blanks, the analyzer is ``char``: ``word`` would make one token of a sentence.
     """
-    if dataset not in _languages:
-        passages = [passage.text for passage in dataset.passages]
-        questions = [question.text for question in dataset]
-        language = language_of(passages if any(passages) else questions)
-        is_unspaced = unspaced_share(chain(passages, questions)) >= MIN_UNSPACED_SHARE
-        if language.analyzer == "word" and is_unspaced:
-            language = replace(language, analyzer="char")
-        _languages[dataset] = language
-    return _languages[dataset]
+    if isinstance(questions, Dataset):
+        if questions not in _languages:
+            _languages[questions] = _find_language(questions)
+        return _languages[questions]
+    return _find_language(questions)
+
+
+def _find_language(questions: Sequence[Question]) -> Language:
+    passages = list({id(q.passage): q.passage.text for q in questions}.values())
+    texts = [question.text for question in questions]
+    language = language_of(passages if any(passages) else texts)
+    is_unspaced = unspaced_share(chain(passages, texts)) >= MIN_UNSPACED_SHARE
+    if language.analyzer == "word" and is_unspaced:
+        language = replace(language, analyzer="char")
+    return language

@@ -79,6 +79,7 @@ def test_parameters_that_name_files():
     file_parameters = {(s, p) for s, p in DECLARED if SOLVERS[s].parameters[p].is_file}
     assert {p for _, p in file_parameters} == {
         "path",
+        "prior",
         "corpus",
         "stop_words",
         "annotations",

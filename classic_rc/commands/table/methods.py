@@ -499,8 +499,13 @@ def _learned(source: str | None, sources: Mapping[str, str]) -> str:
     """Return what was learned or tuned on, in words."""
     if source is None:
         return ""
-    folds = re.fullmatch(r"cv(\d+)", source)
-    return f"by {folds[1]}-fold cross-validation" if folds else f"on {sources.get(source, source)}"
+    if source in sources:
+        return f"on {sources[source]}"
+    first, *others = source.split(" + ")
+    folds = re.fullmatch(r"cv(\d+)", first)
+    steps = [f"by {folds[1]}-fold cross-validation"] if folds else []
+    names = [sources.get(name, name) for name in (others if folds else (first, *others))]
+    return ", and ".join(steps + ([f"on {' + '.join(names)}"] if names else []))
 
 
 def _known_sources(datasets: Sequence[PaperDataset]) -> dict[str, str]:

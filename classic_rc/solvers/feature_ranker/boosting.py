@@ -23,6 +23,7 @@ from classic_rc.kernels.trees import (
     draw_pairs,
     grow_tree,
 )
+from classic_rc.solvers.feature_ranker.tables import QUESTION
 from classic_rc.solvers.feature_ranker.training import Cases, Learner, compare
 from classic_rc.solvers.learning import check_shape
 
@@ -35,8 +36,6 @@ HELD_FOLD = 0
 _LEAST_CURVATURE = 0.001
 GROWTH = Growth()
 
-QUESTION = "question"
-"""The group of the columns that are the same for all candidates of a question."""
 _PER_FEATURE, _PER_QUESTION = 3, 2
 """How many columns a feature and a question have."""
 

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from itertools import islice
+from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from classic_rc.decisions import Decision
 from classic_rc.errors import UsageError
 from classic_rc.folds import FoldPlan
+from classic_rc.io.files import sha256_of
 from classic_rc.kernels.arrays import offsets_of, runs_of
 from classic_rc.kernels.draws import text_keys
 from classic_rc.kernels.logistic import Features
@@ -23,7 +25,7 @@ from classic_rc.kernels.trees import Bins, Floats, Trees
 from classic_rc.parameters import is_number, parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task, candidate_texts
-from classic_rc.solvers.base import Solver, Variant, provenance
+from classic_rc.solvers.base import Solver, TrainedOn, Variant, provenance
 from classic_rc.solvers.explanation import Explanation, Mark, Term, given, plus, times
 from classic_rc.solvers.feature_ranker.boosting import (
     Forest,
@@ -32,7 +34,13 @@ from classic_rc.solvers.feature_ranker.boosting import (
     learn_bins,
 )
 from classic_rc.solvers.feature_ranker.lexical import CELLS, LexicalCells
-from classic_rc.solvers.feature_ranker.tables import ENTITIES, OPTIONS, TABLES
+from classic_rc.solvers.feature_ranker.tables import (
+    ENTITIES,
+    OPTIONS,
+    PRIOR,
+    PRIOR_COLUMNS,
+    TABLES,
+)
 from classic_rc.solvers.feature_ranker.texts import RankerTexts, TrainingWords
 from classic_rc.solvers.feature_ranker.training import (
     Cases,
@@ -53,11 +61,18 @@ from classic_rc.solvers.learning import (
     require_gold,
     require_task,
 )
+from classic_rc.solvers.saved import (
+    learned_by,
+    load_solver,
+    nested_from_plain,
+    nested_to_plain,
+)
 from classic_rc.solvers.shared_parameters import DECISION
 from classic_rc.text.encode import SharedQuestions
 from classic_rc.text.encoded import EncodedDataset
+from classic_rc.text.languages import dataset_language
 
-GROUPS = tuple(OPTIONS.groups)
+GROUPS = tuple(group for group in OPTIONS.groups if group != PRIOR)
 """The groups of features of questions with options."""
 
 CLOZE_GROUPS = tuple(ENTITIES.groups)
@@ -71,6 +86,7 @@ INPUTS: Mapping[str, frozenset[str]] = {
 """The inputs that are read in addition to the candidates, by name."""
 
 _BLOCK_CANDIDATES = 2**15
+_PRIOR_ARRAY = "prior."
 
 
 def is_strength(value: Any) -> bool:
@@ -123,6 +139,7 @@ class FeatureRanker(Solver):
         The features in use: those that differ between candidates of a question somewhere in
         training.
     ranker_ : Ranker
+    prior_ : FeatureRanker or None
     forest_ : Forest or None
         Boosted trees that correct the score.
     chosen_ : dict of str to float
@@ -188,6 +205,13 @@ class FeatureRanker(Solver):
         least=0,
         allowed=("cv",),
     )
+    prior: str | None = parameter(
+        None,
+        "a saved feature ranker. Its score and the parts of it are features, crossed with the "
+        "types of questions",
+        allowed=(None,),
+        is_file=True,
+    )
     decision: Decision | None = DECISION
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
@@ -199,6 +223,11 @@ class FeatureRanker(Solver):
         require_task(self, questions)
         self.table_ = TABLES[questions[0].task]
         groups = self._groups()
+        self.caveats_: tuple[str, ...] = ()
+        self.prior_, self.prior_file_ = None, None
+        if self.prior is not None:
+            self.prior_ = self._load_prior(questions)
+            self.prior_file_ = f"{Path(self.prior).name}@{sha256_of(self.prior)[:8]}"
         fold_of_question = fold_numbers(FoldPlan(self.folds).folds(questions), len(questions))
         # Rounding, and so a tree's choice between nearly equal splits, depends on the order.
         order = np.argsort(text_keys(map(self._read_text, questions)), kind="stable")
@@ -224,13 +253,13 @@ class FeatureRanker(Solver):
                 f"{found} taught nothing: none of their candidates is right, or all are",
             )
         self.trained_on_ = provenance(questions)
+        self.trained_on_["language"] = dataset_language(questions).name
         return self
 
     def _learn(
         self, texts: Any, cases: Cases, folds: NDArray[np.int64], groups: tuple[str, ...]
     ) -> None:
         table, encoded, offsets = self.table_, texts.encoded, self._offsets(texts.encoded)
-        self.caveats_: tuple[str, ...] = ()
         self.chosen_: dict[str, float] = {}
         self.forest_: Forest | None = None
         self.cells_: LexicalCells | None = None
@@ -261,6 +290,31 @@ class FeatureRanker(Solver):
             if binned is not None:
                 self.forest_ = self._learn_forest(fitted, weights, *binned)
         self.ranker_ = Ranker(design, weights)
+
+    def _load_prior(self, questions: Sequence[Question]) -> FeatureRanker:
+        """Read the prior; one that does not fit these training questions is a UsageError."""
+        prior = _read_prior(str(self.prior), sha256_of(str(self.prior)))
+        if (
+            not isinstance(prior, FeatureRanker)
+            or prior.inputs != "all"
+            or not self.table_ is prior.table_ is OPTIONS
+        ):
+            raise UsageError(
+                f"{self.prior} cannot be a prior of {self.name} for {questions[0].task} questions",
+                field="prior",
+                found=prior.row_name(),
+                expected="a saved feature-ranker of questions with options that reads all inputs",
+            )
+        for trained_on in learned_by(prior):
+            trained_on.require_language(questions)
+            copied = trained_on.copied(questions)
+            if copied is not None and copied.any():
+                self.caveats_ += (
+                    f"{copied.sum():,} of {len(questions):,} training questions, or their "
+                    f"passages, are in {trained_on.name}, which the prior learned: its scores "
+                    "there are too good",
+                )
+        return prior
 
     def _learn_lexical(
         self, texts: Any, cases: Cases, learner: Callable[[Features, int], Learner]
@@ -417,14 +471,22 @@ class FeatureRanker(Solver):
             for name in self.variants
         ]
 
+    @property
+    def learned_before(self) -> tuple[TrainedOn, ...]:
+        """What the prior learned."""
+        prior = getattr(self, "prior_", None)
+        if prior is None and self.prior is not None:
+            prior = _read_prior(self.prior, sha256_of(self.prior))
+        return () if prior is None else learned_by(prior)
+
     def signature_facts(self) -> Mapping[str, Any]:
-        """Return the strengths that cross-validation chose, and how many cells the lexical score
-        has.
+        """Return the strengths and the number of trees that cross-validation chose, how many cells
+        the lexical score has, and the prior's file.
         """
         if not hasattr(self, "ranker_"):
             return {}
-        cells = {} if self.cells_ is None else {"cells": self.cells_.n_columns}
-        return {**self.chosen_, **cells}
+        cells = None if self.cells_ is None else self.cells_.n_columns
+        return {**self.chosen_, "cells": cells, "prior": self.prior_file_}
 
     def fitted_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return what was learned, for :func:`~classic_rc.solvers.saved.save_solver`."""
@@ -454,6 +516,10 @@ class FeatureRanker(Solver):
             arrays["cell_weights"] = self.cell_weights_
         if self.forest_ is not None:
             arrays |= self.forest_.arrays()
+        if self.prior_ is not None:
+            state["prior_file"] = self.prior_file_
+            state["prior"], prior_arrays = nested_to_plain(self.prior_)
+            arrays |= {_PRIOR_ARRAY + name: array for name, array in prior_arrays.items()}
         return state, arrays
 
     def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
@@ -485,6 +551,11 @@ class FeatureRanker(Solver):
             check_shape(array, (len(columns),))
         check_shape(arrays["weights"], (design.n_columns,))
         self.columns_, self.ranker_ = columns, Ranker(design, arrays["weights"])
+        nested = state.get("prior")
+        prior: Any = None if nested is None else nested_from_plain(nested, arrays, _PRIOR_ARRAY)
+        if not isinstance(prior, FeatureRanker | None) or (prior is None) != (self.prior is None):
+            raise ValueError("the prior does not match the parameters")
+        self.prior_, self.prior_file_ = prior, state.get("prior_file")
         has_trees = "trees.splits" in arrays
         self.forest_ = Forest.restore(arrays, len(columns)) if has_trees else None
         self.chosen_ = {str(name): float(value) for name, value in state["chosen"].items()}
@@ -511,7 +582,9 @@ class FeatureRanker(Solver):
             check_shape(self.cell_weights_, (self.cells_.n_columns,))
 
     def _groups(self) -> tuple[str, ...]:
-        return chosen_groups(self.features, self.table_.groups, self.table_.default)
+        known = [group for group in self.table_.groups if group != PRIOR]
+        groups = chosen_groups(self.features, known, self.table_.default)
+        return groups if self.prior is None else (*groups, PRIOR)
 
     def _texts(self, questions: Sequence[Question]) -> Any:
         task = questions[0].task
@@ -573,6 +646,9 @@ class FeatureRanker(Solver):
                 assert self.cells_ is not None
                 lexical = _expand(encoded, self.cells_.score(texts, self.cell_weights_))
             parts.append(lexical[:, None])
+        if PRIOR in groups:
+            assert self.prior_ is not None
+            parts.append(self.prior_._columns_as_prior(texts))
         return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
     def _contributions(self, texts: Any) -> Iterator[_Contributions]:
@@ -590,6 +666,29 @@ class FeatureRanker(Solver):
             for group, amounts in (*zip(group_of, added, strict=True), *boosted.items()):
                 groups[group] = groups[group] + amounts if group in groups else amounts
             yield _Contributions(where, values.T, added, boosted, groups)
+
+    def _columns_as_prior(self, texts: Any) -> NDArray[np.float64]:
+        """Return the features that this ranker adds to another one: :data:`PRIOR_COLUMNS`."""
+        result = np.zeros((int(self._offsets(texts.encoded)[-1]), len(PRIOR_COLUMNS)))
+        for block in self._contributions(texts):
+            score, trees = sum(block.groups.values()), sum(block.boosted.values())
+            columns = {
+                **dict(zip(self.ranker_.design.names, block.values, strict=True)),
+                **block.groups,
+                "score": score,
+                "score without lexical": score - block.groups.get("lexical", 0.0),
+                "linear score": score - trees,
+                "trees": trees,
+            }
+            for j, name in enumerate(PRIOR_COLUMNS):
+                result[block.where, j] = columns.get(name, 0.0)
+        return result
+
+
+@lru_cache(maxsize=2)
+def _read_prior(path: str, digest: str) -> Solver:
+    """Read a saved solver once: folds and rows share it, and nothing changes it."""
+    return load_solver(path)
 
 
 class _Contributions(NamedTuple):

@@ -116,13 +116,28 @@ def _option_sentences(passage: Passage) -> list[tuple[int, int]]:
 
 _OPTION_GROUPS = {**FEATURES, "vectors": VECTOR_FEATURES, "lexical": (LEXICAL_SCORE,)}
 
+PRIOR = "prior"
+"""The group of the features that another ranker computes."""
+QUESTION = "question"
+"""The group of what trees compare and all candidates of a question share."""
+PRIOR_COLUMNS = (
+    *("score", "score without lexical", "linear score", "trees"),
+    *_OPTION_GROUPS,
+    QUESTION,
+    *VECTOR_FEATURES,
+)
+"""What another ranker says of an option: its score and parts of it, what each of its groups adds,
+and the features of its vectors.
+"""
+_PRIOR_FEATURES = tuple(f"prior: {name}" for name in PRIOR_COLUMNS)
+
 OPTIONS = FeatureTable(
     "options",
-    _OPTION_GROUPS,
-    crossed=MAIN_FEATURES | {LEXICAL_SCORE, *VECTOR_FEATURES},
+    {**_OPTION_GROUPS, PRIOR: _PRIOR_FEATURES},
+    crossed=MAIN_FEATURES | {LEXICAL_SCORE, *VECTOR_FEATURES, *_PRIOR_FEATURES},
     default=frozenset(_OPTION_GROUPS)
     - {"position"},  # where annotators put right options is no part of reading
-    learned=frozenset({"vectors", "lexical"}),
+    learned=frozenset({"vectors", "lexical", PRIOR}),
     merges_equal=False,
     texts=_option_texts,
     compute=dense_features,
