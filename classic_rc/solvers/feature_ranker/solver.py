@@ -485,8 +485,9 @@ class FeatureRanker(Solver):
         """
         if not hasattr(self, "ranker_"):
             return {}
-        cells = None if self.cells_ is None else self.cells_.n_columns
-        return {**self.chosen_, "cells": cells, "prior": self.prior_file_}
+        cells = {} if self.cells_ is None else {"cells": self.cells_.n_columns}
+        prior = {} if self.prior_file_ is None else {"prior": self.prior_file_}
+        return {**self.chosen_, **cells, **prior}
 
     def fitted_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return what was learned, for :func:`~classic_rc.solvers.saved.save_solver`."""
