@@ -64,13 +64,13 @@ def _lead(values: Floats, offsets: Integers) -> Floats:
     starts, sizes = offsets[:-1][sizes > 0], sizes[sizes > 0]
     if not len(starts):
         return np.zeros(0)
-    high = np.maximum.reduceat(values, starts)
-    is_best = values == np.repeat(high, sizes)
-    is_shared = np.add.reduceat(is_best, starts, dtype=np.int64) > 1
-    second = np.maximum.reduceat(np.where(is_best, -np.inf, values), starts)
-    second = np.where(is_shared, high, second)
-    others = np.where(is_best, np.repeat(second, sizes), np.repeat(high, sizes))
-    return np.where(np.repeat(sizes, sizes) > 1, values - others, 0.0)
+    best = np.repeat(np.maximum.reduceat(values, starts), sizes)
+    is_best = values == best
+    is_alone = np.repeat(np.add.reduceat(is_best, starts, dtype=np.int64) == 1, sizes)
+    others = np.where(is_best & is_alone, -np.inf, values)
+    second = np.repeat(np.maximum.reduceat(others, starts), sizes)
+    lead = values - np.where(is_best, second, best)
+    return np.where(np.isfinite(lead), lead, 0.0)
 
 
 class Forest(NamedTuple):

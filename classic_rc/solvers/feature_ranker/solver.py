@@ -124,6 +124,9 @@ class FeatureRanker(Solver):
     If trees are in use, the last stage is gradient boosting (Friedman 2001) of the same loss: trees
     over the features, which start from s and learn what no sum of features says.
 
+    With a prior, another ranker's score and the parts of it are features too. Its data is not that
+    of the fit, so its score needs no folds.
+
     Questions without a right candidate, or without a wrong one, teach nothing where one candidate
     is right.
 
@@ -149,9 +152,9 @@ class FeatureRanker(Solver):
     name = "feature-ranker"
     citation = (
         "features after Richardson et al. 2013, MCTest, and Smith et al. 2015, for cloze questions "
-        "after Chen et al. 2016; put together in this package"
+        "after Chen et al. 2016, boosted trees after Friedman 2001; put together in this package"
     )
-    cites = ("richardson2013", "smith2015", "chen2016")
+    cites = ("richardson2013", "smith2015", "chen2016", "friedman2001")
     learns_from = "gold"
     tasks: ClassVar[frozenset[Task]] = frozenset(TABLES)
     takes_encoding = False  # it divides passages into sentences and turns
@@ -226,7 +229,7 @@ class FeatureRanker(Solver):
         self.caveats_: tuple[str, ...] = ()
         self.prior_, self.prior_file_ = None, None
         if self.prior is not None:
-            self.prior_ = self._load_prior(questions)
+            self.prior_ = self._load_prior(self.prior, questions)
             self.prior_file_ = f"{Path(self.prior).name}@{sha256_of(self.prior)[:8]}"
         fold_of_question = fold_numbers(FoldPlan(self.folds).folds(questions), len(questions))
         # Rounding, and so a tree's choice between nearly equal splits, depends on the order.
@@ -291,16 +294,16 @@ class FeatureRanker(Solver):
                 self.forest_ = self._learn_forest(fitted, weights, *binned)
         self.ranker_ = Ranker(design, weights)
 
-    def _load_prior(self, questions: Sequence[Question]) -> FeatureRanker:
+    def _load_prior(self, path: str, questions: Sequence[Question]) -> FeatureRanker:
         """Read the prior; one that does not fit these training questions is a UsageError."""
-        prior = _read_prior(str(self.prior), sha256_of(str(self.prior)))
+        prior = _read_prior(path)
         if (
             not isinstance(prior, FeatureRanker)
             or prior.inputs != "all"
             or not self.table_ is prior.table_ is OPTIONS
         ):
             raise UsageError(
-                f"{self.prior} cannot be a prior of {self.name} for {questions[0].task} questions",
+                f"{path} cannot be a prior of {self.name} for {questions[0].task} questions",
                 field="prior",
                 found=prior.row_name(),
                 expected="a saved feature-ranker of questions with options that reads all inputs",
@@ -476,7 +479,7 @@ class FeatureRanker(Solver):
         """What the prior learned."""
         prior = getattr(self, "prior_", None)
         if prior is None and self.prior is not None:
-            prior = _read_prior(self.prior, sha256_of(self.prior))
+            prior = _read_prior(self.prior)
         return () if prior is None else learned_by(prior)
 
     def signature_facts(self) -> Mapping[str, Any]:
@@ -559,7 +562,9 @@ class FeatureRanker(Solver):
         self.prior_, self.prior_file_ = prior, state.get("prior_file")
         has_trees = "trees.splits" in arrays
         self.forest_ = Forest.restore(arrays, len(columns)) if has_trees else None
-        self.chosen_ = {str(name): float(value) for name, value in state["chosen"].items()}
+        if not all(map(is_number, state["chosen"].values())):
+            raise TypeError("what was chosen is not numbers")
+        self.chosen_ = dict(state["chosen"])
         return self
 
     def _restore_learned(
@@ -686,9 +691,13 @@ class FeatureRanker(Solver):
         return result
 
 
-@lru_cache(maxsize=2)
-def _read_prior(path: str, digest: str) -> Solver:
+def _read_prior(path: str) -> Solver:
     """Read a saved solver once: folds and rows share it, and nothing changes it."""
+    return _load_once(path, sha256_of(path) if Path(path).is_file() else "")
+
+
+@lru_cache(maxsize=2)
+def _load_once(path: str, digest: str) -> Solver:
     return load_solver(path)
 
 
