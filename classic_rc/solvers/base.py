@@ -36,7 +36,7 @@ from classic_rc.solvers.shared_parameters import SHARED_PARAMETERS
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encode import SharedQuestions, encode, without_answers, without_gold
 from classic_rc.text.encoded import EncodedDataset
-from classic_rc.text.languages import ENGLISH, dataset_language
+from classic_rc.text.languages import ENGLISH, dataset_language, is_english
 
 
 @dataclass(frozen=True)
@@ -85,8 +85,8 @@ class TrainedOn:
 
     def require_language(self, dataset: Sequence[Question]) -> None:
         """Refuse data of another language if the solver depends on English."""
-        language = dataset_language(dataset).name if self.language == ENGLISH.name else None
-        if language not in (None, ENGLISH.name):
+        if self.language == ENGLISH.name and not is_english(dataset):
+            language = dataset_language(dataset).name
             raise UsageError(
                 f"what was learned from {self.name} is for English, and these questions are in "
                 f"{language}: learn from data of that language (--train DATA)",

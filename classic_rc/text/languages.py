@@ -107,6 +107,17 @@ def dataset_language(questions: Sequence[Question]) -> Language:
     return _find_language(questions)
 
 
+def is_english(questions: Sequence[Question]) -> bool:
+    """Return whether the passages are in English, or the questions if they are long enough.
+
+    Either will do, because a perturbation can change the other.
+    """
+    texts = [question.text for question in questions]
+    is_enough = sum(map(len, texts)) >= _ENOUGH_CHARACTERS
+    is_asked_in_english = is_enough and language_of(texts) == ENGLISH
+    return is_asked_in_english or dataset_language(questions).name == ENGLISH.name
+
+
 def _find_language(questions: Sequence[Question]) -> Language:
     passages = list({id(q.passage): q.passage.text for q in questions}.values())
     texts = [question.text for question in questions]

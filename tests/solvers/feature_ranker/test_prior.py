@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from classic_rc import evaluate
+from classic_rc.datasets import perturb_dataset
 from classic_rc.errors import DataError, UsageError
 from classic_rc.folds import copied_questions
 from classic_rc.io.files import sha256_of
@@ -116,6 +117,15 @@ def test_english_rankers_refuse_other_languages(prior_path):
     for solver, train in ((SavedSolver(path=prior_path), ()), (ranker, [TRAIN])):
         with raises(UsageError, field="language"):
             evaluate(GERMAN, [solver], train=train)
+
+
+@pytest.mark.parametrize("name", ["no-function-words", "no-question", "options-only"])
+def test_english_rankers_read_english_that_was_perturbed(name, prior_path):
+    question = replace(TRAIN[0], passage=Passage("p", "The end of the day and of the week. " * 70))
+    text = "What is the end of the day and of the week?"
+    english = Dataset([replace(question, id=f"q{i}", text=text) for i in range(50)], "english")
+    perturbed = perturb_dataset(english, name)
+    assert evaluate(perturbed, [SavedSolver(path=prior_path)]).rows
 
 
 def test_rankers_of_other_languages_read_them(tmp_path):
