@@ -33,6 +33,7 @@ from classic_rc.results import with_intervals, with_significance
 from classic_rc.results.measure import Measured
 from classic_rc.results.outcomes import Block
 from classic_rc.results.record import run_record
+from classic_rc.solvers import parse_solver, save_solver
 from classic_rc.systems import parse_system
 from classic_rc.tables import render
 from tests.errors import raises
@@ -801,6 +802,20 @@ def test_notes_on_systems_are_those_of_all_records(save):
     text, _ = methods_text(paper(save("a", first), save("b", second), rename=["LLM=GPT"]), "table")
     assert "GPT: of 2026, greedy. " in text
     assert "of 2026" not in methods_text(paper(save("a", first)), "table")[0]
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"cv": 3}, "by 3-fold cross-validation, and on elsewhere"),
+        ({"train": [questions("lamp")]}, "on lamp + elsewhere"),
+    ],
+)
+def test_methods_name_what_a_prior_learned(settings, expected, save, tmp_path):
+    prior = tmp_path / "prior.npz"
+    save_solver(parse_solver("feature-ranker,trees=0").fit(questions("elsewhere")), prior)
+    run = evaluate(questions("barn"), [f"feature-ranker,trees=0,prior={prior}"], **settings)
+    assert expected in methods_text(paper(save("a", run)), "table")[0]
 
 
 def test_what_was_tuned_on_the_reported_data_is_marked(save):
