@@ -1,5 +1,5 @@
-"""Decisions turn scores into answers: the best candidate with a tie policy, thresholds, and
-spans near the best.
+"""Decisions turn scores into answers: the best candidate with a tie policy, thresholds, spans
+near the best, and the text with the greatest expected F1.
 """
 
 from __future__ import annotations
@@ -8,20 +8,20 @@ import itertools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Self, dataclass_transform, get_args
+from typing import Any, NamedTuple, Self, cast, dataclass_transform, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.errors import NotFittedError, UsageError, wrong_value
+from classic_rc.errors import NotFittedError, UsageError, unknown_name, wrong_value
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.kernels.draws import text_keys, uniform_draws
-from classic_rc.metrics.base import gold_of
+from classic_rc.metrics.base import TextMetric, gold_of, primary_metric, solved_metric
 from classic_rc.metrics.multirc import OptionCounts, SelectionMetric, selection_metric
 from classic_rc.parameters import Estimator, clone, number, parameter, whole_number
 from classic_rc.predictions import ABSOLUTE_TIE_TOLERANCE, Answer, Prediction, Scores
 from classic_rc.protocol import Cuts, TiePolicy
-from classic_rc.questions import Candidate, Question, Task
+from classic_rc.questions import Candidate, LazyCandidates, Question, Task
 
 TIE_POLICIES: tuple[TiePolicy, ...] = get_args(TiePolicy)
 
@@ -49,6 +49,16 @@ class Decision(Estimator, ABC):
     def needs_fit(self) -> bool:
         """Whether :meth:`fit` must be called before :meth:`decide`."""
         return False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a solver that learns has something to choose inside its training data."""
+        return False
+
+    @property
+    def chosen(self) -> Mapping[str, float]:
+        """What was chosen there, by parameter."""
+        return {}
 
 
 class Argmax(Decision):
@@ -254,6 +264,159 @@ class RelativeThreshold(Decision):
         return Prediction(question.id, (tuple(texts),), n_candidates=len(row))
 
 
+_MOST_SPANS = 30
+_SCALES = (0.5, 0.6, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0)
+_EXACT = (0.0, 0.1, 0.2, 0.3, 0.5, 0.8, 1.2)
+
+
+class ExpectedF1(Decision):
+    r"""The rule that selects the text with the greatest expected F1: minimum Bayes risk (Kumar and
+    Byrne 2004).
+
+    .. math:: v(a) = \sum_b p_b \, (F_1(a, b) + l \, [a = b]), \qquad p_b \propto e^{t s_b}
+
+    b are the 30 candidates with the best scores s, and a is the text of one of them. F1 and
+    equality are those of the questions' own metrics. t is `scale`, and l is `exact`. For scores
+    that are log-probabilities, such as those of ``span-ranker``, t = 1 believes them. Of texts with
+    equal values, the one with the better score is selected; ties get no partial credit.
+
+    Attributes
+    ----------
+    scale_, exact_ : float
+        What :meth:`fit` chose.
+    """
+
+    scale: float | None = number(
+        None,
+        "what scores are multiplied by before they become probabilities. None: ``span-ranker`` "
+        "chooses it inside the training data, others use 1",
+        allowed=(None,),
+        least=0,
+    )
+    exact: float | None = number(
+        None,
+        "the weight of exact match beside F1. None: as `scale`, others use 0",
+        allowed=(None,),
+        least=0,
+    )
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a parameter is None."""
+        return self.scale is None or self.exact is None
+
+    @property
+    def chosen(self) -> Mapping[str, float]:
+        """What :meth:`fit` chose."""
+        values = vars(self)
+        return {name: values[f"{name}_"] for name in self.parameters if f"{name}_" in values}
+
+    def fit(self, scores: Scores, questions: Sequence[Question]) -> Self:
+        """Choose the parameters that are None, for the mean F1 of the answers.
+
+        Of the values whose F1 is at most one paired standard error below the best (Breiman et al.
+        1984), those with the greatest exact match are chosen.
+        """
+        self.check_parameters()
+        scales = _SCALES if self.scale is None else (self.scale,)
+        weights = _EXACT if self.exact is None else (self.exact,)
+        measured = []
+        for question, row in zip(questions, scores, strict=True):
+            texts = _BestTexts.of(question, row)
+            if texts is not None:
+                choices = texts.choose(np.array(scales), np.array(weights))
+                measured.append(texts.measure(question)[:, choices.ravel()])
+        if measured:
+            f1, exact_match = np.stack(measured, axis=1)  # (n_questions, n_values)
+            mean, top = f1.mean(axis=0).round(9), f1.mean(axis=0).round(9).argmax()
+            error = (f1 - f1[:, [top]]).std(axis=0) / np.sqrt(len(f1))
+            exact_mean = np.where(mean >= mean[top] - error, exact_match.mean(axis=0).round(9), -1)
+            best = int(np.lexsort((mean, exact_mean))[-1])
+            self.scale_, self.exact_ = scales[best // len(weights)], weights[best % len(weights)]
+        return self
+
+    def decide(self, scores: Scores, questions: Sequence[Question]) -> list[Prediction]:
+        """Answer each question with one text.
+
+        Raises
+        ------
+        UsageError
+            A parameter is invalid, or the questions have options instead of spans.
+        """
+        self.check_parameters()
+        if len(questions) and questions[0].task.has_choices:
+            task = questions[0].task
+            message = (
+                f"expected F1 is a decision for span and cloze questions, got {task} questions"
+            )
+            raise UsageError(message, field="decision", found=task.value, expected="span or cloze")
+        scale = getattr(self, "scale_", 1.0 if self.scale is None else self.scale)
+        exact = getattr(self, "exact_", self.exact or 0.0)
+        constants = np.array([scale]), np.array([exact])
+        predictions = []
+        for question, row in zip(questions, scores, strict=True):
+            texts = _BestTexts.of(question, row)
+            answers = () if texts is None else ((texts.texts[texts.choose(*constants)[0, 0]],),)
+            predictions.append(Prediction(question.id, answers, n_candidates=len(row)))
+        return predictions
+
+
+class _BestTexts(NamedTuple):
+    """The distinct texts of a question's best candidates, the best first."""
+
+    texts: list[str]
+    scores: NDArray[np.float64]  # (n_candidates,): minus the best score
+    text_of: NDArray[np.int64]  # (n_candidates,)
+    f1: NDArray[np.float64]  # (n_texts, n_texts): of the row's text if the column's were gold
+    exact_match: NDArray[np.float64]  # the same
+
+    @classmethod
+    def of(cls, question: Question, row: NDArray[np.float64]) -> _BestTexts | None:
+        """Compare the texts; None without candidates."""
+        if not len(row):
+            return None
+        lazy = question.candidates
+        candidates = lazy.generate() if isinstance(lazy, LazyCandidates) else lazy
+        best = np.argsort(-row, kind="stable")[:_MOST_SPANS]
+        numbers: dict[str, int] = {}
+        text_of = [numbers.setdefault(candidates[i].text, len(numbers)) for i in best.tolist()]
+        texts, scores = list(numbers), row[best]
+        f1, exact_match = (metric.compare(texts) for metric in _text_metrics(question))
+        differences = np.zeros(len(best))
+        np.subtract(scores, scores[0], out=differences, where=scores != scores[0])
+        return cls(texts, differences, np.array(text_of), f1, exact_match)
+
+    def choose(
+        self, scales: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        """Return the text with the greatest value, shape (n_scales, n_weights)."""
+        powers = np.exp(scales[:, None] * self.scores)
+        shares = np.zeros((len(scales), len(self.texts)))
+        np.add.at(shares.T, self.text_of, powers.T)
+        shares /= shares.sum(axis=1, keepdims=True)
+        f1, exact_match = (
+            (values * shares[:, None]).sum(axis=2) for values in (self.f1, self.exact_match)
+        )
+        # Equal texts have equal values but for rounding; the better score comes first.
+        values = f1[:, None] + weights[:, None] * exact_match[:, None]
+        return values.round(12).argmax(axis=2)
+
+    def measure(self, question: Question) -> NDArray[np.float64]:
+        """Return the F1 and the exact match of each text, shape (2, n_texts)."""
+        gold = gold_of(question)
+        return np.array(
+            [
+                [metric.value(gold, (text,)) for text in self.texts]
+                for metric in _text_metrics(question)
+            ]
+        )
+
+
+def _text_metrics(question: Question) -> tuple[TextMetric, TextMetric]:
+    """Return F1 and exact match."""
+    return cast(tuple[TextMetric, TextMetric], (primary_metric(question), solved_metric(question)))
+
+
 class GivenAnswers(Decision):
     """The rule for the answers of another system, given as scores: it repeats them.
 
@@ -311,14 +474,21 @@ class Abstain(Decision):
         ]
 
 
-RULES: tuple[type[Decision], ...] = (Argmax, Threshold, TunedThreshold, RelativeThreshold)
-"""The rules whose parameters a specification of a solver may give: ``sw+d,ties=first``,
-``span-sw,margin=0.1``.
+RULES: Mapping[str, type[Decision]] = {
+    "argmax": Argmax,
+    "threshold": Threshold,
+    "tuned-threshold": TunedThreshold,
+    "relative-threshold": RelativeThreshold,
+    "expected-f1": ExpectedF1,
+}
+"""The rules that a specification of a solver may name, ``span-ranker,decision=argmax``, or give
+parameters of: ``sw+d,ties=first``, ``span-sw,margin=0.1``.
 """
 
 
 def make_decision(params: Mapping[str, Any], base: Decision | None = None) -> Decision:
-    """Return the rule that has these parameters: the first of :data:`RULES` that declares them all.
+    """Return the rule that ``decision`` names, or the first of :data:`RULES` that declares all the
+    parameters.
 
     Parameters
     ----------
@@ -329,17 +499,24 @@ def make_decision(params: Mapping[str, Any], base: Decision | None = None) -> De
     Raises
     ------
     UsageError
-        No rule has all the parameters, or a value is not allowed.
+        No rule has the name or all the parameters, or a value is not allowed.
 
     Examples
     --------
     >>> make_decision({"margin": 0.1})
     RelativeThreshold(margin=0.1)
+    >>> make_decision({"decision": "expected-f1"})
+    ExpectedF1()
     """
-    rule = next((rule for rule in RULES if params.keys() <= rule.parameters.keys()), None)
+    params = dict(params)
+    name = params.pop("decision", None)
+    if name is not None and name not in RULES:
+        raise unknown_name("decision", str(name), RULES)
+    rules = RULES.values() if name is None else [RULES[name]]
+    rule = next((rule for rule in rules if params.keys() <= rule.parameters.keys()), None)
     if rule is None:
         names = " and ".join(params)
-        known = "; ".join(", ".join(rule.parameters) for rule in RULES)
+        known = "; ".join(", ".join(rule.parameters) for rule in rules)
         raise UsageError(
             f"no decision has the parameters {names} together: choose from one of these groups: "
             f"{known}",
@@ -353,22 +530,25 @@ def make_decision(params: Mapping[str, Any], base: Decision | None = None) -> De
     return decision
 
 
-def changed_decision(decision: Decision | None, base: Decision | None = None) -> dict[str, Any]:
-    """Return the parameters that :func:`make_decision` turns into a rule, given `base`; empty if
-    none are needed.
+def changed_decision(
+    decision: Decision | None,
+    base: Decision | None = None,
+    usual: type[Decision] | None = None,
+) -> dict[str, Any]:
+    """Return the parameters that :func:`make_decision` turns into a rule, given `base`, or the
+    solver's `usual` rule if it has one; empty if none are needed.
 
     Rules that are not in :data:`RULES` have no such parameters.
     """
-    if decision is None or type(decision) not in RULES:
+    names = {rule: name for name, rule in RULES.items()}
+    if decision is None or type(decision) not in names:
         return {}
     own = decision.get_params(deep=False)
     reference = (base if type(base) is type(decision) else type(decision)()).get_params(deep=False)
     changed = {name: value for name, value in own.items() if value != reference[name]}
-    is_usual = type(decision) is type(base) or (
-        base is None and isinstance(decision, Argmax | TunedThreshold)
-    )
-    first = next(iter(type(decision).parameters))
-    return changed if changed or is_usual else {first: own[first]}
+    defaults = (Argmax, TunedThreshold) if usual is None else (usual,)
+    is_usual = type(decision) is type(base) or (base is None and type(decision) in defaults)
+    return changed if changed or is_usual else {"decision": names[type(decision)]}
 
 
 def default_decision(task: Task) -> Decision:

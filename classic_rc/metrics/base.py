@@ -140,6 +140,12 @@ class TextMetric(Metric):
     def value(self, gold: tuple[str, ...], answer: tuple[str, ...]) -> float:
         """Return the value of one answer given the gold texts, in 0..1."""
 
+    def compare(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """Return the value of each text if each text were gold, shape (n_texts, n_texts): row i has
+        the values of text i.
+        """
+        return np.array([[self.value((gold,), (text,)) for gold in texts] for text in texts])
+
     def statistics(
         self, questions: Sequence[Question], predictions: Sequence[Prediction]
     ) -> NDArray[np.float64]:

@@ -40,6 +40,7 @@ class ScorerMetric(TextMetric):
 
     def __init__(self, scorer: Scorer, is_f1: bool) -> None:
         self._measure = scorer.f1 if is_f1 else scorer.exact_match
+        self.compare = scorer.compare_f1 if is_f1 else scorer.compare_exactly  # type: ignore[method-assign]
         self.name, self.label = [*scorer.labels.items()][is_f1]  # type: ignore[misc]
         self.description = (  # type: ignore[misc]
             f"mean F1 of {scorer.name}: {scorer.about}"
@@ -76,6 +77,10 @@ class ExactMatch(TextMetric):
         """Return 1 if the answer is one text and equals any text of `gold`; else 0."""
         return _SQUAD.exact_match(gold, *answer) if len(answer) == 1 else 0.0
 
+    def compare(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """Return which texts are equal after normalisation."""
+        return _SQUAD.compare_exactly(texts)
+
 
 class F1(TextMetric):
     """The mean over questions of the answer's best word F1 with an accepted text.
@@ -103,6 +108,10 @@ class F1(TextMetric):
         if "" in gold and not _SQUAD.normalise(*answer):
             return 1.0
         return _SQUAD.f1(gold, *answer)
+
+    def compare(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """Return the F1 of each pair of texts."""
+        return _SQUAD.compare_f1(texts)
 
 
 class _OfPart(Metric):

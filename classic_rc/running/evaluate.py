@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from classic_rc.datasets.registry import as_dataset, require_dataset
 from classic_rc.decisions import (
     Argmax,
+    Decision,
+    ExpectedF1,
     TunedThreshold,
 )
 from classic_rc.errors import ClassicRCError, UsageError
@@ -245,7 +247,11 @@ class _Run:
             for name, solver in batch:
                 advance.stage(f"fitting {name}")
                 try:
-                    fitted += fit_systems(name, solver, plan, shared)
+                    like = next((s for _, s in fitted if s.decides_like(solver)), None)
+                    if like is None:
+                        fitted += fit_systems(name, solver, plan, shared)
+                    else:
+                        fitted.append((name, like.with_decision(solver, name)))
                 except ClassicRCError as error:
                     yield name, error
             self.fitted += fitted
@@ -441,6 +447,7 @@ def _make_row(system: FittedSystem, outcomes: Outcomes, read_seconds: float) -> 
         if not system.expected
         else None,
         max_spans=getattr(system.decision, "max_spans", None),
+        **_expected_f1(system.decision),
         tuned_cuts=None if (cuts := getattr(system.decision, "cuts", "exact")) == "exact" else cuts,
         expected="yes" if system.expected else None,
     )
@@ -466,6 +473,13 @@ def _make_row(system: FittedSystem, outcomes: Outcomes, read_seconds: float) -> 
         seconds={"read": read_seconds, **system.seconds},
         **facts,
     )
+
+
+def _expected_f1(decision: Decision) -> dict[str, Any]:
+    """Return the parts of a signature that the rule of the greatest expected F1 has."""
+    if not isinstance(decision, ExpectedF1):
+        return {}
+    return {"decision": "expected-f1", **decision.get_params(deep=False)}
 
 
 def _tie_tolerance(system: FittedSystem) -> float | str | None:

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from copy import copy
 from dataclasses import replace
 from functools import cached_property, partial, wraps
 from itertools import chain
@@ -258,6 +259,40 @@ class FittedSystem:
         with self.failures():
             self._learn_and_tune(learns_here)
 
+    def decides_like(self, solver: Solver) -> bool:
+        """Return whether :meth:`with_decision` can answer for another configured solver: it
+        differs in its decision at most, and that needs nothing from the fit.
+        """
+        params = [
+            {name: value for name, value in s.get_params(deep=False).items() if name != "decision"}
+            for s in (self._configured, solver)
+        ]
+        is_same = type(self._configured) is type(solver) and params[0] == params[1]
+        assert self.dataset.task is not None
+        decision = solver.decision_for(self.dataset.task)
+        is_tuned = self.tune is not None or self.cross_fit or decision.needs_fit
+        return is_same and not is_tuned and not decision.is_open
+
+    def with_decision(self, solver: Solver, name: str) -> FittedSystem:
+        """Return a system that has learned what this one has, and answers by the decision of
+        `solver`.
+        """
+
+        def decide_like(fitted: Solver) -> Solver:
+            other = copy(fitted)
+            vars(other).pop("decision_", None)
+            other.decision = solver.decision
+            return other
+
+        other = copy(self)
+        other._configured, other._name, other._comparison = solver, name, MemberComparison()
+        other.solver = decide_like(self.solver)
+        if self._learned is not None:
+            other._learned = copy(self._learned)
+            other._learned.solvers = [decide_like(fitted) for fitted in self._learned.solvers]
+        other.seconds = dict.fromkeys(self.seconds, 0.0)
+        return other
+
     @cached_property
     def _folds(self) -> FoldPlan:
         return fold_plan(self._protocol)
@@ -436,7 +471,7 @@ class FittedSystem:
         elif self.cross_fit:
             folds = self._folds.folds(questions)
             predictions, self._by_fold = cross_fit(self.decision, scores, questions, folds)
-        elif self._learned is not None and self.tune is not None:
+        elif self._learned is not None and hasattr(self.fitted_solver, "decision_"):
             predictions = self._learned.decide(scores, questions, index)
             self._by_fold = [solver.decision_ for solver in self._learned.solvers]
         else:
@@ -566,7 +601,8 @@ class FittedSystem:
         ]
         if self.cross_fit:
             return {name: [getattr(fold, f"{name}_") for fold in self._by_fold] for name in names}
-        return {name: getattr(self.solver, f"{name}_") for name in names}
+        constants = self.decision.chosen if self._learned is None else {}
+        return {name: getattr(self.solver, f"{name}_") for name in names} | {**constants}
 
     def _trained_on(self, label: Callable[[Dataset | TrainedOn], str]) -> str | None:
         before = list(map(label, self.fitted_solver.learned_before))

@@ -212,6 +212,8 @@ class Solver(Estimator, ABC):
     source_sha256: ClassVar[str] = ""
     score_meaning: ClassVar[str] = ""
     cites: ClassVar[tuple[str, ...]] = ()
+    # The rule if `decision` is None, if it is not the task's default.
+    usual_decision: ClassVar[type[Decision] | None] = None
 
     analyzer: Any = None
     decision: Decision | None = None
@@ -372,7 +374,7 @@ class Solver(Estimator, ABC):
         """Return the rule that applies if `decision` is None: the task's default; some solvers
         have their own.
         """
-        return default_decision(task)
+        return default_decision(task) if self.usual_decision is None else self.usual_decision()
 
     def decision_for(self, task: Task) -> Decision:
         """Return the unfitted decision rule for `task`: `decision`, or the default."""

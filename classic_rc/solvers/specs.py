@@ -8,7 +8,7 @@ parameter, so the members of a combination are a list of specifications:
 ``combination,solvers=[sw+d; score-file,path=rte.txt]``.
 
 The parameters of a decision (:data:`classic_rc.decisions.RULES`) are given like those of the
-solver: ``sw+d,ties=first``.
+solver: ``sw+d,ties=first``. ``decision=expected-f1`` names one.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def solver_spec(solver: Solver) -> str:
 def changed_texts(solver: Solver) -> dict[str, str]:
     """Return the parameters that differ from the solver's variant, or from the defaults, as texts.
 
-    A decision is shown by its parameters.
+    A decision is shown by its parameters, or by its name.
     """
     cls, variant = type(solver), solver.variant_name()
     if variant is None:
@@ -125,7 +125,7 @@ def changed_texts(solver: Solver) -> dict[str, str]:
         if name != "decision"
     }
     changed = {name: text for name, text in texts.items() if text != _format_value(base[name])}
-    deciding = changed_decision(solver.decision, base.get("decision"))
+    deciding = changed_decision(solver.decision, base.get("decision"), cls.usual_decision)
     return changed | {
         name: _format_value(value) for name, value in deciding.items() if name not in texts
     }
@@ -186,13 +186,15 @@ def _parse_params(
 ) -> dict[str, Any]:
     """Parse the texts of parameters; a decision's parameters change the variant's decision."""
     known = solver._get_param_names()
-    rules = (
-        {name for rule in RULES for name in rule.parameters} - {*known}
-        if "decision" in known
-        else set()
-    )
+    rules = set()
+    if "decision" in known:
+        rules = {name for rule in RULES.values() for name in rule.parameters} - {*known}
+        rules.add("decision")
     deciding = {key: _parse_value(text) for key, text in texts.items() if key in rules}
-    params: dict[str, Any] = {"decision": make_decision(deciding, base)} if deciding else {}
+    is_default = deciding == {"decision": None}
+    params: dict[str, Any] = {}
+    if deciding:
+        params["decision"] = None if is_default else make_decision(deciding, base)
     for key, text in texts.items():
         if key in deciding:
             continue

@@ -8,18 +8,20 @@ import numpy as np
 import pytest
 
 from classic_rc import evaluate
-from classic_rc.decisions import TunedThreshold
+from classic_rc.decisions import Argmax, ExpectedF1, TunedThreshold
 from classic_rc.errors import UsageError
 from classic_rc.folds import FoldPlan, passage_groups
 from classic_rc.predictions import Scores
 from classic_rc.questions import Task
 from classic_rc.running.evaluate import predict
-from classic_rc.solvers import ConstantPosition, LongestCandidate
+from classic_rc.running.plan import add_span_candidates
+from classic_rc.solvers import ConstantPosition, LongestCandidate, SpanRanker
 from classic_rc.testing import synthetic_dataset
 from tests.errors import raises
 from tests.own_solvers import Remembers
 
 DATA = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=12, name="data")
+SPANS = add_span_candidates(synthetic_dataset(Task.SPAN, n_passages=12, name="spans"))
 MULTIPLE = synthetic_dataset(Task.MULTIPLE_ANSWER, n_passages=12, name="several")
 
 
@@ -137,3 +139,45 @@ def test_overlap_is_told_and_left_out_if_wanted():
     with raises(UsageError) as refused:
         evaluate(DATA, [Remembers()], train=train, drop_overlap=True)
     assert "left of train" in str(refused.value)
+
+
+@pytest.mark.parametrize("how", [{"cv": 3}, {"train": SPANS}])
+def test_systems_that_differ_in_their_decision_learn_once(how, monkeypatch):
+    learned, fit = [], SpanRanker.fit
+
+    def watched(self, questions, y=None):
+        learned.append(self.decision)
+        return fit(self, questions)
+
+    monkeypatch.setattr(SpanRanker, "fit", watched)
+    systems = [SpanRanker(epochs=1), SpanRanker(epochs=1, decision=Argmax(ties="first"))]
+    together = evaluate(SPANS, systems, **how).rows
+    assert len(learned) == how.get("cv", 1)
+    assert all(isinstance(decision, ExpectedF1) for decision in learned)
+    for system, row in zip(systems, together, strict=True):
+        (alone,) = evaluate(SPANS, [system], **how).rows
+        assert row.signature == alone.signature
+        assert row.metrics() == alone.metrics()
+        assert row.tuned_params == alone.tuned_params
+    assert ["decision:expected-f1" in row.signature for row in together] == [True, False]
+    assert [row.ties for row in together] == [None, "first"]
+
+
+def test_each_fold_answers_with_the_constants_of_its_own_solver(monkeypatch):
+    constants = iter([0.5, 1.0, 2.0])
+
+    def fit(self, scores, questions):
+        self.scale_, self.exact_ = next(constants), 0.0
+        return self
+
+    used = []
+
+    def decide(self, scores, questions):
+        used.append((self.scale_, len(questions)))
+        return Argmax().decide(scores, questions)
+
+    monkeypatch.setattr(ExpectedF1, "fit", fit)
+    monkeypatch.setattr(ExpectedF1, "decide", decide)
+    evaluate(SPANS, [SpanRanker(epochs=1)], cv=3)
+    assert sorted(scale for scale, _ in used) == [0.5, 1.0, 2.0]
+    assert sum(n for _, n in used) == len(SPANS)

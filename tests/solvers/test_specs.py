@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classic_rc.decisions import Argmax, RelativeThreshold, Threshold, TunedThreshold
+from classic_rc.decisions import Argmax, ExpectedF1, RelativeThreshold, Threshold, TunedThreshold
 from classic_rc.errors import DataError, UsageError
 from classic_rc.questions import Candidate, Passage, Question, Task
 from classic_rc.solvers import SOLVERS, Combination, ScoreFile, parse_solver, solver_spec
@@ -279,7 +279,15 @@ def test_a_users_solver(tmp_path):
     ("spec", "decision", "printed"),
     [
         ("span-sw,margin=0.1", RelativeThreshold(margin=0.1), "span-sw:squad2016,margin=0.1"),
-        ("span-sw,margin=0.0", RelativeThreshold(), "span-sw:squad2016,margin=0.0"),
+        (
+            "span-sw,margin=0.0",
+            RelativeThreshold(),
+            "span-sw:squad2016,decision=relative-threshold",
+        ),
+        ("span-sw,decision=expected-f1", ExpectedF1(), "span-sw:squad2016,decision=expected-f1"),
+        ("span-ranker,decision=argmax", Argmax(), "span-ranker,decision=argmax"),
+        ("span-ranker,scale=0.5", ExpectedF1(scale=0.5), "span-ranker,scale=0.5"),
+        ("span-ranker,ties=first", Argmax(ties="first"), "span-ranker,ties=first"),
         ("sw+d,ties=first", Argmax(ties="first"), "sw+d,ties=first"),
         ("ir:multirc2018,value=0.1", Threshold(value=0.1), "ir:multirc2018,value=0.1"),
         ("ir:clark2016,metric=em0", TunedThreshold(metric="em0"), "ir:clark2016,metric=em0"),
@@ -297,6 +305,8 @@ def test_parameters_of_a_decision_are_given_like_those_of_the_solver(spec, decis
     ("spec", "field", "found"),
     [
         ("sw+d,ties=frist", "ties", "'frist'"),
+        ("sw+d,decision=argmin", "decision", "argmin"),
+        ("span-sw,decision=argmax,scale=1", "decision", "scale"),
         ("sw+d,margin=-1", "margin", "-1"),
         ("sw+d,margin=1,ties=first", "decision", "margin and ties"),
     ],

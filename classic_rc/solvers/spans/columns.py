@@ -34,6 +34,9 @@ _PATH_BASE = np.uint32(0x01000193)
 _LONGEST_PATH = 5
 _LONGEST_SPAN = 12
 _NEAR = 6
+_N_BITS = 4
+_PAIR_DISTANCE = 3
+_MOST_TIMES = 5
 _AROUND = 8
 _EIGHTHS = 8
 _ROUNDING = 1e-6  # of sums of shares, so that two halves are not nine eighths
@@ -90,6 +93,26 @@ TOKEN_TEMPLATES: Mapping[str, Sequence[tuple[str, ...]]] = {
         ("verb side", "auxiliary", "wh"),
         ("verb side", "is best", "wh"),
     ),
+    "context": (
+        ("verb", "class"),
+        ("verb", "outside word"),
+        ("verb", "outside class", "class"),
+        ("word before wh", "outside word"),
+        ("word before wh", "outside class", "wh"),
+        ("word after wh", "class"),
+        ("word after wh", "outside class", "wh"),
+        ("outside word", "class", "wh"),
+        ("farther word", "outside class", "wh"),
+        ("farther word", "head"),
+        ("farthest word", "wh"),
+        ("inner class", "class", "wh"),
+        ("inner word", "head"),
+        ("inner word", "wh"),
+        ("head", "outside class", "class"),
+        ("wh", "farther class", "outside class", "class"),
+        ("farther is question word", "outside is question word", "wh"),
+    ),
+    "repetition": (("times",), ("times", "wh"), ("times", "class")),
 }
 """The features of a first or last token, by group: the attributes that are combined."""
 
@@ -100,6 +123,20 @@ SENTENCE_TEMPLATES: Mapping[str, Sequence[tuple[str, ...]]] = {
         ("share", "rank"),
         ("rank", "neighbours' share"),
         ("rank", "wh"),
+    ),
+    "sentence-words": (
+        ("rare words",),
+        ("rare words", "wh"),
+        ("rare words", "number of words"),
+        ("has verb", "has head", "rank"),
+        ("pairs",),
+        ("pairs", "rank"),
+        ("place",),
+        ("place", "rank"),
+        ("sentence length", "rank"),
+        ("share", "number of words"),
+        ("share", "pairs"),
+        ("neighbours' share", "pairs"),
     ),
 }
 """The features of a sentence; a span counts as in the sentence of its first token."""
@@ -124,6 +161,14 @@ SPAN_TEMPLATES: Mapping[str, Sequence[tuple[str, ...]]] = {
         ("outside", "rank"),
     ),
     "distances": (("first's left distance", "last's right distance"),),
+    "combinations": (
+        ("first times", "last times", "length"),
+        ("sequence", "word after wh"),
+        ("sequence", "inside"),
+        ("first word", "last word"),
+        ("length", "first class", "last class", "wh"),
+        ("neighbours' share", "rank", "outside"),
+    ),
 }
 """The features of a span, by group."""
 
@@ -171,19 +216,18 @@ class Columns(NamedTuple):
 
     def add_gradient(
         self, of_scores: NDArray[np.float64], sums: NDArray[np.float64]
-    ) -> NDArray[np.int32]:
+    ) -> NDArray[np.int64]:
         """Add the gradient by the weights to `sums`, given that by the scores; return the
         columns that have one.
         """
-        columns, values = [], []
+        has_gradient = np.zeros(len(sums), dtype=np.bool_)
         for rows, own in zip(self.rows, self.parts, strict=True):
-            n_features, n_rows = own.shape
+            n_rows = own.shape[1]
             of_rows = of_scores if rows is None else np.bincount(rows, of_scores, minlength=n_rows)
-            columns.append(own.ravel())
-            values.append(np.tile(of_rows, n_features))
-        all_columns = np.concatenate(columns)
-        np.add.at(sums, all_columns, np.concatenate(values))
-        return distinct(all_columns)
+            for columns in own:
+                np.add.at(sums, columns, of_rows)
+                has_gradient[columns] = True
+        return np.flatnonzero(has_gradient)
 
 
 class Part(NamedTuple):
@@ -273,6 +317,16 @@ def _distinct(places: NDArray[np.int64], n: int) -> tuple[NDArray[np.int64], NDA
     return np.flatnonzero(flags), np.cumsum(flags) - 1
 
 
+_QUESTION_CODES = {
+    "wh": "wh",
+    "head": "head",
+    "auxiliary": "auxiliary",
+    "verb": "verb",
+    "word before wh": "before",
+    "word after wh": "after",
+}
+"""The codes of a question: the name of the attribute, and the field of :class:`ReadQuestion`."""
+
 _DISTANCE_BIN = np.array([0, 0, 1, 2, 3, 4, 5, 6, 6, 7, 7, 7, 8, 8, 8, 8, 8, 9], dtype=np.uint32)
 _NO_DISTANCE = np.uint32(10)
 _STEP_BIN = np.array([0, 1, 2, 3, 4, 4, 5, 5, 5, 6], dtype=np.uint32)
@@ -314,12 +368,16 @@ class Block:
         self.word, self.word_class = types.word[self.tokens], types.word_class[self.tokens]
         self.shape, self.is_name = types.shape[self.tokens], types.is_name[self.tokens]
         self._questions = {
-            name: np.array([getattr(q, name) for q in questions], dtype=np.uint32)
-            for name in ("wh", "head", "auxiliary", "verb")
+            name: np.array([getattr(q, field) for q in questions], dtype=np.uint32)
+            for name, field in _QUESTION_CODES.items()
         }
         self._match(questions, types.stem[self.tokens], types.is_content[self.tokens])
         self._rank()
         self._find_paths()
+        _, own, times = np.unique(
+            self.owner << 32 | self.word.astype(np.int64), return_inverse=True, return_counts=True
+        )
+        self.times = np.minimum(times, _MOST_TIMES)[own].astype(np.uint32)
 
     def _match(
         self, questions: Sequence[ReadQuestion], stem: Codes, is_content: NDArray[np.bool_]
@@ -347,13 +405,31 @@ class Block:
         pairs = distinct(self.sentence[self.matched] * max(len(keys), 1) + found)
         n_sentences = len(self.sentence_begins)
         of_pairs = shares[pairs % max(len(keys), 1)]
-        self.share = np.bincount(pairs // max(len(keys), 1), of_pairs, minlength=n_sentences)
+        has_word = pairs // max(len(keys), 1)
+        self.share = np.bincount(has_word, of_pairs, minlength=n_sentences)
+        self.n_words = np.bincount(has_word, minlength=n_sentences)
         # The rarest words first; ties in the order of their codes.
         order = np.lexsort((-rarity, asker))
         rank = np.arange(len(order)) - offsets_of(lengths)[:-1][asker]
         self._rare = np.zeros((N_RARE, len(questions)), dtype=np.uint32)
         few = rank < N_RARE
         self._rare[rank[few], asker[few]] = (keys[order] & 0xFFFFFFFF)[few]
+        bits = np.zeros(len(order), dtype=np.int64)
+        bits[order] = np.where(rank < _N_BITS, 1 << np.minimum(rank, _N_BITS), 0)
+        self.rare_words = np.bincount(
+            has_word, bits[pairs % max(len(keys), 1)], minlength=n_sentences
+        ).astype(np.uint32)
+        # Words that follow each other in the question, and in the sentence with few others between.
+        in_question = np.empty(len(order), dtype=np.int64)
+        places = np.concatenate([q.places for q in questions])
+        in_question[np.lexsort((places, asker))] = np.arange(len(order))
+        at, number = np.flatnonzero(self.matched), in_question[found]
+        follows = (
+            (np.diff(number) == 1)
+            & (np.diff(at) <= _PAIR_DISTANCE)
+            & (np.diff(self.sentence[at]) == 0)
+        )
+        self.n_pairs = np.bincount(self.sentence[at[1:][follows]], minlength=n_sentences)
 
     def _rank(self) -> None:
         """Rank the sentences of each question by their shares; the earlier one wins among
@@ -366,7 +442,8 @@ class Block:
         self.rank[order] = np.minimum(np.arange(len(owner)) - begins[owner], 4)
         before = np.where(np.diff(owner, prepend=-1) == 0, np.roll(self.share, 1), 0)
         after = np.where(np.diff(owner, append=-1) == 0, np.roll(self.share, -1), 0)
-        self.neighbours = np.maximum(before, after)
+        best = np.maximum(before, after)
+        self.neighbours_share = np.ceil(4 * best - _ROUNDING).astype(np.uint32)
 
     def _find_paths(self) -> None:
         """Find the nearest question word on either side, and make the sums that give the code of
@@ -418,9 +495,7 @@ class Block:
     def of_question(self, question: NDArray[np.int64]) -> dict[str, Callable[[], Codes]]:
         """Return the attributes of rows' questions."""
         own = self._questions
-        known = {name: own[name] for name in ("wh", "head", "auxiliary")} | dict(
-            zip(_RARE, self._rare, strict=True)
-        )
+        known = own | dict(zip(_RARE, self._rare, strict=True))
         return {name: partial(np.take, values, question) for name, values in known.items()}
 
     def token_attributes(
@@ -466,6 +541,12 @@ class Block:
             "is question word": lambda: self.matched[place].astype(np.uint32),
             "outside class": lambda: outside(self.word_class, 1),
             "farther class": lambda: outside(self.word_class, 2),
+            "farther word": lambda: outside(self.word, 2),
+            "farthest word": lambda: outside(self.word, 3),
+            "inner class": lambda: outside(self.word_class, -1),
+            "inner word": lambda: outside(self.word, -1),
+            "farther is question word": lambda: outside(self.matched, 2),
+            "times": lambda: self.times[place],
             "outside word": lambda: outside(self.word, 1),
             "outside is question word": lambda: outside(self.matched, 1),
             "left distance": lambda: distance(place - some_left, has_left),
@@ -483,10 +564,24 @@ class Block:
 
     def sentence_attributes(self) -> dict[str, Callable[[], Codes]]:
         """Return the attributes of all sentences."""
+        begins, owner = self.sentence_begins, self.sentence_owner
+        lengths = np.diff(np.append(begins, len(self.tokens)))
+        place = np.arange(len(owner)) - np.searchsorted(owner, owner)
+
+        def has(flags: NDArray[np.bool_]) -> Codes:
+            return np.logical_or.reduceat(flags, begins).astype(np.uint32)
+
         return self.of_question(self.sentence_owner) | {
             "share": lambda: np.ceil(_EIGHTHS * self.share - _ROUNDING).astype(np.uint32),
             "rank": lambda: self.rank,
-            "neighbours' share": lambda: np.ceil(4 * self.neighbours - _ROUNDING).astype(np.uint32),
+            "neighbours' share": lambda: self.neighbours_share,
+            "rare words": lambda: self.rare_words,
+            "number of words": lambda: np.minimum(self.n_words, 7).astype(np.uint32),
+            "has verb": lambda: has(self.is_verb),
+            "has head": lambda: has(self.is_head),
+            "pairs": lambda: np.minimum(self.n_pairs, 4).astype(np.uint32),
+            "place": lambda: np.minimum(place, 7).astype(np.uint32),
+            "sentence length": lambda: np.minimum(lengths // 8, 7).astype(np.uint32),
         }
 
     def span_attributes(self) -> dict[str, Callable[[], Codes]]:
@@ -515,6 +610,11 @@ class Block:
             ),
             "first class": lambda: self.word_class[first],
             "last class": lambda: self.word_class[last],
+            "first word": lambda: self.word[first],
+            "last word": lambda: self.word[last],
+            "first times": lambda: self.times[first],
+            "last times": lambda: self.times[last],
+            "neighbours' share": lambda: self.neighbours_share[self.sentence[first]],
             "first shape": lambda: self.shape[first],
             "last shape": lambda: self.shape[last],
             "name goes on": lambda: (left_name + 2 * right_name).astype(np.uint32),

@@ -12,14 +12,15 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.decisions import Decision
+from classic_rc.decisions import Argmax, Decision, ExpectedF1
 from classic_rc.errors import DataError
+from classic_rc.folds import FoldPlan
 from classic_rc.kernels.arrays import block_size, offsets_of
 from classic_rc.kernels.draws import text_keys, uniform_draws
 from classic_rc.metrics.quoref import normalise_quoref_answer
-from classic_rc.parameters import is_number, parameter, whole_number
+from classic_rc.parameters import clone, is_number, parameter, whole_number
 from classic_rc.predictions import Scores
-from classic_rc.questions import Candidate, Question, Task
+from classic_rc.questions import Candidate, LazyCandidates, Question, Task
 from classic_rc.solvers.base import Solver, Variant, provenance
 from classic_rc.solvers.explanation import (
     CandidateExplanation,
@@ -65,6 +66,11 @@ _BATCH_SIZE = 2**17
 _BLOCK_QUESTIONS = 64
 _BLOCK_SIZE = 2**16
 _READ_QUESTIONS = 2**11
+_TUNED_FOLDS = 3
+_TUNED_QUESTIONS = 2_000
+"""Folds are held out, one after the other, until this many questions are scored; of each fold, at
+most twice as many.
+"""
 
 
 def _positive(default: float, help: str) -> Any:
@@ -122,6 +128,7 @@ class SpanRanker(Solver):
     learns_from = "gold"
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.SPAN, Task.MULTI_SPAN})
     takes_encoding = False  # it has its own tokens, with punctuation
+    usual_decision = ExpectedF1
     variants: ClassVar[Mapping[str, Variant]] = {
         "wh-word": Variant(
             {"inputs": "wh-word"},
@@ -145,11 +152,14 @@ class SpanRanker(Solver):
     seed: int = SEED.but(
         help="the seed of the order of training questions, which depends on their ids only"
     )
-    decision: Decision | None = SPAN_DECISION
+    decision: Decision | None = SPAN_DECISION.but(
+        help="the rule that turns scores into answers; None selects the text with the greatest "
+        "expected F1, whose two constants are chosen inside the training data"
+    )
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
         """Learn the rarity of words and the weights."""
-        groups = self._groups()
+        self._groups()
         require_gold(self.name, questions)
         require_task(self, questions)
         of_passage = _by_passage(questions)
@@ -159,49 +169,83 @@ class SpanRanker(Solver):
         rarity = Rarity.learn(
             [reader.passage(questions[members[0]]) for members in of_passage], lexicon
         )
-        cases = []
+        cases: dict[int, Case] = {}  # by the place of the question
         for members in of_passage:
             labels = _Labels()  # of one passage only: texts of all candidates need much memory
-            for question in (questions[i] for i in members):
-                right = labels.of(question)
-                if right and sum(map(len, right)) < len(reader.candidates(question).first):
-                    asked = reader.asked(question, rarity, wh_only=self.inputs == "wh-word")
-                    cases.append(Case(question.id, asked, tuple(right)))
-        if not cases:
-            which = "wrong" if any(_Labels().of(question) for question in questions) else "right"
+            for i, question in zip(members, _with_candidates(questions, members), strict=True):
+                asked = reader.asked(question, rarity, wh_only=self.inputs == "wh-word")
+                cases[i] = Case(question.id, asked, tuple(labels.of(question)))
+        n_unused = sum(not case.is_useful for case in cases.values())
+        if n_unused == len(questions):
+            which = "wrong" if any(case.right for case in cases.values()) else "right"
             raise DataError(
                 f"{self.name} cannot learn",
                 found=f"no {which} candidate in {len(questions):,} questions",
                 expected="right and wrong candidates",
             )
-        n_unused = len(questions) - len(cases)
         found = f"{n_unused:,} of {len(questions):,} training questions"
         self.caveats_: tuple[str, ...] = (
             (f"{found} taught nothing: no candidate is right, or all are",) if n_unused else ()
         )
-        maker = ColumnMaker(groups)
-        weights = learn_weights(
-            cases, lexicon, maker, self.epochs, self.rate, self.damping, self.seed
-        )
-        self.grammar_, self.rarity_, self.weights_ = grammar, rarity, weights
+        self.grammar_, self.rarity_ = grammar, rarity
+        self.weights_ = self._learn(list(cases.values()), lexicon)
+        self._choose_constants(questions, cases, lexicon)
         self.trained_on_ = provenance(questions)
         return self
+
+    def _learn(self, cases: Sequence[Case], lexicon: Lexicon) -> NDArray[np.float32]:
+        useful = [case for case in cases if case.is_useful]
+        maker = ColumnMaker(self._groups())
+        return learn_weights(
+            useful, lexicon, maker, self.epochs, self.rate, self.damping, self.seed
+        )
+
+    def _choose_constants(
+        self, questions: Sequence[Question], cases: Mapping[int, Case], lexicon: Lexicon
+    ) -> None:
+        """Choose the constants of the decision on scores of weights that were learned from other
+        passages.
+        """
+        vars(self).pop("decision_", None)
+        decision = self.decision_for(questions[0].task)
+        if not decision.is_open:
+            return
+        self.decision_ = clone(decision)
+        held_out: list[Question] = []
+        parts: list[Scores] = []
+        plan = FoldPlan(_TUNED_FOLDS)
+        is_divisible = plan.groups(questions).numbers.max() > 0
+        for training, own in plan.folds(questions) if is_divisible else []:
+            learned_from = [cases[i] for i in training.tolist()]
+            if len(held_out) >= _TUNED_QUESTIONS or not any(c.is_useful for c in learned_from):
+                break
+            weights = self._learn(learned_from, lexicon)
+            order = np.argsort(text_keys([questions[i].id for i in own.tolist()]))
+            asked = np.sort(own[order[: 2 * _TUNED_QUESTIONS]]).tolist()
+            parts += self._scores([cases[i].asked for i in asked], lexicon, weights)
+            held_out += _with_candidates(questions, asked)
+        if held_out:
+            self.decision_.fit(Scores.concatenate(parts), held_out)
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Score each span; it has evidence if its sentence has a content word of the question."""
         self.require_fitted("weights_")
-        maker = ColumnMaker(self._groups())
-        parts, order = [], [np.empty(0, dtype=np.int64)]
+        parts: list[Scores] = []
+        order = [np.empty(0, dtype=np.int64)]
         for index, asked, lexicon in self._read(questions):
-            for start, stop in blocks_of(
-                [a.size for a in asked], block_size(_BLOCK_SIZE), _BLOCK_QUESTIONS
-            ):
-                columns = maker.make(asked[start:stop], lexicon)
-                parts.append(
-                    Scores(columns.scores(self.weights_), columns.offsets, columns.evidence)
-                )
+            parts += self._scores(asked, lexicon, self.weights_)
             order.append(index)
         return Scores.concatenate(parts).take(np.argsort(np.concatenate(order)))
+
+    def _scores(
+        self, asked: Sequence[Asked], lexicon: Lexicon, weights: NDArray[np.float32]
+    ) -> Iterator[Scores]:
+        """Yield the scores of blocks of questions."""
+        maker = ColumnMaker(self._groups())
+        sizes = [a.size for a in asked]
+        for start, stop in blocks_of(sizes, block_size(_BLOCK_SIZE), _BLOCK_QUESTIONS):
+            columns = maker.make(asked[start:stop], lexicon)
+            yield Scores(columns.scores(weights), columns.offsets, columns.evidence)
 
     def _read(
         self, questions: Sequence[Question]
@@ -248,12 +292,16 @@ class SpanRanker(Solver):
         return Explanation.from_scores(self.name, question, scores).with_best(explain, right)
 
     def companions(self) -> Sequence[Self]:
-        """Return the same learner that reads only the wh-word of the question: what this alone
-        gives away.
+        """Return the same model that answers with its best span, and the same learner that reads
+        only the wh-word of the question: what this alone gives away.
         """
         if self.inputs != "all":
             return ()
-        return [self.from_params({**self.get_params(deep=False), "inputs": "wh-word"})]
+        params = self.get_params(deep=False)
+        companions = [self.from_params({**params, "inputs": "wh-word"})]
+        if self.decision is None:
+            companions.insert(0, self.from_params({**params, "decision": Argmax()}))
+        return companions
 
     def variant_name(self) -> str | None:
         """Return the name of the inputs unless all are read, whatever the other parameters are."""
@@ -349,6 +397,21 @@ def _learn_grammar(questions: Sequence[Question], of_passage: Sequence[Sequence[
     return LearnedGrammar.learn(language.segmenter, passages, [q.text for q in questions])
 
 
+def _with_candidates(questions: Sequence[Question], index: Sequence[int]) -> list[Question]:
+    """Return some questions with their candidates in memory, generated once for each passage."""
+    generated: dict[int, Sequence[Candidate]] = {}
+    complete = []
+    for question in (questions[i] for i in index):
+        lazy = question.candidates
+        if isinstance(lazy, LazyCandidates):
+            key = id(lazy)
+            if key not in generated:
+                generated[key] = lazy.generate()
+            question = replace(question, candidates=generated[key])
+        complete.append(question)
+    return complete
+
+
 class _Reader:
     """Reads each passage and each list of candidates once."""
 
@@ -430,6 +493,11 @@ class Case(NamedTuple):
     id: str
     asked: Asked
     right: tuple[tuple[int, ...], ...]  # groups of right candidates; one of each group is enough
+
+    @property
+    def is_useful(self) -> bool:
+        """Whether some candidates are right, and some wrong."""
+        return 0 < sum(map(len, self.right)) < len(self.asked.candidates.first)
 
 
 def learn_weights(

@@ -270,6 +270,8 @@ class ReadQuestion(NamedTuple):
     head: int  # the code of the stem of the question's head noun, or 0
     auxiliary: int  # the code of the class of the first auxiliary: be, have, do, modal; or 0
     verb: int  # the code of the stem of the main verb, or 0
+    before: int  # the code of the word before the wh-word, or 0
+    after: int  # the code of the word after the wh-word, or 0
     wh_place: int  # its place among the tokens
     stems: NDArray[np.uint32]  # (n,): the codes of the stems of content words, ascending, each once
     places: NDArray[np.int32]  # (n,): of their first occurrences
@@ -286,7 +288,7 @@ class ReadQuestion(NamedTuple):
         if wh_only:
             empty = np.empty(0)
             codes, places = empty.astype(np.uint32), empty.astype(np.int32)
-            return cls(lexicon.code(parts.wh), 0, 0, 0, 0, codes, places, empty)
+            return cls(lexicon.code(parts.wh), 0, 0, 0, 0, 0, 0, codes, places, empty)
         words = [token.lower() for token in surface]
         numbers = [lexicon.number(token) for token in surface]
         content = {
@@ -298,12 +300,15 @@ class ReadQuestion(NamedTuple):
         codes, once = np.unique(codes, return_index=True)
         places = np.array(list(content.values()), dtype=np.int32)[once]
         weights = np.array([rarity.of(stem) for stem in content])[once]
-        head, auxiliary, verb = parts.head, parts.auxiliary, parts.verb
+        head, auxiliary, verb, place = parts.head, parts.auxiliary, parts.verb, parts.place
+        after = words[place + len(parts.wh.split()) :] if place >= 0 else []
         return cls(
             lexicon.code(parts.wh),
             0 if head < 0 else lexicon.code(grammar.stem(words[head])),
             0 if auxiliary < 0 else lexicon.code(grammar.word_class(surface[auxiliary])),
-            0 if verb < 0 else code_of(grammar.stem(words[verb])),
+            0 if verb < 0 else lexicon.code(grammar.stem(words[verb])),
+            lexicon.code(words[place - 1]) if place > 0 else 0,
+            lexicon.code(after[0]) if after else 0,
             max(parts.place, 0),
             codes,
             places,

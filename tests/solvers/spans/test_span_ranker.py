@@ -11,6 +11,7 @@ import pytest
 
 from classic_rc import evaluate
 from classic_rc.datasets import load
+from classic_rc.decisions import Argmax, ExpectedF1
 from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.kernels.arrays import small_blocks
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
@@ -92,12 +93,42 @@ def test_the_same_data_gives_the_same_bits_in_any_order_and_any_blocks():
         again = SpanRanker().fit(Dataset([data[i] for i in order], "rings"))
         shuffled = again.score_candidates([data[i] for i in order])
     assert np.array_equal(solver.weights_, again.weights_)
+    assert again.decision_.chosen == solver.decision_.chosen
     assert again.rarity_.stems == solver.rarity_.stems
     scores = solver.score_candidates(data)
     assert all(np.array_equal(scores[i], shuffled[place]) for place, i in enumerate(order))
     alone = [solver.score_candidates([question])[0] for question in data]
     assert np.array_equal(np.concatenate(alone), scores.values)
     assert not np.array_equal(SpanRanker(seed=1).fit(data).weights_, solver.weights_)
+
+
+def test_constants_of_the_decision_are_chosen_inside_the_training_data(monkeypatch):
+    data, held_out = dataset(), []
+
+    def fit(self, scores, questions):
+        held_out.extend(question.id for question in questions)
+        assert [len(row) for row in scores] == [len(q.candidates) for q in questions]
+        return self
+
+    monkeypatch.setattr(ExpectedF1, "fit", fit)
+    SpanRanker().fit(data)
+    assert sorted(held_out) == sorted(question.id for question in data)
+    SpanRanker(decision=Argmax()).fit(data)
+    SpanRanker(decision=ExpectedF1(scale=1.0, exact=0.0)).fit(data)
+    assert len(held_out) == len(data)
+
+
+def test_another_fit_with_another_decision_forgets_the_constants():
+    solver = SpanRanker().fit(dataset())
+    assert set(solver.decision_.chosen) == {"scale", "exact"}
+    assert not hasattr(solver.set_params(decision=Argmax()).fit(dataset()), "decision_")
+
+
+def test_one_passage_is_enough_to_learn_from():
+    data = dataset(n=1)
+    solver = SpanRanker().fit(data)
+    assert solver.decision_.chosen == {}
+    assert answers(solver, data) == [text for q in data for text in q.gold_texts]
 
 
 def test_questions_without_a_right_span_teach_nothing():
@@ -170,6 +201,7 @@ def test_a_restored_solver_gives_the_same_bits(tmp_path):
     solver = SpanRanker(features="classes+distance", epochs=2).fit(data)
     save_solver(solver, tmp_path / "a.npz")
     restored = load_solver(tmp_path / "a.npz")
+    assert restored.decision_.chosen == solver.decision_.chosen
     assert np.array_equal(
         restored.score_candidates(data).values, solver.score_candidates(data).values
     )
