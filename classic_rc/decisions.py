@@ -55,11 +55,6 @@ class Decision(Estimator, ABC):
         """Whether a solver that learns has something to choose inside its training data."""
         return False
 
-    @property
-    def chosen(self) -> Mapping[str, float]:
-        """What was chosen there, by parameter."""
-        return {}
-
 
 class Argmax(Decision):
     """The rule that selects the candidate with the highest score.
@@ -265,8 +260,8 @@ class RelativeThreshold(Decision):
 
 
 _MOST_SPANS = 30
-_SCALES = (0.5, 0.6, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0)
-_EXACT = (0.0, 0.1, 0.2, 0.3, 0.5, 0.8, 1.2)
+_SCALES = (0.5, 0.6, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 100.0)  # 100: the best candidate alone
+_EXACT = (0.0, 0.1, 0.2, 0.3, 0.5, 0.8, 1.2, 2.0)
 
 
 class ExpectedF1(Decision):
@@ -305,12 +300,6 @@ class ExpectedF1(Decision):
         """Whether a parameter is None."""
         return self.scale is None or self.exact is None
 
-    @property
-    def chosen(self) -> Mapping[str, float]:
-        """What :meth:`fit` chose."""
-        values = vars(self)
-        return {name: values[f"{name}_"] for name in self.parameters if f"{name}_" in values}
-
     def fit(self, scores: Scores, questions: Sequence[Question]) -> Self:
         """Choose the parameters that are None, for the mean F1 of the answers.
 
@@ -346,9 +335,7 @@ class ExpectedF1(Decision):
         self.check_parameters()
         if len(questions) and questions[0].task.has_choices:
             task = questions[0].task
-            message = (
-                f"expected F1 is a decision for span and cloze questions, got {task} questions"
-            )
+            message = f"expected F1 needs span or cloze questions, got {task} questions"
             raise UsageError(message, field="decision", found=task.value, expected="span or cloze")
         scale = getattr(self, "scale_", 1.0 if self.scale is None else self.scale)
         exact = getattr(self, "exact_", self.exact or 0.0)
@@ -384,6 +371,7 @@ class _BestTexts(NamedTuple):
         f1, exact_match = (metric.compare(texts) for metric in _text_metrics(question))
         differences = np.zeros(len(best))
         np.subtract(scores, scores[0], out=differences, where=scores != scores[0])
+        differences.clip(-1e300, out=differences)  # a product with 0 is a number
         return cls(texts, differences, np.array(text_of), f1, exact_match)
 
     def choose(
@@ -394,22 +382,16 @@ class _BestTexts(NamedTuple):
         shares = np.zeros((len(scales), len(self.texts)))
         np.add.at(shares.T, self.text_of, powers.T)
         shares /= shares.sum(axis=1, keepdims=True)
-        f1, exact_match = (
-            (values * shares[:, None]).sum(axis=2) for values in (self.f1, self.exact_match)
-        )
+        gains = self.f1 + weights[:, None, None] * self.exact_match
+        values = (gains * shares[:, None, None]).sum(axis=3)
         # Equal texts have equal values but for rounding; the better score comes first.
-        values = f1[:, None] + weights[:, None] * exact_match[:, None]
         return values.round(12).argmax(axis=2)
 
     def measure(self, question: Question) -> NDArray[np.float64]:
         """Return the F1 and the exact match of each text, shape (2, n_texts)."""
-        gold = gold_of(question)
-        return np.array(
-            [
-                [metric.value(gold, (text,)) for text in self.texts]
-                for metric in _text_metrics(question)
-            ]
-        )
+        gold, answers = gold_of(question), [(text,) for text in self.texts]
+        metrics = _text_metrics(question)
+        return np.array([[metric.value(gold, answer) for answer in answers] for metric in metrics])
 
 
 def _text_metrics(question: Question) -> tuple[TextMetric, TextMetric]:

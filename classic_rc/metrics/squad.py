@@ -72,14 +72,11 @@ class ExactMatch(TextMetric):
     citation = _PAPER
     cites = ("rajpurkar2016", "zhang2018", "rajpurkar2018")
     tasks = _TASKS
+    compare = _SQUAD.compare_exactly
 
     def value(self, gold: tuple[str, ...], answer: tuple[str, ...]) -> float:
         """Return 1 if the answer is one text and equals any text of `gold`; else 0."""
         return _SQUAD.exact_match(gold, *answer) if len(answer) == 1 else 0.0
-
-    def compare(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """Return which texts are equal after normalisation."""
-        return _SQUAD.compare_exactly(texts)
 
 
 class F1(TextMetric):
@@ -98,6 +95,7 @@ class F1(TextMetric):
     citation = _PAPER
     cites = ("rajpurkar2016", "zhang2018", "rajpurkar2018")
     tasks = _TASKS
+    compare = _SQUAD.compare_f1
 
     def value(self, gold: tuple[str, ...], answer: tuple[str, ...]) -> float:
         """Return the answer's best F1 with a text of `gold`, in 0..1; 0 unless the answer is one
@@ -108,10 +106,6 @@ class F1(TextMetric):
         if "" in gold and not _SQUAD.normalise(*answer):
             return 1.0
         return _SQUAD.f1(gold, *answer)
-
-    def compare(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """Return the F1 of each pair of texts."""
-        return _SQUAD.compare_f1(texts)
 
 
 class _OfPart(Metric):

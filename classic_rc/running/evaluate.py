@@ -14,12 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.datasets.registry import as_dataset, require_dataset
-from classic_rc.decisions import (
-    Argmax,
-    Decision,
-    ExpectedF1,
-    TunedThreshold,
-)
+from classic_rc.decisions import Argmax, ExpectedF1, TunedThreshold
 from classic_rc.errors import ClassicRCError, UsageError
 from classic_rc.folds import FOLDS_VERSION, passage_groups
 from classic_rc.formats.harness_settings import read_settings
@@ -447,7 +442,9 @@ def _make_row(system: FittedSystem, outcomes: Outcomes, read_seconds: float) -> 
         if not system.expected
         else None,
         max_spans=getattr(system.decision, "max_spans", None),
-        **_expected_f1(system.decision),
+        decision="expected-f1" if isinstance(system.decision, ExpectedF1) else None,
+        scale=getattr(system.decision, "scale", None),
+        exact=getattr(system.decision, "exact", None),
         tuned_cuts=None if (cuts := getattr(system.decision, "cuts", "exact")) == "exact" else cuts,
         expected="yes" if system.expected else None,
     )
@@ -473,13 +470,6 @@ def _make_row(system: FittedSystem, outcomes: Outcomes, read_seconds: float) -> 
         seconds={"read": read_seconds, **system.seconds},
         **facts,
     )
-
-
-def _expected_f1(decision: Decision) -> dict[str, Any]:
-    """Return the parts of a signature that the rule of the greatest expected F1 has."""
-    if not isinstance(decision, ExpectedF1):
-        return {}
-    return {"decision": "expected-f1", **decision.get_params(deep=False)}
 
 
 def _tie_tolerance(system: FittedSystem) -> float | str | None:

@@ -36,7 +36,7 @@ from classic_rc.running.forks import can_fork, count_jobs, map_in_forks
 from classic_rc.running.plan import check_data_to_learn, clone_unfitted, find_copied, fold_plan
 from classic_rc.solvers.base import Solver, TrainedOn, score_questions
 from classic_rc.solvers.learning import OutOfFold
-from classic_rc.systems import learned_elsewhere
+from classic_rc.systems import is_same_solver, learned_elsewhere
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encode import SharedQuestions, encode
 from classic_rc.text.encoded import EncodedDataset
@@ -263,15 +263,14 @@ class FittedSystem:
         """Return whether :meth:`with_decision` can answer for another configured solver: it
         differs in its decision at most, and that needs nothing from the fit.
         """
-        params = [
-            {name: value for name, value in s.get_params(deep=False).items() if name != "decision"}
-            for s in (self._configured, solver)
-        ]
-        is_same = type(self._configured) is type(solver) and params[0] == params[1]
+        if solver.learns_from != "gold" or self.tune is not None or self.cross_fit:
+            return False
         assert self.dataset.task is not None
         decision = solver.decision_for(self.dataset.task)
-        is_tuned = self.tune is not None or self.cross_fit or decision.needs_fit
-        return is_same and not is_tuned and not decision.is_open
+        same_decision = clone_unfitted(solver)
+        same_decision.decision = self._configured.decision
+        is_same = is_same_solver(same_decision, self._configured)
+        return is_same and not decision.needs_fit and not decision.is_open
 
     def with_decision(self, solver: Solver, name: str) -> FittedSystem:
         """Return a system that has learned what this one has, and answers by the decision of
@@ -601,8 +600,9 @@ class FittedSystem:
         ]
         if self.cross_fit:
             return {name: [getattr(fold, f"{name}_") for fold in self._by_fold] for name in names}
-        constants = self.decision.chosen if self._learned is None else {}
-        return {name: getattr(self.solver, f"{name}_") for name in names} | {**constants}
+        fitted = vars(self.decision) if self._learned is None else {}
+        constants = {n: fitted[f"{n}_"] for n in self.decision.parameters if f"{n}_" in fitted}
+        return {name: getattr(self.solver, f"{name}_") for name in names} | constants
 
     def _trained_on(self, label: Callable[[Dataset | TrainedOn], str]) -> str | None:
         before = list(map(label, self.fitted_solver.learned_before))

@@ -85,11 +85,12 @@ def test_it_follows_its_definition(candidates, task, scale, exact):
 def test_infinite_scores_are_certain():
     assert answer(question("Ann", "Bob"), -math.inf, 0.0) == (("Bob",),)
     assert answer(question("Ann", "Bob"), -math.inf, -math.inf) == (("Ann",),)
+    assert answer(question("Ann", "Bob", "Bob"), 0.0, -math.inf, 0.0, scale=0) == (("Bob",),)
 
 
 def test_a_question_without_candidates_has_no_answer():
     assert answer(question()) == ()
-    assert not ExpectedF1().fit(Scores.from_lists([[]]), [question()]).chosen
+    assert not hasattr(ExpectedF1().fit(Scores.from_lists([[]]), [question()]), "scale_")
 
 
 @pytest.fixture
@@ -111,13 +112,21 @@ def test_constants_are_fitted_for_f1(cases):
     def values(rule, metric):
         return metric(questions[0]).statistics(questions, rule.decide(scores, questions))[:, 0]
 
-    assert decision.chosen == {"scale": decision.scale_, "exact": decision.exact_}
     f1 = values(decision, primary_metric)
     assert f1.mean() > values(Argmax(ties="first"), primary_metric).mean()
     others = [ExpectedF1(scale=t, exact=x) for t in (0.3, 0.7, 1.0, 2.0) for x in (0.0, 0.3, 1.2)]
     for other in others:
         difference = values(other, primary_metric) - f1
         assert difference.mean() <= difference.std() / np.sqrt(len(questions)) + 1e-9
+
+
+def test_the_best_candidate_alone_is_chosen_where_nothing_is_better():
+    texts = ("Ann Bob", "Ann", "Bob")
+    questions = [question(*texts, gold=(text,)) for text in texts]
+    scores = [[2.0 * (text == of_question) for text in texts] for of_question in texts]
+    decision = ExpectedF1().fit(Scores.from_lists(scores), questions)
+    predictions = decision.decide(Scores.from_lists(scores), questions)
+    assert [p.answers for p in predictions] == [((text,),) for text in texts]
 
 
 def test_given_constants_are_kept(cases):

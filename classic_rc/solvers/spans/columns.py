@@ -386,7 +386,8 @@ class Block:
         lengths = np.array([len(q.stems) for q in questions], dtype=np.int64)
         asker = np.repeat(np.arange(len(questions)), lengths)
         keys = asker << 32 | np.concatenate([q.stems for q in questions]).astype(np.int64)
-        steps = np.concatenate([np.abs(q.places - q.wh_place) for q in questions])
+        places = np.concatenate([q.places for q in questions])
+        steps = np.abs(places - np.array([q.wh_place for q in questions])[asker])
         rarity = np.concatenate([q.rarity for q in questions])
         own = self.owner << 32 | stem.astype(np.int64)
         place = np.searchsorted(keys, own)
@@ -421,7 +422,6 @@ class Block:
         ).astype(np.uint32)
         # Words that follow each other in the question, and in the sentence with few others between.
         in_question = np.empty(len(order), dtype=np.int64)
-        places = np.concatenate([q.places for q in questions])
         in_question[np.lexsort((places, asker))] = np.arange(len(order))
         at, number = np.flatnonzero(self.matched), in_question[found]
         follows = (

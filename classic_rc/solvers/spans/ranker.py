@@ -194,11 +194,34 @@ class SpanRanker(Solver):
         return self
 
     def _learn(self, cases: Sequence[Case], lexicon: Lexicon) -> NDArray[np.float32]:
-        useful = [case for case in cases if case.is_useful]
+        """Minimise the mean loss over groups of right candidates by AdaGrad; return the weights.
+
+        Each epoch has its own random order of the questions, which depends on their ids and the
+        seed only. Columns of features are made again for each batch, so memory does not grow with
+        the candidates.
+        """
+        cases = [case for case in cases if case.is_useful]
         maker = ColumnMaker(self._groups())
-        return learn_weights(
-            useful, lexicon, maker, self.epochs, self.rate, self.damping, self.seed
-        )
+        weights = np.zeros(N_COLUMNS, dtype=np.float32)
+        squares = np.full(N_COLUMNS, self.damping, dtype=np.float32)
+        sums = np.zeros(N_COLUMNS)
+        n_draws = np.full(len(cases), self.epochs)
+        draws = uniform_draws(text_keys([case.id for case in cases]), n_draws, self.seed)
+        for of_epoch in draws.reshape(len(cases), self.epochs).T:
+            order = np.argsort(of_epoch, kind="stable").tolist()
+            sizes = [cases[i].asked.size for i in order]
+            for start, stop in blocks_of(sizes, _BATCH_SIZE, _BATCH_QUESTIONS):
+                batch = [cases[i] for i in order[start:stop]]
+                columns = maker.make([case.asked for case in batch], lexicon)
+                of_scores = loss_gradient(
+                    columns.scores(weights), columns.offsets, [case.right for case in batch]
+                )
+                used = columns.add_gradient(of_scores / len(batch), sums)
+                step = sums[used].astype(np.float32)
+                sums[used] = 0
+                squares[used] += step * step
+                weights[used] -= np.float32(self.rate) * step / np.sqrt(squares[used])
+        return weights
 
     def _choose_constants(
         self, questions: Sequence[Question], cases: Mapping[int, Case], lexicon: Lexicon
@@ -210,22 +233,19 @@ class SpanRanker(Solver):
         decision = self.decision_for(questions[0].task)
         if not decision.is_open:
             return
-        self.decision_ = clone(decision)
-        held_out: list[Question] = []
-        parts: list[Scores] = []
         plan = FoldPlan(_TUNED_FOLDS)
         is_divisible = plan.groups(questions).numbers.max() > 0
-        for training, own in plan.folds(questions) if is_divisible else []:
-            learned_from = [cases[i] for i in training.tolist()]
-            if len(held_out) >= _TUNED_QUESTIONS or not any(c.is_useful for c in learned_from):
+        held_out: list[Question] = []
+        parts: list[Scores] = []
+        for training, fold in plan.folds(questions) if is_divisible else []:
+            if len(held_out) >= _TUNED_QUESTIONS:
                 break
-            weights = self._learn(learned_from, lexicon)
-            order = np.argsort(text_keys([questions[i].id for i in own.tolist()]))
-            asked = np.sort(own[order[: 2 * _TUNED_QUESTIONS]]).tolist()
-            parts += self._scores([cases[i].asked for i in asked], lexicon, weights)
-            held_out += _with_candidates(questions, asked)
-        if held_out:
-            self.decision_.fit(Scores.concatenate(parts), held_out)
+            weights = self._learn([cases[i] for i in training.tolist()], lexicon)
+            order = np.argsort(text_keys([questions[i].id for i in fold.tolist()]))
+            sample = np.sort(fold[order[: 2 * _TUNED_QUESTIONS]]).tolist()
+            parts += self._scores([cases[i].asked for i in sample], lexicon, weights)
+            held_out += _with_candidates(questions, sample)
+        self.decision_ = clone(decision).fit(Scores.concatenate(parts), held_out)
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Score each span; it has evidence if its sentence has a content word of the question."""
@@ -498,44 +518,6 @@ class Case(NamedTuple):
     def is_useful(self) -> bool:
         """Whether some candidates are right, and some wrong."""
         return 0 < sum(map(len, self.right)) < len(self.asked.candidates.first)
-
-
-def learn_weights(
-    cases: Sequence[Case],
-    lexicon: Lexicon,  # of their texts
-    maker: ColumnMaker,
-    epochs: int,
-    # a step is this times the gradient, divided by the root of the sum of all squared gradients
-    rate: float,
-    damping: float,  # the first summand of that sum
-    seed: int = 0,
-) -> NDArray[np.float32]:
-    r"""Minimise the mean over groups of right candidates of :math:`\log \sum e^s - \log
-    \sum_{right} e^s`.
-
-    Each epoch has its own random order of the questions, which depends on their ids and the seed
-    only. Columns of features are made again for each batch, so memory does not grow with the
-    candidates. Returns the weights, shape (N_COLUMNS,).
-    """
-    weights = np.zeros(N_COLUMNS, dtype=np.float32)
-    squares = np.full(N_COLUMNS, damping, dtype=np.float32)
-    sums = np.zeros(N_COLUMNS)
-    draws = uniform_draws(text_keys([case.id for case in cases]), np.full(len(cases), epochs), seed)
-    for of_epoch in draws.reshape(len(cases), epochs).T:
-        order = np.argsort(of_epoch, kind="stable").tolist()
-        sizes = [cases[i].asked.size for i in order]
-        for start, stop in blocks_of(sizes, _BATCH_SIZE, _BATCH_QUESTIONS):
-            batch = [cases[i] for i in order[start:stop]]
-            columns = maker.make([case.asked for case in batch], lexicon)
-            of_scores = loss_gradient(
-                columns.scores(weights), columns.offsets, [case.right for case in batch]
-            )
-            used = columns.add_gradient(of_scores / len(batch), sums)
-            step = sums[used].astype(np.float32)
-            sums[used] = 0
-            squares[used] += step * step
-            weights[used] -= np.float32(rate) * step / np.sqrt(squares[used])
-    return weights
 
 
 def loss_gradient(
