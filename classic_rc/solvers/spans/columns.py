@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -172,6 +172,9 @@ SPAN_TEMPLATES: Mapping[str, Sequence[tuple[str, ...]]] = {
 }
 """The features of a span, by group."""
 
+TEMPLATES_CODE = code_of(repr((TOKEN_TEMPLATES, SENTENCE_TEMPLATES, SPAN_TEMPLATES)))
+"""The code of all templates: weights belong to them."""
+
 GROUPS = (*TOKEN_TEMPLATES, *SENTENCE_TEMPLATES, *SPAN_TEMPLATES)
 """The names of all groups of features."""
 
@@ -235,14 +238,14 @@ class Part(NamedTuple):
 
     name: str
     templates: Sequence[tuple[str, tuple[str, ...]]]  # each with its group
-    attributes: Mapping[str, Callable[[], Codes]]
+    attributes: Mapping[str, Callable[[], NDArray[Any]]]
     rows: NDArray[np.int64] | None  # of each candidate; None if each has one of its own
     n_rows: int
     first_column: int
 
     def values(self, name: str) -> Codes:
         """Return an attribute of each row."""
-        return self.attributes[name]()
+        return self.attributes[name]().astype(np.uint32, copy=False)
 
     def columns(self) -> NDArray[np.int32]:
         """Return the column of each template for each row: shape (n_templates, n_rows)."""
@@ -377,7 +380,7 @@ class Block:
         _, own, times = np.unique(
             self.owner << 32 | self.word.astype(np.int64), return_inverse=True, return_counts=True
         )
-        self.times = np.minimum(times, _MOST_TIMES)[own].astype(np.uint32)
+        self.times = np.minimum(times, _MOST_TIMES)[own]
 
     def _match(
         self, questions: Sequence[ReadQuestion], stem: Codes, is_content: NDArray[np.bool_]
@@ -403,12 +406,10 @@ class Block:
         self.is_head = (stem == self._questions["head"][self.owner]) & is_content
         self.is_verb = stem == self._questions["verb"][self.owner]
         # Each question word counts once in a sentence.
-        pairs = distinct(self.sentence[self.matched] * max(len(keys), 1) + found)
-        n_sentences = len(self.sentence_begins)
-        of_pairs = shares[pairs % max(len(keys), 1)]
-        has_word = pairs // max(len(keys), 1)
-        self.share = np.bincount(has_word, of_pairs, minlength=n_sentences)
-        self.n_words = np.bincount(has_word, minlength=n_sentences)
+        n_keys, n_sentences = max(len(keys), 1), len(self.sentence_begins)
+        sentence, word = np.divmod(distinct(self.sentence[self.matched] * n_keys + found), n_keys)
+        self.share = np.bincount(sentence, shares[word], minlength=n_sentences)
+        self.n_words = np.bincount(sentence, minlength=n_sentences)
         # The rarest words first; ties in the order of their codes.
         order = np.lexsort((-rarity, asker))
         rank = np.arange(len(order)) - offsets_of(lengths)[:-1][asker]
@@ -416,10 +417,8 @@ class Block:
         few = rank < N_RARE
         self._rare[rank[few], asker[few]] = (keys[order] & 0xFFFFFFFF)[few]
         bits = np.zeros(len(order), dtype=np.int64)
-        bits[order] = np.where(rank < _N_BITS, 1 << np.minimum(rank, _N_BITS), 0)
-        self.rare_words = np.bincount(
-            has_word, bits[pairs % max(len(keys), 1)], minlength=n_sentences
-        ).astype(np.uint32)
+        bits[order] = (1 << np.minimum(rank, _N_BITS)) % (1 << _N_BITS)
+        self.rare_words = np.bincount(sentence, bits[word], minlength=n_sentences)
         # Words that follow each other in the question, and in the sentence with few others between.
         in_question = np.empty(len(order), dtype=np.int64)
         in_question[np.lexsort((places, asker))] = np.arange(len(order))
@@ -443,7 +442,7 @@ class Block:
         before = np.where(np.diff(owner, prepend=-1) == 0, np.roll(self.share, 1), 0)
         after = np.where(np.diff(owner, append=-1) == 0, np.roll(self.share, -1), 0)
         best = np.maximum(before, after)
-        self.neighbours_share = np.ceil(4 * best - _ROUNDING).astype(np.uint32)
+        self.neighbours_share = np.ceil(4 * best - _ROUNDING)
 
     def _find_paths(self) -> None:
         """Find the nearest question word on either side, and make the sums that give the code of
@@ -492,7 +491,7 @@ class Block:
         share = self._amounts[stop] - self._amounts[start]
         return np.minimum(np.ceil(_EIGHTHS * share - _ROUNDING), _EIGHTHS).astype(np.uint32)
 
-    def of_question(self, question: NDArray[np.int64]) -> dict[str, Callable[[], Codes]]:
+    def of_question(self, question: NDArray[np.int64]) -> dict[str, Callable[[], NDArray[Any]]]:
         """Return the attributes of rows' questions."""
         own = self._questions
         known = own | dict(zip(_RARE, self._rare, strict=True))
@@ -500,14 +499,14 @@ class Block:
 
     def token_attributes(
         self, place: NDArray[np.int64], offset: int
-    ) -> dict[str, Callable[[], Codes]]:
+    ) -> dict[str, Callable[[], NDArray[Any]]]:
         """Return the attributes of tokens; `offset` leads to the token outside: -1 or 1."""
         begin, end = self.begin[place], self.end[place]
 
         def outside(values: NDArray[np.generic], steps: int) -> Codes:
             at = place + steps * offset
             inside = (at >= begin) & (at < end)
-            return np.where(inside, values[np.where(inside, at, 0)], EDGE).astype(np.uint32)
+            return np.where(inside, values[np.where(inside, at, 0)], EDGE)
 
         left, right = self.left[place], self.right[place]
         has_left, has_right = left >= begin, right < end
@@ -523,7 +522,7 @@ class Block:
         ) -> Codes:
             short = exists & (stop - start <= _LONGEST_PATH)
             stop = np.where(short, stop, start)
-            return np.where(short, self.path(start, stop) | np.uint32(1), 0).astype(np.uint32)
+            return np.where(short, self.path(start, stop) | np.uint32(1), 0)
 
         def near_share() -> Codes:
             if offset < 0:
@@ -532,13 +531,13 @@ class Block:
 
         def verb_side() -> Codes:
             before, after = _nearest(self.is_verb, np.arange(len(self.tokens)))
-            return ((before[place] >= begin) + 2 * (after[place] < end)).astype(np.uint32)
+            return (before[place] >= begin) + 2 * (after[place] < end)
 
         return self.of_question(self.owner[place]) | {
             "class": lambda: self.word_class[place],
             "shape": lambda: self.shape[place],
             "word": lambda: self.word[place],
-            "is question word": lambda: self.matched[place].astype(np.uint32),
+            "is question word": lambda: self.matched[place],
             "outside class": lambda: outside(self.word_class, 1),
             "farther class": lambda: outside(self.word_class, 2),
             "farther word": lambda: outside(self.word, 2),
@@ -551,40 +550,40 @@ class Block:
             "outside is question word": lambda: outside(self.matched, 1),
             "left distance": lambda: distance(place - some_left, has_left),
             "right distance": lambda: distance(some_right - place, has_right),
-            "left step": lambda: np.where(has_left, self.step[some_left], 9).astype(np.uint32),
-            "right step": lambda: np.where(has_right, self.step[some_right], 9).astype(np.uint32),
+            "left step": lambda: np.where(has_left, self.step[some_left], 9),
+            "right step": lambda: np.where(has_right, self.step[some_right], 9),
             "left path": lambda: path(some_left + has_left, place, has_left),
             "right path": lambda: path(place + has_right, some_right, has_right),
             "verb side": verb_side,
-            "is head": lambda: self.is_head[place].astype(np.uint32),
+            "is head": lambda: self.is_head[place],
             "outside is head": lambda: outside(self.is_head, 1),
             "near share": near_share,
-            "is best": lambda: (self.rank[self.sentence[place]] == 0).astype(np.uint32),
+            "is best": lambda: self.rank[self.sentence[place]] == 0,
         }
 
-    def sentence_attributes(self) -> dict[str, Callable[[], Codes]]:
+    def sentence_attributes(self) -> dict[str, Callable[[], NDArray[Any]]]:
         """Return the attributes of all sentences."""
         begins, owner = self.sentence_begins, self.sentence_owner
         lengths = np.diff(np.append(begins, len(self.tokens)))
         place = np.arange(len(owner)) - np.searchsorted(owner, owner)
 
         def has(flags: NDArray[np.bool_]) -> Codes:
-            return np.logical_or.reduceat(flags, begins).astype(np.uint32)
+            return np.logical_or.reduceat(flags, begins)
 
         return self.of_question(self.sentence_owner) | {
-            "share": lambda: np.ceil(_EIGHTHS * self.share - _ROUNDING).astype(np.uint32),
+            "share": lambda: np.ceil(_EIGHTHS * self.share - _ROUNDING),
             "rank": lambda: self.rank,
             "neighbours' share": lambda: self.neighbours_share,
             "rare words": lambda: self.rare_words,
-            "number of words": lambda: np.minimum(self.n_words, 7).astype(np.uint32),
+            "number of words": lambda: np.minimum(self.n_words, 7),
             "has verb": lambda: has(self.is_verb),
             "has head": lambda: has(self.is_head),
-            "pairs": lambda: np.minimum(self.n_pairs, 4).astype(np.uint32),
-            "place": lambda: np.minimum(place, 7).astype(np.uint32),
-            "sentence length": lambda: np.minimum(lengths // 8, 7).astype(np.uint32),
+            "pairs": lambda: np.minimum(self.n_pairs, 4),
+            "place": lambda: np.minimum(place, 7),
+            "sentence length": lambda: np.minimum(lengths // 8, 7),
         }
 
-    def span_attributes(self) -> dict[str, Callable[[], Codes]]:
+    def span_attributes(self) -> dict[str, Callable[[], NDArray[Any]]]:
         """Return the attributes of all candidates."""
         first, last = self.first, self.last
         begin, end = self.begin[first], self.end[last]
@@ -600,29 +599,25 @@ class Block:
             return np.minimum(self.near(start, first) + self.near(last + 1, stop), _EIGHTHS)
 
         return self.of_question(self.candidate_question) | {
-            "length": lambda: np.minimum(last - first + 1, _LONGEST_SPAN).astype(np.uint32),
+            "length": lambda: np.minimum(last - first + 1, _LONGEST_SPAN),
             "sequence": lambda: self.path(first, last + 1),
-            "left class": lambda: np.where(has_left, self.word_class[before], EDGE).astype(
-                np.uint32
-            ),
-            "right class": lambda: np.where(has_right, self.word_class[after], EDGE).astype(
-                np.uint32
-            ),
-            "first class": lambda: self.word_class[first],
-            "last class": lambda: self.word_class[last],
-            "first word": lambda: self.word[first],
-            "last word": lambda: self.word[last],
-            "first times": lambda: self.times[first],
-            "last times": lambda: self.times[last],
+            "left class": from_first["outside class"],
+            "right class": from_last["outside class"],
+            "first class": from_first["class"],
+            "last class": from_last["class"],
+            "first word": from_first["word"],
+            "last word": from_last["word"],
+            "first times": from_first["times"],
+            "last times": from_last["times"],
             "neighbours' share": lambda: self.neighbours_share[self.sentence[first]],
-            "first shape": lambda: self.shape[first],
-            "last shape": lambda: self.shape[last],
-            "name goes on": lambda: (left_name + 2 * right_name).astype(np.uint32),
+            "first shape": from_first["shape"],
+            "last shape": from_last["shape"],
+            "name goes on": lambda: left_name + 2 * right_name,
             "around": lambda: around(
                 np.maximum(first - _AROUND, begin), np.minimum(last + 1 + _AROUND, end)
             ),
             "outside": lambda: around(begin, end),
-            "inside": lambda: np.minimum(matches[last + 1] - matches[first], 3).astype(np.uint32),
+            "inside": lambda: np.minimum(matches[last + 1] - matches[first], 3),
             "rank": lambda: self.rank[self.sentence[first]],
             "first's left distance": from_first["left distance"],
             "last's right distance": from_last["right distance"],

@@ -41,6 +41,7 @@ from classic_rc.solvers.shared_parameters import SEED, SPAN_DECISION
 from classic_rc.solvers.spans.columns import (
     GROUPS,
     N_COLUMNS,
+    TEMPLATES_CODE,
     Asked,
     Block,
     ColumnMaker,
@@ -318,10 +319,8 @@ class SpanRanker(Solver):
         if self.inputs != "all":
             return ()
         params = self.get_params(deep=False)
-        companions = [self.from_params({**params, "inputs": "wh-word"})]
-        if self.decision is None:
-            companions.insert(0, self.from_params({**params, "decision": Argmax()}))
-        return companions
+        changes = [{"decision": Argmax()}] * (self.decision is None) + [{"inputs": "wh-word"}]
+        return [self.from_params({**params, **change}) for change in changes]
 
     def variant_name(self) -> str | None:
         """Return the name of the inputs unless all are read, whatever the other parameters are."""
@@ -336,6 +335,7 @@ class SpanRanker(Solver):
         state: dict[str, Any] = {
             "stems": self.rarity_.stems,
             "n_passages": self.rarity_.n_passages,
+            "templates": TEMPLATES_CODE,
         }
         if isinstance(self.grammar_, LearnedGrammar):
             state["grammar"] = self.grammar_.state()
@@ -350,6 +350,8 @@ class SpanRanker(Solver):
         an error.
         """
         self._groups()
+        if state.get("templates") != TEMPLATES_CODE:
+            raise ValueError("its weights are those of other features")
         stems, passages_with = [str(stem) for stem in state["stems"]], arrays["passages_with"]
         check_shape(passages_with, (len(stems),))
         columns, weights = arrays["columns"].astype(np.int64), arrays["weights"].astype(np.float32)

@@ -216,6 +216,8 @@ def test_an_inconsistent_state_is_refused():
         SpanRanker().restore(state, {**arrays, "weights": arrays["weights"][1:]})
     with pytest.raises(ValueError, match=rf"shape \({n_stems},\), expected \({n_stems - 1},\)"):
         SpanRanker().restore({**state, "stems": state["stems"][1:]}, arrays)
+    with pytest.raises(ValueError, match="other features"):
+        SpanRanker().restore({**state, "templates": 1}, arrays)
     for columns in (arrays["columns"][::-1], arrays["columns"] + 2**22, arrays["columns"] - 2**22):
         with pytest.raises(ValueError, match="not ascending"):
             SpanRanker().restore(state, {**arrays, "columns": columns})
