@@ -14,7 +14,13 @@ if TYPE_CHECKING:
     from classic_rc import decisions, errors, plots
     from classic_rc.datasets.memory import from_rows
     from classic_rc.datasets.registry import load
-    from classic_rc.decisions import Argmax, RelativeThreshold, Threshold, TunedThreshold
+    from classic_rc.decisions import (
+        Argmax,
+        ExpectedF1,
+        RelativeThreshold,
+        Threshold,
+        TunedThreshold,
+    )
     from classic_rc.parameters import parameter
     from classic_rc.predictions import Prediction, Scores
     from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
@@ -31,6 +37,7 @@ __all__ = [
     "Argmax",
     "Candidate",
     "Dataset",
+    "ExpectedF1",
     "Passage",
     "Prediction",
     "Question",

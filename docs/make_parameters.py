@@ -27,7 +27,8 @@ HEAD = """# Parameters of the solvers
 
 Every parameter is a keyword in Python, and is set as `-s SOLVER,key=value` on the command line.
 There the parameters of a decision take the place of `decision`: `ties`, `tie_tolerance`; `value` (a
-fixed threshold); `metric`, `cuts` (a tuned one); `margin`, `max_spans` (several spans).
+fixed threshold); `metric`, `cuts` (a tuned one); `margin`, `max_spans` (several spans); `scale`,
+`exact` (expected F1). `decision=argmax` or `decision=expected-f1` names one.
 `help(classic_rc.solvers.SlidingWindow)` shows the same for one class. `classic-rc list variants`
 has the published settings. This page is made by `python docs/make_parameters.py`.
 """
