@@ -85,8 +85,8 @@ class SpanRanker(Solver):
     .. math:: s(i, j) = a \cdot x(i) + b \cdot x'(j) + c \cdot y(\text{sentence}) + d \cdot z(i, j)
 
     i and j are the first and the last token of a span. All features are 0 or 1: combinations of
-    attributes of the question (wh-word, head noun, verb, rare words), of a token and its neighbour
-    outside (word, class, shape), of the way to the nearest question word, of the sentence's share
+    attributes of the question (wh-word, head noun, verb, rare words), of a token and its neighbours
+    (word, class, shape), of the way to the nearest question word, of the sentence's share
     of the question's words, and of the span (length, classes inside).
     :data:`~classic_rc.solvers.spans.columns.GROUPS` lists the groups. Each is hashed to one of
     2**20 columns for first tokens and sentences, as many for last tokens, and as many for spans.
@@ -104,6 +104,11 @@ class SpanRanker(Solver):
     several spans are the answer together, the loss is the mean over the gold texts. Questions
     without a right candidate teach nothing.
 
+    The answer is the text with the greatest expected F1
+    (:class:`~classic_rc.decisions.ExpectedF1`). Its two constants are chosen inside the training
+    data: a third of the passages is scored by weights learned from the rest, and then the next
+    third, until 2,000 questions are scored.
+
     Words are weighed by their rarity in the training passages. Word classes come from a closed list
     of function words, from digits, capitals and suffixes. Those lists are English; for training
     passages in another language, function words, suffixes and question words are learned from them
@@ -116,6 +121,8 @@ class SpanRanker(Solver):
     rarity_ : Rarity
         The stems of the training passages.
     weights_ : ndarray of float32, shape (3 * 2**20,)
+    decision_ : ExpectedF1
+        The decision with its constants, unless `decision` is another rule or has both.
     caveats_ : tuple of str
         How many training questions taught nothing.
     """
