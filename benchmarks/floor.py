@@ -39,22 +39,6 @@ NOTES: Mapping[str, str] = {
     "mutual:dev": "the next turn of a dialogue; there is no question",
 }
 
-HARNESS: Mapping[str, Mapping[str, str]] = {
-    "race-last:dev": {
-        "task": "race",
-        "version": "3.0",
-        "dataset_path": "EleutherAI/race",
-        "dataset_name": "high",
-        "split": "validation",
-        "metric": "acc,none",
-        # The SHA-256 of doc_to_choice and doc_to_target, which take four options.
-        "options": "3e920724bcd6844003fcf824d2e8a602558f0b434424ab112e63702bd911847d",
-    },
-}
-"""The tasks of lm-evaluation-harness that ask exactly the questions of a dataset, as results
-files record them.
-"""
-
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Compute floors, and write the file of floors."""
@@ -69,10 +53,19 @@ def main(argv: Sequence[str] | None = None) -> None:
         help="write RACE's questions that lm-evaluation-harness asks to DIR/race-last.jsonl, and "
         "nothing else",
     )
+    parser.add_argument(
+        "--core",
+        type=Path,
+        metavar="NAME.jsonl",
+        help="write the questions of a file of DCLM's CORE to DIR/NAME.jsonl, and nothing else",
+    )
     args = parser.parse_args(argv)
     args.folder.mkdir(parents=True, exist_ok=True)
     if args.last_questions:
         write_last_questions(args.last_questions, args.folder / "race-last.jsonl")
+        return
+    if args.core:
+        write_core_questions(args.core, args.folder / args.core.name)
         return
     tasks = [task for task in read_tasks(SUITE) if args.only is None or task.name in args.only]
     today = [_entry(task, args.folder / task.name.replace(":", "-")) for task in tasks]
@@ -97,7 +90,7 @@ def _entry(task: FloorTask, folder: Path) -> dict[str, Any]:
     with progress_bar(task.name, None, True) as progress:
         evaluation = compute_floor(task, folder, progress=progress)
     notes = [NOTES[task.name]] if task.name in NOTES else []
-    return {**entry_of(evaluation), "notes": notes, "harness": HARNESS.get(task.name)}
+    return {**entry_of(evaluation), "notes": notes}
 
 
 def unseen(
@@ -146,7 +139,7 @@ def _family(name: str) -> str:
 
 def write_last_questions(archive: Path, file: Path) -> None:
     """Write the last question of each article of RACE's high schools, dev, as JSON lines."""
-    lines = []
+    rows = []
     with tarfile.open(archive) as opened:
         members = [member for member in opened if re.search(r"dev/high/[^/]+\.txt$", member.name)]
         for member in sorted(members, key=lambda member: member.name):
@@ -154,14 +147,43 @@ def write_last_questions(archive: Path, file: Path) -> None:
             assert found is not None
             article = json.loads(found.read().decode("utf-8"))
             last = {key: article[key][-1] for key in ("questions", "options", "answers")}
-            line = {
+            row = {
                 "id": f"{article['id']}.{len(article['questions']) - 1}",
                 "passage": article["article"],
                 "question": last["questions"],
                 "candidates": last["options"],
                 "gold": "ABCD".index(last["answers"]),
             }
-            lines.append(json.dumps(line, ensure_ascii=False) + "\n")
+            rows.append(row)
+    _write_rows(rows, file)
+
+
+_CORE_PROMPT = re.compile(
+    r"(?:Passage|Context): (.*)\n(?:Question|Q): (.*?)"
+    r"(?:\n(?:Choices:\s)?A\.\)? (.*?))?\s*(?:Answer: ?)?",
+    re.DOTALL,
+)
+"""Passage, question and options in a text of the data of DCLM's CORE."""
+
+
+def write_core_questions(data: Path, file: Path) -> None:
+    """Write the questions of a file of DCLM's CORE, whose texts also have the options."""
+    rows = []
+    for number, line in enumerate(data.read_text(encoding="utf-8").splitlines()):
+        row = json.loads(line)
+        match = _CORE_PROMPT.fullmatch(row.get("query") or row["context"])
+        if match is None:
+            raise SystemExit(f"{data}, line {number + 1}: no passage and question in the text")
+        passage, question, options = match.groups()
+        candidates = re.split(r"\n[B-E]\.\)? ", options) if options else row["choices"]
+        gold = row["gold"] if "gold" in row else candidates.index(row["continuation"])
+        question_row = {"id": str(number), "passage": passage, "question": question}
+        rows.append({**question_row, "candidates": candidates, "gold": gold})
+    _write_rows(rows, file)
+
+
+def _write_rows(rows: Sequence[Mapping[str, Any]], file: Path) -> None:
+    lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in rows]
     file.write_text("".join(lines), encoding="utf-8", newline="\n")
     print(f"{file}: {len(lines):,} questions")
 

@@ -89,7 +89,6 @@ def floor_entry(
         "verified": verified,
         "date": date,
         "notes": [],
-        "harness": None,
         "left_out": [],
         "floor_interval": floor_interval,
         "rows": [row_entry(row, version, above.get(row["name"], {})) for row in run["rows"]],

@@ -117,8 +117,6 @@ class FloorDataset:
     verified: str  # how it is known that today's code makes the rows
     date: str
     notes: Sequence[str]
-    # the task of lm-evaluation-harness that asks exactly these questions
-    harness: Mapping[str, str] | None
     # of the floor, if it is chosen on this data: each resample has its own best system
     floor_interval: Sequence[float] | None
     left_out: Sequence[str]  # the systems whose rows of earlier code today's code does not make

@@ -1,5 +1,5 @@
 """The page of parameters has every solver, parameter and value, and is what its script makes;
-suites' keys too.
+suites' keys and evaluators' tasks too.
 """
 
 from __future__ import annotations
@@ -33,6 +33,12 @@ def test_the_keys_of_suites_are_what_the_script_makes():
     text = (DOCS / "suites.md").read_text(encoding="utf-8")
     assert make_parameters.with_suite_keys(text) == text, "run python docs/make_parameters.py"
     assert all(f"| `{key.name}` |" in text for key in KEYS)
+
+
+def test_the_tasks_of_evaluators_are_what_the_script_makes():
+    text = (DOCS / "floor.md").read_text(encoding="utf-8")
+    assert make_parameters.with_tasks(text) == text, "run python docs/make_parameters.py"
+    assert "| `race` |" in text
 
 
 def test_the_example_suite_names_what_exists():

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from classic_rc.results.evaluator_tasks import evaluator_tasks
 from classic_rc.results.floors import METRIC_NAMES, FloorDataset, above, above_columns, load_floors
 from classic_rc.tables import Cell, Column, RowGroup, Table
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 _ACCURACIES = ("acc", "acc_norm")
 """The metrics of the harness whose chance is 1 of the number of options."""
+
+_RECORDED = ("task", "version", "data", "subset", "split", "options")
+"""What results files record of :class:`~classic_rc.results.evaluator_tasks.EvaluatorTask`."""
 
 _NO_FLOOR = "no floor without the log"
 _ANSWERS, _COMPUTED = "the log's answers", "the same questions, computed here"
@@ -143,14 +147,8 @@ def _find_chance(config: Mapping[str, Any]) -> float | None:
     ):
         return 1 / len(choices)
     code = _digest_of_options(config)
-    return next(
-        (
-            of.value(of.chance)
-            for of in load_floors().values()
-            if of.harness and of.harness["options"] == code
-        ),
-        None,
-    )
+    same_code = (task for task in evaluator_tasks() if code and task.options == code)
+    return next((task.chance for task in same_code), None)
 
 
 def _digest_of_options(config: Mapping[str, Any]) -> str | None:
@@ -176,19 +174,23 @@ def find_harness_floor(results: Mapping[str, Any], task: str, metric: str) -> Fl
     counts = _part(results, "n-samples", task)
     versions = results.get("versions")
     version = versions.get(task) if isinstance(versions, dict) else None
-    recorded = {
-        "task": config.get("task"),
-        "version": None if version is None else str(version),
-        "dataset_path": config.get("dataset_path"),
-        "dataset_name": config.get("dataset_name"),
-        "split": split,
-        "metric": metric,
-        "options": _digest_of_options(config),
-    }
-    if None in recorded.values() or config.get("process_docs") or config.get("dataset_kwargs"):
+    recorded = (
+        config.get("task"),
+        None if version is None else str(version),
+        config.get("dataset_path"),
+        config.get("dataset_name"),
+        split,
+        _digest_of_options(config),
+    )
+    if None in recorded or config.get("process_docs") or config.get("dataset_kwargs"):
         return None
-    for known in load_floors().values():
-        sizes = [counts.get("original"), counts.get("effective")]
-        if known.harness == recorded and sizes == [known.questions] * 2:
+    name, _, filter_ = metric.partition(",")
+    sizes = [counts.get("original"), counts.get("effective")]
+    for facts in evaluator_tasks():
+        known = load_floors().get(facts.floor or "")
+        is_task = recorded == tuple(getattr(facts, field) for field in _RECORDED)
+        if known is None or not is_task or sizes != [known.questions] * 2:
+            continue
+        if filter_ == "none" and facts.metric.get(name) == known.metric:
             return known
     return None
