@@ -18,9 +18,6 @@ from functools import cache, cached_property, lru_cache, partial
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
 from classic_rc.errors import unknown_name
 from classic_rc.plugins import by_name
 from classic_rc.text.squad import ARTICLE, CACHED_TEXTS, PUNCTUATION
@@ -311,29 +308,14 @@ class Scorer:
                 best = max(best, 2 * precision * recall / (precision + recall))
         return best
 
-    def compare_exactly(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """Return which texts are equal after normalising, shape (n_texts, n_texts)."""
-        numbers = _numbers(self.normalise(text) for text in texts)
-        return (numbers[:, None] == numbers).astype(np.float64)
+    def cut(self, text: str) -> Units:
+        """Return the units of a text after normalising."""
+        return _units(self, text)
 
-    def compare_f1(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """Return the F1 of each text if each text were gold, shape (n_texts, n_texts)."""
-        if self.overlap is not _Bag:
-            return np.array([[self.f1((gold,), text) for gold in texts] for text in texts])
-        units = [_units(self, text) for text in texts]
-        lengths = np.array(list(map(len, units)), dtype=np.int64)
-        numbers = _numbers(unit for of_text in units for unit in of_text)
-        counts = np.zeros((len(texts), numbers.max(initial=-1) + 1), dtype=np.int64)
-        np.add.at(counts, (np.repeat(np.arange(len(texts)), lengths), numbers), 1)
-        shared = np.minimum(counts[:, None], counts).sum(axis=2)
-        totals = lengths[:, None] + lengths
-        return np.where(totals > 0, 2 * shared / np.maximum(totals, 1), float(self.empty))
-
-
-def _numbers(texts: Iterable[str]) -> NDArray[np.int64]:
-    """Return a number for each text, the same for equal ones."""
-    known: dict[str, int] = {}
-    return np.array([known.setdefault(text, len(known)) for text in texts], dtype=np.int64)
+    @property
+    def counts_bags(self) -> bool:
+        """Whether two texts share units wherever they stand, and not runs of them."""
+        return self.overlap is _Bag
 
 
 class _Golds:

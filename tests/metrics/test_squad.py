@@ -6,9 +6,13 @@ from hypothesis import strategies as st
 
 from classic_rc.datasets import load
 from classic_rc.metrics import get_metric
+from classic_rc.metrics.squad import compare_exactly, compare_f1
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Task
+from classic_rc.text.scorers import SCORERS
 from classic_rc.text.squad import normalise_squad_answer
+
+TEXTS = st.text(st.sampled_from("aB, .。猫鳥が가나"), max_size=9)
 
 em, f1 = get_metric("em"), get_metric("f1")
 words = st.lists(
@@ -196,3 +200,14 @@ def test_golds_that_normalise_to_nothing_count_as_in_version_2(tmp_path_factory,
 
 def test_golds_that_normalise_to_nothing_score_no_f1_in_version_1_1():
     assert (em.value(("the",), ("the",)), f1.value(("the",), ("the",))) == (1, 0)
+
+
+@given(st.lists(TEXTS, max_size=4), st.sampled_from([*SCORERS]))
+def test_all_pairs_at_once_are_each_pair(texts, name):
+    scorer = SCORERS[name]
+    for measure, compare in (
+        (scorer.f1, compare_f1),
+        (scorer.exact_match, compare_exactly),
+    ):
+        expected = [[measure((gold,), text) for gold in texts] for text in texts]
+        assert compare(scorer, texts).tolist() == [pytest.approx(row) for row in expected]

@@ -149,17 +149,6 @@ def test_the_best_gold_counts_for_each_number(golds, answer, name):
         assert 0 <= measure(golds, answer) <= 1
 
 
-@given(st.lists(TEXTS, max_size=4), st.sampled_from([*SCORERS]))
-def test_all_pairs_at_once_are_each_pair(texts, name):
-    scorer = SCORERS[name]
-    for measure, compare in (
-        (scorer.f1, scorer.compare_f1),
-        (scorer.exact_match, scorer.compare_exactly),
-    ):
-        expected = [[measure((gold,), text) for gold in texts] for text in texts]
-        assert compare(texts).tolist() == [pytest.approx(row) for row in expected]
-
-
 def test_golds_that_normalise_to_nothing_do_not_count_beside_others():
     for name in ("jsquad", "squad2"):
         assert SCORERS[name].exact_match(("。" if name == "jsquad" else "the", "x"), "") == 0
