@@ -27,6 +27,7 @@ from classic_rc.results.floor_entries import entry_of, floors_text
 from classic_rc.results.floors import CHANCE, SHIPPED, read_entries, row_from_entry
 
 SUITE = Path(__file__).with_suffix(".toml")
+_LAST_QUESTIONS = "race-last.jsonl"
 
 NOTES: Mapping[str, str] = {
     "record:sample": "123 queries that the authors' page shows, not the development set",
@@ -62,12 +63,15 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
     args.folder.mkdir(parents=True, exist_ok=True)
     if args.last_questions:
-        write_last_questions(args.last_questions, args.folder / "race-last.jsonl")
+        write_last_questions(args.last_questions, args.folder / _LAST_QUESTIONS)
         return
     if args.core:
         write_core_questions(args.core, args.folder / args.core.name)
         return
-    tasks = [task for task in read_tasks(SUITE) if args.only is None or task.name in args.only]
+    tasks = list(read_tasks(SUITE))
+    if (last_questions := args.folder / _LAST_QUESTIONS).exists():
+        tasks.append(FloorTask("race-last:dev", str(last_questions), learned=True))
+    tasks = [task for task in tasks if args.only is None or task.name in args.only]
     today = [_entry(task, args.folder / task.name.replace(":", "-")) for task in tasks]
     kept = unseen(read_entries(args.output), today)
     entries = [*today, *kept]
