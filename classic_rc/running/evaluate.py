@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.datasets.registry import as_dataset, require_dataset
-from classic_rc.decisions import Argmax, ExpectedF1, TunedThreshold
+from classic_rc.decisions import Argmax, Decision, ExpectedF1, TunedThreshold
 from classic_rc.errors import ClassicRCError, UsageError
 from classic_rc.folds import FOLDS_VERSION, passage_groups
 from classic_rc.formats.harness_settings import read_settings
@@ -418,6 +418,16 @@ def fit_systems(
     return [tuned, fit(name + OUT_OF_FOLD, cross_fit=True)] if tuned[1].tuned_here else [tuned]
 
 
+def _expected_f1_facts(decision: Decision) -> dict[str, Any]:
+    if not isinstance(decision, ExpectedF1):
+        return {}
+    return {
+        "decision": "expected-f1",
+        "f1_scale": decision.scale,
+        "f1_exact": decision.exact,
+    }
+
+
 def _make_row(system: FittedSystem, outcomes: Outcomes, read_seconds: float) -> Row:
     solver, facts = system.fitted_solver, system.facts()
     variant = solver.variant_name() if solver.variants else None
@@ -442,9 +452,7 @@ def _make_row(system: FittedSystem, outcomes: Outcomes, read_seconds: float) -> 
         if not system.expected
         else None,
         max_spans=getattr(system.decision, "max_spans", None),
-        decision="expected-f1" if isinstance(system.decision, ExpectedF1) else None,
-        scale=getattr(system.decision, "scale", None),
-        exact=getattr(system.decision, "exact", None),
+        **_expected_f1_facts(system.decision),
         tuned_cuts=None if (cuts := getattr(system.decision, "cuts", "exact")) == "exact" else cuts,
         expected="yes" if system.expected else None,
     )

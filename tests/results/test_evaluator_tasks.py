@@ -18,8 +18,10 @@ TASKS = evaluator_tasks()
 
 def test_every_floor_is_a_dataset_and_every_metric_is_one_of_the_package():
     splits = {f"{name}:{split}" for name, of in named_datasets().items() for split in of.splits}
-    floors = {task.floor for task in TASKS if task.floor and not is_hub_name(task.floor)}
-    assert floors <= splits | load_floors().keys()
+    for task in TASKS:
+        if task.floor and not is_hub_name(task.floor):
+            has_data = task.command.startswith(f"classic-rc floor {task.floor} --compute ")
+            assert has_data or task.floor in splits | load_floors().keys()
     assert {name for task in TASKS for name in task.metric.values()} <= {"", *METRICS}
 
 
@@ -37,7 +39,7 @@ def test_chance_is_that_of_the_shipped_floor_and_its_command_shows_it():
     for task in TASKS:
         known = load_floors().get(task.floor or "")
         if known is not None:
-            assert task.command == f"classic-rc floor {known.name}"
+            assert task.command.startswith(f"classic-rc floor {known.name}")
             if known.metric in task.metric.values():
                 assert task.chance in (None, known.value(known.chance))
 

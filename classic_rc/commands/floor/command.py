@@ -117,6 +117,10 @@ def handle(args: argparse.Namespace) -> int:
             from classic_rc.commands.floor.page import floor_page
 
             write_output(floor_page(load_floors().values()), args.output)
+        elif args.format == "json":
+            from classic_rc.results.floor_export import export_floors
+
+            write_output(render_json(export_floors(load_floors())), args.output)
         else:
             _write(args, [floors_table(load_floors().values())])
         return 0

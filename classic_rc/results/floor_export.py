@@ -1,0 +1,76 @@
+"""The floors and the tasks of evaluators in one form that other projects read without this package.
+
+``docs/floor.md`` describes the fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from classic_rc._version import __version__
+from classic_rc.results.evaluator_tasks import EvaluatorTask, evaluator_tasks
+from classic_rc.results.floors import FloorDataset, FloorRow, bounds
+
+SCHEMA = 1
+"""The version of the form; it increases with every change that matters to programs."""
+
+_CONSTANT = ("constant-position", "all-positive", "all-negative")
+"""The solvers whose answer is the same for every question."""
+
+
+def export_floors(floors: Mapping[str, FloorDataset]) -> dict[str, Any]:
+    """Return all floors by dataset, and by evaluator and task what is known of their questions."""
+    numbers = {name: floor_numbers(of) for name, of in floors.items()}
+    tasks: dict[str, dict[str, list[dict[str, Any]]]] = {}
+    for task in evaluator_tasks():
+        entry = _task_entry(task, numbers)
+        tasks.setdefault(task.evaluator, {}).setdefault(task.task, []).append(entry)
+    return {"schema": SCHEMA, "version": __version__, "floors": numbers, "tasks": tasks}
+
+
+def floor_numbers(of: FloorDataset) -> dict[str, Any]:
+    """Return what an evaluation is compared with, as shares of 1."""
+    constant = [row for row in of.rows if row.system.startswith(_CONSTANT) and not row.learns]
+    return {
+        "task": of.task,
+        "language": of.language,
+        "metric": of.metric,
+        "n": of.questions,
+        "chance": of.value(of.chance),
+        "majority": max(map(of.value, constant), default=None),
+        "floor": of.value(of.floor),
+        "interval": bounds(of.floor.intervals, of.metric),
+        "interval_of_choice": of.floor_interval,
+        "chosen_on": of.name if of.dev is None else of.dev.name,
+        "system": of.floor.system,
+        "signature": of.floor.signature,
+        "trained": _learned(of, of.trained(out_of_fold=False)),
+        "folds": _learned(of, of.trained(out_of_fold=True)),
+        "fingerprint": of.fingerprint,
+        "date": of.date,
+    }
+
+
+def _learned(of: FloorDataset, row: FloorRow | None) -> dict[str, Any] | None:
+    if row is None:
+        return None
+    return {
+        "value": of.value(row),
+        "without_copies": None if row.outdated else of.fair_value(row),
+        "interval": of.fair_interval(row),
+        "system": row.system,
+        "signature": row.signature,
+        "version": row.version,
+    }
+
+
+def _task_entry(task: EvaluatorTask, numbers: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    names = ("version", "data", "subset", "split", "questions", "metric", "chance", "baseline")
+    floor = numbers.get(task.floor or "")
+    return {
+        **{name: getattr(task, name) for name in names},
+        "dataset": task.floor,
+        "floor": floor,
+        "command": task.command if floor is None else f"classic-rc floor {task.floor}",
+    }
