@@ -85,9 +85,9 @@ def read_tasks(path: Path) -> Iterator[FloorTask]:
     content = tomllib.loads(path.read_text(encoding="utf-8"))
     folder = (path.parent / content["data"]).resolve()
     for name, values in content["datasets"].items():
-        reading = {key: value for key, value in values.items() if key not in ("path", "train")}
-        train = [str(folder / values["train"])] if "train" in values else []
-        yield FloorTask(name, str(folder / values["path"]), train, learned=True, reading=reading)
+        path, learned = str(folder / values.pop("path")), values.pop("learned", True)
+        train = [str(folder / values.pop("train"))] if "train" in values else []
+        yield FloorTask(name, path, train, learned, reading=values)
 
 
 def _entry(task: FloorTask, folder: Path) -> dict[str, Any]:
