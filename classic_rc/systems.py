@@ -366,6 +366,9 @@ def name_systems(systems: Iterable[System]) -> list[System]:
     --------
     >>> [s.name for s in name_systems(as_systems(["sw+d", "sw+d,window=30", "A=sw+d,window=9"]))]
     ['sw+d', 'sw+d,window=30', 'A']
+    >>> named = System(parse_solver("sw+d"), name="sw+d")
+    >>> [s.name for s in name_systems([named, System(parse_solver("sw+d,window=30"))])]
+    ['sw+d', 'sw+d,window=30']
     """
     systems = _number_runs(list(systems))
     given = [system.name for system in systems if system.name is not None]
@@ -388,8 +391,9 @@ def name_systems(systems: Iterable[System]) -> list[System]:
             by_base.setdefault(system.default_name, []).append(i)
     names = [system.name for system in systems]
     for base, members in by_base.items():
-        details = _distinguishing_texts([systems[i] for i in members])
-        for i, detail in zip(members, details, strict=True):
+        namesakes = [s for s in systems if s.name == base == s.default_name]
+        details = _distinguishing_texts([*(systems[i] for i in members), *namesakes])
+        for i, detail in zip(members, details, strict=False):
             names[i] = ",".join([base, *detail])
     taken = {*given, *(name + OUT_OF_FOLD for name in given)}
     for i, system in enumerate(systems):

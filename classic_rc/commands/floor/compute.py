@@ -47,6 +47,8 @@ TRAINED = (
     "feature-ranker:no-passage",
     "feature-ranker",
     "span-ranker",
+    "span-ranker,decision=argmax",
+    "span-ranker:wh-word",
 )
 """The systems that learn from gold answers."""
 
