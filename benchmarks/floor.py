@@ -17,6 +17,7 @@ import re
 import tarfile
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         metavar="NAME.jsonl",
         help="write the questions of a file of DCLM's CORE to DIR/NAME.jsonl, and nothing else",
     )
+    parser.add_argument(
+        "--prior", metavar="FILE", help="a ranker that learned from RACE, for the rows `prior`"
+    )
     args = parser.parse_args(argv)
     args.folder.mkdir(parents=True, exist_ok=True)
     if args.last_questions:
@@ -72,6 +76,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     if (last_questions := args.folder / _LAST_QUESTIONS).exists():
         tasks.append(FloorTask("race-last:dev", str(last_questions), learned=True))
     tasks = [task for task in tasks if args.only is None or task.name in args.only]
+    tasks = [
+        task if task.name.startswith("race") else replace(task, prior=args.prior) for task in tasks
+    ]
     today = [_entry(task, args.folder / task.name.replace(":", "-")) for task in tasks]
     kept = unseen(read_entries(args.output), today)
     entries = [*today, *kept]
@@ -85,9 +92,9 @@ def read_tasks(path: Path) -> Iterator[FloorTask]:
     content = tomllib.loads(path.read_text(encoding="utf-8"))
     folder = (path.parent / content["data"]).resolve()
     for name, values in content["datasets"].items():
-        path, learned = str(folder / values.pop("path")), values.pop("learned", True)
+        data, learned = str(folder / values.pop("path")), values.pop("learned", True)
         train = [str(folder / values.pop("train"))] if "train" in values else []
-        yield FloorTask(name, path, train, learned, reading=values)
+        yield FloorTask(name, data, train, learned, reading=values)
 
 
 def _entry(task: FloorTask, folder: Path) -> dict[str, Any]:

@@ -47,6 +47,7 @@ def floor_numbers(of: FloorDataset) -> dict[str, Any]:
         "signature": of.floor.signature,
         "trained": _learned(of, of.trained(out_of_fold=False)),
         "folds": _learned(of, of.trained(out_of_fold=True)),
+        "prior": _learned(of, of.prior),
         "fingerprint": of.fingerprint,
         "date": of.date,
     }

@@ -37,6 +37,9 @@ WITHOUT_COPIES = "without copies"
 
 _MAX_SHOWN = 8  # splits, in messages
 
+PRIOR = "prior"
+"""The row of a ranker that learned from another dataset, whose fitted file does not ship."""
+
 CHANCE = "random"
 """The system whose expectation is chance."""
 
@@ -140,8 +143,13 @@ class FloorDataset:
 
     def trained(self, *, out_of_fold: bool) -> FloorRow | None:
         """Return the best row that learned from training data, or in folds of this data."""
-        learned = (row for row in self.rows if row.learns)
+        learned = (row for row in self.rows if row.learns and row.system != PRIOR)
         return self.best(row for row in learned if row.is_out_of_fold == out_of_fold)
+
+    @property
+    def prior(self) -> FloorRow | None:
+        """The row of a ranker that learned from another dataset; None if it was not run."""
+        return next((row for row in self.rows if row.system == PRIOR), None)
 
     def best(self, rows: Iterable[FloorRow]) -> FloorRow | None:
         """Return the row with the highest value in the primary metric on questions that are not

@@ -15,6 +15,7 @@ from classic_rc.io.text import read_text, write_file
 from classic_rc.questions import SHORT_FINGERPRINT, Dataset
 from classic_rc.results.floor_entries import floor_entry, floors_text
 from classic_rc.results.floors import (
+    PRIOR,
     FloorDataset,
     find_dev,
     load_floors,
@@ -26,7 +27,7 @@ from classic_rc.running.rerun import restore_record
 from classic_rc.systems import record_file
 from classic_rc.text.languages import dataset_language
 
-_SYSTEMS = {*UNTRAINED, *TRAINED, *chain.from_iterable(PUBLISHED.values())}
+_SYSTEMS = {PRIOR, *UNTRAINED, *TRAINED, *chain.from_iterable(PUBLISHED.values())}
 _VERIFIED = "run again from the data when they were added"
 
 

@@ -89,6 +89,12 @@ OPTIONS: Choice = (
             help="with --learned: the training data of the rows that name it; repeat for several",
         ),
         option(
+            "--prior",
+            metavar="FILE",
+            help="with --compute: also the row `prior`, a ranker that `fit` learned from another "
+            "dataset in English, without one question of this one",
+        ),
+        option(
             "--save",
             name="--save of floors",
             metavar="DIR",
@@ -277,7 +283,7 @@ def _compute_one(args: argparse.Namespace, name: str) -> None:
         for of in (split, *learned):
             if not is_split_cached(of):
                 inputs.fetch_split(args, of)
-    task = FloorTask(name, data, train, args.learned, inputs.reading_options(args))
+    task = FloorTask(name, data, train, args.learned, inputs.reading_options(args), args.prior)
     folder = Path(args.save or f"floor-{name.replace(':', '-')}")
     with progress_bar(name, None, inputs.shows_progress(args)) as progress:
         evaluation = compute_floor(

@@ -11,8 +11,10 @@ from typing import Any
 from classic_rc.datasets.registry import load
 from classic_rc.io.progress import Progress
 from classic_rc.results.evaluation import Evaluation
+from classic_rc.results.floors import PRIOR
 from classic_rc.running.cells import CellFolder, DatasetRun, ReadData, read_data
 from classic_rc.running.suite import Suite, SuiteDataset
+from classic_rc.solvers.saved import SavedSolver
 from classic_rc.solvers.specs import parse_solver
 from classic_rc.systems import System
 
@@ -79,6 +81,8 @@ class FloorTask:
     train: Sequence[str] = ()
     learned: bool = False  # whether systems that learn run too
     reading: Mapping[str, Any] = field(default_factory=dict)  # of the data, as `load` takes it
+    # the file of a ranker that learned from another dataset, for a row of its own
+    prior: str | None = None
 
 
 def compute_floor(
@@ -108,6 +112,8 @@ def compute_floor(
     entry = SuiteDataset(task.name, values)
     data = read_data(entry, read, time.perf_counter)
     systems = [System(parse_solver(spec), name=spec) for spec in specs]
+    if task.prior is not None:
+        systems.append(System(SavedSolver(path=task.prior), name=PRIOR))
     answering = {
         str(system.name): {task.name: system}
         for system in systems

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from classic_rc._version import __version__
 from classic_rc.results.floor_entries import row_entry, same_numbers
 from classic_rc.results.floors import (
+    PRIOR,
     WITHOUT_COPIES,
     FloorDataset,
     FloorGroup,
@@ -86,7 +87,9 @@ def verify_rows(
     from classic_rc.systems import System
 
     found = Verification()
-    chosen = [row for row in of.rows if learned or not row.learns]
+    chosen = [row for row in of.rows if (learned or not row.learns) and row.system != PRIOR]
+    if learned and of.prior is not None:
+        found.notes.append(f"not run, because the fitted file is not here: {PRIOR}")
     elsewhere = [row for row in chosen if row.trained_on is not None and of.cv is None]
     if elsewhere and train is None:
         found.notes.append(
@@ -94,7 +97,8 @@ def verify_rows(
             f"{', '.join(row.system for row in elsewhere)}"
         )
         chosen = [row for row in chosen if row not in elsewhere]
-    if left := len(of.rows) - len(chosen) - len(elsewhere) * (train is None):
+    n_fixed = len(elsewhere) * (train is None) + (learned and of.prior is not None)
+    if left := len(of.rows) - len(chosen) - n_fixed:
         found.notes.append(f"{left} rows learn from gold answers, and are run only with --learned")
     protocol = Protocol(
         cv=of.cv, group=of.group, train=train if learned else None, by=of.by, intervals=True

@@ -115,6 +115,21 @@ def test_data_of_the_users_own_has_a_floor_out_of_fold(cli, tmp_path):
     assert load_floors()["mine"].cv == 5
 
 
+def test_a_ranker_of_other_data_has_a_row_of_its_own(cli, tmp_path):
+    (tmp_path / "other.json").write_bytes(talks(500, 60))
+    cli("fit", "other.json", "-s", "feature-ranker", "-o", "other.npz")
+    rows = systems_of(
+        cli("floor", "talks:dev", "--compute", "--prior", "other.npz", "--format", "json")
+    )
+    assert rows["prior"]["trained_on"] == "other"
+    cli("floor", "--add", "floor-talks-dev")
+    of = load_floors()["talks:dev"]
+    assert of.prior.learns
+    assert of.trained(out_of_fold=False) is None
+    verified = cli("floor", "talks:dev", "--verify", "talks:dev", "--learned")
+    assert "the fitted file is not here: prior" in verified.err
+
+
 def test_a_record_is_not_added_unless_every_digit_is_made_again(cli, tmp_path):
     cli("floor", "talks:dev", "--compute")
     record = tmp_path / "floor-talks-dev" / "run.json"
