@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from classic_rc.commands.check.cues import (
     Cue,
     describe_steps,
-    leaking_fields,
     order_features,
     phrase,
 )
@@ -263,7 +262,7 @@ def _find_cues(
             "n_features": len(features) + test.observed_order.shape[1],
             "cues": describe_steps(test, chance),
             "suspects": _rank_suspects(table, test),
-            "leaking_fields": leaking_fields(test),
+            "leaking_fields": test.leaking_fields,
         },
     )
     advance("header")

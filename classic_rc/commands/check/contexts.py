@@ -279,7 +279,12 @@ def position_features(
     if not 2 <= size <= _MOST_POSITIONS:
         return
     yield (*_cross(table, _question_contexts(table), size, least), "question")
-    for contexts in _other_contexts(table, fields):
+    moduli = sorted({*_MODULI, size})
+    yield (*_cross(table, _order_contexts(table, moduli), size, least), "order")
+    for contexts in (
+        *(_field_contexts(name, values, moduli) for name, values in fields.scalars.items()),
+        _sums(fields, size),
+    ):
         yield (*_cross(table, contexts, size, least), "fields")
 
 
@@ -321,15 +326,6 @@ def _question_contexts(table: OptionTable) -> Iterator[_Context]:
         if words:
             yield i, "the question begins with", f'"{words[0]}"'
             yield i, "the question ends with", f'"{words[-1]}"'
-
-
-def _other_contexts(table: OptionTable, fields: FieldSources) -> Iterator[Iterator[_Context]]:
-    """Yield the contexts of the questions: their order, each id or field, and sums of fields."""
-    moduli = sorted({*_MODULI, int(table.sizes.max(initial=2))})
-    yield _order_contexts(table, moduli)
-    for name, values in fields.scalars.items():
-        yield _field_contexts(name, values, moduli)
-    yield _sums(fields, int(table.sizes.max(initial=2)))
 
 
 def _order_contexts(table: OptionTable, moduli: Sequence[int]) -> Iterator[_Context]:

@@ -18,7 +18,6 @@ from classic_rc.commands.check.features import PIECE, Family, FeatureMatrix, Sou
 from classic_rc.commands.check.option_arrays import Floats, OptionTable
 from classic_rc.commands.check.score_test import ScoreTest, Step
 
-FIELD_NAME = re.compile(r'field "([^"]+)"')
 _SHOWN_EXAMPLES = 3
 _SHOWN_TEXT = 160
 ORDER_NAMES = (
@@ -144,16 +143,6 @@ def describe_steps(test: ScoreTest, chance: Floats) -> tuple[Cue, ...]:
         _describe(test, step, chance, n_mirrored) for step in test.steps if not step.is_correction
     ]
     return tuple(sorted(cues, key=lambda cue: list(Kind).index(cue.kind)))
-
-
-def leaking_fields(test: ScoreTest) -> tuple[str, ...]:
-    """Return the fields that reveal options, also those that say the same as a chosen one."""
-    features = test.features
-    known = (
-        j for j in test.above.tolist() if j < len(features) and not features.families[j].context
-    )
-    names = (features.name(j) for j in known if features.families[j].sees == {"fields"})
-    return tuple(sorted({field for name in names for field in FIELD_NAME.findall(name)}))
 
 
 def _describe(test: ScoreTest, step: Step, chance: Floats, n_mirrored: int) -> Cue:

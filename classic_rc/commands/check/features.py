@@ -99,6 +99,8 @@ PIECE = Family(Source.PIECE, 'the characters "{}"', _OPTIONS, "piece")
 FIRST = Family(Source.CHARACTER, "begins with {}", _OPTIONS, "first")
 LAST = Family(Source.CHARACTER, "ends with {}", _OPTIONS, "last")
 SHAPE = Family(Source.CHARACTER, "{}", _OPTIONS)
+FIELD = Family(Source.FIELD, "{}", frozenset({"fields"}))
+FIELD_NAME = re.compile(r'field "([^"]+)"')
 
 
 class Entries(NamedTuple):
@@ -325,9 +327,6 @@ def _all_entries(
     yield from _text_entries(table, least)
     yield _flag_entries(table, [*edges, *((FIELD, *flag) for flag in fields.flags)])
     yield from _position_entries(table, fields, least)
-
-
-FIELD = Family(Source.FIELD, "{}", frozenset({"fields"}))
 
 
 def _rank_family(measured: Measurement) -> Family:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from classic_rc.commands.check.audit import CheckReport
-from classic_rc.commands.check.cues import FIELD_NAME
 from classic_rc.commands.check.duplicates import OTHER_GOLD, paired_ids
+from classic_rc.commands.check.features import FIELD_NAME
 from classic_rc.equality import normalised_text, option_forms
 from classic_rc.folds import find_overlap
 from classic_rc.kernels.draws import text_keys, uniform_draws

@@ -5,6 +5,9 @@ With p the probabilities of a conditional logit and y the right options, the sco
 question. Without chosen features p is m/k. The best feature above the bound is chosen, the model is
 fitted with it, and the others are tested given the chosen ones, until nothing is above the bound.
 What correlates with a chosen one disappears.
+
+Fields, which no system sees, are searched last: given the other choices, but each for itself, so
+that no field hides a cue or another field.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.commands.check.features import FeatureMatrix
+from classic_rc.commands.check.features import FIELD, FIELD_NAME, FeatureMatrix
 from classic_rc.commands.check.option_arrays import Floats, Integers, OptionTable
 from classic_rc.kernels.arrays import offsets_of, run_starts, runs_of
 
@@ -26,8 +29,12 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 DRAWS = 200
-LEVEL = 0.05
+LEVEL, FIELD_LEVEL = 0.04, 0.01
+"""How often chance is above the bound: of what a system sees, with gold order, and of fields. They
+add up to 5 %.
+"""
 MOST_STEPS = 12
+"""At most so many choices in each of both searches."""
 _BATCH = 25
 _EXACT = 30
 """Below this many occurrences the tail is Poisson-binomial, from there on normal."""
@@ -177,6 +184,7 @@ class Step(NamedTuple):
     p: float
     others: int  # how many features say about the same
     more: tuple[int, ...]  # other features of its context, chosen together with it
+    weights: Floats  # of these features in the model
     # it only corrects what the earlier ones claim too much: by itself it says nothing, or else
     is_correction: bool
 
@@ -239,12 +247,13 @@ class ScoreTest:
         self.given = np.zeros((n, 0)) if given is None else given
         self.draws, self.seed, self._advance = draws, seed, advance
         self.steps: list[Step] = []
-        # what is above the bound before any choice
-        self.above: Integers = np.zeros(0, dtype=np.int64)
+        self.leaking_fields: tuple[str, ...] = ()
         self.groups = self.table.passages[1]
         self._has_groups = len(self.table.passages[0]) < len(self.table)
         self.model: Model
-        self.weights: Floats
+        n_order = self.observed_order.shape[1]
+        of_fields = ["fields" in family.sees for family in features.families]
+        self._of_fields = np.array([*of_fields, *[False] * n_order], dtype=bool)
 
     def columns(self, features: Sequence[int]) -> Floats:
         """Return the values of features of the matrix, then of gold order, of shape (n_options,
@@ -259,12 +268,8 @@ class ScoreTest:
         """Return the values of a choice: its feature, or what all features of its context say
         together.
         """
-        own = self.columns((step.feature, *step.more))
-        if not step.more:
-            return own[:, 0]
-        before = self.steps[: self.steps.index(step)]
-        first = self.given.shape[1] + sum(1 + len(s.more) for s in before)
-        return np.round(own @ self.weights[first : first + own.shape[1]], 6)
+        columns = self.columns((step.feature, *step.more))
+        return np.round(columns @ step.weights, 6) if step.more else columns[:, 0]
 
     def _of_context(self, feature: int, tested: Floats, bound: float) -> tuple[int, ...]:
         """Return the other features above the bound that say the position by the same context."""
@@ -276,39 +281,90 @@ class ScoreTest:
         return tuple(sorted(own, key=lambda j: -abs(tested[j]))[:_MOST_MORE])
 
     def run(self) -> tuple[Step, ...]:
-        """Choose features until nothing is above the bound."""
+        """Choose features until nothing is above the bound, then fields."""
         bound = math.inf
-        banned: set[int] = set()
-        alone = np.zeros(0)
-        chosen = self.given
-        while True:
+        chosen, alone = self.given, np.zeros(0)
+        used: list[int] = []
+        self.model, _ = fit_model(self.table, chosen)
+        while len(self.features):
             self._advance(f"cues, step {len(self.steps) + 1}")
-            self.model, self.weights = fit_model(self.table, chosen)
-            if len(self.steps) >= MOST_STEPS or not len(self.features):
-                break
             null, given = self._prepare(chosen)
             z, tested = self._observed(null, given)
             alone = alone if self.steps else z.copy()
-            z[list(banned)] = 0
+            z[used] = 0
+            seen = np.where(self._of_fields, 0, z)
             largest = np.zeros(0)
-            best = self._best(z, tested, bound)
+            best = self._best(seen, tested, bound)
             if best is None or not abs(tested[best]) > _CLEAR * bound:
-                largest = self._draw_largest(null, given)
-                bound = float(np.quantile(largest, 1 - LEVEL, method="higher"))
-                best = self._best(z, tested, bound)
-            self.above = self.above if self.steps else np.flatnonzero(np.abs(tested) > bound)
+                largest, bound = self._draw_bound(null, given, ~self._of_fields, LEVEL)
+                best = self._best(seen, tested, bound)
+            if best is None or len(self.steps) >= MOST_STEPS:
+                self._choose_fields(null, given, np.where(self._of_fields, z, 0), tested, alone)
+                break
+            feature, others = self._choose(best, np.where(np.abs(tested) > bound, seen, 0))
+            more = self._of_context(feature, tested, bound)
+            used += [best, feature, *more]
+            step = self._make_step(feature, tested, bound, largest, others, more, alone)
+            chosen, self.model = self._add_step(chosen, step)
+        return tuple(self.steps)
+
+    def _make_step(
+        self,
+        feature: int,
+        tested: Floats,
+        bound: float,
+        largest: Floats,
+        others: int,
+        more: tuple[int, ...],
+        alone: Floats,
+    ) -> Step:
+        z = float(tested[feature])
+        p = (1 + int((largest >= abs(z)).sum())) / (self.draws + 1)
+        is_correction = bool(alone[feature] * np.sign(z) < _CORRECTION)
+        return Step(feature, z, bound, p, others, more, alone[:0], is_correction)
+
+    def _add_step(self, chosen: Floats, step: Step) -> tuple[Floats, Model]:
+        """Add a step; return the chosen features with those of the step, and their model."""
+        columns = np.column_stack([chosen, self.columns((step.feature, *step.more))])
+        model, weights = fit_model(self.table, columns)
+        self.steps.append(step._replace(weights=weights[chosen.shape[1] :]))
+        return columns, model
+
+    def _choose_fields(
+        self, null: _Null, given: _Given, z: Floats, tested: Floats, alone: Floats
+    ) -> None:
+        """Choose features of fields, each given the choices before this search.
+
+        Features of different fields that say the same are chosen together, as three votes are.
+        """
+        if not z.any():
+            return
+        families, first = self.features.families, len(self.steps)
+        largest, bound = self._draw_bound(null, given, self._of_fields, FIELD_LEVEL)
+        z = np.where(np.abs(tested) > bound, z, 0)
+        names = {j: self.features.name(j) for j in np.flatnonzero(z).tolist()}
+        roots = {j: _roots(name) for j, name in names.items()}
+        knowing = [j for j in names if families[j].sees == FIELD.sees and not families[j].context]
+        self.leaking_fields = tuple(
+            sorted({f for j in knowing for f in FIELD_NAME.findall(names[j])})
+        )
+        while len(self.steps) < first + MOST_STEPS:
+            best = self._best(z, tested, bound)
             if best is None:
                 break
-            p = (1 + int((largest >= abs(tested[best])).sum())) / (self.draws + 1)
-            feature, others = self._choose(best, np.where(np.abs(tested) > bound, z, 0))
+            feature, others = self._choose(best, z)
             more = self._of_context(feature, tested, bound)
-            banned |= {best, feature, *more}
-            is_correction = alone[feature] * np.sign(tested[feature]) < _CORRECTION
-            self.steps.append(
-                Step(feature, float(tested[feature]), bound, p, others, more, bool(is_correction))
-            )
-            chosen = np.column_stack([chosen, self.columns((feature, *more))])
-        return tuple(self.steps)
+            used = roots[best] | roots[feature]
+            if not families[feature].context:
+                for j in sorted(names, key=lambda j: -abs(tested[j])):
+                    says_same = FIELD_NAME.sub("", names[j]) == FIELD_NAME.sub("", names[feature])
+                    if says_same and used.isdisjoint(roots[j]):
+                        more, used = (*more, j), used | roots[j]
+            step = self._make_step(feature, tested, bound, largest, others, more, alone)
+            self._add_step(given.chosen, step)
+            z[[best, feature, *(j for j in names if not used.isdisjoint(roots[j]))]] = 0
+        chosen = [j for step in self.steps[first:] for j in (step.feature, *step.more)]
+        self.model, _ = fit_model(self.table, np.column_stack([given.chosen, self.columns(chosen)]))
 
     def _best(self, z: Floats, tested: Floats, bound: float) -> int | None:
         """Return the feature with the largest deviate of those above the bound, those of gold
@@ -448,9 +504,14 @@ class ScoreTest:
                 tested[j] = -np.sign(smaller) * min(ndtri(tail), 0)
         return tested
 
-    def _draw_largest(self, null: _Null, given: _Given) -> Floats:
-        """Return the largest absolute deviate of each draw of gold from the model."""
+    def _draw_bound(
+        self, null: _Null, given: _Given, tested: NDArray[np.bool_], level: float
+    ) -> tuple[Floats, float]:
+        """Return the largest absolute deviate of the tested features in each draw of gold from
+        the model, and the bound that chance exceeds this often.
+        """
         random = np.random.default_rng([self.seed, len(self.steps)])
+        n = len(self.features)
         largest = []
         for start in range(0, self.draws, _BATCH):
             right = self.model.draw(random, min(_BATCH, self.draws - start))
@@ -461,13 +522,15 @@ class ScoreTest:
                     rows = slice(first, first + _BLOCK_OPTIONS)
                     scores += given.chosen[rows].T @ (right[rows] - self.model.p[rows, None])
                 shift = given.across @ (given.inverse @ scores)
-            own = np.abs(null.deviates(self.features.sums(right), shift)).max(axis=0)
-            if self._order is not None:
+            deviates = null.deviates(self.features.sums(right), shift)[tested[:n]]
+            own = np.abs(deviates).max(axis=0, initial=0)
+            if self._order is not None and tested[n:].any():
                 for i in range(right.shape[1]):
                     z = self._order_deviates(self._order(right[:, i]), right[:, i], given)
                     own[i] = max(own[i], np.abs(z).max(initial=0))
             largest.append(own)
-        return np.concatenate(largest)
+        drawn = np.concatenate(largest)
+        return drawn, float(np.quantile(drawn, 1 - level, method="higher"))
 
     def _choose(self, best: int, z: Floats) -> tuple[int, int]:
         """Choose among the features that say about the same as the best one: the one to act on."""
@@ -489,6 +552,13 @@ class ScoreTest:
         return min(alike, key=lambda j: (families[j].source, -round(abs(float(z[j])), 6), j)), len(
             alike
         ) - 1
+
+
+def _roots(name: str) -> frozenset[str]:
+    """Return the fields that a feature's name has, without the keys of their entries: "aux" of
+    "aux.key".
+    """
+    return frozenset(field.partition(".")[0] for field in FIELD_NAME.findall(name))
 
 
 def _exact_deviates(rare: Integers, n: int, entries: Sequence[tuple[Integers, Floats]]) -> Floats:

@@ -193,14 +193,45 @@ def test_a_cue_that_reads_the_question_of_mirrored_items_is_a_shortcut():
 
 def test_the_values_of_one_field_are_one_finding():
     rows = make_rows()
+    ids = random.Random(2).sample(range(1000, 9999), len(rows))
     for i, row in enumerate(rows):
-        row["worker"] = f"w-{'stuvwxyz'[i % 8]}"
+        row["id"], row["worker"] = f"q{ids[i]}", f"w-{'stuvwxyz'[i % 8]}"
         row["candidates"].insert(i % 8 % 4, row["candidates"].pop(row["gold"]))
         row["gold"] = i % 8 % 4
     cues = check(random.Random(1).sample(rows, len(rows))).cues
     assert len(cues) == 1
     assert (cues[0].coverage, cues[0].precision) == (1.0, 1.0)
     assert "more like this" in cues[0].name
+
+
+def add_votes(rows, accuracy=0.95):
+    rng = random.Random(3)
+    for row in rows:
+        for name in ("vote1", "vote2", "vote3"):
+            row[name] = row["gold"] if rng.random() < accuracy else rng.randrange(4)
+    return rows
+
+
+def test_votes_hide_no_cue_and_no_other_field():
+    """What is found without votes is found with them, with the same figures; they are one
+    finding.
+    """
+    rows = change(make_rows(), lambda text, i: f"{text}." if i % 3 == 0 else text)
+    rng = random.Random(4)
+    for row in rows:
+        row["minutes"] = 20 * row["gold"] + rng.randrange(25)
+    before, after = check(rows).cues, check(add_votes(rows)).cues
+    votes = [cue for cue in after if "vote" in cue.name]
+    assert [cue for cue in after if cue not in votes] == list(before)
+    assert re.search(r"\.|mark", before[0].name)
+    assert any('field "minutes"' in cue.name for cue in before)
+    assert [cue.name.partition('"')[0] for cue in votes] == ["has its index from 0 in the field "]
+    assert "and 2 more" in votes[0].name
+
+
+def test_mending_removes_all_votes():
+    mended = mend_dataset(check(add_votes(make_rows()))).dataset
+    assert not {key for q in mended for key in q.meta}
 
 
 def test_one_answer_for_all_is_an_error():
