@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from classic_rc.commands.check.accepted import match_accepted, without_cues
 from classic_rc.commands.check.cues import (
     Cue,
     describe_steps,
@@ -63,6 +64,9 @@ class CheckReport:
     n_features: int = 0  # how many features were tested
     analyzer: str = "word"
     seconds: float = 0.0
+    accepted: Mapping[str, str] = field(default_factory=dict)  # findings left out, with reasons
+    # names of accepted findings that are no feature's, each with the nearest one
+    unknown: Mapping[str, list[str]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # what was not done, and why
     leaking_fields: tuple[
         str, ...
@@ -101,6 +105,7 @@ class CheckReport:
             "dataset": dataset_record(self.dataset),
             "header": [row.to_dict() for row in self.header],
             "findings": [cue.to_dict() for cue in self.cues],
+            "accepted": dict(self.accepted),
             "without": None if self.without is None else round(self.without, 6),
             "defects": [finding.to_dict() for finding in self.findings],
             "features": self.n_features,
@@ -142,6 +147,8 @@ def check_dataset(
     analyzer: str | None = None,
     header: bool = True,
     duplicates: bool = True,
+    accepted: Mapping[str, str] | None = None,
+    without_fields: Iterable[str] = (),
     draws: int = DRAWS,
     seed: int = 0,
     progress: bool = False,
@@ -166,6 +173,11 @@ def check_dataset(
         Whether learners measure what it takes to answer.
     duplicates : bool
         Whether to search for copies.
+    accepted : Mapping of str to str, optional
+        Names or ids of cues that are accepted, with the reason of each. They are neither found
+        nor a part of the model.
+    without_fields : iterable of str
+        Fields that are not searched for cues.
     draws : int
         How often gold is drawn for the bound.
     seed : int
@@ -192,7 +204,10 @@ def check_dataset(
             findings = found["findings"] = find_own_defects(dataset)
             missing.remove("defects")
             learners = (folds, group) if header else None
-            for name, more in _find_cues(labelled, analyzer, learners, draws, seed, advance.stage):
+            names = dict(accepted or {}), tuple(without_fields)
+            for name, more in _find_cues(
+                labelled, analyzer, learners, names, draws, seed, advance.stage
+            ):
                 found |= more
                 if name:
                     missing.remove(name)
@@ -230,6 +245,7 @@ def _find_cues(
     dataset: Dataset,
     analyzer: str,
     learners: tuple[int, str | None] | None,  # the header's number of folds, and its grouping key
+    names: tuple[Mapping[str, str], Iterable[str]],  # of accepted cues, and fields to leave out
     draws: int,
     seed: int,
     advance: Callable[[str], None],
@@ -251,17 +267,33 @@ def _find_cues(
         return
     given, chance = _given(table)
     advance("features")
-    features = build_features(table)
+    reasons, without_fields = names
+    features = build_features(table, without_fields)
+    accepted, unknown = match_accepted(features, reasons)
+    searched = features
+    known = [j for j in accepted if j < len(features) and features.is_seen[j]]
+    if (rest := without_cues(features, accepted)) is not None:
+        searched = build_features(rest, without_fields)
+        accepted, _ = match_accepted(searched, reasons)
     test = ScoreTest(
-        features, order_features(table), given, draws=draws, seed=seed, advance=advance
+        searched,
+        order_features(table),
+        given,
+        accepted=accepted,
+        known=features.columns(known),
+        draws=draws,
+        seed=seed,
+        advance=advance,
     )
     test.run()
     yield (
         "cues",
         {
-            "n_features": len(features) + test.observed_order.shape[1],
+            "n_features": len(searched) + test.observed_order.shape[1],
             "cues": describe_steps(test, chance),
             "suspects": _rank_suspects(table, test),
+            "accepted": {name: why for name, why in reasons.items() if name not in unknown},
+            "unknown": unknown,
             "leaking_fields": test.leaking_fields,
         },
     )
@@ -326,6 +358,7 @@ def _measure_header(
             raise
         return {"notes": (f"no header: {error}",)}
     rows = header.measure()
+    features = test.features
     steps = [step for step in test.steps if step.feature < len(features)]
     seen = [
         step.feature

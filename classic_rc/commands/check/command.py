@@ -5,6 +5,7 @@ defects.
 from __future__ import annotations
 
 import argparse
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,11 +19,11 @@ from classic_rc.cli.option import (
     under,
 )
 from classic_rc.cli.options import vary_option
-from classic_rc.errors import UsageError
+from classic_rc.errors import UsageError, unknown_name
 from classic_rc.io.json import render_json
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from classic_rc.commands.check.audit import CheckReport
     from classic_rc.commands.check.cues import Cue
@@ -60,7 +61,16 @@ OPTIONS: Choice = (
             "--allow",
             rare=True,
             metavar="FILE",
-            help="accept cues by name, one per line: they do not fail",
+            help="accept findings by printed name or id, one per line, or a JSON list of objects "
+            "with name or id, and reason: they neither fail nor hide others",
+        ),
+        option(
+            "--without-fields",
+            rare=True,
+            type=lambda text: tuple(text.split(",")),
+            default=(),
+            metavar="KEY,…",
+            help="search no cues in these fields, such as votes",
         ),
         option(
             "--ids",
@@ -104,9 +114,9 @@ OPTIONS: Choice = (
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command. An interruption prints what was found before."""
+    from classic_rc.commands.check.accepted import read_accepted
     from classic_rc.commands.check.audit import CheckInterrupted
     from classic_rc.commands.check.tables import fail_messages
-    from classic_rc.io.text import read_text
     from classic_rc.text.analyzers import get_analyzer
 
     for name in ("output", "ids", "mend"):
@@ -115,7 +125,7 @@ def handle(args: argparse.Namespace) -> int:
     args.skip = ("bad", *(args.skip or ()))
     if args.analyzer is not None:
         get_analyzer(args.analyzer)  # refuses an unknown name before anything is read
-    allowed = _read_names(read_text(args.allow)) if args.allow is not None else frozenset[str]()
+    args.allow = {} if args.allow is None else read_accepted(args.allow)
     train = inputs.read_train(args)
     failures = Failures()
     shown: list[CheckReport] = []
@@ -133,23 +143,30 @@ def handle(args: argparse.Namespace) -> int:
             mended = _mend(args, shown, train)
     finally:
         if shown:
-            write_output(_render(shown, args.format, args.verbose, allowed, mended), args.output)
+            write_output(_render(shown, args.format, args.verbose, mended), args.output)
     if args.ids is not None:
         write_file(Path(args.ids), "".join(_answered_ids(report.cues) for report in shown))
     if failures.exit_code:
         return failures.exit_code
-    reasons = [line for report in shown for line in fail_messages(report, args.fail, allowed)]
+    _refuse_unknown(shown, args.allow)
+    reasons = [line for report in shown for line in fail_messages(report, args.fail, args.allow)]
     for line in reasons:
         print_message(line)
     return _FINDING if reasons else 0
 
 
-def _read_names(text: str) -> frozenset[str]:
-    """Return the names in a file of accepted findings: one per line; lines that start with ``#``
-    are ignored.
-    """
-    lines = (line.strip() for line in text.splitlines())
-    return frozenset(line for line in lines if line and not line.startswith("#"))
+def _refuse_unknown(shown: Sequence[CheckReport], accepted: Iterable[str]) -> None:
+    """Refuse an accepted name that is no feature of any dataset and no kind of defect."""
+    from classic_rc.commands.check.cues import phrase
+    from classic_rc.commands.check.integrity import KINDS
+
+    kinds = [*KINDS.values(), *(finding.kind for report in shown for finding in report.findings)]
+    known = {name for kind in kinds for name in (kind.name, kind.what)}
+    for name in accepted:
+        near = [report.unknown.get(name, [name]) for report in shown]
+        if name not in known and near and not any(name in names for names in near):
+            printed = [phrase(cue.name) for report in shown for cue in report.cues]
+            raise unknown_name("finding", name, [*printed, *chain(*near)])
 
 
 class _Mended(NamedTuple):
@@ -193,6 +210,8 @@ def _check_data(args: argparse.Namespace, dataset: Dataset, train: Dataset | Non
         folds=args.cv or 5,
         group=args.group,
         analyzer=args.analyzer,
+        accepted=args.allow,
+        without_fields=args.without_fields,
         seed=args.seed or 0,
         progress=inputs.shows_progress(args),
     )
@@ -220,17 +239,13 @@ def _render(
     shown: Sequence[CheckReport],
     form: str,
     verbose: bool,
-    allowed: frozenset[str],
     mended: _Mended | None,
 ) -> str:
     from classic_rc.commands.check.tables import check_tables, mend_tables
     from classic_rc.tables import render
 
     if form == "json":
-        checks = []
-        for report in shown:
-            accepted = [cue.name for cue in report.cues if cue.name in allowed]
-            checks.append({**report.to_dict(), "accepted": accepted})
+        checks = [report.to_dict() for report in shown]
         if mended is not None:
             checks[0]["mended"] = {**mended.repairs.to_dict(), "check": mended.report.to_dict()}
         return render_json({"checks": checks}, times=False)  # equal calls give equal bytes

@@ -7,7 +7,7 @@ import hashlib
 import re
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
@@ -18,6 +18,7 @@ import numpy as np
 from classic_rc.commands.check.measurements import Measurement
 from classic_rc.commands.check.option_arrays import Floats, Integers, OptionTable
 from classic_rc.equality import folded_text
+from classic_rc.errors import unknown_name
 from classic_rc.kernels.arrays import ragged_indices
 
 _TOKEN = re.compile(r"[^\W_]+")
@@ -62,11 +63,18 @@ class FieldSources:
         return {name: own for name, own in numbers.items() if np.isfinite(own).sum() > len(own) / 2}
 
 
-def sources_of_fields(table: OptionTable) -> FieldSources:
-    """Read the ids and all fields of the questions and passages."""
+def sources_of_fields(table: OptionTable, without: Iterable[str] = ()) -> FieldSources:
+    """Read the ids and all fields of the questions and passages, without those named."""
     found = FieldSources()
     lists: dict[str, list[Sequence[Any] | None]] = {}
-    for name, values in _field_values(table).items():
+    fields = _field_values(table)
+    for key in without:
+        hidden = [name for name in fields if name == key or name.startswith(f"{key}.")]
+        if not hidden:
+            raise unknown_name("field", key, fields)
+        for name in hidden:
+            del fields[name]
+    for name, values in fields.items():
         listed = [_entries(value, table, i) for i, value in enumerate(values)]
         n_listed = sum(own is not None for own in listed)
         if n_listed > len(values) / 2:

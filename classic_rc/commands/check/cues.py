@@ -4,6 +4,7 @@ advice.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.commands.check.features import PIECE, Family, FeatureMatrix, Source
+from classic_rc.commands.check.features import FIELD_NAME, PIECE, Family, FeatureMatrix, Source
 from classic_rc.commands.check.option_arrays import Floats, OptionTable
 from classic_rc.commands.check.score_test import ScoreTest, Step
 
@@ -75,6 +76,7 @@ class Cue:
     """
 
     kind: Kind
+    id: str  # of the name, without what is added to it
     name: str
     direction: (
         str  # "right" or "wrong": what the option with the cue, or with more of it, tends to be
@@ -104,6 +106,7 @@ class Cue:
         """Return plain data."""
         plain: dict[str, Any] = {
             "kind": str(self.kind),
+            "id": self.id,
             "name": self.name,
             "direction": self.direction,
         }
@@ -121,6 +124,11 @@ class Cue:
             "advice": self.advice,
         }
         return plain | ({"note": self.note} if self.note else {})
+
+
+def finding_id(name: str) -> str:
+    """Return the id of a finding, which depends on nothing but its name."""
+    return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
 def phrase(name: str) -> str:
@@ -160,34 +168,37 @@ def _describe(test: ScoreTest, step: Step, chance: Floats, n_mirrored: int) -> C
     own = float(precision[covered].mean()) if n else 0.0
     has_it = (values > 0) & covered[table.question]
     if is_order:
-        number = step.feature - len(features)
-        family, name, kind = (
-            Family(Source.ORDER, "{}", frozenset({"order"})),
-            ORDER_NAMES[number],
-            Kind.GOLD_ORDER,
-        )
+        family = Family(Source.ORDER, "{}", frozenset({"order"}))
+        name, kind = ORDER_NAMES[step.feature - len(features)], Kind.GOLD_ORDER
     else:
         family, name = features.families[step.feature], features.name(step.feature)
         if is_rank and step.z < 0:
             name = features.opposites[name]
-        if step.more:
-            name += f", and {len(step.more)} more like this"
-        if family is PIECE:
-            name += _words_around(table.texts, has_it, features.values[step.feature])
         # Where the same options come with the other gold too, only who reads the question can tell
         # them apart.
         reads = "passage" in family.sees or (
             "question" in family.sees and 2 * n_mirrored > len(table)
         )
         kind = Kind.SHORTCUT if reads else Kind.ARTIFACT
+    id_ = finding_id(name)
+    mirrored = n_mirrored if name in ORDER_NAMES[4:] else 0  # of those about the text of options
+    if family.context and step.more:
+        name += f", and {len(step.more)} more like this"
+    elif step.more:
+        names = [features.name(j) for j in step.more]
+        id_ = "+".join((id_, *map(finding_id, names)))
+        fields = [FIELD_NAME.findall(other)[0] for other in names]
+        name += "".join(f', and the field "{field}"' for field in fields)
+    if family is PIECE:
+        name += _words_around(table.texts, has_it, features.values[step.feature])
     is_rank |= bool(step.more)
     direction = "right" if step.z > 0 or is_rank else "wrong"
-    mirrored = n_mirrored if name in ORDER_NAMES[4:] else 0  # of those about the text of options
     answered = covered & (
         table.sum((right & favoured).astype(np.int64)) == table.sum(favoured.astype(np.int64))
     )
     return Cue(
         kind,
+        id_,
         name,
         direction,
         n / len(table),
@@ -264,32 +275,31 @@ def _examples(
 
 def mark_cue(text: str, family: Family, value: str) -> str:
     """Return a text with its cue in double brackets, shortened around it: They did [[not]] go."""
-    pattern = None
-    if family.how == "word":
-        pattern = r"\W+".join(rf"\b{re.escape(word)}\b" for word in value.split())
-        if "not" in value.split():
-            pattern = re.sub(r"\\bnot\\b", r"(?:\\bnot\\b|n['’]t\\b)", pattern)
-    elif family.how == "piece":
-        piece = re.match(r'"(.)" ?|U\+([0-9A-F]+)', value)
-        if family.name.startswith("the characters"):
-            pattern = re.escape(value)
-        elif piece:
-            pattern = re.escape(piece[1] or chr(int(piece[2], 16)))
-    elif family.how in ("first", "last") and text:
-        return (
-            f"[[{text[0]}]]{text[1:]}"[:_SHOWN_TEXT]
-            if family.how == "first"
-            else f"{text[:-1]}[[{text[-1]}]]"
-        )
-    found = (
-        re.search(pattern, text, re.IGNORECASE if family.how == "word" else 0) if pattern else None
-    )
+    pattern = cue_pattern(family, value)
+    found = pattern.search(text) if pattern else None
     if found is None:
         return text[:_SHOWN_TEXT]
     start = max(found.start() - _SHOWN_TEXT // 2, 0)
     after = text[found.end() : found.end() + _SHOWN_TEXT // 2]
     marked = f"{text[start : found.start()]}[[{found[0]}]]{after}"
     return f"…{marked}" if start else marked
+
+
+def cue_pattern(family: Family, value: str) -> re.Pattern[str] | None:
+    """Return the pattern of a cue that is a part of the text, else None."""
+    if family.how == "word":
+        pattern = r"\W+".join(rf"\b{re.escape(word)}\b" for word in value.split())
+        if "not" in value.split():
+            pattern = re.sub(r"\\bnot\\b", r"(?:\\bnot\\b|n['’]t\\b)", pattern)
+        return re.compile(pattern, re.IGNORECASE)
+    if family is PIECE:
+        return re.compile(re.escape(value))
+    character = re.match(r'"(.)" ?|U\+([0-9A-F]+)', value)
+    if not family.how or character is None:
+        return None
+    pattern = re.escape(character[1] or chr(int(character[2], 16)))
+    ends = {"first": rf"\A{pattern}", "last": rf"{pattern}\Z"}
+    return re.compile(ends.get(family.how, pattern))
 
 
 # Gold order: features that read the gold of other questions

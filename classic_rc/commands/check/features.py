@@ -208,6 +208,11 @@ class FeatureMatrix:
         """Return the number of features."""
         return len(self.families)
 
+    @cached_property
+    def is_seen(self) -> NDArray[np.bool_]:
+        """Whether a system can see each feature: it reads no field."""
+        return np.array(["fields" not in family.sees for family in self.families], dtype=bool)
+
     @property
     def n_sparse(self) -> int:
         """The number of features that are 0 or 1."""
@@ -277,10 +282,10 @@ class FeatureMatrix:
         ).astype(np.float64)
 
 
-def build_features(table: OptionTable) -> FeatureMatrix:
-    """Generate the features of all options."""
+def build_features(table: OptionTable, without_fields: Iterable[str] = ()) -> FeatureMatrix:
+    """Generate the features of all options, without those of some fields."""
     least = max(LEAST_QUESTIONS, int(len(table) * _LEAST_SHARE))
-    fields = sources_of_fields(table)
+    fields = sources_of_fields(table, without_fields)
     ranked: list[Measurement] = []
     ranks: list[NDArray[np.float32]] = []
     edges: list[_Flag] = []

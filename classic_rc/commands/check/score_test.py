@@ -13,7 +13,7 @@ that no field hides a cue or another field.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -227,7 +227,7 @@ class ScoreTest:
 
     `order` takes the right options and returns features that read the gold of other questions, of
     shape (n_options, n_order): they are computed again for each draw. The features `given` count as
-    chance.
+    chance. Those that are `accepted` are not chosen, nor what only goes along with `known` values.
     """
 
     def __init__(
@@ -236,6 +236,8 @@ class ScoreTest:
         order: Callable[[NDArray[np.bool_]], Floats] | None = None,
         given: Floats | None = None,
         *,
+        accepted: Sequence[int] = (),
+        known: Iterable[Floats] = (),
         draws: int = DRAWS,
         seed: int = 0,
         advance: Callable[[str], None] = lambda stage: None,
@@ -252,8 +254,9 @@ class ScoreTest:
         self._has_groups = len(self.table.passages[0]) < len(self.table)
         self.model: Model
         n_order = self.observed_order.shape[1]
-        of_fields = ["fields" in family.sees for family in features.families]
-        self._of_fields = np.array([*of_fields, *[False] * n_order], dtype=bool)
+        self._of_fields = np.append(~features.is_seen, np.zeros(n_order, dtype=bool))
+        self._known = np.column_stack([self.given[:, :0], *known])
+        self._left_out = self._say_same(accepted)
 
     def columns(self, features: Sequence[int]) -> Floats:
         """Return the values of features of the matrix, then of gold order, of shape (n_options,
@@ -280,11 +283,42 @@ class ScoreTest:
         own = [j for j in above if families[j] == families[feature] and j != feature]
         return tuple(sorted(own, key=lambda j: -abs(tested[j]))[:_MOST_MORE])
 
+    def _say_same(self, accepted: Sequence[int]) -> list[int]:
+        """Return the accepted features and all others of their contexts and fields."""
+        families, numbers = self.features.families, range(len(self.features))
+        roots = {j: _roots(self.features.name(j)) for j in numbers if self._of_fields[j]}
+        known = frozenset().union(*(roots.get(j, ()) for j in accepted))
+        contexts = {families[j] for j in accepted if j in numbers and families[j].context}
+        same = (j for j in numbers if families[j] in contexts or known & roots.get(j, known))
+        return [*accepted, *same] if accepted else []
+
+    def _repeats_accepted(self, feature: int, bound: float) -> bool:
+        """Return whether a feature only goes along with accepted ones: everywhere, or among right
+        options as among wrong ones.
+        """
+        right, known, model = self.table.right, self._known, self.model
+        if not known.shape[1]:
+            return False
+
+        def center(columns: Floats) -> Floats:
+            sums = np.add.reduceat(columns, self.table.offsets[:-1])
+            columns = columns - (sums / self.table.sizes[:, None])[self.table.question]
+            means = [columns[~right].mean(axis=0), columns[right].mean(axis=0)]
+            return columns - np.stack(means)[right.astype(np.int64)]
+
+        own = self.columns([feature])
+        rest = own - known @ np.linalg.lstsq(center(known), center(own), rcond=None)[0]
+        spread = [math.sqrt(max(covariance(model, x, x)[0, 0], 0)) for x in (own, rest)]
+        deviate = (rest[:, 0] @ (right - model.p)) / max(spread[1], 1e-6)
+        of_known = np.sqrt(np.diag(covariance(model, known, known)))
+        is_alike = np.abs(covariance(model, own, known)[0]) > _ALIKE * spread[0] * of_known
+        return bool(abs(deviate) <= bound or is_alike.any())
+
     def run(self) -> tuple[Step, ...]:
         """Choose features until nothing is above the bound, then fields."""
         bound = math.inf
         chosen, alone = self.given, np.zeros(0)
-        used: list[int] = []
+        used = list(self._left_out)
         self.model, _ = fit_model(self.table, chosen)
         while len(self.features):
             self._advance(f"cues, step {len(self.steps) + 1}")
@@ -297,6 +331,10 @@ class ScoreTest:
             best = self._best(seen, tested, bound)
             if best is None or not abs(tested[best]) > _CLEAR * bound:
                 largest, bound = self._draw_bound(null, given, ~self._of_fields, LEVEL)
+                best = self._best(seen, tested, bound)
+            while best is not None and self._repeats_accepted(best, bound):
+                used.append(best)
+                seen[best] = 0
                 best = self._best(seen, tested, bound)
             if best is None or len(self.steps) >= MOST_STEPS:
                 self._choose_fields(null, given, np.where(self._of_fields, z, 0), tested, alone)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 
 from classic_rc.commands.check.audit import CheckReport
 from classic_rc.commands.check.cues import Cue, Kind, phrase
@@ -14,7 +14,6 @@ from classic_rc.tables import Cell, Column, RowGroup, Table
 from classic_rc.tables.model import Value
 
 _SHOWN_CUES = 5
-_SHOWN_DEFECTS = 2
 _SHOWN_SUSPECTS = 10
 _NAME_WIDTH = 70
 _LINE_WIDTH = 96
@@ -33,21 +32,23 @@ def check_tables(report: CheckReport, *, whole: bool = False) -> list[Table]:
 
 
 def fail_messages(
-    report: CheckReport, kinds: frozenset[str], allowed: frozenset[str] = frozenset()
+    report: CheckReport, kinds: frozenset[str], accepted: Container[str] = ()
 ) -> list[str]:
     """Return one line for each reason to fail, of the `kinds` artifacts, shortcuts, duplicates and
     defects.
 
-    Cues whose names are `allowed` are accepted.
+    Kinds of defects whose names are `accepted` do not fail.
     """
     name = report.dataset.name
     failing = {Kind.ARTIFACT: "artifacts", Kind.SHORTCUT: "shortcuts"}
     lines = [
-        f"{name}: {cue.kind}: {cue.sentence}"
+        f"{name}: {cue.kind}: {cue.sentence} ({cue.id})"
         for cue in report.cues
-        if failing.get(cue.kind) in kinds and cue.name not in allowed
+        if failing.get(cue.kind) in kinds
     ]
     for finding in report.findings:
+        if finding.kind.name in accepted or finding.kind.what in accepted:
+            continue
         if "defects" in kinds and finding.kind.severity is Severity.ERROR:
             lines.append(f"{name}: DEFECT: {finding.kind.what} ({finding.count:,}{finding.detail})")
         elif "duplicates" in kinds and finding.kind.name in COPIES | OTHER_GOLD:
@@ -153,12 +154,11 @@ def _shorten(text: str, whole: bool) -> str:
 
 
 def _defects_in_short(report: CheckReport) -> Iterator[str]:
-    """Yield the counts of defects and copies on one line."""
-    shown = [f"{f.kind.what} ({f.count:,}{f.detail})" for f in report.findings[:_SHOWN_DEFECTS]]
-    more = len(report.findings) - len(shown)
-    shown += [f"other kinds ({more}, see -v)"] if more else []
-    is_error = any(finding.kind.severity is Severity.ERROR for finding in report.findings)
-    yield f"{'DEFECT' if is_error else 'defects and copies'}: {'; '.join(shown)}"
+    """Yield each kind of defect and copy with its count and first ids."""
+    for finding in report.findings:
+        label = "DEFECT" if finding.kind.severity is Severity.ERROR else finding.kind.severity
+        text = f"{label}: {finding.kind.what} ({finding.count:,}{finding.detail}): "
+        yield text + _join_ids(finding.examples, _LINE_WIDTH - len(text))
 
 
 def _cue_notes(report: CheckReport, n_shown: int, whole: bool) -> Iterator[str]:
@@ -170,6 +170,8 @@ def _cue_notes(report: CheckReport, n_shown: int, whole: bool) -> Iterator[str]:
             f"{100 * report.header[0].accuracy:.1f} to {100 * report.without:.1f}"
         )
     yield from (cue.note for cue in report.cues if cue.note)
+    if report.accepted:
+        yield f"accepted, and not searched for: {'; '.join(report.accepted)}"
     bound = f", |z| above {report.cues[0].bound:.1f} is not chance" if report.cues else ""
     yield f"{report.n_features:,} features{bound}"
     if whole:
@@ -180,7 +182,7 @@ def _cue_notes(report: CheckReport, n_shown: int, whole: bool) -> Iterator[str]:
 
 
 def _example_notes(cue: Cue) -> Iterator[str]:
-    yield f"{cue.kind}: {cue.sentence}: {cue.advice}"
+    yield f"{cue.kind} {cue.id}: {cue.sentence}: {cue.advice}"
     if cue.n_with:
         yield (
             f"    options that have it where others do not: {cue.n_right:,} of {cue.n_with:,} are "

@@ -61,6 +61,58 @@ def test_fail_is_by_kind(cli, leaking, kinds, code):
     assert ("ARTIFACT" in done.err) is bool(code)
 
 
+@pytest.mark.parametrize("what", ["name", "printed", "id", "json"])
+def test_an_accepted_finding_does_not_fail(cli, leaking, tmp_path, what):
+    """A name as the table prints it, the name in JSON, the id, or a list with reasons."""
+    (check,) = cli("check", leaking, "--format", "json").json["checks"]
+    cue = check["findings"][0]
+    text = {
+        "name": cue["name"],
+        "printed": f"has {cue['name']}",
+        "id": f"# by id\n{cue['id']}\n",
+        "json": json.dumps([{"name": cue["name"], "reason": "it is a style"}]),
+    }[what]
+    file = tmp_path / "accepted.txt"
+    file.write_text(text, encoding="utf-8")
+    assert cli("check", leaking, "--fail").code == 1
+    done = cli("check", leaking, "--fail", "--allow", file)
+    assert (done.code, "accepted" in done.out) == (0, True)
+
+
+def test_an_accepted_name_that_matches_nothing_is_an_error_with_the_nearest(cli, leaking, tmp_path):
+    file = tmp_path / "accepted.txt"
+    file.write_text('the word "indeeed"', encoding="utf-8")
+    cli("check", leaking, "--allow", file).fails(2, '"indeed"', field="finding")
+
+
+def test_an_accepted_finding_in_json_has_a_reason(cli, leaking, tmp_path):
+    file = tmp_path / "accepted.json"
+    file.write_text('[{"name": "the word \\"indeed\\""}]', encoding="utf-8")
+    cli("check", leaking, "--allow", file).fails(3, "reason")
+
+
+def test_an_accepted_kind_of_defect_does_not_fail(cli, write, tmp_path):
+    rows = [{**row, "candidates": ["yes", "no"], "gold": 0} for row in make_rows(40)]
+    file = tmp_path / "accepted.txt"
+    file.write_text("one-answer", encoding="utf-8")
+    done = cli("check", write("one.jsonl", rows), "--fail", "--allow", file)
+    assert (done.code, done.err) == (0, "")
+
+
+def test_all_defects_show_their_first_ids(cli, write):
+    rows = make_rows(40)
+    rows[3]["candidates"][0] = rows[5]["passage"] = rows[7]["question"] = ""
+    out = cli("check", write("bad.jsonl", rows)).out
+    for kind, id_ in (("option", "q3"), ("passage", "q5"), ("question", "q7")):
+        assert any(f"empty {kind}" in line and id_ in line for line in out.splitlines())
+
+
+def test_fields_can_be_left_out_of_the_search(cli, write):
+    file = write("field.jsonl", make_rows(field=True))
+    assert cli("check", file, "--fail", "--without-fields", "key").code == 0
+    cli("check", file, "--without-fields", "keys").fails(2, "key", field="field")
+
+
 def test_one_answer_for_all_fails(cli, write):
     rows = [{**row, "candidates": ["yes", "no"], "gold": 0} for row in make_rows(40)]
     done = cli("check", write("one.jsonl", rows), "--fail")

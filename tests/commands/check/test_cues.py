@@ -19,6 +19,7 @@ import classic_rc
 from classic_rc.commands.check import Kind, check_dataset, mend_dataset
 from classic_rc.commands.check.option_arrays import OptionTable
 from classic_rc.commands.check.score_test import Model
+from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import small_blocks
 
 WORDS = (
@@ -226,7 +227,44 @@ def test_votes_hide_no_cue_and_no_other_field():
     assert re.search(r"\.|mark", before[0].name)
     assert any('field "minutes"' in cue.name for cue in before)
     assert [cue.name.partition('"')[0] for cue in votes] == ["has its index from 0 in the field "]
-    assert "and 2 more" in votes[0].name
+    assert votes[0].name.count("field") == 3
+
+
+def test_an_accepted_cue_is_not_searched_for_and_hides_nothing():
+    rows = change(make_rows(), lambda text, i: f"{text} quickly{'!' * (i % 3 == 0)}")
+    first = check(rows).cues[0]
+    report = check(rows, accepted={first.name: "as in the source"})
+    assert "quickly" in first.name
+    assert not any("quickly" in cue.name for cue in report.cues)
+    assert re.search("!|mark", report.cues[0].name)
+    assert report.to_dict()["accepted"] == {first.name: "as in the source"}
+    assert check(rows, accepted={first.id: ""}).cues == report.cues
+
+
+def test_what_only_goes_along_with_an_accepted_cue_is_not_found():
+    rows, rng = make_rows(240), random.Random(6)
+    for row in rows:
+        row["candidates"] = [
+            f"does not {text}" if rng.random() < (0.6 if j == row["gold"] else 0.15) else text
+            for j, text in enumerate(row["candidates"])
+        ]
+    assert check(rows).cues != ()
+    for names in (['the word "not"', 'the word "does"'], ["has the most words"]):
+        assert check(rows, accepted=dict.fromkeys(names, "")).cues == ()
+
+
+def test_the_printed_name_of_several_fields_accepts_them_all():
+    (votes,) = check(add_votes(make_rows())).cues
+    for name in (votes.name, votes.id):
+        assert check(add_votes(make_rows()), accepted={name: ""}).cues == ()
+
+
+def test_fields_can_be_left_out():
+    rows = add_votes(make_rows())
+    assert check(rows, without_fields=("vote1", "vote2", "vote3")).cues == ()
+    with pytest.raises(UsageError, match="vote1") as error:
+        check(rows, without_fields=["vote"])
+    assert error.value.found == "vote"
 
 
 def test_mending_removes_all_votes():

@@ -1,0 +1,79 @@
+"""Accepted findings: by the name that is printed, by id, or as JSON with the reason of each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from difflib import get_close_matches
+
+from classic_rc.commands.check.cues import ORDER_NAMES, cue_pattern, finding_id, phrase
+from classic_rc.commands.check.features import FIELD_NAME, FeatureMatrix
+from classic_rc.commands.check.option_arrays import OptionTable
+from classic_rc.io.json import Node, parse_json
+from classic_rc.io.text import read_text
+
+_ADDITION = re.compile(r', and \d+ more like this$|(?:(?<="...")|(?<="..")) \(.*\)$')
+"""What a printed name has beside the name of a feature: how many say it too, or words."""
+
+
+def read_accepted(path: str) -> dict[str, str]:
+    """Read names or ids of findings: one per line without a reason, or a JSON list of objects with
+    the reason of each. Lines that start with ``#`` are ignored.
+    """
+    text = read_text(path)
+    if not text.lstrip().startswith(("[", "{")):
+        lines = map(str.strip, text.splitlines())
+        return {line: "" for line in lines if line and not line.startswith("#")}
+    root = Node(parse_json(text, path), path)
+    items = list(root.items("accepted") if isinstance(root.value, dict) else root.elements())
+    return {item.text("id" if item.has("id") else "name"): item.text("reason") for item in items}
+
+
+def without_cues(features: FeatureMatrix, numbers: Iterable[int]) -> OptionTable | None:
+    """Return the options without the cues that are parts of their texts; None if none is."""
+    families, values = features.families, features.values
+    chosen = (j for j in numbers if j < len(features))
+    texts = before = features.table.texts
+    for j in chosen:
+        cue = cue_pattern(families[j], values[j])
+        if cue is not None and families[j].how == "word":  # with one blank beside it
+            cue = re.compile(f" (?:{cue.pattern})|(?:{cue.pattern}) ?", cue.flags)
+        texts = texts if cue is None else [cue.sub("", text) for text in texts]
+    return None if texts is before else replace(features.table, texts=texts)
+
+
+def _split(text: str) -> list[str]:
+    """Return the names of a finding about several fields, or the ids that plus signs join."""
+    if re.fullmatch(r"[0-9a-f]{8}(\+[0-9a-f]{8})*", text):
+        return text.split("+")
+    first, *others = text.split(', and the field "')
+    return [first, *(FIELD_NAME.sub(f'field "{name}', first, count=1) for name in others)]
+
+
+def match_accepted(
+    features: FeatureMatrix, accepted: Mapping[str, str]
+) -> tuple[list[int], dict[str, list[str]]]:
+    """Return the features that are accepted by names or ids, and the nearest name of each name
+    that is no feature's.
+    """
+    named: dict[str, list[int]] = {}
+    for j in range(len(features) if accepted else 0):
+        name = features.name(j)
+        named.setdefault(name, []).append(j)
+        if j >= features.n_sparse:
+            named.setdefault(features.opposites[name], []).append(j)
+    named |= {name: [j] for j, name in enumerate(ORDER_NAMES, len(features))}
+    keys = {key: name for name in named for key in (phrase(name), finding_id(name))}
+    numbers: list[int] = []
+    unknown: dict[str, list[str]] = {}
+    for text, name in ((key, name) for key in accepted for name in _split(key)):
+        tried = (name, phrase(name), phrase(_ADDITION.sub("", name)))
+        near = [key for key in tried if key in keys][:1]
+        if not near and name.endswith("…"):  # a name that was too long for the table
+            near = [key for key in keys if key.startswith(phrase(name[:-1]))]
+        if len(near) == 1:
+            numbers += named[keys[near[0]]]
+        else:
+            unknown[text] = near[:2] or get_close_matches(tried[-1], keys, 1)
+    return numbers, unknown
