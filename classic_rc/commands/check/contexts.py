@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from classic_rc.commands.check.measurements import Measurement
+from classic_rc.commands.check.measurements import Measurement, point_in_time
 from classic_rc.commands.check.option_arrays import Floats, Integers, OptionTable
 from classic_rc.equality import folded_text
 from classic_rc.errors import unknown_name
@@ -34,6 +34,7 @@ _MOST_COMPARED = 8
 _FLAGS = re.compile(r"[01]+|[TF]+|[tf]+|[YN]+|[yn]+|[+-]+")
 _SHORT = 40  # characters: a value of a field that is compared as a whole
 _MODULI = (2, 3, 4, 5)
+_LEAST_NUMBERS, _MOST_NUMBERS = 6, 6  # different numbers of a field; places in its texts
 
 _ENCODINGS: Mapping[str, Callable[[bytes], str]] = {
     "MD5 digest": lambda text: hashlib.md5(text, usedforsecurity=False).hexdigest(),
@@ -183,7 +184,7 @@ def _as_number(value: Any) -> float:
     try:
         return float(value) if not isinstance(value, list | tuple) else np.nan
     except (TypeError, ValueError):
-        return np.nan
+        return point_in_time(_as_text(value))
 
 
 def _option_in_field(
@@ -349,12 +350,24 @@ def _order_contexts(table: OptionTable, moduli: Sequence[int]) -> Iterator[_Cont
 
 
 def _field_contexts(name: str, values: Sequence[Any], moduli: Sequence[int]) -> Iterator[_Context]:
-    thirds, subject = _thirds(values), f'the field "{name}"'
+    subject = f'the field "{name}"'
     for i, value in enumerate(values):
         for said in _said(value, moduli):
             yield i, subject, said
-        if thirds[i] >= 0:
-            yield i, subject, f"is in the {('lower', 'middle', 'upper')[thirds[i]]} third"
+    numbers = np.full((len(values), _MOST_NUMBERS + 1), np.nan)
+    numbers[:, 0] = [*map(_as_number, values)]
+    for i, value in enumerate(values):
+        parts = _INTEGER.findall(value) if isinstance(value, str) else []
+        if len(parts) != 1:
+            parts = [float(part) for part in parts if len(part) < 18][:_MOST_NUMBERS]
+            numbers[i, 1 : 1 + len(parts)] = parts
+        elif not np.isfinite(numbers[i, 0]) and len(parts[0]) < 18:
+            numbers[i, 0] = float(parts[0])
+    for place, column in enumerate(numbers.T):
+        what = f"has its number {place}" if place else "is"
+        for i, third in enumerate(_thirds(column)):
+            if third >= 0:
+                yield i, subject, f"{what} in the {('lower', 'middle', 'upper')[third]} third"
 
 
 def _sums(fields: FieldSources, modulus: int) -> Iterator[_Context]:
@@ -389,15 +402,10 @@ def _said(value: Any, moduli: Sequence[int]) -> Iterator[str]:
         yield from (f"modulo {m} is {int(numbers[-1]) % m}" for m in moduli)
 
 
-def _thirds(values: Sequence[Any]) -> list[int]:
-    """Return in which third the number of each value is; -1 if there are few different numbers."""
-    numbers = np.full(len(values), np.nan)
-    for i, value in enumerate(values):
-        found = _INTEGER.findall(_as_text(value))
-        if found and len(found[-1]) < 18:
-            numbers[i] = float(found[-1])
-    known = np.unique(numbers[np.isfinite(numbers)])
-    if len(known) < 6:
-        return [-1] * len(values)
-    cuts = np.nanquantile(numbers, [1 / 3, 2 / 3])
+def _thirds(numbers: Floats) -> list[int]:
+    """Return in which third each number is; -1 if there are few different numbers."""
+    known = numbers[np.isfinite(numbers)]
+    if len(np.unique(known)) < _LEAST_NUMBERS:
+        return []
+    cuts = np.quantile(known, [1 / 3, 2 / 3])
     return [int(np.searchsorted(cuts, x)) if np.isfinite(x) else -1 for x in numbers.tolist()]

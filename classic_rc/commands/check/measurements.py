@@ -12,6 +12,13 @@ from classic_rc.commands.check.option_arrays import Floats, Integers, OptionTabl
 from classic_rc.kernels.arrays import TokenArrays, longest_runs, offsets_of, ragged_indices, runs_of
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_MONTHS = (
+    "january february march april may june july august september october november december".split()
+)
+_MONTH = re.compile(rf"(?i)\b({'|'.join(f'{m[:3]}(?:{m[3:]})?' for m in _MONTHS)})\b")
+_DATE = re.compile(r"(\d{4})[-/.年](\d{1,2})[-/.月](\d{1,2})")
+_CLOCK = re.compile(r"(\d{1,3}):([0-5]\d)(?::([0-5]\d))?")
+_LEAST_COPIED = 3  # words: shorter options are often in the passage
 _MARK = re.compile(r"[^\w\s]")
 _BLOCK_TOKENS = 2**19
 
@@ -70,12 +77,33 @@ def _of_text(table: OptionTable) -> Iterator[Measurement]:
             "has the largest number|has the smallest number, or none",
             np.where(np.isfinite(numbers), numbers, -1.0),
         )
+    times = table.of_texts(point_in_time)
+    if np.isfinite(times).any():
+        latest = np.where(np.isfinite(times), times, -1.0)
+        yield Measurement("has the latest date|has the earliest date, or none", latest)
     number, name_of = table.normalised
     order = np.empty(int(number.max(initial=-1)) + 1)
     order[sorted(range(len(order)), key=name_of)] = np.arange(len(order))
     yield Measurement(
         "is last in the alphabet|is first in the alphabet", order[number], is_plain=False
     )
+
+
+def point_in_time(text: str) -> float:
+    """Return a number that orders texts by their date and time of day; NaN without one."""
+    date, month, clock = _DATE.search(text), _MONTH.search(text), _CLOCK.search(text)
+    year = re.search(r"\b\d{4}\b", text)
+    days = np.nan
+    if date:
+        days = float(date[1]) * 372 + int(date[2]) * 31 + int(date[3])
+    elif month and year:
+        day = re.search(r"\b\d{1,2}(?!\d|:)", text)
+        place = [name[:3] for name in _MONTHS].index(month[1][:3].lower()) + 1
+        days = float(year[0]) * 372 + place * 31 + int(day[0] if day else 0)
+    if clock is None:
+        return days
+    seconds = int(clock[1]) * 3600 + int(clock[2]) * 60 + int(clock[3] or 0)
+    return seconds + 86400 * (0 if np.isnan(days) else days)
 
 
 def _first_number(text: str) -> float:
@@ -174,10 +202,18 @@ def _of_passage(table: OptionTable) -> Iterator[Measurement]:
     yield Measurement(
         "has most of its words in the passage|has least of its words in the passage", share, sees
     )
+    runs = _copied_runs(table)
     yield Measurement(
         "copies the longest run of words from the passage|copies the shortest run of words from "
         "the passage",
-        _copied_runs(table),
+        runs,
+        sees,
+    )
+    sizes = np.diff(table.tokens[1])[table.text_index]
+    is_copied = (runs >= sizes) & (sizes >= _LEAST_COPIED)
+    yield Measurement(
+        "is copied from the passage word for word|is not in the passage word for word",
+        is_copied.astype(np.float64),
         sees,
     )
     mentions, first = np.zeros(len(table.texts)), np.zeros(len(table.texts))
