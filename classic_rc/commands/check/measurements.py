@@ -15,7 +15,7 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _MONTHS = (
     "january february march april may june july august september october november december".split()
 )
-_MONTH = re.compile(rf"(?i)\b({'|'.join(f'{m[:3]}(?:{m[3:]})?' for m in _MONTHS)})\b")
+_MONTH = re.compile(rf"(?i)\b({'|'.join(f'{m[:3]}(?:{m[3:]}|t)?' for m in _MONTHS)})\b")
 _DATE = re.compile(r"(\d{4})[-/.年](\d{1,2})[-/.月](\d{1,2})")
 _CLOCK = re.compile(r"(\d{1,3}):([0-5]\d)(?::([0-5]\d))?")
 _LEAST_COPIED = 3  # words: shorter options are often in the passage
@@ -100,10 +100,11 @@ def point_in_time(text: str) -> float:
         day = re.search(r"\b\d{1,2}(?!\d|:)", text)
         place = [name[:3] for name in _MONTHS].index(month[1][:3].lower()) + 1
         days = float(year[0]) * 372 + place * 31 + int(day[0] if day else 0)
-    if clock is None:
-        return days
-    seconds = int(clock[1]) * 3600 + int(clock[2]) * 60 + int(clock[3] or 0)
-    return seconds + 86400 * (0 if np.isnan(days) else days)
+    seconds = 0
+    if clock:
+        seconds = int(clock[1]) * 3600 + int(clock[2]) * 60 + int(clock[3] or 0)
+        days = 0 if np.isnan(days) else days
+    return days * 86400 + seconds
 
 
 def _first_number(text: str) -> float:

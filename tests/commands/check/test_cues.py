@@ -17,6 +17,7 @@ import pytest
 
 import classic_rc
 from classic_rc.commands.check import Kind, check_dataset, mend_dataset
+from classic_rc.commands.check.measurements import point_in_time
 from classic_rc.commands.check.option_arrays import OptionTable
 from classic_rc.commands.check.score_test import Model
 from classic_rc.errors import UsageError
@@ -228,6 +229,71 @@ def test_votes_hide_no_cue_and_no_other_field():
     assert any('field "minutes"' in cue.name for cue in before)
     assert [cue.name.partition('"')[0] for cue in votes] == ["has its index from 0 in the field "]
     assert votes[0].name.count("field") == 3
+
+
+def write_dates(row, rng):
+    years = sorted(rng.sample(range(1950, 2020), 4))
+    right, wrong = years.pop(), iter(rng.sample(years, 3))
+    row["candidates"] = [
+        f"{rng.randrange(1, 28)} {rng.choice(('May', 'July'))} "
+        f"{right if j == row['gold'] else next(wrong)}"
+        for j in range(4)
+    ]
+
+
+def sort_wrong_options(row, rng):
+    wrong = iter(sorted(t for j, t in enumerate(row["candidates"]) if j != row["gold"]))
+    row["candidates"] = [
+        t if j == row["gold"] else next(wrong) for j, t in enumerate(row["candidates"])
+    ]
+
+
+def copy_passage(row, rng):
+    start = rng.randrange(20)
+    row["candidates"][row["gold"]] = " ".join(row["passage"].split()[start : start + 4])
+
+
+def note_hour(row, rng):
+    hour, minute, second = 4 * row["gold"] + rng.randrange(4), rng.randrange(60), rng.randrange(60)
+    row["at"] = f"2021-03-0{rng.randrange(1, 9)} {hour:02}:{minute:02}:{second:02}"
+
+
+@pytest.mark.parametrize(
+    ("plant", "pattern", "share"),
+    [
+        (write_dates, "has the latest date", 1),
+        (sort_wrong_options, "out of an order .* in the alphabet", 1),
+        (copy_passage, "copied from the passage word for word|mentions|copies the longest", 0.3),
+        (note_hour, 'the field "at"', 0.6),
+    ],
+)
+def test_what_generators_leave_behind_is_named(plant, pattern, share):
+    """What is planted in a share of the questions; in the others hours are random."""
+    rows, rng = make_rows(240), random.Random(7)
+    for row in rows:
+        is_planted = rng.random() < share
+        if plant is note_hour and not is_planted:
+            row["at"] = f"2021-03-01 {rng.randrange(16):02}:00:00"
+        elif is_planted:
+            plant(row, rng)
+    assert re.search(pattern, check(rows).cues[0].name)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["3 May 1998", "June 1, 1998", "sept 2001", "12 December 2001"],
+        ["1998-05-03", "1998-05-03 14:05:06", "1998-05-03 14:05:07", "1998年6月1日"],
+        ["0:59", "1:00", "10:00:01"],
+    ],
+)
+def test_dates_and_times_are_ordered(texts):
+    assert sorted(texts[::-1], key=point_in_time) == texts
+
+
+@pytest.mark.parametrize("text", ["maybe in 1998", "decided in 1998", "1998", "", "3 May"])
+def test_other_texts_are_no_dates(text):
+    assert np.isnan(point_in_time(text))
 
 
 def test_an_accepted_cue_is_not_searched_for_and_hides_nothing():
