@@ -210,6 +210,15 @@ class _Null:
         return z
 
 
+class _Search(NamedTuple):
+    """What a choice is compared with."""
+
+    tested: Floats  # the deviate of each feature
+    alone: Floats  # and before any choice
+    largest: Floats  # of each draw
+    bound: float
+
+
 class _Given(NamedTuple):
     """The chosen features, which all other features are tested given."""
 
@@ -289,8 +298,8 @@ class ScoreTest:
         roots = {j: _roots(self.features.name(j)) for j in numbers if self._of_fields[j]}
         known = frozenset().union(*(roots.get(j, ()) for j in accepted))
         contexts = {families[j] for j in accepted if j in numbers and families[j].context}
-        same = (j for j in numbers if families[j] in contexts or known & roots.get(j, known))
-        return [*accepted, *same] if accepted else []
+        same = [j for j in roots if not known.isdisjoint(roots[j])]
+        return [*accepted, *same, *(j for j in numbers if families[j] in contexts)]
 
     def _repeats_accepted(self, feature: int, bound: float) -> bool:
         """Return whether a feature only goes along with accepted ones: everywhere, or among right
@@ -342,30 +351,22 @@ class ScoreTest:
             feature, others = self._choose(best, np.where(np.abs(tested) > bound, seen, 0))
             more = self._of_context(feature, tested, bound)
             used += [best, feature, *more]
-            step = self._make_step(feature, tested, bound, largest, others, more, alone)
-            chosen, self.model = self._add_step(chosen, step)
+            search = _Search(tested, alone, largest, bound)
+            chosen, self.model = self._add_step(chosen, feature, others, more, search)
         return tuple(self.steps)
 
-    def _make_step(
-        self,
-        feature: int,
-        tested: Floats,
-        bound: float,
-        largest: Floats,
-        others: int,
-        more: tuple[int, ...],
-        alone: Floats,
-    ) -> Step:
-        z = float(tested[feature])
-        p = (1 + int((largest >= abs(z)).sum())) / (self.draws + 1)
-        is_correction = bool(alone[feature] * np.sign(z) < _CORRECTION)
-        return Step(feature, z, bound, p, others, more, alone[:0], is_correction)
-
-    def _add_step(self, chosen: Floats, step: Step) -> tuple[Floats, Model]:
+    def _add_step(
+        self, chosen: Floats, feature: int, others: int, more: tuple[int, ...], search: _Search
+    ) -> tuple[Floats, Model]:
         """Add a step; return the chosen features with those of the step, and their model."""
-        columns = np.column_stack([chosen, self.columns((step.feature, *step.more))])
+        z = float(search.tested[feature])
+        p = (1 + int((search.largest >= abs(z)).sum())) / (self.draws + 1)
+        is_correction = bool(search.alone[feature] * np.sign(z) < _CORRECTION)
+        columns = np.column_stack([chosen, self.columns((feature, *more))])
         model, weights = fit_model(self.table, columns)
-        self.steps.append(step._replace(weights=weights[chosen.shape[1] :]))
+        own = weights[chosen.shape[1] :]
+        step = Step(feature, z, search.bound, p, others, more, own, is_correction)
+        self.steps.append(step)
         return columns, model
 
     def _choose_fields(
@@ -379,6 +380,7 @@ class ScoreTest:
             return
         families, first = self.features.families, len(self.steps)
         largest, bound = self._draw_bound(null, given, self._of_fields, FIELD_LEVEL)
+        search = _Search(tested, alone, largest, bound)
         z = np.where(np.abs(tested) > bound, z, 0)
         names = {j: self.features.name(j) for j in np.flatnonzero(z).tolist()}
         roots = {j: _roots(name) for j, name in names.items()}
@@ -398,8 +400,7 @@ class ScoreTest:
                     says_same = FIELD_NAME.sub("", names[j]) == FIELD_NAME.sub("", names[feature])
                     if says_same and used.isdisjoint(roots[j]):
                         more, used = (*more, j), used | roots[j]
-            step = self._make_step(feature, tested, bound, largest, others, more, alone)
-            self._add_step(given.chosen, step)
+            self._add_step(given.chosen, feature, others, more, search)
             z[[best, feature, *(j for j in names if not used.isdisjoint(roots[j]))]] = 0
         chosen = [j for step in self.steps[first:] for j in (step.feature, *step.more)]
         self.model, _ = fit_model(self.table, np.column_stack([given.chosen, self.columns(chosen)]))

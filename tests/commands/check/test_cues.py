@@ -288,7 +288,8 @@ def test_what_generators_leave_behind_is_named(plant, pattern, share):
     ],
 )
 def test_dates_and_times_are_ordered(texts):
-    assert sorted(texts[::-1], key=point_in_time) == texts
+    times = [*map(point_in_time, texts)]
+    assert times == sorted(set(times))
 
 
 @pytest.mark.parametrize("text", ["maybe in 1998", "decided in 1998", "1998", "", "3 May"])
@@ -320,9 +321,12 @@ def test_what_only_goes_along_with_an_accepted_cue_is_not_found():
 
 
 def test_the_printed_name_of_several_fields_accepts_them_all():
-    (votes,) = check(add_votes(make_rows())).cues
+    rows = change(make_rows(), lambda text, i: f"{text}." if i % 3 == 0 else text)
+    before = check(rows).cues
+    *others, votes = check(add_votes(rows)).cues
+    assert before == tuple(others) != ()
     for name in (votes.name, votes.id):
-        assert check(add_votes(make_rows()), accepted={name: ""}).cues == ()
+        assert check(rows, accepted={name: ""}).cues == before
 
 
 def test_fields_can_be_left_out():
