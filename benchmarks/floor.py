@@ -129,7 +129,8 @@ def unseen(
         family = _family(entry["name"])
         rows = []
         for row in entry["rows"]:
-            is_made_again = (family, _setup(row)) in agreeing and _setup(row) not in refused
+            agrees = (family, _setup(row)) in agreeing and _setup(row) not in refused
+            is_made_again = agrees and not row["outdated"]  # what was lost stays lost
             if is_made_again or row["learns"]:  # a learned row belongs to the version that made it
                 rows.append({**row, "outdated": row["learns"] and not is_made_again})
         systems = {row["system"] for row in rows}
