@@ -35,6 +35,8 @@ COMPUTED = "today's code made these rows from the data"
 _DIGITS = 10
 """The decimals of the shares in a file. Numbers that agree to this many are equal."""
 
+_DIGITS_OF_DISTANCES = 6
+
 _OF_DATASET = ("reader", "split", "task", "fingerprint", "passages", "questions", "candidates")
 
 
@@ -184,7 +186,7 @@ def _uncertainty(
 
 
 def _percentiles(drawn: NDArray[np.float64]) -> list[float]:
-    return [round(bound, _DIGITS) for bound in percentile_interval(drawn)]
+    return [round(bound, _DIGITS_OF_DISTANCES) for bound in percentile_interval(drawn)]
 
 
 def floors_text(entries: Iterable[Mapping[str, Any]]) -> str:

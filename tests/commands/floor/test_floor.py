@@ -28,6 +28,7 @@ from classic_rc.results.evaluator_tasks import evaluator_tasks
 from classic_rc.results.floor_entries import entry_of
 from classic_rc.results.floors import (
     METRIC_NAMES,
+    PRIOR,
     SCHEMA,
     Floor,
     FloorDataset,
@@ -105,7 +106,8 @@ def test_rows_agree_with_their_signatures_and_with_each_other(of):
         assert signature["version"] == row.version
         assert signature.get("ties") == row.ties
         assert row.learns == (row.trained_on is not None)
-        assert parse_solver(row.system).name == signature["solver"]
+        if row.system != PRIOR:
+            assert parse_solver(row.system).name == signature["solver"]
         if of.by is not None:
             shares = [group.questions * group.metrics[of.metric] for group in row.groups.values()]
             n_questions = sum(group.questions for group in row.groups.values())
@@ -155,7 +157,7 @@ def test_a_floor_is_found_by_name_in_python():
     assert found.table()["above_chance"]["random"].value == 0
     with pytest.raises(UsageError, match="no results of race:nosuch come with the package"):
         classic_rc.floor("race:nosuch")
-    with pytest.raises(UsageError, match="unknown dataset 'nosuch': choose from arc, arct"):
+    with pytest.raises(UsageError, match="unknown dataset 'nosuch': choose from agieval, ar-lsat, arc"):
         classic_rc.floor("nosuch:dev")
     with pytest.raises(UsageError, match="unknown dataset 'rase': did you mean 'race'"):
         classic_rc.floor("rase:test")
