@@ -157,7 +157,9 @@ def test_a_floor_is_found_by_name_in_python():
     assert found.table()["above_chance"]["random"].value == 0
     with pytest.raises(UsageError, match="no results of race:nosuch come with the package"):
         classic_rc.floor("race:nosuch")
-    with pytest.raises(UsageError, match="unknown dataset 'nosuch': choose from agieval, ar-lsat, arc"):
+    with pytest.raises(
+        UsageError, match="unknown dataset 'nosuch': choose from agieval, ar-lsat, arc"
+    ):
         classic_rc.floor("nosuch:dev")
     with pytest.raises(UsageError, match="unknown dataset 'rase': did you mean 'race'"):
         classic_rc.floor("rase:test")
