@@ -8,20 +8,21 @@ import itertools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, Self, cast, dataclass_transform, get_args
+from typing import Any, Self, dataclass_transform, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import NotFittedError, UsageError, unknown_name, wrong_value
+from classic_rc.expected_f1 import BestTexts
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.kernels.draws import text_keys, uniform_draws
-from classic_rc.metrics.base import TextMetric, gold_of, primary_metric, solved_metric
+from classic_rc.metrics.base import gold_of
 from classic_rc.metrics.multirc import OptionCounts, SelectionMetric, selection_metric
 from classic_rc.parameters import Estimator, clone, number, parameter, whole_number
 from classic_rc.predictions import ABSOLUTE_TIE_TOLERANCE, Answer, Prediction, Scores
 from classic_rc.protocol import Cuts, TiePolicy
-from classic_rc.questions import Candidate, LazyCandidates, Question, Task
+from classic_rc.questions import Candidate, Question, Task
 
 TIE_POLICIES: tuple[TiePolicy, ...] = get_args(TiePolicy)
 
@@ -259,7 +260,6 @@ class RelativeThreshold(Decision):
         return Prediction(question.id, (tuple(texts),), n_candidates=len(row))
 
 
-_MOST_SPANS = 30
 _SCALES = (0.5, 0.6, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 100.0)  # 100: the best candidate alone
 _EXACT = (0.0, 0.1, 0.2, 0.3, 0.5, 0.8, 1.2, 2.0)
 
@@ -283,14 +283,15 @@ class ExpectedF1(Decision):
 
     scale: float | None = number(
         None,
-        "what scores are multiplied by before they become probabilities. None: ``span-ranker`` "
-        "chooses it inside the training data, others use 1",
+        "the factor of the scores before they become probabilities. None: ``span-ranker`` chooses "
+        "it inside its training data, and other solvers use 1",
         allowed=(None,),
         least=0,
     )
     exact: float | None = number(
         None,
-        "the weight of exact match beside F1. None: as `scale`, others use 0",
+        "the weight of exact match; that of F1 is 1. None: ``span-ranker`` chooses it inside its "
+        "training data, and other solvers use 0",
         allowed=(None,),
         least=0,
     )
@@ -311,7 +312,7 @@ class ExpectedF1(Decision):
         weights = _EXACT if self.exact is None else (self.exact,)
         measured = []
         for question, row in zip(questions, scores, strict=True):
-            texts = _BestTexts.of(question, row)
+            texts = BestTexts.of(question, row)
             if texts is not None:
                 choices = texts.choose(np.array(scales), np.array(weights))
                 measured.append(texts.measure(question)[:, choices.ravel()])
@@ -342,61 +343,10 @@ class ExpectedF1(Decision):
         constants = np.array([scale]), np.array([exact])
         predictions = []
         for question, row in zip(questions, scores, strict=True):
-            texts = _BestTexts.of(question, row)
+            texts = BestTexts.of(question, row)
             answers = () if texts is None else ((texts.texts[texts.choose(*constants)[0, 0]],),)
             predictions.append(Prediction(question.id, answers, n_candidates=len(row)))
         return predictions
-
-
-class _BestTexts(NamedTuple):
-    """The distinct texts of a question's best candidates, the best first."""
-
-    texts: list[str]
-    scores: NDArray[np.float64]  # (n_candidates,): minus the best score
-    text_of: NDArray[np.int64]  # (n_candidates,)
-    f1: NDArray[np.float64]  # (n_texts, n_texts): of the row's text if the column's were gold
-    exact_match: NDArray[np.float64]  # the same
-
-    @classmethod
-    def of(cls, question: Question, row: NDArray[np.float64]) -> _BestTexts | None:
-        """Compare the texts; None without candidates."""
-        if not len(row):
-            return None
-        lazy = question.candidates
-        candidates = lazy.generate() if isinstance(lazy, LazyCandidates) else lazy
-        best = np.argsort(-row, kind="stable")[:_MOST_SPANS]
-        numbers: dict[str, int] = {}
-        text_of = [numbers.setdefault(candidates[i].text, len(numbers)) for i in best.tolist()]
-        texts, scores = list(numbers), row[best]
-        f1, exact_match = (metric.compare(texts) for metric in _text_metrics(question))
-        differences = np.zeros(len(best))
-        np.subtract(scores, scores[0], out=differences, where=scores != scores[0])
-        differences.clip(-1e300, out=differences)  # a product with 0 is a number
-        return cls(texts, differences, np.array(text_of), f1, exact_match)
-
-    def choose(
-        self, scales: NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> NDArray[np.int64]:
-        """Return the text with the greatest value, shape (n_scales, n_weights)."""
-        powers = np.exp(scales[:, None] * self.scores)
-        shares = np.zeros((len(scales), len(self.texts)))
-        np.add.at(shares.T, self.text_of, powers.T)
-        shares /= shares.sum(axis=1, keepdims=True)
-        gains = self.f1 + weights[:, None, None] * self.exact_match
-        values = (gains * shares[:, None, None]).sum(axis=3)
-        # Equal texts have equal values but for rounding; the better score comes first.
-        return values.round(12).argmax(axis=2)
-
-    def measure(self, question: Question) -> NDArray[np.float64]:
-        """Return the F1 and the exact match of each text, shape (2, n_texts)."""
-        gold, answers = gold_of(question), [(text,) for text in self.texts]
-        metrics = _text_metrics(question)
-        return np.array([[metric.value(gold, answer) for answer in answers] for metric in metrics])
-
-
-def _text_metrics(question: Question) -> tuple[TextMetric, TextMetric]:
-    """Return F1 and exact match."""
-    return cast(tuple[TextMetric, TextMetric], (primary_metric(question), solved_metric(question)))
 
 
 class GivenAnswers(Decision):

@@ -33,7 +33,7 @@ LEVELS = (
     {"datasets", "formats"},
     {"metrics"},
     {"retrieval"},
-    {"decisions"},
+    {"decisions", "expected_f1"},
     {"solvers"},
     {"identity"},
     {"systems"},

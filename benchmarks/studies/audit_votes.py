@@ -1,9 +1,9 @@
 """Leaks in a third of 320 questions with annotators' votes: does the audit still name them?
 
 Each of twenty leaks changes a random third of about 320 questions of DREAM dev, in whole passages.
-Three columns have votes, of which 95 % are equal to gold. A leak counts as named if the name of one
-of the first three findings matches the pattern that was written with the leak, and as lost if it is
-named without the votes and not with them.
+Three columns hold votes that agree with gold 95 % of the time. A leak is named if one of the first
+three findings matches the leak's own pattern. It is lost if it is named without the votes but not
+with them.
 
 Run ``python -m benchmarks.studies.audit_votes [PATH of DREAM dev.json] [--seeds N] [--leak NAME]``.
 """

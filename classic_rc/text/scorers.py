@@ -314,7 +314,7 @@ class Scorer:
 
     @property
     def counts_bags(self) -> bool:
-        """Whether two texts share units wherever they stand, and not runs of them."""
+        """Whether overlap counts units in any order, rather than a common run of units."""
         return self.overlap is _Bag
 
 

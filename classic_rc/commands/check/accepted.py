@@ -14,7 +14,7 @@ from classic_rc.io.json import Node, parse_json
 from classic_rc.io.text import read_text
 
 _ADDITION = re.compile(r', and \d+ more like this$|(?:(?<="...")|(?<="..")) \(.*\)$')
-"""What a printed name has beside the name of a feature: how many say it too, or words."""
+"""What may follow the name of a feature in print: the number of similar findings, or examples."""
 
 
 def read_accepted(path: str) -> dict[str, str]:
@@ -37,7 +37,7 @@ def without_cues(features: FeatureMatrix, numbers: Iterable[int]) -> OptionTable
     texts = before = features.table.texts
     for j in chosen:
         cue = cue_pattern(families[j], values[j])
-        if cue is not None and families[j].how == "word":  # with one blank beside it
+        if cue is not None and families[j].how == "word":  # its blank goes too
             cue = re.compile(f" (?:{cue.pattern})|(?:{cue.pattern}) ?", cue.flags)
         texts = texts if cue is None else [cue.sub("", text) for text in texts]
     return None if texts is before else replace(features.table, texts=texts)

@@ -31,9 +31,8 @@ class SpanBlanks(Solver):
 
     .. math:: s_c = o - \lambda |c|
 
-    In a language without blanks between words, translators and annotators may put blanks around
-    what they translate or mark. Then the answer stands between two of them: in the Chinese part of
-    XQuAD, a quarter of all texts between blanks are answers.
+    In languages written without blanks, translators and annotators may leave blanks around the
+    answers. In the Chinese part of XQuAD, a quarter of all texts between two blanks are answers.
 
     c is a candidate between two blanks, without the marks at its edges, and :math:`|c|` is the
     number of its words. o is the number of distinct words and bigrams of the question in the two
