@@ -32,6 +32,7 @@ from classic_rc.tables import render
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from classic_rc.cli.console import Failures
     from classic_rc.questions import Dataset
     from classic_rc.tables import Table
 
@@ -112,6 +113,13 @@ OPTIONS: Choice = (
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     check_writable(args.output, *args.floors)
+    if args.compute is None:
+        inputs.refuse_given(args, ("prior", "save"), "needs --compute")
+    elif args.add is not None or args.verify is not None:
+        problem = "--compute stands alone: add or verify the record when it is written"
+        raise UsageError(problem, field="--compute", expected="no --add and no --verify")
+    if args.add is not None or (args.compute is None and args.verify is None):
+        inputs.refuse_given(args, ("learned", "train"), "needs --compute or --verify NAME")
     if args.add is not None:
         return _add(args)
     if args.compute is not None:
@@ -241,7 +249,7 @@ def _compute(args: argparse.Namespace) -> int:
     failures = Failures()
     for name in names:
         with failures.caught():
-            _compute_one(args, name)
+            _compute_one(args, name, failures)
     return failures.exit_code
 
 
@@ -257,7 +265,7 @@ def _expand_splits(name: str) -> list[str]:
     return [split.name for split in dataset.splits.values()]
 
 
-def _compute_one(args: argparse.Namespace, name: str) -> None:
+def _compute_one(args: argparse.Namespace, name: str, failures: Failures) -> None:
     from pathlib import Path
 
     from classic_rc.commands.floor.compute import FloorTask, compute_floor
@@ -299,6 +307,7 @@ def _compute_one(args: argparse.Namespace, name: str) -> None:
     _write(args, [Floor(computed, args.group_by).table()])
     hint = f"`classic-rc floor --add {folder}` checks the record and adds it to your floors"
     inputs.report_notes(args, "note", [hint], name)
+    inputs.report_missing(args, [evaluation], failures)
 
 
 def _add(args: argparse.Namespace) -> int:

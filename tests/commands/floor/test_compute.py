@@ -160,6 +160,38 @@ def test_a_damaged_file_of_floors_is_one_line(cli):
     cli("floor").fails(3, "not a file of floors", source=str(user_file()))
 
 
+@pytest.mark.parametrize(
+    ("options", "field"),
+    [
+        (("--save", "x"), "--save"),
+        (("talks:dev", "--prior", "x.npz"), "--prior"),
+        (("talks:dev", "--learned"), "--learned"),
+        (("--add", "x", "--train", "talks:train"), "--train"),
+        (("talks:dev", "--compute", "--add", "x"), "--compute"),
+        (("talks:dev", "--compute", "x", "--verify", "x"), "--compute"),
+    ],
+)
+def test_an_option_that_would_have_no_effect_is_refused(cli, options, field):
+    cli("floor", *options).fails(2, field=field)
+
+
+def test_a_prior_of_another_language_is_said_to_have_no_row(cli, tmp_path):
+    (tmp_path / "other.json").write_bytes(talks(500, 60))
+    cli("fit", "other.json", "-s", "feature-ranker", "-o", "other.npz")
+    chinese = [
+        [
+            ["女：你去哪儿？", "男：我去图书馆。"],
+            [{"question": "他去哪儿？", "choice": ["图书馆", "公园"], "answer": "图书馆"}],
+            f"{i}",
+        ]
+        for i in range(30)
+    ]
+    (tmp_path / "zh.json").write_text(json.dumps(chinese), encoding="utf-8")
+    done = cli("floor", "zh", "--compute", "zh.json", "--prior", "other.npz")
+    assert done.code == 3
+    assert "zh: prior" in done.err
+
+
 @pytest.mark.parametrize("names", [(), ("talks:dev", "talks:test")])
 def test_one_name_is_needed_for_data(cli, names):
     cli("floor", *names, "--compute", "mine.json").fails(2, field="--compute")
