@@ -178,17 +178,11 @@ def test_an_option_that_would_have_no_effect_is_refused(cli, options, field):
 def test_a_prior_of_another_language_is_said_to_have_no_row(cli, tmp_path):
     (tmp_path / "other.json").write_bytes(talks(500, 60))
     cli("fit", "other.json", "-s", "feature-ranker", "-o", "other.npz")
-    chinese = [
-        [
-            ["女：你去哪儿？", "男：我去图书馆。"],
-            [{"question": "他去哪儿？", "choice": ["图书馆", "公园"], "answer": "图书馆"}],
-            f"{i}",
-        ]
-        for i in range(30)
-    ]
+    asked = {"question": "他去哪儿？", "choice": ["图书馆", "公园"], "answer": "图书馆"}
+    chinese = [[["女：你去哪儿？", "男：我去图书馆。"], [asked], str(i)] for i in range(30)]
     (tmp_path / "zh.json").write_text(json.dumps(chinese), encoding="utf-8")
     done = cli("floor", "zh", "--compute", "zh.json", "--prior", "other.npz")
-    assert done.code == 3
+    assert done.code == 2
     assert "zh: prior" in done.err
 
 
