@@ -64,6 +64,8 @@ class Option(NamedTuple):
             return [self.flag]
         if isinstance(value, list):
             return [word for part in value for word in (self.flag, str(part))]
+        if isinstance(value, frozenset):
+            value = tuple(sorted(value))
         return [self.flag, ",".join(map(str, value)) if isinstance(value, tuple) else str(value)]
 
 

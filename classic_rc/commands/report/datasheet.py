@@ -289,12 +289,12 @@ def _code_block(text: str, language: str = "") -> str:
 def _latex(sheet: Datasheet) -> str:
     """Return a page that compiles by itself and that another document can also ``\\input``."""
     body = [
-        rf"\section*{{{latex_escape(_title(sheet))}}}",
+        rf"\section*{{\raggedright {_breakable(_title(sheet))}}}",
         r"\begin{multicols}{2}\footnotesize\raggedright",
         r"\setlength{\parindent}{0pt}\setlength{\tabcolsep}{3pt}",
     ]
     facts = [
-        rf"\textbf{{{latex_escape(name)}:}} {latex_escape(value)}"
+        rf"\textbf{{{_breakable(name)}:}} {_breakable(value)}"
         for name, value in datasheet_facts(sheet)
     ]
     body += ["; ".join(facts) + r"\par"]
@@ -302,23 +302,32 @@ def _latex(sheet: Datasheet) -> str:
         # A table stays in one column with its heading and notes.
         body += [r"\smallskip\begin{minipage}{\linewidth}\raggedright"]
         body += [
-            rf"\textbf{{{latex_escape(printable(table.title))}}}\par",
+            rf"\textbf{{{_breakable(printable(table.title))}}}\par",
             *latex_tabular(table),
             r"\par",
         ]
         notes = (*table.note_lines, *table.signature_lines)
-        body += [rf"{{\scriptsize {latex_escape(note)}\par}}" for note in notes]
+        body += [rf"{{\scriptsize {_breakable(note)}\par}}" for note in notes]
         body += [r"\end{minipage}\par"]
     if sheet.command:
         body += [
             r"\medskip",
             r"\textbf{To make this page again:}\par",
-            rf"{{\ttfamily {latex_escape(sheet.command)}}}\par",
+            rf"{{\ttfamily {_breakable(sheet.command)}}}\par",
         ]
     body += [r"\end{multicols}"]
     remarks = [f"% {note}" for note in (*latex_preamble(body), r"\usepackage{multicol}")]
     head = [*remarks, *_LATEX_HEAD, *_declared_characters(body), *_LATEX_START]
     return "\n".join([*head, *body, r"\datasheetend", ""])
+
+
+_PIECES = re.compile(r"[^/=_.,:-]{0,20}[/=_.,:-]+|[^/=_.,:-]{1,20}")
+
+
+def _breakable(text: str) -> str:
+    """Escape text for LaTeX, where a long word, such as a path, may also end a line inside."""
+    words = [_PIECES.findall(w) if len(w) > 20 else [w] for w in re.split(r"(\s+)", text)]
+    return "".join([r"\allowbreak{}".join(map(latex_escape, pieces)) for pieces in words])
 
 
 _LATEX_HEAD = (

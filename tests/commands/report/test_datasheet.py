@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import classic_rc
+from classic_rc.cli.main import main
 from classic_rc.commands.check.audit import check_dataset
 from classic_rc.commands.check.integrity import find_defects
 from classic_rc.commands.check.without_copies import group_original_questions
@@ -110,6 +113,16 @@ def test_hidden_gold_leaves_floors_and_positions_out(sheet):
     assert titles == ["Size", "Lengths", "First words of questions"]
 
 
+def test_the_command_of_the_page_can_be_given_again(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ["report", "sample:single-choice", "--datasheet", "--without", "floors,check"]
+    assert main([*words, "-o", "first.md"]) == 0
+    (line,) = [x for x in Path("first.md").read_text().splitlines() if x.startswith("classic-rc")]
+    first = Path("first.md").read_bytes()
+    assert main(shlex.split(line)[1:]) == 0
+    assert Path("first.md").read_bytes() == first
+
+
 @pytest.mark.parametrize("form", DATASHEET_FORMATS)
 def test_every_format_has_everything_and_is_reproducible(sheet, form):
     text = render_datasheet(sheet, form)
@@ -146,6 +159,14 @@ def compile_latex(folder, source, name="sheet.tex", outer=None):
 @pytest.mark.ci
 def test_latex_is_one_page_by_itself(sheet, tmp_path):
     assert "(1 page" in compile_latex(tmp_path, render_datasheet(sheet, "latex"))
+
+
+@pytest.mark.ci
+def test_latex_breaks_long_paths_and_names(sheet, tmp_path):
+    name = "/".join(["a_folder_with_a_long_name"] * 6) + "x" * 120
+    command = f"classic-rc report {name} --datasheet -o {name}.tex"
+    long = replace(sheet, title=name, facts={name: name}, command=command)
+    assert "Overfull" not in compile_latex(tmp_path, render_datasheet(long, "latex"))
 
 
 @pytest.mark.ci
