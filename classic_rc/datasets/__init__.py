@@ -13,6 +13,7 @@ from classic_rc.plugins import names_on_use
 if TYPE_CHECKING:
     from classic_rc.datasets.base import Reader
     from classic_rc.datasets.memory import from_rows, join_datasets
+    from classic_rc.datasets.own_files import to_jsonl
     from classic_rc.datasets.perturbations import PERTURBATIONS, Perturbation, perturb_dataset
     from classic_rc.datasets.registry import READERS, expand_sample_names, load
     from classic_rc.datasets.statistics import (
@@ -36,6 +37,7 @@ __all__ = [
     "load",
     "measure_label_balance",
     "perturb_dataset",
+    "to_jsonl",
 ]
 
 __getattr__, __dir__ = names_on_use(__name__)

@@ -361,7 +361,7 @@ def _decide(
     predictions = []
     unparsed: list[tuple[_Asked, _Sample]] = []
     shown: Counter[str] = Counter()
-    n_samples = n_null = n_sampled = 0
+    n_samples = n_null = 0
     for one in asked:
         counts: Counter[Answer] = Counter()
         n_others = len(unparsed)
@@ -378,7 +378,6 @@ def _decide(
             example = _show(sample, answer, one) if shown[form] <= _SHOWN_EXAMPLES else ""
             read.append(ReadAnswer(form, example, sample.model))
         n_samples += len(one.samples)
-        n_sampled += len(one.samples) > 1
         n_null += bool(one.samples) and not answered
         weights = tuple(count / len(one.samples) for count in counts.values())
         predictions.append(
@@ -401,10 +400,10 @@ def _decide(
         )
     if n_null:
         notes.append(f"{source}: {n_null:,} of {len(asked):,} questions have no answer and score 0")
-    if n_sampled:
+    if sampled := [one.question.id for one in asked if len(one.samples) > 1]:
         notes.append(
-            f"{source}: {n_sampled:,} of {len(asked):,} questions have several answers, and their "
-            "mean counts"
+            f"{source}: {len(sampled):,} of {len(asked):,} questions have several answers, and "
+            f"their mean counts: first at id {sampled[0]!r}"
         )
     return predictions
 

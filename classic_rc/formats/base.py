@@ -106,7 +106,7 @@ class Format(ABC):
     is_detected: ClassVar[bool] = True
     measure: ClassVar[str] = ""
     around: ClassVar[tuple[str, str, str]] = ("", "", "")
-    takes: ClassVar[frozenset[str]] = frozenset()
+    takes: ClassVar[frozenset[str]] = frozenset({"strict"})
     notes_missing: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
@@ -133,8 +133,12 @@ class Format(ABC):
                     f"the format {self.name} has no option {name}=",
                     field=name,
                     found=f"{name}={options[name]}",
-                    expected=takes or "a file without options",
+                    expected=takes,
                 )
+        if (strict := options.get("strict", "yes")) != "yes":
+            raise UsageError(
+                "strict= takes yes", field="strict", found=f"strict={strict}", expected="strict=yes"
+            )
         return self
 
     @abstractmethod

@@ -111,6 +111,8 @@ def read_predictions(
         answers that say nothing.
     options : mapping of str to str
         The options of a specification: ``{"pattern": "Answer: ([A-D])"}``; see :class:`Format`.
+        ``{"strict": "yes"}`` refuses a file with anything to note, such as answers to other
+        questions, two answers to one, or none.
 
     Returns
     -------
@@ -126,20 +128,44 @@ def read_predictions(
         question twice or (unless the official script allows that) not at all.
     """
     text, layout = _open(path, dataset[0].task if len(dataset) else None, format, options)
+    remarks: list[str] = []
+    is_strict = "strict" in options
+    content = _read_or_choose(
+        layout, text, dataset, str(path), remarks, partial=partial, is_strict=is_strict
+    )
+    if remarks and is_strict:
+        raise DataError(f"{remarks[0]} (refused, as strict=yes says)")
+    if notes is not None:
+        notes += remarks
+    return content
+
+
+def _read_or_choose(
+    layout: Format,
+    text: str,
+    dataset: Sequence[Question],
+    source: str,
+    notes: list[str],
+    *,
+    partial: bool,
+    is_strict: bool,
+) -> FileContent:
+    """Read a file that answers the questions of a dataset, or choose them from its answers to
+    others, unless this is strict.
+    """
     whole = dataset.whole if isinstance(dataset, Dataset) else None
     log = dataset.log if isinstance(dataset, Dataset) else None
     left_out = log is not None and bool(log.left_out)
-    notes = [] if notes is None else notes
-    read = functools.partial(layout.read, text, source=str(path), notes=notes)
+    read = functools.partial(layout.read, text, source=source, notes=notes)
     try:
         return read(dataset, partial=partial)
     except DataError:
         # The file may also answer other questions: those that ``skip`` left out, or those of the
         # whole dataset.
         if whole is None and not left_out:
-            if partial:
+            if partial or is_strict:
                 raise
-            return _read_part(layout, text, dataset, str(path), notes)
+            return _read_part(layout, text, dataset, source, notes)
     try:
         content = read(whole or dataset, partial=partial)
     except DataError:
@@ -147,7 +173,7 @@ def read_predictions(
             raise
         content = read(whole or dataset, partial=True)
         notes.append(
-            f"{path}: answers to questions that could not be read (--skip bad) are left out"
+            f"{source}: answers to questions that could not be read (--skip bad) are left out"
         )
     if whole is None:
         return content
