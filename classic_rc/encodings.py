@@ -188,7 +188,9 @@ def find_difference(rows: Iterable[Written], readings: Sequence[str]) -> Written
     return None
 
 
-def decide_reading(rows: Sequence[Written], *, option: Option, skip_bad: bool = False) -> str:
+def decide_reading(
+    rows: Sequence[Written], *, option: Option, skip_bad: bool = False, field: str = "gold"
+) -> str:
     """Return the reading of all rows, or raise DataError where none fits, or several that mean
     different options.
 
@@ -199,12 +201,12 @@ def decide_reading(rows: Sequence[Written], *, option: Option, skip_bad: bool = 
     fitting = fitting_readings(rows)
     bad = next((row for row in rows if not row.meanings), None)
     if bad is not None and not skip_bad:
-        raise _no_reading_error(rows, bad)
+        raise _no_reading_error(rows, bad, field)
     if not fitting and rows:
-        raise _conflict_error(rows, option, skip_bad)
+        raise _conflict_error(rows, option, skip_bad, field)
     differing = find_difference(rows, fitting)
     if differing is not None:
-        raise ambiguity_error(differing, fitting, "gold", option)
+        raise ambiguity_error(differing, fitting, field, option)
     return fitting[0] if fitting else "text"
 
 
@@ -260,7 +262,7 @@ def _describe_options(row: Written, reading: str) -> str:
     )
 
 
-def _no_reading_error(rows: Sequence[Written], bad: Written) -> DataError:
+def _no_reading_error(rows: Sequence[Written], bad: Written, field: str) -> DataError:
     """Return the error for a value that no reading explains; the rows before it say what was
     expected.
     """
@@ -268,15 +270,19 @@ def _no_reading_error(rows: Sequence[Written], bad: Written) -> DataError:
     possible = fitting_readings(others) or list(READINGS)
     is_first = bad is rows[0]
     return bad.node.error(
-        "gold fits no known coding" if is_first else "gold does not fit the coding of earlier rows",
-        field="gold",
+        f"{field} fits no known coding"
+        if is_first
+        else f"{field} does not fit the coding of earlier rows",
+        field=field,
         found=f"{describe_value(bad.value)} with the options "
         f"{', '.join(map(describe_value, bad.texts[:4]))}",
         expected=" or ".join(READINGS[reading] for reading in (READINGS if is_first else possible)),
     )
 
 
-def _conflict_error(rows: Sequence[Written], option: Option, skip_bad: bool) -> DataError:
+def _conflict_error(
+    rows: Sequence[Written], option: Option, skip_bad: bool, field: str
+) -> DataError:
     """Return the error for rows that each have a reading, and not all the same."""
     possible = list(READINGS)
     for row in rows:
@@ -295,8 +301,8 @@ def _conflict_error(rows: Sequence[Written], option: Option, skip_bad: bool) -> 
         f"{option.choose(reading)} ({counts[reading]:,} of {n_rows:,} rows)" for reading in named
     )
     return row.node.error(
-        "gold does not fit the coding of earlier rows",
-        field="gold",
+        f"{field} does not fit the coding of earlier rows",
+        field=field,
         found=f"{describe_value(row.value)} with the options "
         f"{', '.join(map(describe_value, row.texts[:4]))}",
         expected=" or ".join(READINGS[reading] for reading in possible),

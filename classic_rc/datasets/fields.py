@@ -24,11 +24,17 @@ ROLES = (
     "task",
     "sentences",
     "meta",
+    "annotators",
 )
-"""The roles of the values in a row, which are also the keys of our own JSON lines."""
+"""The roles of the values in a row."""
 
-OWN_FIELDS = {role: role for role in ROLES}
-"""The fields of our own schema: each role is its own key."""
+ANNOTATORS = ROLES[-1]
+"""The key of a question's meta for the votes of its annotators: by name, each as gold is coded
+inside (an index from 0, a list of all right indices, or a text), None if there is none.
+"""
+
+OWN_FIELDS = {role: role for role in ROLES[:-1]}
+"""The fields of our own schema: each role is its own key. Votes are in its meta."""
 
 CONSTANT = "const:"
 """The start of a path that is the value itself: ``const:no|yes`` gives each question these two
@@ -80,7 +86,8 @@ def parse_fields(fields: str | Mapping[str, str]) -> dict[str, str]:
     by key and through lists by position (``"answers.0"``). A key after a list is looked up in each
     element (``"choices.text"``). A list whose elements are the questions of a row is marked
     (``"questions[].text"``, :func:`~classic_rc.datasets.nested_rows.split_rows`). A plus sign
-    collects several values in a list (``"option_a+option_b"``). A number is a column of a table
+    collects several values in a list (``"option_a+option_b"``), and names columns of votes
+    (``"annotators=vote1+vote2"``). A number is a column of a table
     (``"#2"``). ``"const:no|yes"`` is the same list for all rows, and ``"const:"`` an
     empty text. For `task`, the name of a task means that task.
 
@@ -175,6 +182,27 @@ def find_value(node: Node, path: str) -> Node | None:
             return Node(collected, node.source, None, node, path) if is_whole else None
         return find_value(inner, rest) if inner is not None and rest else inner
     return Node(collected, node.source, None, node, path)
+
+
+def find_votes(row: Node, path: str) -> dict[str, Any]:
+    """Return the votes at a path by the names of their columns, or of the members of one column;
+    those of a list have numbers. A blank is no vote.
+
+    Examples
+    --------
+    >>> find_votes(Node({"ann": "B", "bob": ""}, "rows"), "ann+bob")
+    {'ann': 'B', 'bob': None}
+    """
+    columns = split_path(path, row)
+    votes = {name: node and node.value for name in columns for node in [find_value(row, name)]}
+    votes = {n: read_nested(vote) if isinstance(vote, str) else vote for n, vote in votes.items()}
+    whole = votes[columns[0]] if len(columns) == 1 else votes
+    if isinstance(whole, (list, tuple)):
+        votes = {str(number): vote for number, vote in enumerate(whole, 1)}
+    elif isinstance(whole, Mapping):
+        votes = dict(whole)
+    is_blank = {name: isinstance(vote, str) and not vote.strip() for name, vote in votes.items()}
+    return {name: None if is_blank[name] else vote for name, vote in votes.items()}
 
 
 def find_values(rows: Iterable[Node], path: str) -> list[Any]:

@@ -11,16 +11,18 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from classic_rc.datasets.base import Reader, Reading
 from classic_rc.datasets.fields import (
+    ANNOTATORS,
     OWN_FIELDS,
     PROPOSAL_ROWS,
     find_families,
     find_labels,
     find_value,
+    find_votes,
     find_whole_family,
     format_fields,
     is_list_of,
@@ -141,6 +143,7 @@ def read_questions(
             expected="text",
         )
     coding = gold_as or _determine_coding(read_rows, task, reading, own, has_types)
+    vote_coding = _determine_vote_coding(read_rows, task, reading, coding)
     decoded: list[tuple[_Row, Gold]] = []
     known: dict[Gold, Gold] = {}  # one object for each choice of options
     for row in read_rows:
@@ -164,7 +167,8 @@ def read_questions(
     while decoded:  # each row is freed when its question is there
         row, gold = decoded.pop()
         with reading.at(row.node, row.id):
-            yield Question(row.id, row.passage, row.question, row.candidates, gold, task, row.meta)
+            meta = {**row.meta, **_decode_votes(row, task, vote_coding)} if row.votes else row.meta
+            yield Question(row.id, row.passage, row.question, row.candidates, gold, task, meta)
 
 
 def _with_passages(rows: Iterable[Node], fields: Mapping[str, str] | None) -> Iterable[Node]:
@@ -236,6 +240,7 @@ class _Row:
     gold: Any
     task: Task | None
     meta: dict[str, Any]
+    votes: dict[str, Any]  # raw, as gold
 
     @property
     def texts(self) -> list[str]:
@@ -328,6 +333,7 @@ def _read_row(
         None if has_empty_gold else gold,
         _read_task(values, fields["task"]) if has("task") else TASKS.get(fields.get("task", "")),
         reading.meta(**facts),
+        find_votes(node, fields[ANNOTATORS]) if ANNOTATORS in fields else {},
     )
 
 
@@ -582,6 +588,25 @@ def _determine_coding(
     return decide_reading(written, option=GOLD_AS, skip_bad=reading.options.skip_bad)
 
 
+def _determine_vote_coding(rows: Sequence[_Row], task: Task, reading: Reading, coding: str) -> str:
+    """Return the coding of all votes: that of gold if it fits, else the only one that does.
+
+    Gold and votes do not count from different numbers.
+    """
+    ballots = [replace(row, gold=vote) for row in rows for vote in row.votes.values()]
+    ballots = [ballot for ballot in ballots if ballot.gold is not None]
+    if not task.has_choices or not ballots:
+        return coding
+    is_known = any(row.gold is not None for row in rows)
+    rivals = {"index0", "index1"} if is_known and coding in ("index0", "index1") else {""}
+    readings = [name for name in READINGS if name == coding or name not in rivals]
+    written = _explain_gold(ballots, task, readings, reading)
+    if is_known and coding in fitting_readings(written):
+        return coding
+    skip_bad = reading.options.skip_bad
+    return decide_reading(written, field=ANNOTATORS, option=GOLD_AS, skip_bad=skip_bad)
+
+
 def _explain_gold(
     rows: Sequence[_Row],
     task: Task,
@@ -671,6 +696,30 @@ def _decode_gold(row: _Row, task: Task, coding: str) -> Gold:
     if not right and task is not Task.MULTIPLE_ANSWER:
         raise row.error("no right answer", "gold", describe_value(row.gold), "at least one")
     return right if task.has_choices else tuple(dict.fromkeys(row.texts[i] for i in sorted(right)))
+
+
+def _decode_votes(row: _Row, task: Task, coding: str) -> dict[str, Any]:
+    """Return what the meta of a question says about its votes."""
+    votes: dict[str, Any] = {}
+    for name, value in row.votes.items():
+        try:
+            votes[name] = None if value is None else _decode_vote(value, row, task, coding)
+        except MismatchError as mismatch:
+            raise row.error(
+                "a vote is no answer", name, mismatch.found, mismatch.expected
+            ) from None
+    return {ANNOTATORS: votes}
+
+
+def _decode_vote(value: Any, row: _Row, task: Task, coding: str) -> Any:
+    if not task.has_choices:
+        if isinstance(value, str) or (task is Task.MULTI_SPAN and is_list_of(value, str)):
+            return value
+        raise MismatchError(value, "a text")
+    options = sorted(decode(value, row.texts, coding, row.labels))
+    if task is Task.SINGLE_CHOICE and len(options) != 1:
+        raise MismatchError(value, "one option")
+    return options[0] if task is Task.SINGLE_CHOICE else options
 
 
 def _own_indices(row: _Row) -> frozenset[int] | None:

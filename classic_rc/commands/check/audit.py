@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.commands.check.accepted import match_accepted, without_cues
+from classic_rc.commands.check.annotators import Agreement, measure_agreement
 from classic_rc.commands.check.cues import (
     Cue,
     describe_steps,
@@ -23,9 +24,11 @@ from classic_rc.commands.check.header import INPUTS, Header, HeaderRow, share_fo
 from classic_rc.commands.check.integrity import Finding, find_copies, find_own_defects, in_order
 from classic_rc.commands.check.option_arrays import Floats, OptionTable
 from classic_rc.commands.check.score_test import DRAWS, ScoreTest, fit_model
+from classic_rc.datasets.fields import ANNOTATORS
 from classic_rc.datasets.known_sketches import known_sketches
 from classic_rc.datasets.registry import TrainingData, as_dataset, dataset_names
-from classic_rc.errors import UsageError
+from classic_rc.errors import DataError, UsageError
+from classic_rc.folds import FoldPlan
 from classic_rc.io.json import Seconds
 from classic_rc.io.progress import progress_bar
 from classic_rc.questions import Dataset
@@ -56,6 +59,7 @@ class CheckReport:
     header: tuple[
         HeaderRow, ...
     ] = ()  # how far a learner gets with parts of the input; empty if none could learn
+    annotators: Agreement | None = None  # None if the data has no votes
     cues: tuple[Cue, ...] = ()  # by kind, and in the order in which each adds most
     without: float | None = (
         None  # options only without the cues that it can see: chance, and what it has beyond
@@ -104,6 +108,7 @@ class CheckReport:
         return {
             "dataset": dataset_record(self.dataset),
             "header": [row.to_dict() for row in self.header],
+            "annotators": self.annotators and self.annotators.to_dict(),
             "findings": [cue.to_dict() for cue in self.cues],
             "accepted": dict(self.accepted),
             "without": None if self.without is None else round(self.without, 6),
@@ -203,19 +208,34 @@ def check_dataset(
             advance.stage("defects")
             findings = found["findings"] = find_own_defects(dataset)
             missing.remove("defects")
+            remarks: tuple[str, ...] = ()
+            try:
+                found["annotators"] = measure_agreement(dataset, FoldPlan(folds, group))
+            except DataError as error:
+                remarks = (f"no annotators: {error}",)
             learners = (folds, group) if header else None
             names = dict(accepted or {}), tuple(without_fields)
+            if found.get("annotators"):
+                names = names[0], (*names[1], ANNOTATORS)
             for name, more in _find_cues(
-                labelled, analyzer, learners, names, draws, seed, advance.stage
+                labelled,
+                found.get("annotators"),
+                analyzer,
+                learners,
+                names,
+                draws,
+                seed,
+                advance.stage,
             ):
                 found |= more
                 if name:
                     missing.remove(name)
+            found["notes"] = (*found.get("notes", ()), *remarks)
             missing = [name for name in missing if name == "copies"]
             advance.stage("copies")
             if duplicates:
                 found["findings"] = in_order((*findings, *find_copies(dataset, train)))
-                found["notes"] = (*found.get("notes", ()), *_known_copies(dataset))
+                found["notes"] = (*found["notes"], *_known_copies(dataset))
             missing = []
         except KeyboardInterrupt:
             seconds = time.perf_counter() - start
@@ -243,6 +263,7 @@ def _known_copies(dataset: Dataset) -> Iterator[str]:
 
 def _find_cues(
     dataset: Dataset,
+    agreement: Agreement | None,
     analyzer: str,
     learners: tuple[int, str | None] | None,  # the header's number of folds, and its grouping key
     names: tuple[Mapping[str, str], Iterable[str]],  # of accepted cues, and fields to leave out
@@ -299,7 +320,7 @@ def _find_cues(
     )
     advance("header")
     if learners is not None:
-        more = _measure_header(features, chance, test, *learners)
+        more = _measure_header(features, chance, test, agreement, *learners)
         yield "header", {**more, "notes": (*notes, *more.get("notes", ()))}
 
 
@@ -349,7 +370,12 @@ def _given(table: OptionTable) -> tuple[Floats | None, Floats]:
 
 
 def _measure_header(
-    features: Any, chance: Floats, test: ScoreTest, folds: int, group: str | None
+    features: Any,
+    chance: Floats,
+    test: ScoreTest,
+    agreement: Agreement | None,
+    folds: int,
+    group: str | None,
 ) -> dict[str, Any]:
     try:
         header = Header(features, chance, folds=folds, group=group)
@@ -358,6 +384,11 @@ def _measure_header(
             raise
         return {"notes": (f"no header: {error}",)}
     rows = header.measure()
+    found: dict[str, Any] = {"header": rows}
+    if agreement is not None and rows:
+        hits = header.predict(INPUTS[rows[-1].input]).tolist()
+        ids = [header.table.questions[i].id for i in header.asked.tolist()]
+        found["annotators"] = agreement.with_learner(dict(zip(ids, hits, strict=True)))
     features = test.features
     steps = [step for step in test.steps if step.feature < len(features)]
     seen = [
@@ -366,13 +397,14 @@ def _measure_header(
         if features.families[step.feature].sees == INPUTS["options only"]
     ]
     if not seen or not rows or rows[0].input != "options only":
-        return {"header": rows}
+        return found
     columns = np.column_stack([test.given, test.columns(seen)])
     model, _ = fit_model(test.table, columns)
     reached = share_found(np.round(model.p, 9), test.table.right, test.table.sizes)[
         header.asked
     ].mean()
-    return {"header": rows, "without": rows[0].chance + max(rows[0].accuracy - float(reached), 0.0)}
+    without = rows[0].chance + max(rows[0].accuracy - float(reached), 0.0)
+    return {**found, "without": without}
 
 
 def _rank_suspects(table: OptionTable, test: ScoreTest) -> tuple[tuple[str, float], ...]:

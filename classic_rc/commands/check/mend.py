@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from classic_rc.commands.check.annotators import reorder_votes
 from classic_rc.commands.check.audit import CheckReport
 from classic_rc.commands.check.duplicates import OTHER_GOLD, paired_ids
 from classic_rc.commands.check.features import FIELD_NAME
@@ -91,7 +92,7 @@ def mend_dataset(report: CheckReport, *, train: Dataset | None = None, seed: int
     names = {name for cue in report.cues for name in FIELD_NAME.findall(cue.name)} | {
         *report.leaking_fields
     }
-    shuffled = _shuffle(questions, seed)
+    shuffled = _shuffle(questions, seed, has_votes=report.annotators is not None)
     done.append((f"options shuffled (seed {seed})", _count_changes(questions, shuffled)))
     questions = shuffled
     if names:
@@ -162,7 +163,7 @@ def _without_copies(questions: Sequence[Question]) -> list[Question]:
     return result
 
 
-def _shuffle(questions: Sequence[Question], seed: int) -> list[Question]:
+def _shuffle(questions: Sequence[Question], seed: int, *, has_votes: bool) -> list[Question]:
     keys = text_keys(q.id for q in questions)
     counts = np.array(
         [len(q.candidates) if q.task.has_choices else 0 for q in questions], dtype=np.int64
@@ -189,6 +190,8 @@ def _shuffle(questions: Sequence[Question], seed: int) -> list[Question]:
             else value
             for key, value in q.meta.items()
         }
+        if has_votes:
+            meta = reorder_votes(meta, order)
         result.append(
             replace(q, candidates=TextCandidates(texts[i] for i in order), gold=gold, meta=meta)
         )

@@ -17,7 +17,7 @@ from classic_rc.commands.check.audit import CheckReport
 from classic_rc.commands.check.cues import Cue, Kind, phrase
 from classic_rc.commands.check.duplicates import DuplicateFinding, DuplicatePair
 from classic_rc.commands.check.integrity import Finding
-from classic_rc.commands.check.tables import cue_table, header_table
+from classic_rc.commands.check.tables import cue_table, dispute_table, header_table
 from classic_rc.reports.html import escape_html, fill_template, safe_markup
 from classic_rc.reports.result_tables import breakdown_table
 from classic_rc.results.breakdown import Breakdown
@@ -34,6 +34,7 @@ def findings_section(check: CheckReport, places: Mapping[str, str]) -> dict[str,
     table = cue_table(check, whole=False, most=None)
     return {
         "header": header_table(check),
+        "disputes": dispute_table(check),
         "picture": safe_markup(cue_picture(check.cues)) if check.cues else None,
         "table": table
         if check.cues

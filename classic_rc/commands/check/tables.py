@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Sequence
 
+from classic_rc.commands.check.annotators import Agreement
 from classic_rc.commands.check.audit import CheckReport
 from classic_rc.commands.check.cues import Cue, Kind, phrase
 from classic_rc.commands.check.duplicates import COPIES, OTHER_GOLD
@@ -15,6 +16,7 @@ from classic_rc.tables.model import Value
 
 _SHOWN_CUES = 5
 _SHOWN_SUSPECTS = 10
+_SHOWN_DISPUTES = 50
 _NAME_WIDTH = 70
 _LINE_WIDTH = 96
 
@@ -26,6 +28,8 @@ def check_tables(report: CheckReport, *, whole: bool = False) -> list[Table]:
     tables = [header_table(report)]
     if report.n_features:
         tables.append(cue_table(report, whole=whole))
+    if whole and (disputes := dispute_table(report)):
+        tables.append(disputes)
     if whole or not report.n_features:
         tables.append(integrity_table(report))
     return tables
@@ -95,11 +99,46 @@ def header_table(report: CheckReport) -> Table:
     rows: list[Sequence[Cell | Value]] = [
         [row.input, Cell(row.accuracy, row.interval), row.chance] for row in report.header
     ]
+    agreement, notes = report.annotators, report.notes
+    if agreement is not None:
+        rows += [[name, Cell(*value), None] for name, value in agreement.accuracies.items()]
+        notes = (*_agreement_notes(agreement), *notes)
     rows = rows or [["not measured", None, None]]
     missing = [f"INTERRUPTED. Missing: {', '.join(report.missing)}"] if report.missing else []
-    return Table(
-        dataset_title(report.dataset), columns, [RowGroup(rows)], [*missing, *report.notes]
-    )
+    return Table(dataset_title(report.dataset), columns, [RowGroup(rows)], [*missing, *notes])
+
+
+def _agreement_notes(agreement: Agreement) -> Iterator[str]:
+    values = (("alpha", agreement.alpha), ("mean kappa", agreement.kappa))
+    figures = [f"{name} {value:.2f}" for name, value in values if value is not None]
+    counts = [f"{len(agreement.names):,} annotators", f"{agreement.n_votes:,} votes"]
+    yield ", ".join([*counts, *figures])
+    if agreement.n_tied:
+        yield f"most annotators: {agreement.n_tied:,} ties count by their share of right answers"
+    if agreement.disputes:
+        text = f"most disagree with gold in {len(agreement.disputes):,} questions: "
+        ids = tuple(dispute.id for dispute in agreement.disputes[:_SHOWN_CUES])
+        yield text + _join_ids(ids, _LINE_WIDTH - len(text))
+
+
+def dispute_table(report: CheckReport) -> Table | None:
+    """Return the questions where most annotators disagree with gold; None without any."""
+    disputes = () if report.annotators is None else report.annotators.disputes
+    if not disputes:
+        return None
+    columns = [Column(name) for name in ("id", "gold", "most annotators", "against", "a learner")]
+    verdicts = {True: "finds gold", False: "does not", None: None}
+    rows = [
+        [
+            *(dispute.id, dispute.gold, dispute.answer),
+            f"{dispute.n_against:,} of {dispute.n_votes:,}",
+            verdicts[None if dispute.learner is None else dispute.learner > 0],
+        ]
+        for dispute in disputes[:_SHOWN_DISPUTES]
+    ]
+    n_more = len(disputes) - len(rows)
+    notes = [f"and {n_more:,} more: --format json has all"] if n_more else []
+    return Table("annotators against gold", columns, [RowGroup(rows)], notes)
 
 
 def cue_table(report: CheckReport, *, whole: bool = True, most: int | None = _SHOWN_CUES) -> Table:
