@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
+from math import inf
+from typing import NamedTuple
 
 from classic_rc.commands.check.cues import ORDER_NAMES, cue_pattern, finding_id, phrase
 from classic_rc.commands.check.features import FIELD_NAME, FeatureMatrix
 from classic_rc.commands.check.option_arrays import OptionTable
-from classic_rc.io.json import Node, parse_json
+from classic_rc.io.json import Node, describe_value, parse_json
 from classic_rc.io.text import read_text
 
 _ADDITION = re.compile(r', and \d+ more like this$|(?:(?<="...")|(?<="..")) \(.*\)$')
@@ -28,6 +30,35 @@ def read_accepted(path: str) -> dict[str, str]:
     root = Node(parse_json(text, path), path)
     items = list(root.items("accepted") if isinstance(root.value, dict) else root.elements())
     return {item.text("id" if item.has("id") else "name"): item.text("reason") for item in items}
+
+
+class Known(NamedTuple):
+    """A finding of an earlier check."""
+
+    what: str  # in words
+    n: float = inf  # how many of a defect or copy: more are a new finding
+
+
+def read_baseline(path: str) -> dict[str, dict[str, Known]]:
+    """Read what an earlier check printed as JSON: by the name of the dataset, the cues by id and
+    the kinds of defects and copies by name.
+    """
+    root = Node(parse_json(read_text(path), path), path)
+    hint = "Write it with check --format json -o FILE"
+    if not root.has("checks"):
+        found = describe_value(root.value)
+        raise root.error("no baseline", found=found, expected="what check printed", hint=hint)
+    baselines: dict[str, dict[str, Known]] = {}
+    for check in root.items("checks"):
+        if check.get("missing"):
+            found = ", ".join(check.texts("missing"))
+            raise check.error("the check was interrupted", field="missing", found=found, hint=hint)
+        known = baselines.setdefault(check.child("dataset").text("name"), {})
+        for cue in check.items("findings"):
+            known |= dict.fromkeys(cue.text("id").split("+"), Known(cue.text("name")))
+        for defect in check.items("defects"):
+            known[defect.text("kind")] = Known(defect.text("what"), defect.integer("count"))
+    return baselines
 
 
 def without_cues(features: FeatureMatrix, numbers: Iterable[int]) -> OptionTable | None:

@@ -19,7 +19,7 @@ from classic_rc.cli.option import (
     under,
 )
 from classic_rc.cli.options import vary_option
-from classic_rc.errors import UsageError, unknown_name
+from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.io.json import render_json
 
 if TYPE_CHECKING:
@@ -63,6 +63,12 @@ OPTIONS: Choice = (
             metavar="FILE",
             help="accept findings by printed name or id, one per line, or a JSON list of objects "
             "with name or id, and reason: they neither fail nor hide others",
+        ),
+        option(
+            "--baseline",
+            metavar="FILE",
+            help="with --fail: only what is new fails, or has a higher count, compared with the "
+            "JSON of an earlier check (--format json -o FILE)",
         ),
         option(
             "--without-fields",
@@ -114,9 +120,9 @@ OPTIONS: Choice = (
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command. An interruption prints what was found before."""
-    from classic_rc.commands.check.accepted import read_accepted
+    from classic_rc.commands.check.accepted import Known, read_accepted, read_baseline
     from classic_rc.commands.check.audit import CheckInterrupted
-    from classic_rc.commands.check.tables import fail_messages
+    from classic_rc.commands.check.tables import fail_messages, improvements
     from classic_rc.text.analyzers import get_analyzer
 
     for name in ("output", "ids", "mend"):
@@ -126,6 +132,9 @@ def handle(args: argparse.Namespace) -> int:
     if args.analyzer is not None:
         get_analyzer(args.analyzer)  # refuses an unknown name before anything is read
     args.allow = {} if args.allow is None else read_accepted(args.allow)
+    if args.baseline is not None and not args.fail:
+        raise UsageError("--baseline has no effect without --fail: add it", field="--baseline")
+    baselines = None if args.baseline is None else read_baseline(args.baseline)
     train = inputs.read_train(args)
     failures = Failures()
     shown: list[CheckReport] = []
@@ -133,8 +142,16 @@ def handle(args: argparse.Namespace) -> int:
     try:
         for data in inputs.expand_datasets(args, args.data):
             with failures.caught():
+                dataset = inputs.load_dataset(args, data)
+                if baselines is not None and dataset.name not in baselines:
+                    raise DataError(
+                        "the baseline is of other data",
+                        source=args.baseline,
+                        found=", ".join(baselines),
+                        expected=dataset.name,
+                    )
                 try:
-                    report = _check_data(args, inputs.load_dataset(args, data), train)
+                    report = _check_data(args, dataset, train)
                 except CheckInterrupted as interruption:
                     shown.append(interruption.report)
                     raise
@@ -149,7 +166,12 @@ def handle(args: argparse.Namespace) -> int:
     if failures.exit_code:
         return failures.exit_code
     _refuse_unknown(shown, args.allow)
-    reasons = [line for report in shown for line in fail_messages(report, args.fail, args.allow)]
+    reasons: list[str] = []
+    allowed = {name: Known(reason) for name, reason in args.allow.items()}
+    for report in shown:
+        baseline = (baselines or {}).get(report.dataset.name, {})
+        inputs.report_notes(args, "note", improvements(report, baseline), report.dataset.name)
+        reasons += fail_messages(report, args.fail, baseline | allowed)
     for line in reasons:
         print_message(line)
     return _FINDING if reasons else 0

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import inf
+from types import MappingProxyType
 
+from classic_rc.commands.check.accepted import Known
 from classic_rc.commands.check.annotators import Agreement
 from classic_rc.commands.check.audit import CheckReport
 from classic_rc.commands.check.cues import Cue, Kind, phrase
@@ -36,30 +39,46 @@ def check_tables(report: CheckReport, *, whole: bool = False) -> list[Table]:
 
 
 def fail_messages(
-    report: CheckReport, kinds: frozenset[str], accepted: Container[str] = ()
+    report: CheckReport, kinds: frozenset[str], accepted: Mapping[str, Known] = MappingProxyType({})
 ) -> list[str]:
     """Return one line for each reason to fail, of the `kinds` artifacts, shortcuts, duplicates and
     defects.
 
-    Kinds of defects whose names are `accepted` do not fail.
+    `accepted` findings do not fail, by the ids of cues and the names of kinds, unless a kind has
+    more.
     """
     name = report.dataset.name
     failing = {Kind.ARTIFACT: "artifacts", Kind.SHORTCUT: "shortcuts"}
     lines = [
         f"{name}: {cue.kind}: {cue.sentence} ({cue.id})"
         for cue in report.cues
-        if failing.get(cue.kind) in kinds
+        if failing.get(cue.kind) in kinds and not accepted.keys() >= {*cue.id.split("+")}
     ]
     for finding in report.findings:
-        if finding.kind.name in accepted or finding.kind.what in accepted:
-            continue
-        if "defects" in kinds and finding.kind.severity is Severity.ERROR:
-            lines.append(f"{name}: DEFECT: {finding.kind.what} ({finding.count:,}{finding.detail})")
-        elif "duplicates" in kinds and finding.kind.name in COPIES | OTHER_GOLD:
-            lines.append(
-                f"{name}: duplicates: {finding.kind.what} ({finding.count:,}{finding.detail})"
-            )
+        kind, before = finding.kind, ""
+        if known := accepted.get(kind.name, accepted.get(kind.what)):
+            if finding.count <= known.n:
+                continue
+            before = f", {known.n:,} in the baseline"
+        text = f"{kind.what} ({finding.count:,}{finding.detail}{before})"
+        if "defects" in kinds and kind.severity is Severity.ERROR:
+            lines.append(f"{name}: DEFECT: {text}")
+        elif "duplicates" in kinds and kind.name in COPIES | OTHER_GOLD:
+            lines.append(f"{name}: duplicates: {text}")
     return lines
+
+
+def improvements(report: CheckReport, baseline: Mapping[str, Known]) -> list[str]:
+    """Return one line for each finding of a baseline that is gone or has a smaller count."""
+    counts: dict[str, float] = {finding.kind.name: finding.count for finding in report.findings}
+    counts |= dict.fromkeys((key for cue in report.cues for key in cue.id.split("+")), inf)
+    lines = []
+    for key, (what, count) in baseline.items():
+        if key not in counts:
+            lines.append(f"no longer found: {what}")
+        elif counts[key] < count:
+            lines.append(f"fewer: {what} ({counts[key]:,}, {count:,} in the baseline)")
+    return list(dict.fromkeys(lines))
 
 
 def mend_tables(before: CheckReport, after: CheckReport, repairs: Repairs) -> list[Table]:

@@ -168,7 +168,8 @@ def leaking(n=200, **settings):
 def test_a_check_shows_the_votes_and_finds_no_cues_in_them():
     dataset = leaking()
     report = check_dataset(dataset)
-    assert [cue.name for cue in report.cues] == ['has the character "!"']
+    assert all('"!"' in cue.name for cue in report.cues)
+    assert report.cues
     disputes = report.annotators.disputes
     assert {dispute.id for dispute in disputes} == {f"q{i}" for i in range(0, 200, 10)}
     verdicts = [dispute.learner for dispute in disputes]

@@ -1,0 +1,107 @@
+"""check --fail --baseline: what an earlier check found does not fail, new findings and more do."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+
+from classic_rc.cli.main import main
+
+
+def write(path, *, leaks=(), doubled=0, n=240):
+    """Half of the right options end in each leak; `doubled` questions have no right option."""
+    rng, rows = random.Random(3), []
+    for i in range(n):
+        options = [f"{rng.choice('bdgk')}{rng.choice('aeiou')}l{i}{c}" for c in "mnpr"]
+        gold = rng.randrange(4)
+        for number, leak in enumerate(leaks):
+            if i % 4 == number:
+                options[gold] = options[gold][:-1] + leak
+        if i < doubled:
+            options[(gold + 1) % 4] = options[gold]
+        rows.append(
+            {"id": f"q{i}", "passage": f"Story {i}: it rained.", "question": "Which?"}
+            | {"candidates": options, "gold": gold}
+        )
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+
+
+@pytest.fixture
+def check(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments, **content):
+        write(tmp_path / "own.jsonl", **content)
+        code = main(["check", "own.jsonl", *arguments])
+        return code, capsys.readouterr().err
+
+    return run
+
+
+@pytest.fixture
+def baseline(check):
+    def make(**content):
+        assert check("--format", "json", "-o", "accepted.json", **content)[0] == 0
+        return ("--fail", "--baseline", "accepted.json")
+
+    return make
+
+
+def test_only_new_cues_fail(check, baseline):
+    assert check("--fail", leaks="!")[0] == 1
+    gate = baseline(leaks="!")
+    assert check(*gate, leaks="!")[0] == 0
+    code, said = check(*gate, leaks="!z")
+    assert code == 1
+    failing = [line for line in said.splitlines() if "ARTIFACT" in line]
+    assert len(failing) == 1
+    assert '"z"' in failing[0]
+
+
+def test_more_defects_fail_and_fewer_are_said(check, baseline):
+    assert check("--fail", doubled=3)[0] == 1
+    gate = baseline(doubled=3)
+    assert check(*gate, doubled=3)[0] == 0
+    code, said = check(*gate, doubled=5)
+    assert code == 1
+    assert "(5, 3 in the baseline)" in said
+    code, said = check(*gate, doubled=2)
+    assert code == 0
+    assert "(2, 3 in the baseline)" in said
+    code, said = check(*gate)
+    assert code == 0
+    assert "no longer found" in said
+
+
+def test_an_allowed_finding_needs_no_baseline(check, baseline):
+    gate = baseline(doubled=3)
+    assert check(*gate, "--allow", "allow.txt", doubled=5)[0] != 0  # no such file
+    with open("allow.txt", "w", encoding="utf-8") as file:
+        file.write("option-both\n")
+    assert check(*gate, "--allow", "allow.txt", doubled=5)[0] == 0
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "[]",
+        "{",
+        '{"checks": [{"dataset": {"name": "own"}, "missing": ["cues"]}]}',
+        '{"checks": []}',
+    ],
+    ids=["list", "cut", "interrupted", "other data"],
+)
+def test_a_baseline_that_is_none_is_refused(check, content):
+    with open("bad.json", "w", encoding="utf-8") as file:
+        file.write(content)
+    code, said = check("--fail", "--baseline", "bad.json")
+    assert code == 3
+    errors = [line for line in said.splitlines() if "error" in line]
+    assert len(errors) == 1
+    assert errors[0].count("bad.json") == 1
+
+
+def test_a_baseline_without_fail_is_refused(check):
+    assert check("--baseline", "accepted.json")[0] == 2
