@@ -55,7 +55,7 @@ def read_baseline(path: str) -> dict[str, dict[str, Known]]:
             raise check.error("the check was interrupted", field="missing", found=found, hint=hint)
         known = baselines.setdefault(check.child("dataset").text("name"), {})
         for cue in check.items("findings"):
-            known |= dict.fromkeys(cue.text("id").split("+"), Known(cue.text("name")))
+            known |= dict.fromkeys(cue.text("id").split("+"), Known(phrase(cue.text("name"))))
         for defect in check.items("defects"):
             known[defect.text("kind")] = Known(defect.text("what"), defect.integer("count"))
     return baselines

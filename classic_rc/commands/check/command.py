@@ -76,7 +76,8 @@ OPTIONS: Choice = (
             type=lambda text: tuple(text.split(",")),
             default=(),
             metavar="KEY,…",
-            help="search no cues in these fields, such as votes",
+            help="search no cues in these fields (votes that --fields names as annotators never "
+            "are)",
         ),
         option(
             "--ids",

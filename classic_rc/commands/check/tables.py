@@ -146,7 +146,7 @@ def dispute_table(report: CheckReport) -> Table | None:
     if not disputes:
         return None
     columns = [Column(name) for name in ("id", "gold", "most annotators", "against", "a learner")]
-    verdicts = {True: "finds gold", False: "does not", None: None}
+    verdicts = {True: "is right", False: "is wrong too", None: None}
     rows = [
         [
             *(dispute.id, dispute.gold, dispute.answer),

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import random
+import re
+from pathlib import Path
 
 import pytest
 
 from classic_rc.cli.main import main
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def write(path, *, leaks=(), doubled=0, n=240):
@@ -101,6 +105,13 @@ def test_a_baseline_that_is_none_is_refused(check, content):
     errors = [line for line in said.splitlines() if "error" in line]
     assert len(errors) == 1
     assert errors[0].count("bad.json") == 1
+
+
+def test_the_hook_of_pre_commit_is_a_gate(check):
+    hook = (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
+    entry = re.search(r"entry: classic-rc check (.*)", hook)[1].split()
+    assert check(*entry)[0] == 0
+    assert check(*entry, leaks="!")[0] == 1
 
 
 def test_a_baseline_without_fail_is_refused(check):
