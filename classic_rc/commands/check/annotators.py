@@ -24,6 +24,9 @@ from classic_rc.results.mean_intervals import mean_interval
 from classic_rc.results.resampling import Interval
 from classic_rc.text.scorers import DEFAULT_SCORER, SCORERS
 
+_WHOLE = (Task.MULTIPLE_ANSWER, Task.MULTI_SPAN)
+"""The tasks whose answers are sets."""
+
 
 class Accuracy(NamedTuple):
     """How often annotators are right: the mean over questions, with its 95 % interval over groups
@@ -34,28 +37,15 @@ class Accuracy(NamedTuple):
     interval: Interval | None
 
 
-@dataclass(frozen=True, slots=True)
-class Dispute:
+class Dispute(NamedTuple):
     """A question where most votes are not gold."""
 
     id: str
     gold: str
     answer: str  # the most frequent one of the annotators
-    n_against: int  # votes that are not gold
-    n_votes: int
+    against: int  # votes that are not gold
+    votes: int
     learner: float | None = None  # the share of gold that a learner finds out of fold, if measured
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        learner = None if self.learner is None else round(self.learner, 6)
-        return {
-            "id": self.id,
-            "gold": self.gold,
-            "answer": self.answer,
-            "against": self.n_against,
-            "votes": self.n_votes,
-            "learner": learner,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,20 +62,24 @@ class Agreement:
 
     def with_learner(self, hits: Mapping[str, float]) -> Agreement:
         """Return the same with the disputes first where a learner does not find gold either."""
-        disputes = [replace(dispute, learner=hits.get(dispute.id)) for dispute in self.disputes]
+        disputes = [dispute._replace(learner=hits.get(dispute.id)) for dispute in self.disputes]
         disputes.sort(key=lambda dispute: 1.0 if dispute.learner is None else dispute.learner)
         return replace(self, disputes=tuple(disputes))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
-        values: dict[str, Any] = {"names": list(self.names), "votes": self.n_votes}
-        for key, value in (("alpha", self.alpha), ("kappa", self.kappa)):
-            values[key] = None if value is None else round(value, 6)
-        for name, (mean, interval) in self.accuracies.items():
-            bounds = None if interval is None else [round(bound, 6) for bound in interval]
-            values[name] = {"accuracy": round(mean, 6), "interval": bounds}
-        disputes = [dispute.to_dict() for dispute in self.disputes]
-        return {**values, "tied": self.n_tied, "disputes": disputes}
+        return {
+            "names": list(self.names),
+            "votes": self.n_votes,
+            "alpha": self.alpha and round(self.alpha, 6),
+            "kappa": self.kappa and round(self.kappa, 6),
+            **{
+                name: {"accuracy": round(mean, 6), "interval": interval and list(interval)}
+                for name, (mean, interval) in self.accuracies.items()
+            },
+            "tied": self.n_tied,
+            "disputes": [dispute._asdict() for dispute in self.disputes],
+        }
 
 
 def krippendorff_alpha(units: Iterable[Sequence[Hashable]]) -> float | None:
@@ -169,11 +163,10 @@ def measure_agreement(dataset: Dataset, plan: FoldPlan) -> Agreement | None:
         single.append(n_right / len(values))
         majority.append(fmean(_is_right(value, question) for value in most))
         if 2 * n_right < len(values):
-            gold = _show(question, question.gold)
             answer = " or ".join(sorted(_show(question, value) for value in most))
-            against = len(values) - n_right
-            disputes.append(Dispute(question.id, gold, answer, against, len(values)))
-    disputes.sort(key=lambda dispute: -dispute.n_against / dispute.n_votes)
+            sizes = len(values) - n_right, len(values)
+            disputes.append(Dispute(question.id, _show(question, question.gold), answer, *sizes))
+    disputes.sort(key=lambda dispute: -dispute.against / dispute.votes)
     accuracies = {}
     if labelled:
         groups = plan.groups([*labelled]).numbers
@@ -208,16 +201,12 @@ def _read_votes(question: Question) -> dict[str, Hashable]:
 
 
 def _read_vote(question: Question, name: str, vote: Any) -> Hashable:
-    task = question.task
-    is_list = isinstance(vote, (list, tuple))
+    has_choices, is_list = question.task.has_choices, isinstance(vote, (list, tuple))
     parts = vote if is_list else [vote]
-    if task.has_choices:
-        are_valid = all(type(i) is int and 0 <= i < len(question.candidates) for i in parts)
-        are_valid &= is_list == (task is Task.MULTIPLE_ANSWER)
-    else:
-        are_valid = all(isinstance(text, str) for text in parts)
-        are_valid &= not is_list or task is Task.MULTI_SPAN
-    if not are_valid:
+    kind = int if has_choices else str
+    numbers = range(len(question.candidates))
+    are_valid = all(type(x) is kind and (x in numbers or not has_choices) for x in parts)
+    if not are_valid or is_list > (question.task in _WHOLE):
         raise DataError(
             "a vote is no answer",
             source=question.id,
@@ -225,7 +214,7 @@ def _read_vote(question: Question, name: str, vote: Any) -> Hashable:
             found=describe_value(vote),
             expected="an index from 0, a list of indices, or a text, as gold of JSON lines",
         )
-    return frozenset(parts if task.has_choices else _normalise(question, parts))
+    return frozenset(parts if has_choices else _normalise(question, parts))
 
 
 def reorder_votes(meta: Mapping[str, Any], order: Sequence[int]) -> dict[str, Any]:
@@ -248,8 +237,7 @@ def _is_right(value: Any, question: Question) -> bool:
     gold: Any = question.gold
     if not question.task.has_choices:
         gold = frozenset(_normalise(question, gold))
-    is_whole = question.task in (Task.MULTIPLE_ANSWER, Task.MULTI_SPAN)
-    return bool(value == gold if is_whole else value <= gold)
+    return bool(value == gold if question.task in _WHOLE else value <= gold)
 
 
 def _show(question: Question, answer: Gold | Hashable) -> str:

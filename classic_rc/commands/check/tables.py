@@ -128,10 +128,9 @@ def header_table(report: CheckReport) -> Table:
 
 
 def _agreement_notes(agreement: Agreement) -> Iterator[str]:
-    values = (("alpha", agreement.alpha), ("mean kappa", agreement.kappa))
-    figures = [f"{name} {value:.2f}" for name, value in values if value is not None]
-    counts = [f"{len(agreement.names):,} annotators", f"{agreement.n_votes:,} votes"]
-    yield ", ".join([*counts, *figures])
+    text = f"{len(agreement.names):,} annotators, {agreement.n_votes:,} votes"
+    text += "" if agreement.alpha is None else f", alpha {agreement.alpha:.2f}"
+    yield text + ("" if agreement.kappa is None else f", mean kappa {agreement.kappa:.2f}")
     if agreement.n_tied:
         yield f"most annotators: {agreement.n_tied:,} ties count by their share of right answers"
     if agreement.disputes:
@@ -150,7 +149,7 @@ def dispute_table(report: CheckReport) -> Table | None:
     rows = [
         [
             *(dispute.id, dispute.gold, dispute.answer),
-            f"{dispute.n_against:,} of {dispute.n_votes:,}",
+            f"{dispute.against:,} of {dispute.votes:,}",
             verdicts[None if dispute.learner is None else dispute.learner > 0],
         ]
         for dispute in disputes[:_SHOWN_DISPUTES]

@@ -93,7 +93,7 @@ def test_votes_are_read_as_gold_is_and_count_by_question():
     assert found.accuracies["one annotator"].mean == pytest.approx((1 + 1 / 2 + 1 / 3 + 0) / 4)
     assert found.accuracies["most annotators"].mean == pytest.approx((1 + 1 / 2 + 0 + 0) / 4)
     assert found.n_tied == 1
-    disputes = [(d.id, d.gold, d.answer, d.n_against, d.n_votes) for d in found.disputes]
+    disputes = [(d.id, d.gold, d.answer, d.against, d.votes) for d in found.disputes]
     assert disputes == [("q3", "red", "pink", 1, 1), ("q2", "red", "blue", 2, 3)]
     assert found.alpha == krippendorff_alpha(["AAA", "AB", "BBA", "D"])
     pairs = [[("A", "A"), ("A", "B"), ("B", "B")], [("A", "A"), ("B", "A")]]
