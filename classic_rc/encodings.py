@@ -200,7 +200,7 @@ def decide_reading(
     """
     fitting = fitting_readings(rows)
     bad = next((row for row in rows if not row.meanings), None)
-    if bad is not None and not skip_bad:
+    if bad is not None and not (skip_bad and any(row.meanings for row in rows)):
         raise _no_reading_error(rows, bad, field)
     if not fitting and rows:
         raise _conflict_error(rows, option, skip_bad, field)

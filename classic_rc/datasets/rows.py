@@ -603,8 +603,9 @@ def _determine_vote_coding(rows: Sequence[_Row], task: Task, reading: Reading, c
     written = _explain_gold(ballots, task, readings, reading)
     if is_known and coding in fitting_readings(written):
         return coding
+    option = GOLD_AS._replace(elsewhere=", with gold written so too")
     skip_bad = reading.options.skip_bad
-    return decide_reading(written, field=ANNOTATORS, option=GOLD_AS, skip_bad=skip_bad)
+    return decide_reading(written, field=ANNOTATORS, option=option, skip_bad=skip_bad)
 
 
 def _explain_gold(
