@@ -15,7 +15,7 @@ from classic_rc.commands.check.option_arrays import OptionTable
 from classic_rc.io.json import Node, describe_value, parse_json
 from classic_rc.io.text import read_text
 
-_ADDITION = re.compile(r', and \d+ more like this$|(?:(?<="...")|(?<="..")) \(.*\)$')
+_ADDITION = re.compile(r', and \d+ more like this$|(?:(?<="...")|(?<="..")|(?<=\w)) \(.*\)$')
 """What may follow the name of a feature in print: the number of similar findings, or examples."""
 
 

@@ -15,7 +15,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.commands.check.features import FIELD_NAME, PIECE, Family, FeatureMatrix, Source
+from classic_rc.commands.check.features import (
+    FIELD_NAME,
+    PIECE,
+    WORD_CUE,
+    Family,
+    FeatureMatrix,
+    Source,
+)
+from classic_rc.commands.check.known_cues import WORD_CUES
 from classic_rc.commands.check.option_arrays import Floats, OptionTable
 from classic_rc.commands.check.score_test import ScoreTest, Step
 
@@ -189,8 +197,8 @@ def _describe(test: ScoreTest, step: Step, chance: Floats, n_mirrored: int) -> C
         id_ = "+".join((id_, *map(finding_id, names)))
         fields = [FIELD_NAME.findall(other)[0] for other in names]
         name += "".join(f', and the field "{field}"' for field in fields)
-    if family is PIECE:
-        name += _words_around(table.texts, has_it, features.values[step.feature])
+    if family in (PIECE, WORD_CUE):
+        name += _words_of(table.texts, has_it, family, features.values[step.feature])
     is_rank |= bool(step.more)
     direction = "right" if step.z > 0 or is_rank else "wrong"
     answered = covered & (
@@ -230,9 +238,12 @@ def _describe(test: ScoreTest, step: Step, chance: Floats, n_mirrored: int) -> C
     )
 
 
-def _words_around(texts: Sequence[str], has_it: NDArray[np.bool_], piece: str) -> str:
-    """Return the two most frequent words that a piece is in, in brackets."""
-    word = re.compile(rf"[^\s,.;:!?]*{re.escape(piece)}[^\s,.;:!?]*")
+def _words_of(texts: Sequence[str], has_it: NDArray[np.bool_], family: Family, value: str) -> str:
+    """Return the two most frequent words that a piece is in, or that are in a group, in
+    brackets.
+    """
+    piece = rf"[^\s,.;:!?]*{re.escape(value)}[^\s,.;:!?]*"
+    word = WORD_CUES[value] if family is WORD_CUE else re.compile(piece)
     words = Counter(
         found.strip()
         for i in np.flatnonzero(has_it).tolist()
@@ -287,6 +298,8 @@ def mark_cue(text: str, family: Family, value: str) -> str:
 
 def cue_pattern(family: Family, value: str) -> re.Pattern[str] | None:
     """Return the pattern of a cue that is a part of the text, else None."""
+    if family is WORD_CUE:
+        return WORD_CUES[value]
     if family.how == "word":
         pattern = r"\W+".join(rf"\b{re.escape(word)}\b" for word in value.split())
         if "not" in value.split():

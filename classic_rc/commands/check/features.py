@@ -27,6 +27,7 @@ from classic_rc.commands.check.contexts import (
     position_features,
     sources_of_fields,
 )
+from classic_rc.commands.check.known_cues import PUBLISHED, WORD_CUES
 from classic_rc.commands.check.measurements import Measurement, measure_options
 from classic_rc.commands.check.option_arrays import Integers, OptionTable
 from classic_rc.kernels.arrays import (
@@ -86,6 +87,7 @@ class Family(NamedTuple):
 _OPTIONS = frozenset({"options"})
 WORD = Family(Source.WORD, 'the word "{}"', _OPTIONS, "word")
 NOT = Family(Source.WORD, 'the word "{}" or "n\'t"', _OPTIONS, "word")
+WORD_CUE = Family(Source.WORD, "{}", _OPTIONS, "word")
 WORDS = Family(Source.WORDS, 'the words "{}"', _OPTIONS, "word")
 FIRST_WORD = Family(Source.WORD, 'the first word "{}"', _OPTIONS, "word")
 LAST_WORD = Family(Source.WORD, 'the last word "{}"', _OPTIONS, "word")
@@ -212,6 +214,11 @@ class FeatureMatrix:
     def is_seen(self) -> NDArray[np.bool_]:
         """Whether a system can see each feature: it reads no field."""
         return np.array(["fields" not in family.sees for family in self.families], dtype=bool)
+
+    @cached_property
+    def is_published(self) -> NDArray[np.bool_]:
+        """Whether each feature is a cue of published artifacts."""
+        return np.array([self.name(j) in PUBLISHED for j in range(len(self))], dtype=bool)
 
     @property
     def n_sparse(self) -> int:
@@ -562,6 +569,7 @@ def _shapes(text: str) -> Iterator[tuple[Family, str]]:
     yield FIRST, describe_character(text[0])
     yield LAST, describe_character(text[-1])
     yield from ((ODD, f"has the markup {mark}") for mark in set(_MARKUP.findall(text)))
+    yield from ((WORD_CUE, name) for name, cue in WORD_CUES.items() if cue.search(text))
     bare = text.strip()
     for family, name, is_so in (
         (ODD, "has a blank at an end", bare != text),

@@ -29,12 +29,13 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 DRAWS = 200
-LEVEL, FIELD_LEVEL = 0.04, 0.01
-"""How often chance is above the bound: of what a system sees, with gold order, and of fields. They
-add up to 5 %.
+LEVELS = 0.025, 0.015, 0.01
+_KNOWN, _OPEN, _FIELDS = range(3)
+"""How often chance is above the bound of published cues, of all else that a system sees, with gold
+order, and of fields. They add up to 5 %.
 """
 MOST_STEPS = 12
-"""At most so many choices in each of both searches."""
+"""At most so many choices of what a system sees, and of fields."""
 _BATCH = 25
 _EXACT = 30
 """Below this many occurrences the tail is Poisson-binomial, from there on normal."""
@@ -215,8 +216,8 @@ class _Search(NamedTuple):
 
     tested: Floats  # the deviate of each feature
     alone: Floats  # and before any choice
-    largest: Floats  # of each draw
-    bound: float
+    largest: Floats  # of each family and draw, of shape (3, n_draws)
+    bounds: Floats  # of each feature
 
 
 class _Given(NamedTuple):
@@ -263,7 +264,11 @@ class ScoreTest:
         self._has_groups = len(self.table.passages[0]) < len(self.table)
         self.model: Model
         n_order = self.observed_order.shape[1]
-        self._of_fields = np.append(~features.is_seen, np.zeros(n_order, dtype=bool))
+        families = np.where(
+            features.is_published, _KNOWN, np.where(features.is_seen, _OPEN, _FIELDS)
+        )
+        self._family = np.append(families, np.full(n_order, _OPEN))
+        self._of_fields = self._family == _FIELDS
         self._known = np.column_stack([self.given[:, :0], *known])
         self._left_out = self._say_same(accepted)
 
@@ -283,12 +288,12 @@ class ScoreTest:
         columns = self.columns((step.feature, *step.more))
         return np.round(columns @ step.weights, 6) if step.more else columns[:, 0]
 
-    def _of_context(self, feature: int, tested: Floats, bound: float) -> tuple[int, ...]:
+    def _of_context(self, feature: int, tested: Floats, bounds: Floats) -> tuple[int, ...]:
         """Return the other features above the bound that say the position by the same context."""
         families = self.features.families
         if feature >= len(families) or not families[feature].context:
             return ()
-        above = np.flatnonzero(np.abs(tested[: len(families)]) > bound).tolist()
+        above = np.flatnonzero((np.abs(tested) > bounds)[: len(families)]).tolist()
         own = [j for j in above if families[j] == families[feature] and j != feature]
         return tuple(sorted(own, key=lambda j: -abs(tested[j]))[:_MOST_MORE])
 
@@ -325,7 +330,7 @@ class ScoreTest:
 
     def run(self) -> tuple[Step, ...]:
         """Choose features until nothing is above the bound, then fields."""
-        bound = math.inf
+        bounds = np.full(len(self._family), np.inf)
         chosen, alone = self.given, np.zeros(0)
         used = list(self._left_out)
         self.model, _ = fit_model(self.table, chosen)
@@ -336,22 +341,23 @@ class ScoreTest:
             alone = alone if self.steps else z.copy()
             z[used] = 0
             seen = np.where(self._of_fields, 0, z)
-            largest = np.zeros(0)
-            best = self._best(seen, tested, bound)
-            if best is None or not abs(tested[best]) > _CLEAR * bound:
-                largest, bound = self._draw_bound(null, given, ~self._of_fields, LEVEL)
-                best = self._best(seen, tested, bound)
-            while best is not None and self._repeats_accepted(best, bound):
+            largest = np.zeros((len(LEVELS), 0))
+            best = self._best(seen, tested, bounds)
+            is_last = len(self.steps) >= MOST_STEPS
+            if best is None or is_last or not abs(tested[best]) > _CLEAR * bounds[best]:
+                largest, bounds = self._draw_bounds(null, given)
+                best = self._best(seen, tested, bounds)
+            while best is not None and self._repeats_accepted(best, bounds[best]):
                 used.append(best)
                 seen[best] = 0
-                best = self._best(seen, tested, bound)
-            if best is None or len(self.steps) >= MOST_STEPS:
-                self._choose_fields(null, given, np.where(self._of_fields, z, 0), tested, alone)
+                best = self._best(seen, tested, bounds)
+            search = _Search(tested, alone, largest, bounds)
+            if best is None or is_last:
+                self._choose_fields(given, np.where(self._of_fields, z, 0), search)
                 break
-            feature, others = self._choose(best, np.where(np.abs(tested) > bound, seen, 0))
-            more = self._of_context(feature, tested, bound)
+            feature, others = self._choose(best, np.where(np.abs(tested) > bounds, seen, 0))
+            more = self._of_context(feature, tested, bounds)
             used += [best, feature, *more]
-            search = _Search(tested, alone, largest, bound)
             chosen, self.model = self._add_step(chosen, feature, others, more, search)
         return tuple(self.steps)
 
@@ -360,28 +366,23 @@ class ScoreTest:
     ) -> tuple[Floats, Model]:
         """Add a step; return the chosen features with those of the step, and their model."""
         z = float(search.tested[feature])
-        p = (1 + int((search.largest >= abs(z)).sum())) / (self.draws + 1)
+        p = (1 + int((search.largest[self._family[feature]] >= abs(z)).sum())) / (self.draws + 1)
         is_correction = bool(search.alone[feature] * np.sign(z) < _CORRECTION)
         columns = np.column_stack([chosen, self.columns((feature, *more))])
         model, weights = fit_model(self.table, columns)
         own = weights[chosen.shape[1] :]
-        step = Step(feature, z, search.bound, p, others, more, own, is_correction)
+        step = Step(feature, z, float(search.bounds[feature]), p, others, more, own, is_correction)
         self.steps.append(step)
         return columns, model
 
-    def _choose_fields(
-        self, null: _Null, given: _Given, z: Floats, tested: Floats, alone: Floats
-    ) -> None:
+    def _choose_fields(self, given: _Given, z: Floats, search: _Search) -> None:
         """Choose features of fields, each given the choices before this search.
 
         Features of different fields that say the same are chosen together, as three votes are.
         """
-        if not z.any():
-            return
         families, first = self.features.families, len(self.steps)
-        largest, bound = self._draw_bound(null, given, self._of_fields, FIELD_LEVEL)
-        search = _Search(tested, alone, largest, bound)
-        z = np.where(np.abs(tested) > bound, z, 0)
+        tested, bounds = search.tested, search.bounds
+        z = np.where(np.abs(tested) > bounds, z, 0)
         names = {j: self.features.name(j) for j in np.flatnonzero(z).tolist()}
         roots = {j: _roots(name) for j, name in names.items()}
         knowing = [j for j in names if families[j].sees == FIELD.sees and not families[j].context]
@@ -389,11 +390,11 @@ class ScoreTest:
             sorted({f for j in knowing for f in FIELD_NAME.findall(names[j])})
         )
         while len(self.steps) < first + MOST_STEPS:
-            best = self._best(z, tested, bound)
+            best = self._best(z, tested, bounds)
             if best is None:
                 break
             feature, others = self._choose(best, z)
-            more = self._of_context(feature, tested, bound)
+            more = self._of_context(feature, tested, bounds)
             used = roots[best] | roots[feature]
             if not families[feature].context:
                 for j in sorted(names, key=lambda j: -abs(tested[j])):
@@ -405,12 +406,12 @@ class ScoreTest:
         chosen = [j for step in self.steps[first:] for j in (step.feature, *step.more)]
         self.model, _ = fit_model(self.table, np.column_stack([given.chosen, self.columns(chosen)]))
 
-    def _best(self, z: Floats, tested: Floats, bound: float) -> int | None:
-        """Return the feature with the largest deviate of those above the bound, those of gold
+    def _best(self, z: Floats, tested: Floats, bounds: Floats) -> int | None:
+        """Return the feature with the largest deviate of those above their bounds, those of gold
         order last.
         """
         n = len(self.features)
-        above = np.where(np.abs(tested) > bound, np.abs(z), 0)
+        above = np.where(np.abs(tested) > bounds, np.abs(z), 0)
         for first, stop in ((0, n), (n, len(z))):
             if above[first:stop].any():
                 return first + int(np.argmax(above[first:stop]))
@@ -543,15 +544,13 @@ class ScoreTest:
                 tested[j] = -np.sign(smaller) * min(ndtri(tail), 0)
         return tested
 
-    def _draw_bound(
-        self, null: _Null, given: _Given, tested: NDArray[np.bool_], level: float
-    ) -> tuple[Floats, float]:
-        """Return the largest absolute deviate of the tested features in each draw of gold from
-        the model, and the bound that chance exceeds this often.
+    def _draw_bounds(self, null: _Null, given: _Given) -> tuple[Floats, Floats]:
+        """Return the largest absolute deviate of each family in each draw of gold from the model,
+        and each feature's bound: what chance in its family exceeds as often as its level says.
         """
         random = np.random.default_rng([self.seed, len(self.steps)])
         n = len(self.features)
-        largest = []
+        largest = np.zeros((len(LEVELS), self.draws))
         for start in range(0, self.draws, _BATCH):
             right = self.model.draw(random, min(_BATCH, self.draws - start))
             shift: Floats | float = 0.0
@@ -561,22 +560,26 @@ class ScoreTest:
                     rows = slice(first, first + _BLOCK_OPTIONS)
                     scores += given.chosen[rows].T @ (right[rows] - self.model.p[rows, None])
                 shift = given.across @ (given.inverse @ scores)
-            deviates = null.deviates(self.features.sums(right), shift)[tested[:n]]
-            own = np.abs(deviates).max(axis=0, initial=0)
-            if self._order is not None and tested[n:].any():
-                for i in range(right.shape[1]):
-                    z = self._order_deviates(self._order(right[:, i]), right[:, i], given)
-                    own[i] = max(own[i], np.abs(z).max(initial=0))
-            largest.append(own)
-        drawn = np.concatenate(largest)
-        return drawn, float(np.quantile(drawn, 1 - level, method="higher"))
+            deviates = np.abs(null.deviates(self.features.sums(right), shift))
+            for family, row in enumerate(largest[:, start : start + _BATCH]):
+                row[:] = deviates[self._family[:n] == family].max(axis=0, initial=0)
+            for i in range(right.shape[1] if self._order is not None else 0):
+                z = self._order_deviates(self._order(right[:, i]), right[:, i], given)
+                place = _OPEN, start + i
+                largest[place] = max(largest[place], np.abs(z).max(initial=0))
+        bounds = [
+            np.quantile(row, 1 - level, method="higher")
+            for row, level in zip(largest, LEVELS, strict=True)
+        ]
+        return largest, np.array(bounds)[self._family]
 
     def _choose(self, best: int, z: Floats) -> tuple[int, int]:
         """Choose among the features that say about the same as the best one: the one to act on."""
         n = len(self.features)
         if best >= n:
             return best, 0
-        near = np.flatnonzero(np.abs(z[:n]) >= _NEAR * abs(z[best]))
+        published = self.features.is_published & (z[:n] != 0)
+        near = np.flatnonzero((np.abs(z[:n]) >= _NEAR * abs(z[best])) | published)
         near = near[np.argsort(-np.abs(z[near]), kind="stable")][:400]
         d, u = self.model.spread
         x = next(self.features.columns([best]))

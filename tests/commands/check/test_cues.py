@@ -495,11 +495,11 @@ def test_the_part_that_represents_a_large_dataset_is_in_all_folds():
 
 def test_cues_of_more_questions_than_are_needed_are_those_of_whole_passages(monkeypatch):
     """The test lowers the public bound, because 100,000 questions take minutes."""
-    rows = make_rows(90, per_passage=3)
+    rows = make_rows(180, per_passage=3)
     for row in rows:
         row["candidates"][row["gold"]] += "!"
-    monkeypatch.setattr("classic_rc.commands.check.audit.MOST_QUESTIONS", 30)
+    monkeypatch.setattr("classic_rc.commands.check.audit.MOST_QUESTIONS", 60)
     report = check(rows, duplicates=False)
-    assert report.notes == ("cues: searched for in 30 of 90 questions, by whole passages",)
-    assert {id_ for id_, _ in report.suspects} <= {f"q{i}" for i in range(90) if i // 3 % 3 == 2}
+    assert report.notes == ("cues: searched for in 60 of 180 questions, by whole passages",)
+    assert {id_ for id_, _ in report.suspects} <= {f"q{i}" for i in range(180) if i // 3 % 3 == 2}
     assert report.cues[0].coverage == 1.0
