@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import re
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -24,23 +22,18 @@ from classic_rc.kernels.arrays import ragged_indices
 _TOKEN = re.compile(r"[^\W_]+")
 _INTEGER = re.compile(r"\d+")
 _PART = re.compile(r"\d+|[^\W\d_]+")
-_DIGEST = re.compile(r"[0-9a-f]{6,128}|[0-9A-F]{6,128}")
+_DIGEST = re.compile(r"(?i)[0-9a-f]{8}")
+_DIGESTS = ("MD5", "SHA1", "SHA256")
 _MOST_POSITIONS = 12
 """With more options a question, positions are not crossed with contexts."""
 _MOST_FIELDS = 60
 _MOST_TOKENS = 20
 _MOST_COMPARED = 8
-"""How many fields are compared with entries, or added to each other."""
+"""How many fields are compared with entries."""
 _FLAGS = re.compile(r"[01]+|[TF]+|[tf]+|[YN]+|[yn]+|[+-]+")
 _SHORT = 40  # characters: a value of a field that is compared as a whole
 _MODULI = (2, 3, 4, 5)
 _LEAST_NUMBERS, _MOST_NUMBERS = 6, 6  # different numbers of a field; places in its texts
-
-_ENCODINGS: Mapping[str, Callable[[bytes], str]] = {
-    "MD5 digest": lambda text: hashlib.md5(text, usedforsecurity=False).hexdigest(),
-    "SHA-1 digest": lambda text: hashlib.sha1(text, usedforsecurity=False).hexdigest(),
-    "SHA-256 digest": lambda text: hashlib.sha256(text).hexdigest(),
-}
 
 
 @dataclass
@@ -148,7 +141,7 @@ def _add_entries(
             )
         )
     texts = [None if entry is None else str(entry) for entry in entries]
-    lengths = np.array([0 if text is None else len(text) for text in texts], dtype=np.float64)
+    lengths = np.array([len(text or "") for text in texts], dtype=np.float64)
     found.measured.append(Measurement(f'characters in the field "{name}"', lengths, ("fields",)))
     known: dict[str, list[int]] = {}
     for i, text in enumerate(texts):
@@ -168,10 +161,9 @@ def _add_entries(
             for i, (text, own) in enumerate(zip(texts, said, strict=True))
             if text == own and len(own) > 1
         ]
-        if same:
-            found.flags.append(
-                (f'has in the field "{name}" what the field "{other}" is', _as_places(same))
-            )
+        found.flags.append(
+            (f'has in the field "{name}" what the field "{other}" is', _as_places(same))
+        )
     for text, where in sorted(known.items(), key=lambda item: -len(item[1]))[:50]:
         found.flags.append((f'has the entry {text!r} in the field "{name}"', _as_places(where)))
 
@@ -201,22 +193,21 @@ def _option_in_field(
         numbers = {int(t) for t in tokens if t.isdecimal() and len(t) < 6}
         has_letters = table.sizes[i] <= 26 and (len(text) <= _SHORT or len(tokens) < 4)
         bare, folded = folded_text(text), text.lower()
-        parts = [part.lower() for part in _DIGEST.findall(text)] if digests else []
         for j, option in enumerate(table.options_of(i)):
             known, raw = folded_text(option), option.encode("utf-8", "surrogatepass")
             letters = {chr(65 + j), chr(97 + j)} if has_letters else set()
-            is_long = len(known) > 2
             for what, says in (
                 ("index from 0", j in numbers),
                 ("index from 1", j + 1 in numbers),
                 ("letter", not tokens.isdisjoint(letters)),
-                ("text", known and (bare == known or (is_long and known in folded))),
-                ("text backwards", is_long and option.strip()[::-1].lower() in folded),
-                ("Base64 code", len(raw) > 2 and base64.b64encode(raw).decode() in text),
+                ("text", known and (bare == known or (len(known) > 2 and known in folded))),
                 *(
-                    (kind, any(map(encode(raw).startswith, parts)))
-                    for kind, encode in _ENCODINGS.items()
-                    if parts
+                    (
+                        f"{kind} digest",
+                        hashlib.new(kind, raw, usedforsecurity=False).hexdigest()[:8] in folded,
+                    )
+                    for kind in _DIGESTS
+                    if digests
                 ),
             ):
                 if says:
@@ -290,11 +281,8 @@ def position_features(
     yield (*_cross(table, _question_contexts(table), size, least), "question")
     moduli = sorted({*_MODULI, size})
     yield (*_cross(table, _order_contexts(table, moduli), size, least), "order")
-    for contexts in (
-        *(_field_contexts(name, values, moduli) for name, values in fields.scalars.items()),
-        _sums(fields, size),
-    ):
-        yield (*_cross(table, contexts, size, least), "fields")
+    for name, values in fields.scalars.items():
+        yield (*_cross(table, _field_contexts(name, values, moduli), size, least), "fields")
 
 
 _Context = tuple[int, str, str]
@@ -368,18 +356,6 @@ def _field_contexts(name: str, values: Sequence[Any], moduli: Sequence[int]) -> 
         for i, third in enumerate(_thirds(column)):
             if third >= 0:
                 yield i, subject, f"{what} in the {('lower', 'middle', 'upper')[third]} third"
-
-
-def _sums(fields: FieldSources, modulus: int) -> Iterator[_Context]:
-    """Yield what the sums of two fields of whole numbers say."""
-    whole = {
-        name: [*map(_as_number, values)] for name, values in fields.scalars.items() if name != "id"
-    }
-    whole = {name: own for name, own in whole.items() if all(x.is_integer() for x in own)}
-    for one, other in combinations([*whole][:_MOST_COMPARED], 2):
-        for i, (a, b) in enumerate(zip(whole[one], whole[other], strict=True)):
-            said = f"modulo {modulus} is {(a + b) % modulus:g}"
-            yield i, f'the sum of the field "{one}" and the field "{other}"', said
 
 
 def _said(value: Any, moduli: Sequence[int]) -> Iterator[str]:

@@ -23,7 +23,7 @@ from classic_rc.commands.check.features import (
     FeatureMatrix,
     Source,
 )
-from classic_rc.commands.check.known_cues import WORD_CUES
+from classic_rc.commands.check.known_cues import PUBLISHED, WORD_CUES
 from classic_rc.commands.check.option_arrays import Floats, OptionTable
 from classic_rc.commands.check.score_test import ScoreTest, Step
 
@@ -94,8 +94,8 @@ class Cue:
     accuracy: float  # of answering by it alone, and guessing elsewhere
     chance: float  # of all questions
     z: float
-    bound: float  # of the largest |z| of all features under chance, at 5 %
-    p: float  # over all features
+    bound: float  # of the largest |z| of all features of its search under chance
+    p: float  # over all features of its search
     n_questions: int  # where it tells options apart
     n_with: int  # options that have it; 0 for ranks
     n_right: int  # of these, how many are right
@@ -125,9 +125,8 @@ class Cue:
             "with": self.n_with,
             "right": self.n_right,
             "similar": self.others,
-        }
-        plain |= {"applicability": self.n_questions, "productivity": plain["precision"]}
-        plain |= {
+            "applicability": self.n_questions,
+            "productivity": plain["precision"],
             "examples": [example._asdict() for example in self.examples],
             "advice": self.advice,
         }
@@ -178,8 +177,10 @@ def _describe(test: ScoreTest, step: Step, chance: Floats, n_mirrored: int) -> C
     if is_order:
         family = Family(Source.ORDER, "{}", frozenset({"order"}))
         name, kind = ORDER_NAMES[step.feature - len(features)], Kind.GOLD_ORDER
+        paper = ""
     else:
         family, name = features.families[step.feature], features.name(step.feature)
+        paper = PUBLISHED.get(name, "")
         if is_rank and step.z < 0:
             name = features.opposites[name]
         # Where the same options come with the other gold too, only who reads the question can tell
@@ -229,9 +230,12 @@ def _describe(test: ScoreTest, step: Step, chance: Floats, n_mirrored: int) -> C
             family,
         ),
         tuple(table.questions[i].id for i in np.flatnonzero(answered).tolist()),
-        _ADVICE_OF_POOLS
-        if " used " in name and family.source is not Source.FIELD
-        else _ADVICE[family.source],
+        (
+            _ADVICE_OF_POOLS
+            if " used " in name and family.source is not Source.FIELD
+            else _ADVICE[family.source]
+        )
+        + f" (a known cue: {paper})" * bool(paper),
         f"{mirrored:,} questions are mirrored (same options, another gold): keep in one fold"
         if mirrored
         else "",

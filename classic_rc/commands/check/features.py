@@ -600,18 +600,18 @@ def _shapes(text: str) -> Iterator[tuple[Family, str]]:
 def _edges(table: OptionTable, measured: Measurement) -> Iterator[_Flag]:
     """Yield which option alone has most, which alone has least, and which one is out of order."""
     family = _rank_family(measured)
-    values, starts = measured.values, table.position == 0
+    starts = table.position == 0
     ends = np.roll(starts, -1)
-    for last, sign in ((measured.most, 1), (measured.least, -1)):
-        before, after = sign * np.roll(values, 1), sign * np.roll(values, -1)
-        is_less = (sign * values < before) & ~starts
+    for name, sign in ((measured.most, 1), (measured.least, -1)):
+        values = sign * measured.values
+        before, after = np.roll(values, 1), np.roll(values, -1)
+        is_less = (values < before) & ~starts
         n_less = table.sum(is_less.astype(np.int64))[table.question]
         next_is_less = np.roll(is_less, -1) & ~ends
         joined = (after < before) & ~starts & ~ends
         in_order = n_less - is_less - next_is_less + joined == 0
-        yield family, f"is out of an order whose last option {last}", np.flatnonzero(in_order)
-    for name, extreme in ((measured.most, table.largest), (measured.least, table.smallest)):
-        is_extreme = measured.values == extreme(measured.values)[table.question]
+        yield family, f"is out of an order whose last option {name}", np.flatnonzero(in_order)
+        is_extreme = values == table.largest(values)[table.question]
         is_alone = (table.sum(is_extreme.astype(np.int64)) == 1)[table.question]
         yield family, name, np.flatnonzero(is_extreme & is_alone).astype(np.int32)
 

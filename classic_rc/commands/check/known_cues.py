@@ -35,10 +35,10 @@ WORD_CUES: Mapping[str, re.Pattern[str]] = {
 
 PUBLISHED: Mapping[str, str] = {
     **{name: paper for name, (_, paper) in _WORDS.items()},
-    **dict.fromkeys(('the word "not"', 'the word "not" or "n\'t"'), "Niven and Kao 2019"),
-    **dict.fromkeys(
-        ("has the most characters", "has the fewest characters"), f"{_TESTWISE}; {_NLI}"
-    ),
+    'the word "not"': "Niven and Kao 2019",
+    'the word "not" or "n\'t"': "Niven and Kao 2019",
+    "has the most characters": f"{_TESTWISE}; {_NLI}",
+    "has the fewest characters": f"{_TESTWISE}; {_NLI}",
     **{f"is option {i}": f"{_TESTWISE}; Attali and Bar-Hillel 2003" for i in range(1, 13)},
     "has the most words of the question": _TESTWISE,
     "has most of its words in the passage": "McCoy, Pavlick and Linzen 2019",

@@ -110,9 +110,7 @@ def point_in_time(text: str) -> float:
 def _first_number(text: str) -> float:
     found = _NUMBER.search(text)
     return (
-        float(found[0].replace(",", "").rstrip(".") if found[0].count(".") < 2 else "nan")
-        if found
-        else np.nan
+        float(found[0].replace(",", "") if found[0].count(".") < 2 else "nan") if found else np.nan
     )
 
 

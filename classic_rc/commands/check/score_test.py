@@ -310,22 +310,19 @@ class ScoreTest:
         """Return whether a feature only goes along with accepted ones: everywhere, or among right
         options as among wrong ones.
         """
-        right, known, model = self.table.right, self._known, self.model
-        if not known.shape[1]:
+        table, known, model = self.table, self._known, self.model
+        if not (n := known.shape[1]):
             return False
-
-        def center(columns: Floats) -> Floats:
-            sums = np.add.reduceat(columns, self.table.offsets[:-1])
-            columns = columns - (sums / self.table.sizes[:, None])[self.table.question]
-            means = [columns[~right].mean(axis=0), columns[right].mean(axis=0)]
-            return columns - np.stack(means)[right.astype(np.int64)]
-
-        own = self.columns([feature])
-        rest = own - known @ np.linalg.lstsq(center(known), center(own), rcond=None)[0]
-        spread = [math.sqrt(max(covariance(model, x, x)[0, 0], 0)) for x in (own, rest)]
-        deviate = (rest[:, 0] @ (right - model.p)) / max(spread[1], 1e-6)
-        of_known = np.sqrt(np.diag(covariance(model, known, known)))
-        is_alike = np.abs(covariance(model, own, known)[0]) > _ALIKE * spread[0] * of_known
+        columns = np.column_stack([known, self.columns([feature])])
+        means = np.add.reduceat(columns, table.offsets[:-1]) / table.sizes[:, None]
+        x = columns - means[table.question]
+        explaining = np.column_stack([x[:, :n], table.right, ~table.right])
+        rest = columns[:, n] - known @ np.linalg.lstsq(explaining, x[:, n], rcond=None)[0][:n]
+        columns = np.column_stack([columns, rest])
+        covariances = covariance(model, columns, columns)
+        spread = np.sqrt(np.maximum(np.diag(covariances), 0))
+        deviate = (rest @ (table.right - model.p)) / max(spread[n + 1], 1e-6)
+        is_alike = np.abs(covariances[n, :n]) > _ALIKE * spread[n] * spread[:n]
         return bool(abs(deviate) <= bound or is_alike.any())
 
     def run(self) -> tuple[Step, ...]:
@@ -563,10 +560,11 @@ class ScoreTest:
             deviates = np.abs(null.deviates(self.features.sums(right), shift))
             for family, row in enumerate(largest[:, start : start + _BATCH]):
                 row[:] = deviates[self._family[:n] == family].max(axis=0, initial=0)
-            for i in range(right.shape[1] if self._order is not None else 0):
-                z = self._order_deviates(self._order(right[:, i]), right[:, i], given)
-                place = _OPEN, start + i
-                largest[place] = max(largest[place], np.abs(z).max(initial=0))
+            if self._order is not None:
+                for i, drawn in enumerate(right.T):
+                    z = self._order_deviates(self._order(drawn), drawn, given)
+                    place = _OPEN, start + i
+                    largest[place] = np.abs(z).max(initial=largest[place])
         bounds = [
             np.quantile(row, 1 - level, method="higher")
             for row, level in zip(largest, LEVELS, strict=True)
@@ -581,14 +579,12 @@ class ScoreTest:
         published = self.features.is_published & (z[:n] != 0)
         near = np.flatnonzero((np.abs(z[:n]) >= _NEAR * abs(z[best])) | published)
         near = near[np.argsort(-np.abs(z[near]), kind="stable")][:400]
-        d, u = self.model.spread
         x = next(self.features.columns([best]))
-        weighted = x * d - u * self.table.sum(x * u)[self.table.question]
-        own = covariance(self.model, x[:, None], x[:, None])[0, 0]
         alike = []
         for j, y in zip(near.tolist(), self.features.columns(near.tolist()), strict=True):
-            spread = covariance(self.model, y[:, None], y[:, None])[0, 0]
-            if j == best or abs(y @ weighted) > _ALIKE * math.sqrt(max(spread * own, 1e-12)):
+            columns = np.stack([x, y], axis=1)
+            (own, across), (_, spread) = covariance(self.model, columns, columns)
+            if j == best or abs(across) > _ALIKE * math.sqrt(max(spread * own, 1e-12)):
                 alike.append(j)
         families = self.features.families
         return min(alike, key=lambda j: (families[j].source, -round(abs(float(z[j])), 6), j)), len(

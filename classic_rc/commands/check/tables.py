@@ -229,7 +229,8 @@ def _cue_notes(report: CheckReport, n_shown: int, whole: bool) -> Iterator[str]:
     yield from (cue.note for cue in report.cues if cue.note)
     if report.accepted:
         yield f"accepted, and not searched for: {'; '.join(report.accepted)}"
-    bound = f", |z| above {report.cues[0].bound:.1f} is not chance" if report.cues else ""
+    bounds = sorted(cue.bound for cue in report.cues)
+    bound = f", bounds of |z|: {bounds[0]:.1f} to {bounds[-1]:.1f}" if bounds else ""
     yield f"{report.n_features:,} features{bound}"
     if whole:
         yield (
