@@ -23,7 +23,6 @@ _TOKEN = re.compile(r"[^\W_]+")
 _INTEGER = re.compile(r"\d+")
 _PART = re.compile(r"\d+|[^\W\d_]+")
 _DIGEST = re.compile(r"(?i)[0-9a-f]{8}")
-_DIGESTS = ("MD5", "SHA1", "SHA256")
 _MOST_POSITIONS = 12
 """With more options a question, positions are not crossed with contexts."""
 _MOST_FIELDS = 60
@@ -206,7 +205,7 @@ def _option_in_field(
                         f"{kind} digest",
                         hashlib.new(kind, raw, usedforsecurity=False).hexdigest()[:8] in folded,
                     )
-                    for kind in _DIGESTS
+                    for kind in ("MD5", "SHA1", "SHA256")
                     if digests
                 ),
             ):

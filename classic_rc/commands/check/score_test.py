@@ -6,8 +6,9 @@ question. Without chosen features p is m/k. The best feature above the bound is 
 fitted with it, and the others are tested given the chosen ones, until nothing is above the bound.
 What correlates with a chosen one disappears.
 
-Fields, which no system sees, are searched last: given the other choices, but each for itself, so
-that no field hides a cue or another field.
+Cues that are known from published artifacts are a family of few features, so their bound is lower
+than that of all others. Fields, which no system sees, are searched last: given the other choices,
+but each for itself, so that no field hides a cue or another field.
 """
 
 from __future__ import annotations
