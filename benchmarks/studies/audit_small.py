@@ -24,7 +24,7 @@ from classic_rc.commands.check import check_dataset
 from classic_rc.questions import Dataset
 
 SIZES, STRENGTHS = (300, 375, 450), (1.0, 0.5, 0.0)
-_NEGATION = re.compile(r"\bnot\b|negation")
+_NEGATION = re.compile('"not"|negation')
 _FIELDS = (
     "passage=reason,question=claim,candidates=warrant0+warrant1,gold=correctLabelW0orW1,id=#id"
 )
