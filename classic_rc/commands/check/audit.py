@@ -17,13 +17,15 @@ from classic_rc.commands.check.cues import (
     Cue,
     describe_steps,
     order_features,
-    phrase,
+    rank_suspects,
 )
 from classic_rc.commands.check.features import build_features
 from classic_rc.commands.check.header import INPUTS, Header, HeaderRow, share_found, spread_evenly
 from classic_rc.commands.check.integrity import Finding, find_copies, find_own_defects, in_order
 from classic_rc.commands.check.option_arrays import Floats, OptionTable
 from classic_rc.commands.check.score_test import DRAWS, ScoreTest, fit_model
+from classic_rc.commands.check.span_views import MOST_QUESTIONS as MOST_SPAN_QUESTIONS
+from classic_rc.commands.check.span_views import find_span_cues
 from classic_rc.datasets.fields import ANNOTATORS
 from classic_rc.datasets.known_sketches import known_sketches
 from classic_rc.datasets.registry import TrainingData, as_dataset, dataset_names
@@ -85,9 +87,7 @@ class CheckReport:
         """Show the findings as a table in a notebook."""
         columns = [Column("the option that …"), Column("is"), Column("kind")]
         columns += [Column("coverage", "percent", 1), Column("precision", "percent", 1)]
-        rows = [
-            [phrase(c.name), c.direction, str(c.kind), c.coverage, c.precision] for c in self.cues
-        ]
+        rows = [[c.label, c.direction, str(c.kind), c.coverage, c.precision] for c in self.cues]
         title = (
             f"{self.dataset.name} · {len(self.dataset):,} questions · {self.n_features:,} features"
         )
@@ -276,12 +276,13 @@ def _find_cues(
 
     The features fill the memory; they are gone before copies are looked for.
     """
-    asked = _represent(dataset)
+    if dataset.task is not None and dataset.task.has_spans:
+        yield from _find_span_cues(dataset, analyzer, learners, names, draws, seed, advance)
+        return
+    asked = _represent(dataset, MOST_QUESTIONS)
     table, reason = _table_of(asked, analyzer)
     if len(asked) < len(dataset):
-        reason = (
-            f"cues: searched for in {len(asked):,} of {len(dataset):,} questions, by whole passages"
-        )
+        reason = _part_note(asked, dataset)
     notes = (reason,) if reason else ()
     yield "", {"notes": notes}
     if table is None:
@@ -312,7 +313,7 @@ def _find_cues(
         {
             "n_features": len(searched) + test.observed_order.shape[1],
             "cues": describe_steps(test, chance),
-            "suspects": _rank_suspects(table, test),
+            "suspects": rank_suspects(table, test),
             "accepted": {name: why for name, why in reasons.items() if name not in unknown},
             "unknown": unknown,
             "leaking_fields": test.leaking_fields,
@@ -324,31 +325,60 @@ def _find_cues(
         yield "header", {**more, "notes": (*notes, *more.get("notes", ()))}
 
 
-def _represent(dataset: Dataset) -> Dataset:
+def _represent(dataset: Dataset, most: int) -> Dataset:
     """Return the dataset, or whole passages of a larger one, evenly spread over it."""
-    if len(dataset) <= MOST_QUESTIONS:
+    if len(dataset) <= most:
         return dataset
     has_passages = any(question.passage is not dataset[0].passage for question in dataset)
     groups = [
         id(question.passage) if has_passages else number for number, question in enumerate(dataset)
     ]
     sizes = Counter(groups)
-    kept = spread_evenly(np.array([*sizes.values()]), MOST_QUESTIONS)
+    kept = spread_evenly(np.array([*sizes.values()]), most)
     of_group = dict(zip(sizes, kept.tolist(), strict=True))
     is_kept = iter([of_group[group] for group in groups])
     return dataset.filter(lambda question: next(is_kept))
 
 
 def _table_of(dataset: Dataset, analyzer: str) -> tuple[OptionTable | None, str]:
-    task = dataset.task
-    if task is None or task.has_spans:
+    if dataset.task is None:
         return None, "no cues: questions have no options"
     if any(question.gold is None for question in dataset):
-        return None, "no cues: gold is hidden"
+        return None, _HIDDEN
     table = OptionTable.of(dataset, analyzer)
     if len(table) < LEAST_QUESTIONS:
         return None, f"no cues: {len(table)} questions with right and wrong options are too few"
     return table, ""
+
+
+_HIDDEN = "no cues: gold is hidden"
+
+
+def _part_note(part: Dataset, dataset: Dataset) -> str:
+    return f"cues: searched for in {len(part):,} of {len(dataset):,} questions, by whole passages"
+
+
+def _find_span_cues(
+    dataset: Dataset, analyzer: str, *settings: Any
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the cues and the header of span data, if there is enough of it."""
+    reason = ""
+    if any(question.gold is None for question in dataset):
+        reason = _HIDDEN
+    elif len(dataset) < LEAST_QUESTIONS:
+        reason = f"no cues: {len(dataset)} questions are too few"
+    if reason:
+        yield "", {"notes": (reason,)}
+        return
+    part = _represent(dataset, MOST_SPAN_QUESTIONS)
+    notes = (_part_note(part, dataset),) if len(part) < len(dataset) else ()
+    for name, values in find_span_cues(part, analyzer, *settings):
+        yield (
+            name,
+            {**values, "notes": (*notes, *values.get("notes", ()))}
+            if "notes" in values
+            else values,
+        )
 
 
 def _given(table: OptionTable) -> tuple[Floats | None, Floats]:
@@ -405,13 +435,3 @@ def _measure_header(
     ].mean()
     without = rows[0].chance + max(rows[0].accuracy - float(reached), 0.0)
     return {**found, "without": without}
-
-
-def _rank_suspects(table: OptionTable, test: ScoreTest) -> tuple[tuple[str, float], ...]:
-    """Return the questions that the cues answer, the surest first."""
-    if not test.steps:
-        return ()
-    p = table.sum(np.where(table.right, test.model.p, 0)) / table.n_right
-    gain = p - table.n_right / table.sizes
-    order = np.argsort(-np.round(gain, 9), kind="stable")
-    return tuple((table.questions[i].id, float(p[i])) for i in order.tolist() if gain[i] > 0)

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -265,11 +266,11 @@ def position_features(
     size = int(table.sizes.max(initial=0))
     options = np.arange(len(table.texts))
     last = table.sizes[table.question] - 1
-    names = [f"is option {i + 1}" for i in range(size)]
+    names = [f"is {table.place_name(i)}" for i in range(size)]
     pairs = options, table.position
     if (table.sizes != size).any():
         is_last = np.flatnonzero(table.position == last)
-        names.append("is the last option")
+        names.append(f"is {table.nouns[2]}")
         pairs = (
             np.concatenate([options, is_last]),
             np.concatenate([table.position, np.full(len(is_last), size)]),
@@ -277,7 +278,12 @@ def position_features(
     yield names, [""] * len(names), pairs, "options"
     if not 2 <= size <= _MOST_POSITIONS:
         return
-    yield (*_cross(table, _question_contexts(table), size, least), "question")
+    names, subjects, pairs = _cross(table, _question_contexts(table), size, least)
+    # what classes say is not one order of options
+    yield names, [""] * len(names) if table.classes else subjects, pairs, "question"
+    if table.has_same_options:
+        names, _, pairs = _cross(table, _question_words(table), size, least)
+        yield names, [""] * len(names), pairs, "question"
     moduli = sorted({*_MODULI, size})
     yield (*_cross(table, _order_contexts(table, moduli), size, least), "order")
     for name, values in fields.scalars.items():
@@ -307,9 +313,8 @@ def _cross(
     place[kept] = np.arange(len(kept))
     question, code = question[place[code] >= 0], place[code[place[code] >= 0]]
     labels = list(known)
-    names = [
-        f"is option {p + 1} where {' '.join(labels[c])}" for c in kept.tolist() for p in range(size)
-    ]
+    places = [*map(table.place_name, range(size))]
+    names = [f"is {place} where {' '.join(labels[c])}" for c in kept.tolist() for place in places]
     subjects = [labels[c][0] for c in kept.tolist() for p in range(size)]
     n = table.sizes[question]
     options = ragged_indices(table.offsets[:-1][question], n)
@@ -322,6 +327,22 @@ def _question_contexts(table: OptionTable) -> Iterator[_Context]:
         if words:
             yield i, "the question begins with", f'"{words[0]}"'
             yield i, "the question ends with", f'"{words[-1]}"'
+
+
+def _question_words(table: OptionTable) -> Iterator[_Context]:
+    """Yield pairs of neighbouring words of the questions, then words.
+
+    A pair comes first: if both say the same, it says more.
+    """
+    tokens, offsets = table.encode([question.query for question in table.questions])
+    words, bounds = table.encoder.vocabulary, offsets.tolist()
+    texts = [[words[t] for t in tokens[a:b].tolist()] for a, b in pairwise(bounds)]
+    for i, text in enumerate(texts):
+        for pair in set(pairwise(text)):
+            yield i, "the question has the words", f'"{" ".join(pair)}"'
+    for i, text in enumerate(texts):
+        for word in set(text):
+            yield i, "the question has the word", f'"{word}"'
 
 
 def _order_contexts(table: OptionTable, moduli: Sequence[int]) -> Iterator[_Context]:

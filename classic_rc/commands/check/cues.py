@@ -50,6 +50,8 @@ class Kind(StrEnum):
     """The passage is read, the question not."""
     GOLD_ORDER = "GOLD ORDER"
     """The passage is not read, but the gold of other questions is."""
+    ANSWER_TYPE = "ANSWER TYPE"
+    """The question says of which length and type the answer is, and the passage is not read."""
 
 
 _ADVICE = {
@@ -104,11 +106,22 @@ class Cue:
     ids: tuple[str, ...]  # the questions that it answers
     advice: str
     note: str = ""
+    # with "that", of what the name is one; without, what has the property that the name begins with
+    subject: str = "the option that"
+    about: str = ""  # what is asked of span data: answerable, sentence, span, length and type
 
     @property
     def sentence(self) -> str:
         """The finding in words."""
-        return f"the option that {phrase(self.name)} tends to be {self.direction}"
+        if self.subject.endswith(" that"):
+            return f"{self.subject} {phrase(self.name)} tends to be {self.direction}"
+        tends = "tends to be" if self.direction == "right" else "tends not to be"
+        return f"{self.subject} {tends} {self.name.removeprefix('is ')}"
+
+    @property
+    def label(self) -> str:
+        """The name as tables show it."""
+        return f"{self.subject} {phrase(self.name)}" if self.about else phrase(self.name)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -130,6 +143,7 @@ class Cue:
             "examples": [example._asdict() for example in self.examples],
             "advice": self.advice,
         }
+        plain |= {"about": self.about} if self.about else {}
         return plain | ({"note": self.note} if self.note else {})
 
 
@@ -142,7 +156,7 @@ def phrase(name: str) -> str:
     """Return the name of a cue as what an option does."""
     if name.startswith('the option "'):
         return f"is {name.removeprefix('the option ')}"
-    verbs = ("is ", "was ", "has ", "begins ", "ends ", "copies ", "shares ")
+    verbs = ("is ", "was ", "has ", "stands ", "begins ", "ends ", "copies ", "shares ")
     return name if name.startswith(verbs) else f"has {name}"
 
 
@@ -242,6 +256,16 @@ def _describe(test: ScoreTest, step: Step, chance: Floats, n_mirrored: int) -> C
     )
 
 
+def rank_suspects(table: OptionTable, test: ScoreTest) -> tuple[tuple[str, float], ...]:
+    """Return the questions that the cues answer, the surest first."""
+    if not test.steps:
+        return ()
+    p = table.sum(np.where(table.right, test.model.p, 0)) / table.n_right
+    gain = p - table.n_right / table.sizes
+    order = np.argsort(-np.round(gain, 9), kind="stable")
+    return tuple((table.questions[i].id, float(p[i])) for i in order.tolist() if gain[i] > 0)
+
+
 def _words_of(texts: Sequence[str], has_it: NDArray[np.bool_], family: Family, value: str) -> str:
     """Return the two most frequent words that a piece is in, or that are in a group, in
     brackets.
@@ -281,7 +305,9 @@ def _examples(
     return tuple(
         Example(
             table.questions[int(table.question[i])].id,
-            mark_cue(table.texts[i], family, value),
+            f"{table.texts[i]}: {table.questions[int(table.question[i])].query}"
+            if family.sees == {"question"}
+            else mark_cue(table.texts[i], family, value),
             bool(table.right[i]),
         )
         for i in first[:_SHOWN_EXAMPLES]

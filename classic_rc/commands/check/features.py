@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
 from itertools import chain
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -289,13 +290,18 @@ class FeatureMatrix:
         ).astype(np.float64)
 
 
+def least_questions(table: OptionTable) -> int:
+    """Return in how many questions a feature has to be."""
+    return max(LEAST_QUESTIONS, int(len(table) * _LEAST_SHARE))
+
+
 def build_features(table: OptionTable, without_fields: Iterable[str] = ()) -> FeatureMatrix:
     """Generate the features of all options, without those of some fields."""
-    least = max(LEAST_QUESTIONS, int(len(table) * _LEAST_SHARE))
+    least = least_questions(table)
     fields = sources_of_fields(table, without_fields)
     ranked: list[Measurement] = []
     ranks: list[NDArray[np.float32]] = []
-    edges: list[_Flag] = []
+    edges: list[Flag] = []
     known: list[tuple[int, str, Integers]] = []
     opposites: dict[str, str] = {}
     for measured in chain(measure_options(table), field_measurements(table, fields)):
@@ -305,16 +311,29 @@ def build_features(table: OptionTable, without_fields: Iterable[str] = ()) -> Fe
         # tested exactly.
         if varies >= least:
             opposites[measured.most] = measured.least
-            edges += _edges(table, measured)
+            edges += rank_edges(table, measured)
         if varies >= max(least, _LEAST_RANKED):
             ranked.append(measured._replace(values=measured.values[:0].copy()))
             ranks.append(column)
             known += known_measurement(table, fields, measured)
     fields.flags += [(name, flag) for _, name, flag in sorted(known, key=lambda item: item[0])]
+    sources = _all_entries(table, fields, edges, least)
+    return join_features(table, sources, least, ranked, ranks, opposites)
+
+
+def join_features(
+    table: OptionTable,
+    sources: Iterable[Entries],
+    least: int,
+    ranked: Sequence[Measurement] = (),
+    ranks: Sequence[NDArray[np.float32]] = (),
+    opposites: Mapping[str, str] = MappingProxyType({}),
+) -> FeatureMatrix:
+    """Return the features of some sources that are in enough questions, and those of ranks."""
     families: list[Family] = []
     values: list[str] = []
     sparse = []
-    for source in _all_entries(table, fields, edges, least):
+    for source in sources:
         kept, ones = _pack(table, source, least)
         sparse.append(ones)
         families += [source.families[i] for i in kept.tolist()]
@@ -329,16 +348,16 @@ def build_features(table: OptionTable, without_fields: Iterable[str] = ()) -> Fe
     )
 
 
-_Flag = tuple[Family, str, NDArray[np.integer]]
+Flag = tuple[Family, str, NDArray[np.integer]]
 """A feature, and the options that have it."""
 
 
 def _all_entries(
-    table: OptionTable, fields: FieldSources, edges: Sequence[_Flag], least: int
+    table: OptionTable, fields: FieldSources, edges: Sequence[Flag], least: int
 ) -> Iterator[Entries]:
     yield from _text_entries(table, least)
-    yield _flag_entries(table, [*edges, *((FIELD, *flag) for flag in fields.flags)])
-    yield from _position_entries(table, fields, least)
+    yield flag_entries(table, [*edges, *((FIELD, *flag) for flag in fields.flags)])
+    yield from position_entries(table, fields, least)
 
 
 def _rank_family(measured: Measurement) -> Family:
@@ -406,7 +425,7 @@ def _text_entries(table: OptionTable, least: int) -> Iterator[Entries]:
         ("is used in no other question", is_once),
         ("is the only one used in no other question", is_alone),
     )
-    yield _flag_entries(table, [(USED_ONCE, name, np.flatnonzero(flag)) for name, flag in once])
+    yield flag_entries(table, [(USED_ONCE, name, np.flatnonzero(flag)) for name, flag in once])
     often = np.flatnonzero(n_uses >= least)
     names = [name if len(name) <= 40 else f"{name[:39]}…" for name in map(name_of, often.tolist())]
     yield Entries.of_pairs([WHOLE] * len(names), names, (often, np.arange(len(names))), number)
@@ -597,7 +616,7 @@ def _shapes(text: str) -> Iterator[tuple[Family, str]]:
 # Ranks, fields and positions
 
 
-def _edges(table: OptionTable, measured: Measurement) -> Iterator[_Flag]:
+def rank_edges(table: OptionTable, measured: Measurement) -> Iterator[Flag]:
     """Yield which option alone has most, which alone has least, and which one is out of order."""
     family = _rank_family(measured)
     starts = table.position == 0
@@ -616,16 +635,20 @@ def _edges(table: OptionTable, measured: Measurement) -> Iterator[_Flag]:
         yield family, name, np.flatnonzero(is_extreme & is_alone).astype(np.int32)
 
 
-def _flag_entries(table: OptionTable, flags: Sequence[_Flag]) -> Entries:
+def flag_entries(table: OptionTable, flags: Sequence[Flag]) -> Entries:
+    """Return features as entries of the options."""
     families, names = [family for family, _, _ in flags], [name for _, name, _ in flags]
     items = np.concatenate([np.zeros(0, dtype=np.int32), *(options for _, _, options in flags)])
     codes = np.repeat(np.arange(len(flags)), [len(options) for _, _, options in flags])
     return Entries.of_pairs(families, names, (items, codes), np.arange(len(table.texts)))
 
 
-def _position_entries(table: OptionTable, fields: FieldSources, least: int) -> Iterator[Entries]:
+def position_entries(table: OptionTable, fields: FieldSources, least: int) -> Iterator[Entries]:
+    """Yield positions of options, alone and in contexts."""
     for names, contexts, pairs, sees in position_features(table, fields, least):
         source = Source.POSITION if sees == "options" else Source.FIELD
+        if not any(contexts) and sees == "question":
+            source = Source.WORD
         families = {
             context: Family(source, "{}", frozenset({sees}), context=context)
             for context in set(contexts)

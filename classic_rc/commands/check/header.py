@@ -86,8 +86,10 @@ class Header:
         *,
         folds: int = 5,
         group: str | None = None,
+        has_pairs: bool = True,
     ) -> None:
         self.features, self.table = features, features.table
+        self._has_pairs = has_pairs
         self._chance = chance
         groups = FoldPlan(folds, group).groups(self.table.dataset).numbers[self.table.rows]
         self.groups = np.unique(groups, return_inverse=True)[1].reshape(-1)
@@ -106,11 +108,11 @@ class Header:
         has = {"options"}
         has |= {"question"} if any(q.query.strip() for q in self.table.questions) else set()
         has |= {"passage"} if any(text.strip() for text in self.table.passages[0]) else set()
-        return tuple(
-            self._row(name, self.predict(sees)) for name, sees in INPUTS.items() if sees <= has
-        )
+        return tuple(self.row(name, sees) for name, sees in INPUTS.items() if sees <= has)
 
-    def _row(self, name: str, hits: Floats) -> HeaderRow:
+    def row(self, name: str, sees: frozenset[str]) -> HeaderRow:
+        """Return the row of a learner that sees a part of the input."""
+        hits = self.predict(sees)
         groups = np.unique(self.groups[self.asked], return_inverse=True)[1].reshape(-1)
         return HeaderRow(
             name,
@@ -136,7 +138,7 @@ class Header:
                     part.select(options)[:, np.flatnonzero(seen[own])]
                     for own, part in features.parts()
                 ),
-                *([_word_pairs(table, asked)] if "question" in sees else []),
+                *([_word_pairs(table, asked)] if "question" in sees and self._has_pairs else []),
             ],
             format="csr",
             dtype=np.float32,

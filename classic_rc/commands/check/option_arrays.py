@@ -26,6 +26,10 @@ _BLOCK_CHARACTERS, _BLOCK_TOKENS = 2**21, 2**19
 _NEGATION = re.compile(r"(?i)(?<=[a-z ])n['’]t\b")  # in released tokens a blank is before it
 
 
+OPTION_NOUNS = ("option 1", "option {}", "the last option")
+"""What the first option, another one and the last one are called."""
+
+
 class PassageTexts(Sequence[str]):
     """The texts of passages; those of a large dataset are in a file, and are read when they are
     used.
@@ -56,6 +60,8 @@ class OptionTable:
     texts: list[str]  # of each option
     offsets: Integers  # (n_questions + 1,): the options of question i are offsets[i]:offsets[i + 1]
     right: NDArray[np.bool_]  # (n_options,)
+    classes: Sequence[str] = ()  # what options are, if all questions have the same ones
+    nouns: tuple[str, str, str] = OPTION_NOUNS
 
     @classmethod
     def of(cls, dataset: Dataset, analyzer: str = "word") -> OptionTable:
@@ -104,6 +110,21 @@ class OptionTable:
     def position(self) -> Integers:
         """The place of each option among the options of its question, from 0."""
         return np.arange(len(self.texts)) - self.offsets[:-1][self.question]
+
+    def place_name(self, place: int) -> str:
+        """Return the name of a place among options."""
+        if self.classes:
+            return self.classes[place]
+        return self.nouns[0 if place == 0 else 1].format(place + 1)
+
+    @cached_property
+    def has_same_options(self) -> bool:
+        """Whether all questions have the same options in the same order, such as yes and no."""
+        size = int(self.sizes.max(initial=0))
+        if len(self) < 2 or (self.sizes != size).any() or self.nouns is not OPTION_NOUNS:
+            return False
+        texts = self.normalised[0].reshape(-1, size)
+        return bool((texts == texts[0]).all())
 
     @cached_property
     def n_right(self) -> Integers:

@@ -14,7 +14,7 @@ from typing import Any
 
 from classic_rc._version import __version__
 from classic_rc.commands.check.audit import CheckReport
-from classic_rc.commands.check.cues import Cue, Kind, phrase
+from classic_rc.commands.check.cues import Cue, Kind
 from classic_rc.commands.check.duplicates import DuplicateFinding, DuplicatePair
 from classic_rc.commands.check.integrity import Finding
 from classic_rc.commands.check.tables import cue_table, dispute_table, header_table
@@ -153,6 +153,7 @@ _COLOURS = {
     Kind.ARTIFACT: "#b3261e",
     Kind.SHORTCUT: "#1f5fa8",
     Kind.GOLD_ORDER: "#6b6b6b",
+    Kind.ANSWER_TYPE: "#6b6b6b",
     Kind.DEFECT: "#000",
 }
 
@@ -200,8 +201,10 @@ def cue_picture(cues: Sequence[Cue]) -> str:
         f'<text transform="translate(14 {y(0.5):.0f}) rotate(-90)" text-anchor="middle">precision, '
         "%</text>"
     )
-    parts.append(line(_LEFT, y(first.chance), _WIDTH - _RIGHT, y(first.chance), dashed))
-    for sign in (-1, 1):
+    has_one_chance = len({cue.about for cue in cues}) == 1
+    if has_one_chance:
+        parts.append(line(_LEFT, y(first.chance), _WIDTH - _RIGHT, y(first.chance), dashed))
+    for sign in (-1, 1) if has_one_chance else ():
         points = []
         for i in range(_STEPS + 1):
             coverage = 10 ** (-span * (1 - i / _STEPS))
@@ -213,7 +216,7 @@ def cue_picture(cues: Sequence[Cue]) -> str:
         parts.append(f'<polyline points="{path}" fill="none" stroke="#666"/>')
     for cue, place in _place_names(cues, [y(cue.precision) for cue in cues]):
         left, top = x(cue.coverage), y(cue.precision)
-        name = phrase(cue.name)
+        name = cue.label
         name = name if len(name) <= _NAME_WIDTH else f"{name[: _NAME_WIDTH - 1]}…"
         name = escape_html(f"{name} ({cue.direction})")
         colour = _COLOURS[cue.kind]

@@ -17,7 +17,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -249,6 +249,7 @@ class ScoreTest:
         *,
         accepted: Sequence[int] = (),
         known: Iterable[Floats] = (),
+        levels: tuple[float, float, float] = LEVELS,
         draws: int = DRAWS,
         seed: int = 0,
         advance: Callable[[str], None] = lambda stage: None,
@@ -259,6 +260,7 @@ class ScoreTest:
         self.observed_order = np.zeros((n, 0)) if order is None else order(self.table.right)
         self.given = np.zeros((n, 0)) if given is None else given
         self.draws, self.seed, self._advance = draws, seed, advance
+        self._levels = levels
         self.steps: list[Step] = []
         self.leaking_fields: tuple[str, ...] = ()
         self.groups = self.table.passages[1]
@@ -568,7 +570,7 @@ class ScoreTest:
                     largest[place] = np.abs(z).max(initial=largest[place])
         bounds = [
             np.quantile(row, 1 - level, method="higher")
-            for row, level in zip(largest, LEVELS, strict=True)
+            for row, level in zip(largest, self._levels, strict=True)
         ]
         return largest, np.array(bounds)[self._family]
 
@@ -588,9 +590,11 @@ class ScoreTest:
             if j == best or abs(across) > _ALIKE * math.sqrt(max(spread * own, 1e-12)):
                 alike.append(j)
         families = self.features.families
-        return min(alike, key=lambda j: (families[j].source, -round(abs(float(z[j])), 6), j)), len(
-            alike
-        ) - 1
+
+        def preference(j: int) -> tuple[Any, ...]:
+            return families[j].source, -round(abs(float(z[j])), 6), z[j] < 0, j
+
+        return min(alike, key=preference), len(alike) - 1
 
 
 def _roots(name: str) -> frozenset[str]:

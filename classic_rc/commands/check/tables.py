@@ -165,9 +165,10 @@ def cue_table(report: CheckReport, *, whole: bool = True, most: int | None = _SH
     The `whole` table has all cues and columns, with examples and advice as notes; else it has at
     most `most` cues.
     """
+    has_spans = any(cue.about for cue in report.cues)
     columns = [
         *(
-            Column("the option that …", key="name"),
+            Column("finding" if has_spans else "the option that …", key="name"),
             Column("is", key="direction"),
             Column("", key="kind"),
         ),
@@ -182,7 +183,7 @@ def cue_table(report: CheckReport, *, whole: bool = True, most: int | None = _SH
     rows: list[Sequence[Cell | Value]] = [
         [
             *(
-                _shorten(phrase(cue.name), whole),
+                _shorten(cue.label, whole),
                 cue.direction,
                 str(cue.kind),
                 cue.coverage,
