@@ -18,6 +18,7 @@ from classic_rc.commands.check.duplicates import (
     find_duplicates,
 )
 from classic_rc.commands.check.kinds import EXAMPLES, Finding, Kind, Severity
+from classic_rc.commands.check.span_defects import find_span_defects
 from classic_rc.datasets.registry import TrainingData, as_dataset
 from classic_rc.equality import folded_text, normalised_text, option_forms
 from classic_rc.errors import DataError
@@ -72,6 +73,12 @@ _OWN_KINDS = (
         "it has no unit to share",
     ),
     Kind(
+        "gold-in-word",
+        _W,
+        "questions whose gold span begins or ends inside a word",
+        "it is a part of a word, or its offsets are wrong",
+    ),
+    Kind(
         "mojibake",
         _W,
         "questions with wrongly decoded text (é as Ã©)",
@@ -102,6 +109,18 @@ _OWN_KINDS = (
         _N,
         "questions with a gold text that is not in Unicode's form NFC",
         "scorers tell equal letters apart",
+    ),
+    Kind(
+        "gold-no-candidate",
+        _N,
+        "questions whose gold is no candidate span of solvers",
+        "no span solver of this package answers them in full",
+    ),
+    Kind(
+        "gold-several-times",
+        _N,
+        "questions whose gold is at several places of the passage, without an offset",
+        "which place answers is unknown",
     ),
     Kind("gold-hidden", _N, "questions whose gold is hidden", "left out of checks that need gold"),
     Kind("none-right", _N, "multiple answers, none of them right", "recall is 1 by convention"),
@@ -143,7 +162,13 @@ def find_own_defects(dataset: Dataset) -> tuple[Finding, ...]:
     takes longest.
     """
     own = _with_places_of(
-        dataset, _count(chain(_find_in_questions(dataset), find_text_defects(dataset)))
+        dataset,
+        _count(
+            chain(
+                _find_in_questions(dataset), find_text_defects(dataset), find_span_defects(dataset)
+            ),
+            len(dataset),
+        ),
     )
     return own if dataset.log is None else (*find_reading_defects(dataset.log), *own)
 
@@ -153,12 +178,19 @@ def find_copies(dataset: Dataset, train: TrainingData | None = None) -> tuple[Fi
     return _with_places_of(dataset, find_duplicates(dataset, as_dataset(train)))
 
 
-def _count(defects: _Defects) -> Iterator[Finding]:
+def _count(defects: _Defects, n_questions: int) -> Iterator[Finding]:
     ids: dict[str, list[str]] = {}
     for kind, id_ in defects:
         ids.setdefault(kind, []).append(id_)
     return (
-        Finding(KINDS[name], len(of_kind), tuple(of_kind[:EXAMPLES]))
+        Finding(
+            KINDS[name],
+            len(of_kind),
+            tuple(of_kind[:EXAMPLES]),
+            detail=f", {100 * len(of_kind) / n_questions:.1f} %"
+            if name == "gold-no-candidate"
+            else "",
+        )
         for name, of_kind in ids.items()
     )
 

@@ -486,14 +486,16 @@ def find_span_cues(
     cues: list[tuple[Kind, float, Cue]] = []
     suspects: dict[str, float] = {}
     leaking: set[str] = set()
-    unknown = dict.fromkeys(reasons, [""])
+    unknown: dict[str, list[str]] = {name: [] for name in reasons}
     n_features = 0
     for view in views:
         bare = {name.removeprefix(f"{view.subject} "): name for name in reasons}
         accepted, missing = match_accepted(view.features, dict.fromkeys(bare, ""))
         known = {bare[name] for name in bare if name not in missing}
         unknown = {
-            name: missing.get(name, near) for name, near in unknown.items() if name not in known
+            name: [*near, *missing.get(name, ())]
+            for name, near in unknown.items()
+            if name not in known
         }
         test = ScoreTest(
             view.features,
@@ -523,7 +525,7 @@ def find_span_cues(
             "cues": tuple(cue for _, _, cue in cues),
             "suspects": tuple(sorted(suspects.items(), key=lambda item: -round(item[1], 9))),
             "accepted": {name: why for name, why in reasons.items() if name not in unknown},
-            "unknown": {name: [key for key in near if key] for name, near in unknown.items()},
+            "unknown": unknown,
             "leaking_fields": tuple(sorted(leaking)),
         },
     )
