@@ -33,7 +33,7 @@ from classic_rc.commands.check.features import (
 from classic_rc.commands.check.header import Header, HeaderRow
 from classic_rc.commands.check.measurements import Measurement, point_in_time
 from classic_rc.commands.check.option_arrays import Floats, Integers, OptionTable
-from classic_rc.commands.check.score_test import FIELD_LEVEL, LEVEL, ScoreTest
+from classic_rc.commands.check.score_test import DRAWS, FIELD_LEVEL, LEVEL, ScoreTest
 from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.kernels.draws import text_keys, uniform_draws
@@ -78,6 +78,13 @@ def gold_places(question: Question) -> tuple[tuple[int, int], ...]:
     return tuple((passage.index(text), passage.index(text) + len(text)) for text in once)
 
 
+class Search(NamedTuple):
+    """A search of a view, and its findings."""
+
+    test: ScoreTest
+    cues: tuple[Cue, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class View:
     """A question about span data whose options all systems could choose from."""
@@ -105,14 +112,37 @@ class View:
         object.__setattr__(self, "given", given)
         object.__setattr__(self, "chance", chance)
 
-    def describe(self, test: ScoreTest) -> Iterator[Cue]:
-        """Yield the findings of a search."""
-        for cue in describe_steps(test, self.chance):
-            if self.keeps_all or (cue.direction == "right" and cue.precision > cue.chance):
-                kind = self.kind or cue.kind
-                yield replace(
-                    cue, kind=kind, subject=self.subject, about=self.about, advice=self.advice
-                )
+    def search(
+        self,
+        accepted: Sequence[int] = (),
+        draws: int = DRAWS,
+        seed: int = 0,
+        advance: Callable[[str], None] = lambda stage: None,
+    ) -> Search:
+        """Search for cues, without those accepted."""
+        test = ScoreTest(
+            self.features,
+            given=self.given,
+            accepted=[*accepted, *self.hidden],
+            known=self.features.columns(accepted),
+            levels=(LEVEL / _N_VIEWS, FIELD_LEVEL),
+            draws=draws,
+            seed=seed,
+            advance=advance,
+        )
+        test.run()
+        cues = tuple(
+            replace(
+                cue,
+                kind=self.kind or cue.kind,
+                subject=self.subject,
+                about=self.about,
+                advice=self.advice,
+            )
+            for cue in describe_steps(test, self.chance)
+            if self.keeps_all or (cue.direction == "right" and cue.precision > cue.chance)
+        )
+        return Search(test, cues)
 
     def measure(self, folds: int, group: str | None) -> Iterator[HeaderRow]:
         """Yield the rows of the header."""
@@ -497,19 +527,8 @@ def find_span_cues(
             for name, near in unknown.items()
             if name not in known
         }
-        test = ScoreTest(
-            view.features,
-            given=view.given,
-            accepted=[*accepted, *view.hidden],
-            known=view.features.columns(accepted),
-            levels=(LEVEL / _N_VIEWS, FIELD_LEVEL),
-            draws=draws,
-            seed=seed,
-            advance=advance,
-        )
-        test.run()
+        test, described = view.search(accepted, draws, seed, advance)
         n_features += len(view.features) - len(view.hidden)
-        described = [*view.describe(test)]
         gain = max((cue.accuracy - cue.chance for cue in described), default=0.0)
         cues += [(cue.kind, gain, cue) for cue in described]
         leaking |= set(test.leaking_fields)
