@@ -47,6 +47,8 @@ passage.
 """
 _NEAR, _ALIKE = 0.9, 0.7
 """Features with this part of the best deviate, and this correlation with it, say the same."""
+_MIRRORED = 0.999
+"""From this part of the best deviate on, deviates differ by rounding only."""
 _RIDGE, _MOST_WEIGHT, _NEWTON_STEPS = 1e-2, 12.0, 25
 _MOST_MORE = 24
 _CORRECTION = 2.0
@@ -592,7 +594,10 @@ class ScoreTest:
         families = self.features.families
 
         def preference(j: int) -> tuple[Any, ...]:
-            return families[j].source, -round(abs(float(z[j])), 6), z[j] < 0, j
+            # of features that mirror each other, the one that is right says more
+            size = abs(float(z[j]))
+            is_less = size < _MIRRORED * abs(z[best])
+            return families[j].source, is_less, not is_less and z[j] < 0, -round(size, 6), j
 
         return min(alike, key=preference), len(alike) - 1
 

@@ -299,14 +299,13 @@ def _ask_sentence(dataset: Dataset, analyzer: str, places: _Places) -> View | No
     lengths = Measurement(f"{most}|{fewest}", table.of_texts(len), ("options", "passage"))
     shared = table.count_shared([q.query for q in table.questions], np.arange(len(table)))
     reading = Measurement("words of the question", shared, tuple(sorted(_ALL)))
-    measured = [lengths, reading]
     sources = (
         *position_entries(table, FieldSources(), least),
         flag_entries(table, [*rank_edges(table, lengths)]),
     )
-    ranks = [table.rank(m.values).astype(np.float32) for m in measured]
-    opposites = {m.most: m.least for m in measured}
-    features = join_features(table, sources, least, measured, ranks, opposites)
+    ranks = [table.rank(reading.values).astype(np.float32)]
+    opposites = {m.most: m.least for m in (lengths, reading)}
+    features = join_features(table, sources, least, [reading], ranks, opposites)
     return View(
         "sentence",
         "the answer that",
