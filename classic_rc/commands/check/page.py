@@ -14,7 +14,7 @@ from typing import Any
 
 from classic_rc._version import __version__
 from classic_rc.commands.check.audit import CheckReport
-from classic_rc.commands.check.cues import Cue, Kind
+from classic_rc.commands.check.cues import Cue, Kind, phrase
 from classic_rc.commands.check.duplicates import DuplicateFinding, DuplicatePair
 from classic_rc.commands.check.integrity import Finding
 from classic_rc.commands.check.tables import cue_table, dispute_table, header_table
@@ -216,7 +216,7 @@ def cue_picture(cues: Sequence[Cue]) -> str:
         parts.append(f'<polyline points="{path}" fill="none" stroke="#666"/>')
     for cue, place in _place_names(cues, [y(cue.precision) for cue in cues]):
         left, top = x(cue.coverage), y(cue.precision)
-        name = cue.label
+        name = phrase(cue.name)
         name = name if len(name) <= _NAME_WIDTH else f"{name[: _NAME_WIDTH - 1]}…"
         name = escape_html(f"{name} ({cue.direction})")
         colour = _COLOURS[cue.kind]

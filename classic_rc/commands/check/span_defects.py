@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from classic_rc.commands.check.span_views import gold_places, is_answerable
-from classic_rc.questions import Dataset, Question
+from classic_rc.questions import Dataset, Question, Task
 from classic_rc.text.analyzers import get_tokenizer
 from classic_rc.text.languages import dataset_language
 from classic_rc.text.scorers import scorer_of
@@ -33,11 +33,14 @@ def find_span_defects(dataset: Dataset) -> Iterator[tuple[str, str]]:
         cuts: set[int] | None = None
         for question in questions:
             gold = question.gold_texts
-            if texts.isdisjoint(gold):
+            # what is not in the passage is a defect of its own
+            sought = [text for text in gold if text in passage.text]
+            enough = all if question.task is Task.MULTI_SPAN else any
+            if sought and not enough(text in texts for text in sought):
                 scorer = scorer_of(question)
                 if scorer.name not in normalised:
                     normalised[scorer.name] = {*map(scorer.normalise, texts)}
-                if normalised[scorer.name].isdisjoint(map(scorer.normalise, gold)):
+                if not enough(scorer.normalise(text) in normalised[scorer.name] for text in sought):
                     yield "gold-no-candidate", question.id
             places = gold_places(question)
             if not places and any(text and passage.text.count(text) > 1 for text in gold):

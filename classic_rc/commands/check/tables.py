@@ -9,7 +9,7 @@ from types import MappingProxyType
 from classic_rc.commands.check.accepted import Known
 from classic_rc.commands.check.annotators import Agreement
 from classic_rc.commands.check.audit import CheckReport
-from classic_rc.commands.check.cues import Cue, Kind, phrase
+from classic_rc.commands.check.cues import Cue, Kind
 from classic_rc.commands.check.duplicates import COPIES, OTHER_GOLD
 from classic_rc.commands.check.integrity import Finding, Severity
 from classic_rc.commands.check.mend import Repairs
@@ -90,14 +90,16 @@ def mend_tables(before: CheckReport, after: CheckReport, repairs: Repairs) -> li
     rows += [
         [f"a learner reads {row.input}", row.accuracy, now.get(row.input)] for row in before.header
     ]
-    left = {cue.name: cue.precision for cue in after.cues}
-    first = {cue.name: cue.precision for cue in before.cues}
-    rows += [[f"{phrase(name)}", first.get(name), left.get(name)] for name in {**first, **left}]
+    left = {cue.label: cue.precision for cue in after.cues}
+    first = {cue.label: cue.precision for cue in before.cues}
+    rows += [[name, first.get(name), left.get(name)] for name in {**first, **left}]
     columns = [
         Column("right, or precision of a cue"),
         *(Column(n, "percent", 1) for n in ("before", "after")),
     ]
     notes = []
+    if any(cue.about for cue in after.cues):
+        notes.append("cues of span data are in passages and questions: a program cannot mend them")
     if after.suspects:
         ids = tuple(id_ for id_, _ in after.suspects[:_SHOWN_SUSPECTS])
         notes.append(
