@@ -219,11 +219,11 @@ def _ask_type(dataset: Dataset, analyzer: str, answerable: NDArray[np.bool_]) ->
     ]
     places, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
     kept = np.flatnonzero(counts >= LEAST_QUESTIONS)
-    known = np.isin(codes, kept)
+    is_kept = np.isin(codes, kept)
     if len(kept) < 2:
         return None
-    right = np.searchsorted(kept, codes[known])
-    table = _class_table(dataset, analyzer, rows[known], places[kept].tolist(), right)
+    right = np.searchsorted(kept, codes[is_kept])
+    table = _class_table(dataset, analyzer, rows[is_kept], places[kept].tolist(), right)
     least = least_questions(table)
     return View(
         "length and type",
@@ -397,7 +397,7 @@ class _Spans(NamedTuple):
 
 def _ask_span(dataset: Dataset, analyzer: str, places: _Places, seed: int) -> View | None:
     generate = SpanGenerator.of_language(dataset_language(dataset))
-    found: dict[int, _Spans] = {}
+    passage_spans: dict[int, _Spans] = {}
     texts: list[str] = []
     right: list[bool] = []
     rows: list[int] = []
@@ -408,9 +408,9 @@ def _ask_span(dataset: Dataset, analyzer: str, places: _Places, seed: int) -> Vi
         text = question.passage.text
         if not places[i]:
             continue
-        if id(question.passage) not in found:
-            found = {id(question.passage): _Spans.of(text, generate(question.passage))}
-        spans = found[id(question.passage)]
+        if id(question.passage) not in passage_spans:
+            passage_spans = {id(question.passage): _Spans.of(text, generate(question.passage))}
+        spans = passage_spans[id(question.passage)]
         gold = spans.find(*places[i][0], text, scorer_of(question).normalise)
         if gold < 0:
             continue
@@ -424,8 +424,8 @@ def _ask_span(dataset: Dataset, analyzer: str, places: _Places, seed: int) -> Vi
             start, end = int(spans.candidates.starts[j]), int(spans.candidates.ends[j])
             before, after = text[max(start - _AROUND, 0) : start], text[end : end + _AROUND]
             texts.append(f"{before}[[{text[start:end]}]]{after}")
-            left, after_it = spans.ends[j].tolist()
-            sides.append((before[-1:], after[:1], left, after_it))
+            left_kind, right_kind = spans.ends[j].tolist()
+            sides.append((before[-1:], after[:1], left_kind, right_kind))
     if len(rows) < LEAST_QUESTIONS:
         return None
     table = OptionTable(
@@ -441,7 +441,9 @@ def _ask_span(dataset: Dataset, analyzer: str, places: _Places, seed: int) -> Vi
     for i, side in enumerate(sides):
         for name in _end_names(*side):
             flags.setdefault(name, []).append(i)
-    entries = flag_entries(table, [(_ENDS, name, np.array(own)) for name, own in flags.items()])
+    entries = flag_entries(
+        table, [(_ENDS, name, np.array(having)) for name, having in flags.items()]
+    )
     return View(
         "span",
         "the answer that",
@@ -470,18 +472,18 @@ def _choose_others(
     free = np.ones(len(alike), dtype=bool)
     for start, end in places:
         free &= (ends[alike] <= start) | (starts[alike] >= end)
-    own = text[starts[gold] : ends[gold]]
-    others = [j for j in alike[free].tolist() if text[starts[j] : ends[j]] != own]
+    gold_text = text[starts[gold] : ends[gold]]
+    others = [j for j in alike[free].tolist() if text[starts[j] : ends[j]] != gold_text]
     draws = uniform_draws(key, np.array([len(others)]), seed)
     order = np.argsort(draws, kind="stable")[: MOST_SPANS - 1]
     return np.sort(np.append(np.array(others, dtype=np.int64)[order], gold))
 
 
-def _end_names(before: str, after: str, left: int, right: int) -> Iterator[str]:
+def _end_names(before: str, after: str, left_kind: int, right_kind: int) -> Iterator[str]:
     """Yield the names of what touches both ends, then each end."""
-    if left == right and left in _NAMES:
-        yield f"stands between {_NAMES[left][1]}"
-    for character, kind, where in ((before, left, "after"), (after, right, "before")):
+    if left_kind == right_kind and left_kind in _NAMES:
+        yield f"stands between {_NAMES[left_kind][1]}"
+    for character, kind, where in ((before, left_kind, "after"), (after, right_kind, "before")):
         if kind in _NAMES:
             yield f"stands {where} {_NAMES[kind][0]}"
         elif kind == _OTHER:
