@@ -13,13 +13,13 @@ link that leads nowhere (`links.py`).
 from __future__ import annotations
 
 import argparse
+import gc
 import io
 import json
 import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -346,6 +346,7 @@ def output(command: str, name: str) -> str:
     program, *arguments = shlex.split(command)
     if program != "classic-rc":
         raise SiteError(f"{name}: a block {{run}} has commands of classic-rc only, not {command!r}")
+    gc.freeze()  # each command searches for garbage: only in what came since the last one
     printed = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
     with redirect_stdout(printed), redirect_stderr(printed):
         try:
@@ -397,6 +398,9 @@ def main(arguments: list[str] | None = None) -> int:
     )
     site = Path(parser.parse_args(arguments).folder).resolve()
     os.environ |= {"COLUMNS": "80", "PYTHONPATH": str(ROOT)}
+    from sphinx.cmd.build import build_main
+
+    gc.disable()  # it was a fifth of the build, which needs half a gigabyte without it
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary, "source")
@@ -407,18 +411,16 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"error: {error}", file=sys.stderr)
             return 1
         print(f"staged in {time.monotonic() - began:.0f} s")
-        # Warnings are errors, and all of them are listed.
-        command = [sys.executable, "-m", "sphinx", "-q", "-n", "-W", "--keep-going"]
         site.parent.mkdir(parents=True, exist_ok=True)
         staging = Path(tempfile.mkdtemp(prefix=f".{site.name}-", dir=site.parent))
-        built = subprocess.run(
-            [*command, "-d", str(Path(temporary, "doctrees")), str(folder), str(staging / "new")]
-        )
-    problems = [] if built.returncode else links.problems(staging / "new")
+        folders = ["-d", str(Path(temporary, "doctrees")), str(folder), str(staging / "new")]
+        # Warnings are errors, and all of them are listed.
+        failed = build_main(["-q", "-n", "-W", "--keep-going", *folders])
+    problems = [] if failed else links.problems(staging / "new")
     for problem in problems:
         print(problem, file=sys.stderr)
     # the site is the last complete one until the new one is complete
-    if not (built.returncode or problems):
+    if not (failed or problems):
         if site.exists():
             site.rename(staging / "old")
         (staging / "new").rename(site)
@@ -426,7 +428,7 @@ def main(arguments: list[str] | None = None) -> int:
             f"{site}: {len(list(site.rglob('*.html')))} pages in {time.monotonic() - began:.0f} s"
         )
     shutil.rmtree(staging)
-    return built.returncode or bool(problems)
+    return failed or bool(problems)
 
 
 if __name__ == "__main__":

@@ -133,3 +133,23 @@ def test_what_is_wrong_with_a_site_is_found(build, tmp_path):
         "bad.html: https://example.org/a.js is loaded from outside the site",
         "site.css: //example.org/a.png is loaded from outside the site",
     ]
+
+
+def test_headings_landmarks_and_what_scrolls_can_be_reached(build):
+    from reachable import reachable
+
+    lines = "line\n" * 30
+    page = (
+        '<p class="caption" role="heading">Data</p><aside class="sidebar-drawer"></aside>'
+        f'<aside class="toc-drawer no-toc"></aside><pre>short</pre><pre>{"long " * 20}</pre>'
+        f'<pre>{lines}</pre><div class="table-wrapper docutils"></div>'
+    )
+    tags = re.findall(r"<(?:p|aside|pre|div)[^>]*>", reachable(page))
+    assert [("aria-label" in tag, "tabindex" in tag) for tag in tags] == [
+        (False, False),
+        (True, False),
+        (True, False),
+        (False, False),
+        *[(True, True)] * 3,
+    ]
+    assert 'aria-level="2"' in tags[0]

@@ -68,6 +68,27 @@ def test_no_template_turns_escaping_off(path):
 
 
 @pytest.mark.parametrize(
+    "path", sorted(PACKAGE.rglob("templates/*.html")), ids=lambda path: path.stem
+)
+def test_landmarks_and_what_scrolls_can_be_reached(path):
+    source = path.read_text(encoding="utf-8")
+    assert source.count("<main>") == ('extends "document.html"' in source)
+    assert source.count("<h1") == source.count("<main>")
+    for scrolls in re.findall(r'<div class="wide"[^>]*>', source):
+        assert re.search(r' role="\w+"', scrolls)
+        assert re.search(r' aria-label(ledby)?="', scrolls)
+        assert ' tabindex="0"' in scrolls
+    assert all("aria-level" in tag for tag in re.findall(r'<[^>]*role="heading"[^>]*>', source))
+
+
+def test_code_wraps_and_needs_no_scrolling():
+    style = (PACKAGE / "reports" / "templates" / "document.css").read_text(encoding="utf-8")
+    rules = re.findall(r"^pre\b[^{]*\{([^}]*)\}", style, re.MULTILINE)
+    assert rules
+    assert all("white-space: pre-wrap" in rule and "overflow" not in rule for rule in rules)
+
+
+@pytest.mark.parametrize(
     "source", ["{{ table.no_such }}", "{% if no_such %}{% endif %}", "{{ no_such | join }}"]
 )
 def test_what_is_not_there_is_an_error(source):
