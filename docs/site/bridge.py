@@ -11,6 +11,6 @@ from sphinx.jinja2glue import BuiltinTemplateLoader
 class Templates(BuiltinTemplateLoader):
     """The templates of Sphinx and the theme."""
 
-    def render(self, template: str, context: dict[str, Any]) -> str:
+    def render(self, template: str, context: dict[str, Any]) -> Any:
         """Render a template."""
         return reachable(super().render(template, context))
