@@ -14,7 +14,7 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -35,6 +35,17 @@ Case: TypeAlias = tuple[Any, ...]
 
 Change: TypeAlias = tuple[str, str]
 """A piece of the reference's text, and its replacement."""
+
+
+EXAMPLE = re.compile(r"^    (\w+\(.*\))  # (.*)$", re.MULTILINE)
+"""A call on an assignment's page, with its value by the rules of the page."""
+
+_LABELS = {
+    "By hand: ": "By hand, by the published rules: ",
+    "In Python:": "In Python, by the rules of your class:",
+    "To think about": "To think about (numbers are of the published rules)",
+}
+"""What the page's parts are called in a class."""
 
 
 @dataclass(eq=False)
@@ -77,7 +88,8 @@ class Check:
     """One check: a function to compare, or what takes a submission and raises an error if something
     is wrong.
 
-    `where` takes the arguments of a call, and returns whether the check is about it. Unless those
+    `where` takes the arguments of a call, and returns whether the check is about it; as a name, it
+    is a function of the class's reference, and so depends on the rules. Unless those
     that it `needs` pass, it earns nothing. A check of 0 points is only a gate for others. `run` may
     return the share that is earned.
     """
@@ -86,7 +98,7 @@ class Check:
     points: float
     title: str
     run: str | Callable[[Submission], float | None]
-    where: Callable[..., bool] | None = None
+    where: str | Callable[..., bool] | None = None
     needs: tuple[str, ...] = ()
 
 
@@ -160,12 +172,16 @@ class Assignment:
             self, choice={key: rng.choice([*rules][1:]) for key, rules in self.rules.items()}
         )
 
+    @cached_property
+    def _reference(self) -> str:
+        file = self.file.with_name("reference.py")
+        return file.read_text(encoding="utf-8") if file.is_file() else ""
+
     def source(self, *changes: Change, first: tuple[Change, ...] = ()) -> str:
         """Return the text of the class's reference with changes; those without a place in it are
         left out.
         """
-        file = self.file.with_name("reference.py")
-        text = file.read_text(encoding="utf-8") if file.is_file() else ""
+        text = self._reference
         drawn = [
             (next(iter(self.rules[key].values())), self.rules[key][rule])
             for key, rule in self.choice.items()
@@ -231,6 +247,13 @@ class Assignment:
         text = f'"""{self.title}. It runs as it is, and earns nothing yet."""\n\n\n'
         return (text + "\n\n\n".join(map(ast.unparse, kept)) + "\n").encode()
 
+    def example(self, call: str) -> str:
+        """Return a call as the page shows it, with its value by the rules of the class."""
+        value = eval(call, _run_source(self.source()))
+        rounded = [round(part, 4) for part in value] if isinstance(value, list) else value
+        rounded = round(value, 4) if isinstance(value, float) else rounded
+        return f"    {call}  # {rounded}"
+
     def hand_out(self, seed: int) -> dict[str, bytes]:
         """Return the files of a class by name: the page with its rules, the file to start from,
         and made data.
@@ -243,6 +266,9 @@ class Assignment:
                 f"- {own.choice[key]}\n  (not: {next(iter(self.rules[key]))})\n"
                 for key in own.choice
             )
+            for label, label_of_class in _LABELS.items():
+                text = text.replace(label, label_of_class)
+            text = EXAMPLE.sub(lambda call: own.example(call[1]), text)
             head, _, rest = text.partition("\n")
             text = (
                 f"{head}\n\n**The rules of your class** take the place of what this page "
@@ -309,6 +335,8 @@ def load_assignment(
         for check in found.checks:
             if isinstance(check.run, str):
                 found.right(check.run)
+            if isinstance(check.where, str):
+                found.right(check.where)
             if missing := [
                 name for name in check.needs if name not in names[: names.index(check.name)]
             ]:
@@ -407,9 +435,10 @@ class Submission:
         without it.
         """
         if name not in self.names:
+            defined = ", ".join(sorted(self.names)) or "nothing"
+            wanted = ", ".join(sorted({name, *self.assignment.functions}))
             raise CheckFailedError(
-                f"the file does not define {name}; it defines "
-                f"{', '.join(sorted(self.names)) or 'nothing'}"
+                f"the file does not define {name}; it defines {defined}; wanted: {wanted}"
             )
         return self.names[name]
 

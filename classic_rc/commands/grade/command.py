@@ -6,7 +6,6 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -182,11 +181,10 @@ def handle(args: argparse.Namespace) -> int:
         print_message(f"note: students' code can read the seed in the list of processes; {message}")
     if is_class:
         return _grade_folder(args, assignment, setting)
-    # With --html, the page of a submission that does not fit says so.
-    grading = grade_one(args.submissions, assignment, must_fit=args.gradescope is None, **setting)
+    grading = grade_one(args.submissions, assignment, **setting)
     (grade,) = grading.grades
     write_output(feedback_text(grade), args.output)
-    for message in () if args.quiet else grading.remarks(grade):
+    for message in () if args.quiet else grading.remarks_on_code(grade):
         print_message(f"note: {message}")
     _write_pages(args, grading, is_class=False)
     return 1 if grade.earned < grade.points else 0
@@ -250,9 +248,7 @@ def _grade_folder(args: argparse.Namespace, assignment: Assignment, setting: dic
         if not args.quiet:
             outcome = grade.problem or f"{grade.earned:g} of {grade.points:g} points"
             print_message(
-                "; ".join(
-                    [f"{grade.student}: {outcome}", *grading.remarks(replace(grade, problem=None))]
-                )
+                "; ".join([f"{grade.student}: {outcome}", *grading.remarks_on_code(grade)])
             )
         with failures.caught():  # Where one file cannot be written, the grading goes on.
             _write_pages(args, grading)

@@ -5,7 +5,6 @@ questions lost.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
@@ -27,8 +26,8 @@ from classic_rc.solvers.explanation import Explanation
 
 _MAX_CALLS = 400
 _MAX_SECONDS = 5.0
-"""What the search for a smaller input may cost, so that slow code still reaches its other
-checks.
+"""What the search for a smaller input may cost of the student's time, so that slow code still
+reaches its other checks.
 """
 
 _MAX_SHOWN = 400
@@ -62,18 +61,21 @@ class _Comparison:
     """
 
     def __init__(
-        self, submission: Submission, name: str, where: Callable[..., bool] | None = None
+        self, submission: Submission, name: str, where: str | Callable[..., bool] | None = None
     ) -> None:
-        self.submission, self.name, self.where = submission, name, where
+        self.submission, self.name = submission, name
         self.assignment = submission.assignment
+        where = self.assignment.right(where) if isinstance(where, str) else where
+        self.where = where
         self.declared = self.assignment.functions[name]
         self.built_on = [
             change for other in self.declared.uses for change in _own_mistakes(submission, other)
         ]
         drawn = cases_of(self.assignment, name, submission.seed)
-        self.cases = [
-            case for case in drawn if (where is None or where(*case)) and self._has_value(case)
-        ]
+        cases = [case for case in drawn if where is None or where(*case)]
+        self.cases = [case for case in cases if self._has_value(case)]
+        if not self.cases:  # With the student's mistake, nothing has a value.
+            self.cases, self.built_on = cases, []
         if not self.cases:
             message = f"the assignment has no cases for {name}, so every answer would pass"
             raise UsageError(message, field="assignment")
@@ -136,7 +138,8 @@ class _Comparison:
 
     def shrink(self, case: Case, own: _Outcome) -> tuple[Case, _Outcome]:
         """Return the smallest failing call that greedy steps lead to, and its outcome."""
-        deadline, n_calls, seen = time.monotonic() + _MAX_SECONDS, 0, {repr(case)}
+        sandbox, n_calls, seen = self.submission.sandbox, 0, {repr(case)}
+        least_seconds = sandbox.seconds_left - _MAX_SECONDS
         is_smaller = True
         while is_smaller and not own.has_ended:
             is_smaller = False
@@ -154,7 +157,7 @@ class _Comparison:
                 except (ValueError, TypeError, LookupError, ArithmeticError):  # no sensible input
                     continue
                 n_calls += 1
-                if n_calls > _MAX_CALLS or time.monotonic() > deadline:
+                if n_calls > _MAX_CALLS or sandbox.seconds_left < least_seconds:
                     return case, own
                 outcome = self.ask(simpler)
                 if not outcome.is_right(expected):
@@ -164,12 +167,12 @@ class _Comparison:
 
 
 def compare_function(
-    submission: Submission, name: str, where: Callable[..., bool] | None = None
+    submission: Submission, name: str, where: str | Callable[..., bool] | None = None
 ) -> None:
     """Compare a student's function with the right one; explain a difference by the smallest input
     that has it.
 
-    `where` takes the arguments of a call, and returns whether this check is about it.
+    `where` says which calls this check is about, as for a :class:`Check`.
 
     Raises
     ------

@@ -128,6 +128,15 @@ class Grade:
         return sum(check.points for check in self.checks)
 
     @property
+    def reason(self) -> str:
+        """Why points are missing, in a line; empty if none are."""
+        if self.problem is not None:
+            return f"not gradable: {self.problem}"
+        failed = [check for check in self.checks if check.ran and not check.passed]
+        more = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
+        return f"{failed[0].name}: {failed[0].problem}{more}" if failed else ""
+
+    @property
     def score(self) -> float:
         """The share of the points, from 0 to 1."""
         return self.earned / self.points if self.points else 0.0
@@ -144,8 +153,11 @@ class Grading:
 
     def remarks(self, grade: Grade) -> list[str]:
         """Return what a teacher should look at for one student."""
-        own = [f"not gradable: {grade.problem}"] if grade.problem else []
-        return [*own, *self.similarity.of(grade.student), *filter(None, [grade.note])]
+        return [*filter(None, [grade.reason]), *self.remarks_on_code(grade)]
+
+    def remarks_on_code(self, grade: Grade) -> list[str]:
+        """Return what is similar, and what the grader has imported."""
+        return [*self.similarity.of(grade.student), *filter(None, [grade.note])]
 
 
 def grades_csv(grading: Grading) -> str:

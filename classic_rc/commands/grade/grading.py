@@ -61,7 +61,7 @@ def grade_one(
         raise DataError("no such file or folder", source=str(file))
     grader = Grader(load_assignment(assignment), **setting)
     own = grader.assignment
-    return grader.grade_all([read_submission(Path(file), own.main, own.suffixes)])
+    return grader.grade_all([read_submission(Path(file), own.main, own.suffixes)], is_class=False)
 
 
 def grade_folder(
@@ -84,7 +84,7 @@ def grade_folder(
     **setting
         `limits` for each submission; the `seed` of questions and cases (by default a new one);
         hidden questions as `data` (by default fresh ones); `train`, from which solvers learn; the
-        `isolation` (by default bubblewrap); whether most submissions `must_fit` the assignment.
+        `isolation` (by default bubblewrap).
 
     Raises
     ------
@@ -115,7 +115,6 @@ class Grader:
     data: Dataset | None = None
     train: Dataset | None = None
     isolation: Isolation = field(default_factory=choose_isolation)
-    must_fit: bool = True
 
     def __post_init__(self) -> None:
         if not self.limits.seconds > 0:
@@ -127,11 +126,18 @@ class Grader:
             _check_data(self.data)
 
     def grade_all(
-        self, found: Sequence[HandedIn], advance: Callable[[Grading], None] = lambda grading: None
+        self,
+        found: Sequence[HandedIn],
+        advance: Callable[[Grading], None] = lambda grading: None,
+        *,
+        is_class: bool = True,
     ) -> Grading:
-        """Grade submissions of one class; stop if most of them do not fit the assignment."""
+        """Grade submissions; stop if most of a class do not fit the assignment.
+
+        One that does not fit is told by each check what it defines, and what is wanted.
+        """
         own = self.assignment
-        if self.must_fit:
+        if is_class:
             self._check_fit(found)
         questions = self.data
         if questions is None and own.make_questions is not None:

@@ -46,13 +46,16 @@ json.dump([[place for place in needed if not os.access(place, os.R_OK)], reached
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a student's code may use: seconds of all calls (a check may take a third), and what
-    else.
+    """What a student's code may use: seconds of the processor for all calls (a check may take a
+    third), and what else.
+
+    By the clock, it may take `patience` times as long: a busy grader fails no right work.
 
     Bytes are of the memory of one process, of one file, and of all files where these are in memory.
     """
 
     seconds: float = 60.0
+    patience: float = 10.0
     memory_bytes: int = 2**31
     file_bytes: int = 2**20
     folder_bytes: int = 2**26

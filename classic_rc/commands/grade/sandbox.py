@@ -35,7 +35,7 @@ from classic_rc.errors import UsageError
 
 _MAX_ANSWER = 2**24
 _MAX_TEXT = 4000
-_START_SECONDS = 60.0
+_START_SECONDS = 300.0
 _FORGES = "writes to the grader's channel, or answers with too much data"
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -138,7 +138,7 @@ class Sandbox:
     _final: SubmissionError | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        self._seconds_left = self._check_seconds_left = self.limits.seconds
+        self.seconds_left = self._check_seconds_left = self.limits.seconds
 
     def __enter__(self) -> Self:
         self._folder = make_folder()
@@ -155,7 +155,7 @@ class Sandbox:
     def begin_check(self) -> None:
         """Give the next check a third of the time, and a new process if the last one has ended."""
         self._check_seconds_left = self.limits.seconds / 3
-        if self._final is not None and self._seconds_left > 0:
+        if self._final is not None and self.seconds_left > 0:
             self.restart()
 
     def restart(self) -> None:
@@ -270,17 +270,21 @@ class Sandbox:
     def _ask(self, **request: Any) -> Any:
         if self._final is not None:
             raise self._final
-        started = time.monotonic()
-        self._deadline = started + min(self._seconds_left, self._check_seconds_left)
+        started, allowed = time.monotonic(), min(self.seconds_left, self._check_seconds_left)
+        if allowed <= 0:
+            raise self._takes_long()
+        patience, used = self.limits.patience, None
+        self._deadline = started + patience * allowed
         # An answer that the student's code has written beforehand has another one.
         number = secrets.token_hex(8)
-        message = json.dumps({**request, "number": number}).encode("ascii")
+        message = json.dumps({**request, "number": number, "seconds": allowed}).encode("ascii")
         try:
             answer = json.loads(
                 self._exchange(struct.pack(">I", len(message)) + message), parse_constant=str
             )
             if answer["number"] != number:
                 raise self._finish(_FORGES)
+            used = max((time.monotonic() - started) / patience, float(answer["seconds"]))
             usual = {"np", "Counter", "defaultdict"} | sys.stdlib_module_names
             self.added = tuple(name for name in dict.fromkeys(answer["added"][:9]) if name in usual)
             error = answer.get("error")
@@ -290,8 +294,9 @@ class Sandbox:
         except (ValueError, KeyError, TypeError, RecursionError):
             raise self._finish(_FORGES) from None
         finally:
-            used = time.monotonic() - started
-            self._seconds_left -= used
+            if used is None:
+                used = min(time.monotonic() - started, allowed)
+            self.seconds_left -= used
             self._check_seconds_left -= used
 
     def _exchange(self, message: bytes, length: int | None = None) -> bytes:
@@ -359,15 +364,22 @@ class Sandbox:
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(1.0)
         code = self._process.poll()
-        if code is None and self._check_seconds_left < self._seconds_left:
-            return self._finish(f"takes longer than {self.limits.seconds / 3:.3g} s")
         if code is None:
-            return self._finish(f"takes longer than {self.limits.seconds:g} s in all")
+            return self._takes_long()
         number = -code if code < 0 else code - 128  # bubblewrap and shells add 128
+        if number in (getattr(signal, "SIGPROF", None), getattr(signal, "SIGXCPU", None)):
+            return self._takes_long()
         how = (
             f"is ended by signal {number}" if number > 0 else f"ends its process (exit code {code})"
         )
         return self._finish(how, "ends its process")
+
+    def _takes_long(self) -> SubmissionError:
+        """Say which limit of time is passed; a clock that ran out is the same to a student."""
+        seconds = self.limits.seconds
+        is_check = self._check_seconds_left < self.seconds_left
+        limit = f"{seconds / 3:.3g} s" if is_check else f"{seconds:g} s in all"
+        return self._finish(f"takes longer than {limit}")
 
     def _students_error(self, error: Mapping[str, Any], printed: Any) -> SubmissionError:
         """Return the error that the student's code raised; nothing in it can be relied on."""

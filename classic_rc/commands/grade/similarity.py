@@ -8,14 +8,15 @@ solution.
 from __future__ import annotations
 
 import ast
+import math
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import combinations, pairwise
 from pathlib import Path
-from statistics import quantiles
+from statistics import median, quantiles
 from types import MappingProxyType
 
 KNOWN = Path(__file__).with_name("known.txt")
@@ -28,6 +29,9 @@ ALIKE = 0.65
 another order .80.
 """
 
+_ALIKE_KNOWN = 0.8
+"""Work that nobody has copied shares up to .77 with known code."""
+
 _STRETCH = 80
 """Two people who write the same short function share up to 62 parts in a row."""
 
@@ -36,6 +40,13 @@ _LEFT_OUT = {"ctx", "annotation", "returns", "type_comment", "type_params", "dec
 _RUN = 5
 _FEW_RUNS = 16
 """Files with less code are similar by chance."""
+
+_SHORT_TASK = 192
+"""Where known code has fewer runs, as that of `ties`, there are few ways to write it: likeness to
+it flags nothing, only a copy does.
+"""
+
+_COPY = 0.95
 
 Runs = Sequence[tuple[str, str]]
 """Each run of parts of the syntax as a hash, with the file and line where it begins."""
@@ -46,6 +57,8 @@ class Match:
     """Code of a submission that is also in another one, or known.
 
     `share` is that of the runs of five parts of the shorter one, `stretch` the most parts in a row.
+    `usual` is the median share of the rest of the class: with the known code, or of all other
+    pairs; None without a rest.
     """
 
     first: str
@@ -53,15 +66,22 @@ class Match:
     share: float
     stretch: int
     lines: str
+    usual: float | None = None
 
     @property
-    def is_flagged(self) -> bool:
-        """Whether a teacher should read both."""
-        return self.share >= ALIKE or self.stretch >= _STRETCH
+    def is_with_known(self) -> bool:
+        """Whether the second one is no submission."""
+        return self.second.startswith("known: ")
 
     def __str__(self) -> str:
+        return f"{self.second}: {self.extent}"
+
+    @property
+    def extent(self) -> str:
+        """How much of the code is shared, how much the rest of the class shares, and the lines."""
+        usual = "" if self.usual is None else f" (the rest of the class: {100 * self.usual:.0f} %)"
         return (
-            f"{self.second}: {100 * self.share:.0f} % of the code, {self.stretch} parts in a row; "
+            f"{100 * self.share:.0f} % of the code{usual}, {self.stretch} parts in a row; "
             f"{self.lines}"
         )
 
@@ -78,13 +98,19 @@ class Similarity:
 
     def of(self, student: str) -> list[str]:
         """Return what to look at for one student: the known code, and the cluster."""
-        remarks = [
-            str(own)
-            for own in self.matches
-            if own.first == student and own.second.startswith("known: ")
-        ]
-        others = [", ".join(sorted({*one} - {student})) for one in self.clusters if student in one]
-        return remarks + [f"nearly the same code: {names}" for names in others]
+        remarks = [str(own) for own in self.matches if own.first == student and own.is_with_known]
+        for cluster in self.clusters:
+            if student in cluster:
+                names = ", ".join(sorted({*cluster} - {student}))
+                pairs = [own for own in self.matches if student in (own.first, own.second)]
+                nearest = max(
+                    (own for own in pairs if not own.is_with_known),
+                    key=lambda match: match.share,
+                    default=None,
+                )
+                extent = "" if nearest is None else f": {nearest.extent}"
+                remarks.append(f"nearly the same code: {names}{extent}")
+        return remarks
 
     @property
     def distribution(self) -> str:
@@ -122,21 +148,36 @@ def find_similar(
     }
     known |= {f"known: {name}": _runs({"": source}, given) for name, source in references.items()}
     matches = [_match(*pair, own) for pair in combinations(own, 2)]
-    flagged = [match for match in matches if match.is_flagged]
+    flagged = _flagged(matches, ALIKE, _STRETCH)
     groups: list[set[str]] = []
     for match in flagged:
         joined = {match.first, match.second}.union(
             *(one for one in groups if one & {match.first, match.second})
         )
         groups = [one for one in groups if not one & joined] + [joined]
+    likeness: list[Match] = []
+    for other, runs in known.items():
+        is_short = len(runs) < _SHORT_TASK
+        limits = (_COPY, math.inf) if is_short else (_ALIKE_KNOWN, _STRETCH)
+        likeness += _flagged([_match(name, other, own | known) for name in own], *limits)
     for name in own:
-        found = [match for other in known if (match := _match(name, other, own | known)).is_flagged]
-        flagged += sorted(found, key=lambda match: -match.stretch)[:3]
+        of_student = [match for match in likeness if match.first == name]
+        flagged += sorted(of_student, key=lambda match: -match.stretch)[:3]
     return Similarity(
         tuple(sorted(flagged, key=lambda match: (-match.share, match.first, match.second))),
         tuple(sorted(tuple(sorted(one)) for one in groups)),
         tuple(sorted(match.share for match in matches)),
     )
+
+
+def _flagged(matches: Sequence[Match], share: float, stretch: float) -> list[Match]:
+    """Return the matches that a teacher should read, with the median share of the others."""
+    flagged = []
+    for number, match in enumerate(matches):
+        if match.share >= share or match.stretch >= stretch:
+            others = [other.share for i, other in enumerate(matches) if i != number]
+            flagged.append(replace(match, usual=median(others) if others else None))
+    return flagged
 
 
 def known_pieces() -> dict[str, str]:

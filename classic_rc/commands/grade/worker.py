@@ -14,8 +14,10 @@ import importlib.util
 import io
 import json
 import os
+import signal
 import struct
 import sys
+import time
 import traceback
 from collections.abc import Iterable
 from contextlib import suppress
@@ -48,6 +50,8 @@ def main() -> None:
     while len(head := requests.read(4)) == 4:
         request = json.loads(requests.read(*struct.unpack(">I", head)))
         printed.parts, printed.length = [], 0
+        started = time.process_time()
+        _limit_processor_time(request["seconds"])
         try:
             answer = {"value": submission.answer(request)}
         except BaseException as error:  # The student's code may raise anything, SystemExit too.
@@ -56,6 +60,7 @@ def main() -> None:
             "number": request["number"],
             "printed": "".join(printed.parts),
             "added": submission.added,
+            "seconds": time.process_time() - started,
         }
         try:
             message = json.dumps(answer, default=_plain).encode("ascii")
@@ -90,6 +95,12 @@ def _restrict(settings: dict[str, Any]) -> None:
     ):
         with suppress(ValueError, OSError):  # macOS has no limit on the address space
             resource.setrlimit(kind, (value, value))
+
+
+def _limit_processor_time(seconds: float) -> None:
+    """End this process by SIGPROF when it has used so much more of the processor."""
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
 class _Submission:

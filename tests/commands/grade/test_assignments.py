@@ -22,13 +22,14 @@ from classic_rc.commands.grade import (
     list_assignments,
     load_assignment,
 )
+from classic_rc.commands.grade.assignment import EXAMPLE
 from classic_rc.commands.grade.feedback import cases_of
 from classic_rc.commands.grade.grading import Grader
 from classic_rc.decisions import Argmax, TunedThreshold
 from classic_rc.kernels import SCALE, reference
 from classic_rc.kernels.reference.kneser_ney import ReferenceKneserNey
 from classic_rc.predictions import Scores
-from classic_rc.questions import Candidate, Passage, Question, Task
+from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.results.resampling import percentile_interval
 from classic_rc.solvers.specs import parse_solver
 from classic_rc.testing import synthetic_dataset
@@ -62,6 +63,24 @@ def honest(assignment, seed: int) -> str:
     )
 
 
+def make_dataset(rows) -> Dataset:
+    """Questions as a student's process makes them of plain data."""
+    return Dataset(
+        [
+            Question(
+                row["id"],
+                Passage(row["passage_id"], row["passage"]),
+                row["question"],
+                tuple(map(Candidate, row["candidates"])),
+                None,
+                Task(row["task"]),
+            )
+            for row in rows
+        ],
+        "questions",
+    )
+
+
 class Direct:
     """A student's file in this process, for the many wrong solutions that are ours."""
 
@@ -73,11 +92,20 @@ class Direct:
 
     def load(self):
         return {
-            name: "function" if callable(value) else "value" for name, value in self.values.items()
+            name: "solver"
+            if name == "WindowAndDistance"
+            else "function"
+            if callable(value)
+            else "value"
+            for name, value in self.values.items()
         }
 
     def begin_check(self):
-        pass
+        self.seconds_left = 60.0
+
+    def score(self, name, rows, train):
+        dataset = make_dataset(rows)
+        return [list(own) for own in self.values[name]().score_candidates(dataset)]
 
     def read(self, name):
         return self.values[name]
@@ -111,7 +139,7 @@ def test_an_assignment_has_ten_points_and_its_page_says_for_what(name, tmp_path)
         r"^\| `(\w+)` \|.*\| ([\d.]+) \|$", page.partition("| points |")[2], re.MULTILINE
     )
     assert rows == [(check.name, f"{check.points:g}") for check in assignment.checks]
-    for wanted in (f"--assignment {name}", assignment.main, "By hand: ", "Hints", "o think about"):
+    for wanted in (f"--assignment {name}", assignment.main, "By hand", "Hints", "o think about"):
         assert wanted in page
     assert re.search(r"\b(19|20)\d\d\b", page)  # a paper
     for key in assignment.rules:  # a class's rules stand above the page's
@@ -161,6 +189,38 @@ def test_each_rule_makes_a_difference(name):
             ), (key, rule)
 
 
+def points_of_classes(name: str, seeds) -> dict[str, set[float]]:
+    """The points of the reference and of each known mistake in classes with these seeds."""
+    points: dict[str, set[float]] = {}
+    for seed in seeds:
+        of_class = load(name).drawn(seed)
+        right = honest(of_class, seed)
+        sources = {"right": right}
+        for function, known in of_class.known_mistakes.items():
+            for told, change in known.items():
+                sources[f"{function}: {told}"] = right.replace(*change)
+                assert sources[f"{function}: {told}"] != right, (told, of_class.choice)
+        for told, source in sources.items():
+            points.setdefault(told, set()).add(judged(of_class, source, seed).earned)
+        assert judged(of_class, right, seed) == judged(of_class, right, seed)
+    return points
+
+
+@pytest.mark.parametrize("name", WITH_RULES)
+@pytest.mark.parametrize(
+    "seeds",
+    [
+        pytest.param(range(1, 11), id="ten classes"),
+        pytest.param(range(11, 301), id="300 classes", marks=pytest.mark.slow),
+    ],
+)
+def test_every_class_is_graded_alike(name, seeds):
+    """Right work has all points in each class, and a mistake costs the same in each."""
+    points = points_of_classes(name, seeds)
+    assert points.pop("right") == {10}
+    assert {told: own for told, own in points.items() if len(own) > 1 or 10 in own} == {}
+
+
 @pytest.mark.parametrize(("name", "function", "told"), MISTAKES, ids=lambda own: own[:60])
 def test_a_mistake_loses_points_and_is_named(name, function, told):
     assignment = load(name)
@@ -189,44 +249,25 @@ def test_a_mistake_costs_its_own_points_only():
     assert judged(load("threshold"), unknown).earned == 0
 
 
-SENTENCES = [["fox", "sleep"], ["fox", "eat", "grape"], ["grape", "sour"], []]
-QUESTIONS = [[[0.9, 0.4], [1, 0]], [[0.6, 0.2], [1, 1]]]
-TIES = [[[2.0, 3.0, 3.0], 2], [[5.0, 1.0], 0], [[1.0, 1.0], 0]]
-BY_HAND = [
-    (
-        "window",
-        "sliding_window",
-        ("the cat sat on the mat".split(), ["who", "sat"], ["cat"]),
-        1.3863,
-    ),
-    (
-        "window",
-        "word_distance",
-        ("the cat sat on the mat".split(), ["who", "sat"], ["the", "mat"], ["the"]),
-        0.6,
-    ),
-    ("ties", "accuracy", (TIES, "partial"), 0.6667),
-    ("ties", "accuracy", (TIES, "strict"), 0.3333),
-    ("bm25", "idf", ("fox", SENTENCES), 0.47),
-    (
-        "bm25",
-        "score",
-        (["fox", "grape"], SENTENCES[1], {"fox": 0.47, "grape": 0.47}, 7 / 3, 0.9, 0.4),
-        0.4693,
-    ),
-    ("kneser-ney", "word_probability", (["ab", "cb"], "b", 0.5), 0.38),
-    ("kneser-ney", "probability", (["ab", "cb"], "b", "a", 0.5), 0.69),
-    ("threshold", "f1", (QUESTIONS, 0.3), 0.6667),
-    ("threshold", "f1", (QUESTIONS, -0.8), 0.8571),
-    ("threshold", "tune", (QUESTIONS,), -0.8),
-    ("bootstrap", "accuracy", ([[1, 1, 0], [0]], [0, 0]), 0.6667),
-]
-
-
-@pytest.mark.parametrize(("name", "function", "args", "expected"), BY_HAND)
-def test_what_is_computed_by_hand_is_right(name, function, args, expected):
-    assert round(load(name).right(function)(*args), 4) == expected
-    assert f"{expected:g}" in load(name).file.with_name("README.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", WITH_RULES)
+def test_examples_are_computed_by_the_rules_of_the_reader(name):
+    """Those of the page by its own rules, those of a class by the drawn ones."""
+    page = load(name).file.with_name("README.md").read_text(encoding="utf-8")
+    examples = EXAMPLE.findall(page)
+    assert examples
+    for call, value in examples:
+        assert load(name).example(call) == f"    {call}  # {value}"
+    pages = {}
+    for seed in range(1, 31):
+        of_class = load(name).hand_out(seed)["README.md"].decode()
+        pages[seed] = EXAMPLE.findall(of_class)
+        values = dict(pages[seed])
+        assert [*values] == [call for call, _ in examples]
+        for call, value in values.items():
+            assert load(name).drawn(seed).example(call) == f"    {call}  # {value}"
+        assert "By hand, by the published rules: " in of_class
+        assert "In Python, by the rules of your class:" in of_class
+    assert any(own != examples for own in pages.values())
 
 
 # What the checks compare with is what the package computes.

@@ -131,7 +131,7 @@ def test_a_process_that_ends_is_not_asked_again(feedback):
 
 
 def test_a_function_must_be_there_and_be_one(feedback):
-    assert feedback("g = 1").problem == "the file does not define f; it defines g"
+    assert feedback("g = 1").problem == "the file does not define f; it defines g; wanted: f"
     assert feedback("f = 1").problem == "f must be a function, not a value"
 
 

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 from urllib.parse import unquote_to_bytes
@@ -134,12 +135,18 @@ def test_a_long_message_is_cut(grade):
 
 
 def test_time_is_that_of_the_student_alone():
-    source = b"def wait(s):\n    import time\n    time.sleep(s)\n"
+    source = (
+        b"import time\nsleep = time.sleep\ndef sleeps(s):\n    sleep(s)\n"
+        b"def wait(s):\n    end = time.process_time() + s\n"
+        b"    while time.process_time() < end:\n        pass\n"
+    )
     with Sandbox({"a.py": source}, "a.py", TRUSTED, Limits(1.5)) as box:
         box.load()
-        left = box._seconds_left
+        before = box.seconds_left
         box.call("wait", 0.1)
-        assert box._seconds_left < left - 0.09
+        assert box.seconds_left < before - 0.09
+        box.begin_check()
+        box.call("sleeps", 0.7)  # by the clock, a check may take ten times its 0.5 s
         box.begin_check()
         for seconds in (60, 0):  # no call of the check works after the first
             with pytest.raises(SubmissionError, match=r"takes longer than 0\.5 s"):
@@ -154,6 +161,34 @@ def test_time_is_that_of_the_student_alone():
         box.begin_check()
         with pytest.raises(SubmissionError, match=r"takes longer than 1\.5 s in all"):
             box.call("wait", 0)
+
+
+def test_a_file_that_only_waits_is_ended_by_the_clock():
+    source = b"def f():\n    import time\n    time.sleep(600)\n"
+    with Sandbox({"a.py": source}, "a.py", TRUSTED, Limits(3, patience=1)) as box:
+        box.load()
+        box.begin_check()
+        with pytest.raises(SubmissionError, match="takes longer than 1 s"):
+            box.call("f")
+
+
+@pytest.mark.ci
+def test_a_busy_grader_fails_no_right_work(tmp_path):
+    """Time is the processor's, so other processes cost a student nothing."""
+    own = load_assignment("ties").drawn(3)
+    (tmp_path / "ann.py").write_text(own.source(), encoding="utf-8")
+    busy = [
+        subprocess.Popen([sys.executable, "-c", "while True: pass"])
+        for _ in range(6 * (os.cpu_count() or 1))
+    ]
+    try:
+        loaded = grade_file(tmp_path / "ann.py", own, seed=3, limits=Limits(6), isolation=TRUSTED)
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+    assert loaded.earned == 10
+    assert loaded == grade_file(tmp_path / "ann.py", own, seed=3, isolation=TRUSTED)
 
 
 def test_an_endless_loop_loses_one_check(tmp_path):

@@ -19,6 +19,21 @@ from classic_rc.questions import Dataset, Task
 NEEDED = ("random", "longest", "sliding-window")
 FEWEST = 50
 SECONDS = 120
+ENDED = (-9, -24)
+"""By SIGKILL or SIGXCPU."""
+
+PATIENCE = 10
+"""By the clock, a command may take this many times as long as on the processor."""
+
+LIMITED = f"""
+import runpy
+try:
+    import resource
+    resource.setrlimit(resource.RLIMIT_CPU, ({SECONDS}, {SECONDS}))
+except ImportError:  # Windows
+    pass
+runpy.run_module("classic_rc", run_name="__main__", alter_sys=True)
+"""
 MOST_WORDS = 700
 SOLVER = r"[a-z][a-z+-]*"
 
@@ -83,8 +98,9 @@ def run_again(submission, words, folder, name):
     command = [
         sys.executable,
         "-P",
-        "-m",
-        *["classic_rc", *words[1:], "--format", "json"],
+        "-c",
+        LIMITED,
+        *[*words[1:], "--format", "json"],
     ]
     environment = {"PYTHONPATH": f"{ASSIGNMENTS.parents[3]}", "HOME": str(folder), "PATH": ""}
     environment["PYTHONPATH"] += "".join(f":{path}" for path in sys.path if path)
@@ -95,9 +111,11 @@ def run_again(submission, words, folder, name):
             env=environment,
             capture_output=True,
             text=True,
-            timeout=SECONDS,
+            timeout=PATIENCE * SECONDS,
             check=False,
         )
+        if done.returncode in ENDED:
+            raise subprocess.TimeoutExpired(command, SECONDS)
     except subprocess.TimeoutExpired:
         raise CheckFailedError(f"{shown}: takes longer than {SECONDS} s") from None
     if done.returncode not in (0, 1):

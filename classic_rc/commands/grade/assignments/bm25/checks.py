@@ -7,7 +7,9 @@ WORDS = "fox eat grape sour sleep high run".split()
 
 def draw(rng):
     """Return queries, sentences, k1 and b."""
-    cases = [(["high"], [["fox"]], 0.9, 0.4), ([], [["fox"]], 0.9, 0.4)]
+    long = ["fox", "fox", *WORDS[1:5]]  # the best one, unless empty sentences count in L
+    cases = [(["fox"], [["fox"], long, [], [], []], 0.9, 0.4)]
+    cases += [(["high"], [["fox"]], 0.9, 0.4), ([], [["fox"]], 0.9, 0.4)]
     for number in range(200):
         plain = number % 2 == 0
         sentences = [rng.choices(WORDS, k=rng.randint(plain, 6)) for _ in range(rng.randint(2, 5))]

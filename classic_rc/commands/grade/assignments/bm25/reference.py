@@ -8,6 +8,10 @@ def idf(term, sentences):
     return log(1 + (N - n + 0.5) / (n + 0.5))
 
 
+def fraction(f, k1, norm):
+    return f / (f + k1 * norm)
+
+
 def score(query, sentence, weights, mean_length, k1, b):
     """How well a sentence matches a query. weights is a dictionary: the idf of each term of the
     query.
@@ -17,8 +21,12 @@ def score(query, sentence, weights, mean_length, k1, b):
         f = sentence.count(term)
         if f > 0:
             norm = 1 - b + b * len(sentence) / mean_length
-            total += weights[term] * f / (f + k1 * norm)
+            total += weights[term] * fraction(f, k1, norm)
     return total
+
+
+def nothing(sentences):
+    return -1
 
 
 def best_sentence(query, sentences, k1, b):
@@ -30,4 +38,4 @@ def best_sentence(query, sentences, k1, b):
         round(score(query, sentence, weights, mean_length, k1, b), 9) for sentence in sentences
     ]
     best = [i for i, own in enumerate(scores) if own == max(scores)]
-    return best[0] if set(query) & set(sum(sentences, [])) else -1
+    return best[0] if set(query) & set(sum(sentences, [])) else nothing(sentences)

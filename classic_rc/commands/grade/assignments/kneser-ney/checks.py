@@ -7,7 +7,11 @@ WORDS = "san new york old town".split()
 
 def draw(rng):
     """Return texts, a word, its context, and the discount."""
-    cases = [([[]], "</s>", "<s>", 0.5), ([["san"]], "<unk>", "york", 0.75)]
+    cases = [
+        ([["san"] * 4], "san", "san", 0.5),
+        ([[]], "</s>", "<s>", 0.5),
+        ([["san"]], "<unk>", "york", 0.75),
+    ]
     for _ in range(110):
         texts = [rng.choices(WORDS[:4], k=rng.randint(0, 5)) for _ in range(rng.randint(1, 3))]
         word, context = rng.choice([*WORDS, "</s>", "<unk>"]), rng.choice([*WORDS, "<s>"])

@@ -12,9 +12,17 @@ def taken(count, discount):
 
 def numbers_of(texts):
     found = Counter()
-    for first, second in set(pairs_of(texts)):
-        found[second] += 1
+    for (first, second), count in Counter(pairs_of(texts)).items():
+        found[second] += min(count, 1)
     return found
+
+
+def size_of(texts):
+    return len({own for text in texts for own in text} | {"</s>", "<unk>"})
+
+
+def after_nothing(texts, word, lower):
+    return lower
 
 
 def continuation(texts, word):
@@ -26,7 +34,7 @@ def word_probability(texts, word, discount):
     """The probability of a word, whatever precedes it."""
     numbers = numbers_of(texts)
     total = sum(numbers.values())
-    size = len({own for text in texts for own in text} | {"</s>", "<unk>"})
+    size = size_of(texts)
     rest = sum(min(taken(own, discount), own) for own in numbers.values())
     return max(numbers[word] - taken(numbers[word], discount), 0) / total + rest / total / size
 
@@ -36,7 +44,7 @@ def probability(texts, word, context, discount):
     counts = Counter(second for first, second in pairs_of(texts) if first == context)
     lower = word_probability(texts, word, discount)
     if not counts:
-        return lower
+        return after_nothing(texts, word, lower)
     total = sum(counts.values())
     left = sum(min(taken(own, discount), own) for own in counts.values())
     return max(counts[word] - taken(counts[word], discount), 0) / total + left / total * lower

@@ -1,4 +1,4 @@
-from math import exp
+from math import exp, log  # noqa: F401 -- a rule uses log
 
 STRONGEST = None
 

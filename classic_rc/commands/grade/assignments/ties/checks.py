@@ -42,11 +42,6 @@ def are_questions(questions, policy):
     return is_policy and questions and all(len(own) == 2 and is_question(*own) for own in questions)
 
 
-def has_winner(scores):
-    falling = sorted(scores, reverse=True)
-    return len(scores) > 1 and falling[0] - falling[1] > 0.1
-
-
 ASSIGNMENT = Assignment(
     title="Ties and partial credit",
     main="my_ties.py",
@@ -56,7 +51,7 @@ ASSIGNMENT = Assignment(
         "accuracy": Function(draw_sets, uses=("credit",), allowed=are_questions),
     },
     checks=(
-        Check("clear_winners", 1, "best: one option is far ahead", "best", has_winner),
+        Check("clear_winners", 1, "best: one option is far ahead", "best", "is_clear"),
         Check(
             "ties",
             3,

@@ -1,14 +1,32 @@
+def tolerance():
+    return 1e-9
+
+
+def is_clear(scores):
+    falling = sorted(scores, reverse=True)
+    far = 10 * tolerance() * max(1, abs(falling[0]))
+    return len(scores) > 1 and falling[0] - falling[1] > far
+
+
+def share(k, n):
+    return 1 / k
+
+
+def first_of(found):
+    return found[0]
+
+
 def best(scores):
     """The positions of the options that share the best score."""
     highest = max(scores)
-    return [i for i, score in enumerate(scores) if highest - score <= 1e-9]
+    return [i for i, score in enumerate(scores) if highest - score <= tolerance()]
 
 
 def credit(scores, gold):
     """What a question counts: 1 is right, 0 is wrong."""
     found = best(scores)
     k = len(found)
-    return 1 / k if gold in found else 0
+    return share(k, len(scores)) if gold in found else 0
 
 
 def accuracy(questions, policy):
@@ -21,7 +39,7 @@ def accuracy(questions, policy):
         if policy == "partial":
             total += credit(scores, gold)
         elif policy == "first":
-            total += gold == found[0]
+            total += gold == first_of(found)
         else:
             total += found == [gold]
     return total / len(questions)

@@ -17,11 +17,6 @@ def draw_texts(rng):
     return [*plain, *((draw(6), draw(4), draw(3)) for _ in range(60)), *edges]
 
 
-def is_plain(passage, question, candidate):
-    words = [*question, *candidate]
-    return 0 < 2 * len(words) == 2 * len(set(words)) < len(passage)
-
-
 def has_pair(passage, question, candidate, stop_words):
     there = set(passage) - {*STOP_WORDS}
     return (
@@ -44,7 +39,7 @@ ASSIGNMENT = Assignment(
             3,
             "sliding_window: passages longer than the window",
             "sliding_window",
-            is_plain,
+            "is_longer",
         ),
         Check("all_windows", 2, "sliding_window: everything", "sliding_window", needs=("windows",)),
         Check(
