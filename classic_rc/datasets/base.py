@@ -22,6 +22,7 @@ from classic_rc.io.archives import InputFile, InputFiles
 from classic_rc.io.json import Node
 from classic_rc.protocol import SKIPPED
 from classic_rc.questions import Dataset, Passage, Question, ReadingLog, candidate_texts
+from classic_rc.work import tracked
 
 _Item = TypeVar("_Item")
 _SHOWN_PLACES = 3
@@ -435,7 +436,7 @@ class Reader(ABC):
         """
         questions: list[Question] = []
         seen: dict[str, tuple[str, *tuple[Question, ...]]] = {}
-        for file in files:
+        for file in tracked(files, len(files)):
             reading.split = splits[file]
             with reading.at(""):
                 questions += gather(self.questions(file, reading), file.name, reading, seen, places)

@@ -60,6 +60,7 @@ from classic_rc.questions import (
     TextCandidates,
     candidate_texts,
 )
+from classic_rc.work import tracked
 
 _DIGITS = re.compile(r"[0-9]+(?:\.0+)?", re.ASCII)
 _MANY_ROWS = 10
@@ -123,8 +124,9 @@ def read_questions(
     # all rows.
     nodes, read_rows = _with_passages(rows, fields), list[_Row]()
     if fields:
-        nodes = list(nodes)
-        _check_columns_of_family(nodes, fields)
+        listed = list(nodes)
+        _check_columns_of_family(listed, fields)
+        nodes = tracked(listed, len(listed), share=0.8)
     for number, node in enumerate(nodes):
         with reading.at(node):
             read_rows.append(_read_row(node, number, reading, roles, used))

@@ -9,5 +9,5 @@ through these:
 * ``archives``: the files behind a path, which is a file, a folder or an archive.
 * ``columns``: the rows of Parquet and Arrow files.
 * ``download``: a download that continues after an interruption.
-* ``progress``: progress on stderr.
+* ``progress``: progress on stderr; ``reporters``: that of other processes.
 """

@@ -43,6 +43,7 @@ from classic_rc.io.json import Node, parse_json, parse_json_prefix
 from classic_rc.io.members import archive_members
 from classic_rc.io.text import decode_blocks, decode_text, split_lines
 from classic_rc.questions import Source
+from classic_rc.work import tracked
 
 MAX_DEPTH = 8
 """The deepest nesting of folders. It also stops symbolic links that form a cycle."""
@@ -271,11 +272,13 @@ class InputFile:
         # it loads NumPy, which `--help` does without
         from classic_rc.kernels.arrays import block_size
 
+        return self._size > block_size(_LARGE) and self.columns is None
+
+    @property
+    def _size(self) -> int:
         if self._content is not None:
-            size = len(self.data)
-        else:
-            size = os.path.getsize(self.name) if os.path.isfile(self.name) else 0
-        return size > block_size(_LARGE) and self.columns is None
+            return len(self.data)
+        return os.path.getsize(self.name) if os.path.isfile(self.name) else 0
 
     @cached_property
     def first_text(self) -> str:
@@ -294,7 +297,8 @@ class InputFile:
     def lines(self) -> Iterator[str]:
         """Yield the lines without their ends."""
         blocks = self._blocks() if self.is_large else iter((self.text,))
-        return itertools.chain.from_iterable(map(split_lines, blocks))
+        tracked_blocks = tracked(blocks, self._size, len, share=0.5)
+        return itertools.chain.from_iterable(map(split_lines, tracked_blocks))
 
     def line_nodes(self) -> list[Node]:
         """Return the lines as nodes that know their place, without blank ones at the end."""

@@ -17,12 +17,14 @@ from typing import Any, TypeVar
 from classic_rc._version import __version__
 from classic_rc.errors import DataError
 from classic_rc.io.text import is_encodable, line_and_column, split_lines, table_records
+from classic_rc.work import tracked
 
 _Value = TypeVar("_Value")
 _LONE_SURROGATE = re.compile(
     r"\\u[dD](?:[89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..\\u[dD])[c-fC-F])"
 )
 _STRING = frozenset({str})
+_LONG_LIST = 100  # a bar moves within longer ones
 _ID_KEYS = ("row[]", "id", "qid", "question_id", "uid", "guid", "idx", "example_id")
 _MAX_DIGITS = (
     4000  # Python refuses to convert much longer integers, with an error that has no position.
@@ -176,7 +178,10 @@ class Node:
         """Return the elements of this list, with their places."""
         if not isinstance(self.value, (list, tuple)):
             raise self.error("wrong type", found=describe_value(self.value), expected="a list")
-        return (Node(value, self.source, None, self, i) for i, value in enumerate(self.value))
+        values: Iterable[Any] = self.value
+        if len(self.value) > _LONG_LIST:
+            values = tracked(values, len(self.value), share=0.5)
+        return (Node(value, self.source, None, self, i) for i, value in enumerate(values))
 
     def texts(self, key: int | str) -> Sequence[str]:
         """Return the list of strings at a key."""

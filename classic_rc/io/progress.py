@@ -9,8 +9,10 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from typing import Any
 
 from classic_rc.io.text import printable
+from classic_rc.work import CURRENT_WORK, Work
 
 CLOCK_NAME = "classic_rc progress"
 """The name of the threads that show progress."""
@@ -39,37 +41,50 @@ def start_command() -> None:
     _last_line = _last_work = time.monotonic()
 
 
-class Progress:
-    """What is known about a piece of work in progress. Calling it with a number of steps counts
-    them as done.
+class Progress(Work):
+    """A piece of work that a bar shows. Calling it with a number of steps counts them as done.
 
-    With `shows_results`, every result is shown at once, even if the work turns out to be short.
-    `steps_kept` are the steps that were done before, so that they took no time; `start` is the time
-    by :func:`time.monotonic`.
+    If the number of steps, `n_steps`, is unknown, the work is one step. With `shows_results`,
+    every result is shown at once, even if the work turns out to be short. `steps_kept` are the
+    steps that were done before, so that they took no time; `start` is the time by
+    :func:`time.monotonic`.
     """
 
     def __init__(self, *, shows_results: bool = False) -> None:
-        self.steps_done = self.steps_kept = 0
-        self.stage_name = ""
+        super().__init__()
+        self.n_steps: int | None = None
+        self.steps_kept = 0
         self.shows_results, self.start = shows_results, time.monotonic()
         self._results: deque[str] = deque()
+        self._seen = (0.0, self.start)
 
-    def __call__(self, steps: int) -> None:
-        """Count steps as done."""
-        self.steps_done += steps
+    def look(self, now: float) -> tuple[float, float | None]:
+        """Return the share that is done at a time, and about how many seconds are left, if known.
+
+        The estimate follows from the last step seen, so that it never grows between two steps.
+        """
+        share = max(self.share, self._seen[0])
+        if share > self._seen[0]:
+            self._seen = share, now
+        new = share - self.steps_kept / self.total
+        if new <= 0:
+            return share, None
+        seconds = (1 - share) * (self._seen[1] - self.start) / new
+        return share, seconds - (now - self._seen[1])
 
     def keep(self, steps: int) -> None:
         """Count steps as done that were done before this work began."""
-        self.steps_done += steps
+        self(steps)
         self.steps_kept += steps
 
-    def stage(self, name: str) -> None:
-        """Name what is done from now on."""
+    def stage(self, name: str, steps: float | None = None) -> None:
+        """Name what is done from now on, and how many steps it is."""
         self.stage_name = name
+        self.step_size = self.step_size if steps is None else steps
 
     def describe(self, description: str) -> str:
         """Return a description with the stage."""
-        return f"{description}: {printable(self.stage_name)}" if self.stage_name else description
+        return ": ".join([description, *map(printable, self.stage_names[-1:])])
 
     def finished(self, result: str) -> None:
         """Add a finished result. It is shown at once if the work is long enough to show
@@ -86,7 +101,7 @@ class Progress:
 def progress_bar(
     description: str,
     total: int | None,
-    shown: bool | None,
+    shown: bool,
     unit: str = "question",
     progress: Progress | None = None,
 ) -> Iterator[Progress]:
@@ -95,36 +110,40 @@ def progress_bar(
 
     On a terminal it is a bar, which appears after one second. Elsewhere, as in a log file, a line
     every 30 seconds says what runs, the share that is done, the time so far, and about how much is
-    left. A thread writes both, so they go on during a long step. Without `total`, the number of
-    steps is unknown; the unit ``"B"`` (bytes) is shown with k, M and G; `progress` is work that
-    began in an earlier block and goes on here. With `shown` None, it is shown if the block around
-    it is.
+    left. A thread writes both, so they go on during a long step. Loops inside a step
+    (:func:`~classic_rc.work.tracked`) move the bar too. Without `total`, the number of
+    steps is unknown, and only such loops do; the unit ``"B"`` (bytes) is shown with k, M and G;
+    `progress` is work that began in an earlier block and goes on here. Inside the block of another
+    bar, there is only that one.
     """
     global _last_work
     progress = progress or Progress()
-    if shown is None:
-        shown = any(thread.name == CLOCK_NAME for thread in threading.enumerate())
+    progress.total, progress.n_steps = total or 1, total
+    if CURRENT_WORK.get() is not None:
+        with progress.run():
+            yield progress
+        return
     if not shown:
         yield progress
         return
     if time.monotonic() > _last_work + _IDLE_SECONDS:
         start_command()
     done = threading.Event()
-    show = _draw_bar if sys.stderr.isatty() and os.environ.get("TERM") != "dumb" else _write_lines
-    facts = (progress, done, printable(description), total, unit)
+    is_terminal = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+    show = _draw_bar if is_terminal else _write_lines
+    facts = (progress, done, printable(description), unit)
     clock = threading.Thread(target=show, args=facts, daemon=True, name=CLOCK_NAME)
     clock.start()
     try:
-        yield progress
+        with progress.run():
+            yield progress
     finally:
         done.set()
         clock.join()
         _last_work = time.monotonic()
 
 
-def _draw_bar(
-    progress: Progress, done: threading.Event, description: str, total: int | None, unit: str
-) -> None:
+def _draw_bar(progress: Progress, done: threading.Event, description: str, unit: str) -> None:
     if done.wait(DELAY_SECONDS):
         _write(progress.take_results() if progress.shows_results else [])
         return
@@ -135,14 +154,23 @@ def _draw_bar(
             0  # tqdm's own thread would outlive the bar, and a process with threads is not forked
         )
 
-    form = None if total is not None else "{desc} {elapsed}"
+        @property
+        def format_dict(self) -> dict[str, Any]:
+            return {**super().format_dict, "left": _describe_left(seconds)}
+
+    seconds: float | None = None
+    form = "{l_bar}{bar}| {n:.0f}/{total:.0f} [{elapsed}<{left}]"
+    if progress.n_steps is None:
+        form = "{l_bar}{bar}| [{elapsed}<{left}]"
+    elif unit == "B":
+        form = "{l_bar}{bar}| {n_fmt}/{total_fmt} [{elapsed}<{left}, {rate_fmt}]"
     with Bar(
         desc=description,
-        total=total,
+        total=progress.total,
         unit=unit,
         unit_scale=unit == "B",
         leave=False,
-        bar_format=form,
+        bar_format="{desc} {elapsed}",
     ) as bar:
         bar.start_t -= time.monotonic() - progress.start
         finished = False
@@ -150,27 +178,46 @@ def _draw_bar(
             finished = done.wait(REFRESH_SECONDS)
             for result in progress.take_results():
                 bar.write(f"classic-rc: {printable(result)}", file=sys.stderr)
-            bar.n, bar.initial = progress.steps_done, progress.steps_kept
+            share, seconds = progress.look(time.monotonic())
+            if share > 0 or progress.n_steps is not None:
+                bar.bar_format = form
+            bar.n, bar.initial = share * progress.total, progress.steps_kept
             bar.set_description_str(progress.describe(description), refresh=False)
             bar.refresh()
 
 
-def _write_lines(
-    progress: Progress, done: threading.Event, description: str, total: int | None, _: str
-) -> None:
-    """Write a line every now and then; from the first line on, also write results at once."""
-    global _last_line
-    is_long, finished = progress.shows_results, False
+def _write_lines(progress: Progress, done: threading.Event, description: str, _: str) -> None:
+    lines = Lines(progress, description)
+    finished = False
     while not finished:
         finished = done.wait(REFRESH_SECONDS)
-        now = time.monotonic()
+        _write(lines.due(time.monotonic(), finished=finished))
+
+
+class Lines:
+    """The lines of a log about a piece of work."""
+
+    def __init__(self, progress: Progress, description: str) -> None:
+        self._progress, self._description = progress, description
+        self._is_long = progress.shows_results
+
+    def due(self, now: float, *, finished: bool = False) -> list[str]:
+        """Return the lines to write now: one every now and then; from it on, also results at
+        once.
+        """
+        global _last_line
+        share, seconds = self._progress.look(now)
         is_due = not finished and now >= _last_line + LINE_SECONDS
-        is_long |= is_due
-        lines = progress.take_results() if is_long else []
+        self._is_long |= is_due
+        lines = self._progress.take_results() if self._is_long else []
         if is_due:
-            lines.append(f"{progress.describe(description)}{_describe_times(progress, total, now)}")
+            elapsed = _describe_left(now - self._progress.start)
+            known = f", {elapsed}, {_describe_left(seconds)} left"
+            has_share = share > 0 or self._progress.n_steps is not None
+            times = f", {100 * share:.0f}%{known}" if has_share else f", {elapsed}"
+            lines.append(f"{self._progress.describe(self._description)}{times}")
             _last_line = now
-        _write(lines)
+        return lines
 
 
 def _write(lines: list[str]) -> None:
@@ -180,12 +227,8 @@ def _write(lines: list[str]) -> None:
             sys.stderr.flush()
 
 
-def _describe_times(progress: Progress, total: int | None, now: float) -> str:
-    """Return the share that is done, the time so far and the expected rest: ``", 40%, 00:14,
-    00:21 left"``.
-    """
+def _describe_left(seconds: float | None) -> str:
+    """Return seconds as ``"00:21"``; ``"?"`` if they are unknown, or over."""
     from tqdm import tqdm
 
-    form = ", {percentage:.0f}%, {elapsed}, {remaining} left" if total else ", {elapsed}"
-    times = progress.steps_done, total, now - progress.start
-    return tqdm.format_meter(*times, initial=progress.steps_kept, bar_format=form)
+    return "?" if seconds is None or seconds < 0 else tqdm.format_interval(seconds)

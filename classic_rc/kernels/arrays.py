@@ -15,6 +15,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from classic_rc.work import tracked
+
 Counts: TypeAlias = NDArray[np.integer] | np.integer
 """Integers, or one integer for all."""
 
@@ -119,7 +121,8 @@ class TokenArrays(NamedTuple):
         starts = run_starts(offsets_of(load)[:-1] // block_size(tokens))
         if whole_questions:
             starts = np.unique(np.searchsorted(question, question[starts]))
-        for start, stop in itertools.pairwise([*starts.tolist(), len(question)]):
+        bounds = itertools.pairwise([*starts.tolist(), len(question)])
+        for start, stop in tracked(bounds, len(starts), share=0.5):
             yield slice(start, stop), self.slice_candidates(start, stop)
 
 
@@ -251,11 +254,15 @@ def runs_of(loads: NDArray[np.integer], limit: int) -> Iterator[tuple[int, int]]
     larger load.
     """
     ends, limit = offsets_of(loads), block_size(limit)
-    start = 0
-    while start < len(loads):
-        stop = max(int(np.searchsorted(ends, ends[start] + limit, side="right")) - 1, start + 1)
-        yield start, stop
-        start = stop
+
+    def bounds() -> Iterator[tuple[int, int]]:
+        start = 0
+        while start < len(loads):
+            stop = max(int(np.searchsorted(ends, ends[start] + limit, side="right")) - 1, start + 1)
+            yield start, stop
+            start = stop
+
+    yield from tracked(bounds(), len(loads), lambda bound: bound[1] - bound[0], share=0.5)
 
 
 # --------------------------------------------------------------------------------------------------

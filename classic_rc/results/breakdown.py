@@ -16,6 +16,7 @@ from classic_rc.results.grouping import MIN_GROUP_QUESTIONS, Grouping
 from classic_rc.results.measure import Measured
 from classic_rc.results.resampling import Resampling
 from classic_rc.results.shared_results import SharedResults
+from classic_rc.work import tracked
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +179,7 @@ def break_down(
         measure_group("total", grouping.covered, set()),
         tuple(
             measure_group(name, mask, results.defining(name))
-            for name, mask in grouping.masks.items()
+            for name, mask in tracked(grouping.masks.items(), len(grouping.masks))
         ),
     )
 

@@ -28,6 +28,7 @@ from classic_rc.results.significance import Significance, family_pairs
 from classic_rc.systems import System
 from classic_rc.tables import Table, render
 from classic_rc.tables.model import frame_of_records
+from classic_rc.work import tracked
 
 if TYPE_CHECKING:
     import pandas
@@ -472,7 +473,8 @@ def with_statistics(
     evaluation = replace(evaluation, warnings=(*evaluation.warnings, *warnings))
     with progress_bar(f"resampling {evaluation.dataset.name}", None, progress):
         results = evaluation.results
-        for metric in dict.fromkeys(name for row in evaluation.rows for name in row.statistics):
-            for group in (None, *results.shown_groups):
-                results.measure(METRICS[metric], group)
+        metrics = dict.fromkeys(name for row in evaluation.rows for name in row.statistics)
+        measured = [(name, group) for name in metrics for group in (None, *results.shown_groups)]
+        for metric, group in tracked(measured, len(measured)):
+            results.measure(METRICS[metric], group)
     return evaluation

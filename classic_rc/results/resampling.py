@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import block_size
 from classic_rc.metrics.base import Metric
+from classic_rc.work import tracked
 
 ALPHA = 0.05
 """Adjusted p-values below this level are marked in tables."""
@@ -167,7 +168,8 @@ def resample_means(
     # A 64-bit word holds two draws. An even number of rows loses no half word between parts, so the
     # part size does not change the draws.
     step = 2 * max(1, block_size(_DRAWS_PER_BATCH) // (2 * n_groups))
-    for start in range(0, n, step):
+    starts = range(0, n, step)
+    for start in tracked(starts, len(starts)):
         rows = min(step, n - start)
         totals[start : start + rows] = _count_draws(bits, rows, n_groups) @ table
     return totals[:, :-1] * unit / totals[:, -1:]
@@ -373,7 +375,8 @@ def _random_swaps(n_groups: int, n: int, seed: int) -> Iterator[NDArray[np.float
     bits = np.random.PCG64(seed % 2**64)
     words = -(-n_groups // 64)
     step = max(1, block_size(_CELLS_PER_BATCH) // n_groups)
-    for start in range(0, n, step):
+    starts = range(0, n, step)
+    for start in tracked(starts, len(starts)):
         rows = min(step, n - start)
         drawn = bits.random_raw(rows * words).astype("<u8").view(np.uint8).reshape(rows, -1)
         yield np.unpackbits(drawn, axis=1, count=n_groups, bitorder="little").astype(np.float64)

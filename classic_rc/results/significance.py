@@ -15,6 +15,7 @@ from classic_rc.results.intervals import renumber
 from classic_rc.results.outcomes import Tested
 from classic_rc.results.resampling import ALPHA, holm, permutation_test
 from classic_rc.tables.model import LETTERS
+from classic_rc.work import tracked
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,10 @@ def family_tests(
     ]
     own = renumber(groups)
     found = holm(
-        [permutation_test(metric, rows[i], rows[j], own, n=n, seed=seed).p for i, j in pairs]
+        [
+            permutation_test(metric, rows[i], rows[j], own, n=n, seed=seed).p
+            for i, j in tracked(pairs, len(pairs))
+        ]
     ).tolist()
     p_values: list[float | None] = [None] * len(rows)
     beats: list[list[int]] = [[] for _ in rows]

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.equality import normalised_text
-from classic_rc.io.progress import progress_bar
 from classic_rc.kernels.arrays import block_size
 from classic_rc.questions import Question
 from classic_rc.retrieval.base import WordSets
 from classic_rc.retrieval.corpus import Corpus
 from classic_rc.retrieval.texts import StoredTexts
 from classic_rc.text.sentences import passage_sentences
+from classic_rc.work import tracked
 
 _BLOCK = 2**12
 """How many sentences are searched together."""
@@ -98,20 +98,19 @@ def find_texts(corpus: Corpus, texts: Sequence[str]) -> dict[str, list[int]]:
     terms = {text: own for text, own in zip(found, words.of(list(found)), strict=True) if own}
     finders: list[_TextFinder] = []
     first, sentences = 0, engine.sentences() if terms else iter(())
-    doing = f"comparing {corpus.name} with the questions"
-    with progress_bar(doing, engine.n_sentences, None, unit="sentence") as advance:
-        while block := list(islice(sentences, block_size(_BLOCK))):
-            normalised = list(map(normalised_text, block))
-            stored = StoredTexts.of(normalised)
-            finders = finders or _make_finders(list(terms), sample=stored)
-            pairs = [pair for finder in finders for pair in finder.find(normalised, stored)]
-            places = sorted({place for place, _ in pairs})
-            terms_of = dict(zip(places, words.of([block[place] for place in places]), strict=True))
-            for place, text in pairs:
-                if terms[text] <= terms_of[place]:
-                    found[text].append(first + place)
-            first += len(block)
-            advance(len(block))
+    blocks = iter(lambda: list(islice(sentences, block_size(_BLOCK))), [])
+    stage = f"comparing {corpus.name} with the questions"
+    for block in tracked(blocks, engine.n_sentences, len, share=0.5, stage=stage):
+        normalised = list(map(normalised_text, block))
+        stored = StoredTexts.of(normalised)
+        finders = finders or _make_finders(list(terms), sample=stored)
+        pairs = [pair for finder in finders for pair in finder.find(normalised, stored)]
+        places = sorted({place for place, _ in pairs})
+        terms_of = dict(zip(places, words.of([block[place] for place in places]), strict=True))
+        for place, text in pairs:
+            if terms[text] <= terms_of[place]:
+                found[text].append(first + place)
+        first += len(block)
     return found
 
 

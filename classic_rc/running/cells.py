@@ -24,6 +24,7 @@ from classic_rc.identity import (
 )
 from classic_rc.io.files import sha256_of
 from classic_rc.io.json import Node, parse_json
+from classic_rc.io.reporters import reporters
 from classic_rc.io.text import read_text, write_file
 from classic_rc.metrics.base import Metric, measured_metrics, metric_of_task
 from classic_rc.protocol import READING, Protocol, Step
@@ -326,16 +327,18 @@ class DatasetRun:
             if n_jobs > 1:
                 starts(f"{len(systems)} systems in {n_jobs} processes")
                 entry, fingerprint = self.data.entry, self.data.dataset.fingerprint
-                tasks = (
-                    delayed(_compute_elsewhere)(entry, fingerprint, i, system)
-                    for i, system in enumerate(systems)
-                )
                 left = dict.fromkeys(range(len(systems)))
                 try:
-                    for i, result in Parallel(n_jobs, return_as="generator_unordered")(tasks):
-                        del left[i]
-                        is_error = isinstance(result, ClassicRCError)
-                        yield i, result if is_error else Evaluation(self.data.dataset, **result)
+                    with reporters(len(systems), steps=len(systems)) as reporting:
+                        tasks = (
+                            delayed(reporting[i])(_compute_elsewhere, entry, fingerprint, i, system)
+                            for i, system in enumerate(systems)
+                        )
+                        for i, result in Parallel(n_jobs, return_as="generator_unordered")(tasks):
+                            del left[i]
+                            reporting[i].forget()
+                            is_error = isinstance(result, ClassicRCError)
+                            yield i, result if is_error else Evaluation(self.data.dataset, **result)
                 except BrokenExecutor:
                     for i in left:
                         error = SystemFailedError(str(systems[i].name), *_ENDED)

@@ -71,6 +71,7 @@ from classic_rc.text.analyzers import get_analyzer, get_tokenizer
 from classic_rc.text.languages import dataset_language
 from classic_rc.text.spans import SpanGenerator
 from classic_rc.text.tokenizers import unspaced_share
+from classic_rc.work import part_of_work, tracked
 
 
 def evaluate(
@@ -240,11 +241,12 @@ class _Run:
             batch, left = left[:n], left[n:]
             fitted: list[tuple[str, FittedSystem]] = []
             for name, solver in batch:
-                advance.stage(f"fitting {name}")
+                advance.stage(f"fitting {name}", len(dataset))
                 try:
                     like = next((s for _, s in fitted if s.decides_like(solver)), None)
                     if like is None:
-                        fitted += fit_systems(name, solver, plan, shared)
+                        with part_of_work(0.5):
+                            fitted += fit_systems(name, solver, plan, shared)
                     else:
                         fitted.append((name, like.with_decision(solver, name)))
                 except ClassicRCError as error:
@@ -275,7 +277,7 @@ class _Run:
             if self.oracle is not None:
                 self.oracle.add(block.questions)
             for name, (system, tally) in list(running.items()):
-                advance.stage(f"scoring {name}")
+                advance.stage(f"scoring {name}", len(block.places))
                 try:
                     _tally_block(system, block, tally, jobs)
                 except ClassicRCError as error:
@@ -665,7 +667,8 @@ def predict_blocks(
         shared=shared,
         name=ready.name,
     )
-    for block in iter_blocks(dataset, shared, in_parts=scores_in_parts(solver, dataset)):
+    blocks = iter_blocks(dataset, shared, in_parts=scores_in_parts(solver, dataset))
+    for block in tracked(blocks, len(dataset), lambda block: len(block.places)):
         scores = system.score(block, jobs)
         predictions = system.decide(block, scores) if decide else None
         kept = scores if dataset.span_generator is None else None

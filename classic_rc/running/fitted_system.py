@@ -25,6 +25,7 @@ from classic_rc.decisions import Argmax, Decision, Threshold, TunedThreshold, cr
 from classic_rc.errors import OutputError, UsageError
 from classic_rc.facts import values_digest
 from classic_rc.folds import FoldPlan, passage_groups
+from classic_rc.io.reporters import reporters
 from classic_rc.kernels.arrays import block_size, offsets_of
 from classic_rc.metrics.base import Metric, primary_metric
 from classic_rc.metrics.multirc import selection_metric
@@ -654,9 +655,11 @@ def score_in_shards(solver: Solver, questions: Sequence[Question], jobs: int = 1
     if n_shards < 2:
         return _checked_with_members(solver, questions)
     shards = questions.shards(n_shards, with_questions=not solver.needs_only_arrays)
-    parts = Parallel(n_jobs=n_shards)(
-        delayed(_checked_with_members)(solver, shard) for shard in shards
-    )
+    with reporters(len(shards)) as reporting:
+        parts = Parallel(n_jobs=n_shards)(
+            delayed(reporter)(_checked_with_members, solver, shard)
+            for reporter, shard in zip(reporting, shards, strict=True)
+        )
     return [_join_shards(questions, scored) for scored in zip(*parts, strict=True)]
 
 

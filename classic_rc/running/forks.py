@@ -12,10 +12,12 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NoReturn, TypeVar
 
 from classic_rc.errors import UsageError
 from classic_rc.io.progress import CLOCK_NAME
+from classic_rc.io.reporters import reporters
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -62,27 +64,30 @@ def map_in_forks(function: Callable[[_Item], _Result], items: Sequence[_Item]) -
     the function raised for the first item where it raised something is raised here, and a
     RuntimeError if a fork was killed.
     """
-    forks: list[tuple[int, int]] = []
-    try:
-        for item in items:
-            forks.append(_start(function, item))
-        results = []
-        for _, pipe in forks:
-            with open(pipe, "rb", closefd=False) as stream:
-                content = stream.read()
-            if not content:
-                raise RuntimeError("a forked process was killed, perhaps because memory ran out")
-            is_result, value = pickle.loads(content)
-            if not is_result:
-                raise value
-            results.append(value)
-        return results
-    finally:
-        for process, pipe in forks:
-            os.close(pipe)
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(process, signal.SIGTERM)
-            os.waitpid(process, 0)
+    with reporters(len(items)) as reporting:
+        tasks = [partial(reporter, function) for reporter in reporting]
+        forks: list[tuple[int, int]] = []
+        try:
+            for task, item in zip(tasks, items, strict=True):
+                forks.append(_start(task, item))
+            return [_receive(pipe) for _, pipe in forks]
+        finally:
+            for process, pipe in forks:
+                os.close(pipe)
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGTERM)
+                os.waitpid(process, 0)
+
+
+def _receive(pipe: int) -> Any:
+    with open(pipe, "rb", closefd=False) as stream:
+        content = stream.read()
+    if not content:
+        raise RuntimeError("a forked process was killed, perhaps because memory ran out")
+    is_result, value = pickle.loads(content)
+    if not is_result:
+        raise value
+    return value
 
 
 def _start(function: Callable[[Any], Any], item: Any) -> tuple[int, int]:

@@ -19,6 +19,7 @@ from classic_rc.questions import Question
 from classic_rc.solvers.base import Solver, score_questions
 from classic_rc.text.encode import SharedQuestions
 from classic_rc.text.scorers import scorer_of
+from classic_rc.work import tracked
 
 if TYPE_CHECKING:
     from classic_rc.kernels.blocked_matrix import Features
@@ -146,7 +147,8 @@ class OutOfFold:
     ) -> None:
         shared = SharedQuestions.of(train)
         folds = [(others, own) for others, own in folds if len(own)]
-        self.solvers = [learn(shared.take(others)) for others, _ in folds]
+        tasks = tracked(folds, len(folds), share=0.8)
+        self.solvers = [learn(shared.take(others)) for others, _ in tasks]
         self.fold_of = np.zeros(sum(len(own) for _, own in folds), dtype=np.int64)
         for fold, (_, own) in enumerate(folds):
             self.fold_of[own] = fold
@@ -184,7 +186,8 @@ class OutOfFold:
     ) -> list[Scores]:
         parts, places = [], []
         shared = SharedQuestions.of(questions)
-        for solver, members in self._by_fold(index):
+        folds = self._by_fold(index)
+        for solver, members in tracked(folds, len(folds)):
             parts.append(score(solver, shared.take(members)))
             places.append(members)
         order = np.argsort(np.concatenate(places))

@@ -36,6 +36,7 @@ from classic_rc.solvers.match_formulas import best_window, distance_term
 from classic_rc.solvers.shared_parameters import ANALYZER, DECISION, STOP_WORDS
 from classic_rc.text.analyzers import get_analyzer, stemmer, stop_words
 from classic_rc.text.encoded import EncodedDataset
+from classic_rc.work import tracked
 
 _RELEASE = "the authors' released score files (partial credit for ties)"
 _PAPER = "Richardson, Burges and Renshaw 2013, MCTest"
@@ -274,7 +275,8 @@ class SlidingWindow(_Matcher):
             sums = window_sweep(encoded.arrays, WINDOW_SIZES, self._word_weights(encoded)) / SCALE
             score_sets = [encoded.scores(column, column > 0) for column in sums.T]
             values = [
-                metric(questions, decision.decide(scores, questions)) for scores in score_sets
+                metric(questions, decision.decide(scores, questions))
+                for scores in tracked(score_sets, len(score_sets))
             ]
             # the shortest of equally good windows
             self.window_ = WINDOW_SIZES[int(np.argmax(values))]

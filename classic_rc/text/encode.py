@@ -24,6 +24,7 @@ from classic_rc.text.analyzers import Analyzer, get_analyzer, get_tokenizer
 from classic_rc.text.encoded import EncodedDataset, EncodedSentences
 from classic_rc.text.sentences import passage_sentences
 from classic_rc.text.tokenizers import WORD_LENGTH, PieceTable, numbering, split_long_texts
+from classic_rc.work import part_of_work, tracked
 
 _Cut: TypeAlias = Callable[[Passage], Sequence[str]]
 
@@ -303,13 +304,15 @@ def _encode(
 
     listed = _collect_candidates(grouped)
     encoder = TextEncoder(analyzer)
-    pieces = [cut(passage) for passage in passages.values()]
     # The order of these three calls decides the ids; EncodedSentences.without_candidates relies on
     # it.
-    tokens, bounds = encoder.encode([text for own in pieces for text in own])
+    with part_of_work(0.5, "encoding"):
+        uncut = tracked(passages.values(), len(passages), share=0.5)
+        pieces = [cut(passage) for passage in uncut]
+        tokens, bounds = encoder.encode([text for own in pieces for text in own])
+        q_tokens, q_offsets = encoder.encode([q.query for q in grouped])
+        t_tokens, t_offsets = encoder.encode(listed.texts)
     first = offsets_of(list(map(len, pieces)))
-    q_tokens, q_offsets = encoder.encode([q.query for q in grouped])
-    t_tokens, t_offsets = encoder.encode(listed.texts)
     vocabulary = encoder.vocabulary
     n_distinct = listed.distinct_sizes
     # copy the tokens of a shared list to each of its questions

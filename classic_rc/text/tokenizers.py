@@ -26,6 +26,7 @@ from classic_rc.kernels.byte_pieces import (
     find_pieces,
     piece_keys,
 )
+from classic_rc.work import tracked
 
 ASCII = "".join(map(chr, range(128)))
 """The ASCII characters."""
@@ -498,7 +499,8 @@ class PieceTable:
         """Return the pieces of texts, a few texts at a time, in order."""
         if sum(map(len, texts)) < block_size(_FEW_CHARACTERS):
             return [self._cut_strings(texts)]
-        return list(map(self._cut_chunk, _split_chunks(texts)))
+        chunks = tracked(_split_chunks(texts), len(texts), len, share=0.8)
+        return list(map(self._cut_chunk, chunks))
 
     def _number(self, pieces: Iterable[str], n: int) -> NDArray[np.int32]:
         return np.fromiter(map(self._numbers.__getitem__, pieces), np.int32, n)

@@ -9,6 +9,9 @@ import pytest
 
 from classic_rc.io import progress
 from classic_rc.io.progress import progress_bar, start_command
+from classic_rc.io.reporters import reporters
+from classic_rc.running.forks import can_fork, map_in_forks
+from classic_rc.work import CURRENT_WORK, tracked
 
 
 class Terminal(io.StringIO):
@@ -78,7 +81,7 @@ def test_without_a_terminal_there_is_a_line_when_nothing_was_written_for_long(mo
         advance.stage("scoring\x1b[2J sw+d")
         wait_for(lambda: stream.getvalue().count("\n") >= 2)
     lines = stream.getvalue().splitlines()
-    assert lines[-1] == "classic-rc: RACE: scoring\\x1b[2J sw+d, 40%, 00:00, 00:00 left"
+    assert lines[-1].startswith("classic-rc: RACE: scoring\\x1b[2J sw+d, 40%, 00:00, ")
     assert "\r" not in stream.getvalue()
 
 
@@ -152,3 +155,80 @@ def test_what_was_done_before_took_no_time(monkeypatch):
     with progress_bar("suite", 100, shown=True, progress=work):
         wait_for(stream.getvalue)
     assert stream.getvalue().startswith("classic-rc: suite, 55%, 00:10, 00:30 left\n")
+
+
+def lines_at(times, work):
+    """Return the lines of a log at some times after the work began, by a clock of the test."""
+    start_command()
+    lines = progress.Lines(work, "RACE")
+    return [line for seconds in times for line in lines.due(work.start + seconds)]
+
+
+def test_a_log_gets_a_line_each_half_minute():
+    work = progress.Progress()
+    lines = lines_at(range(1, 125, 5), work)
+    assert [line.rpartition(" ")[2] for line in lines] == ["00:31", "01:01", "01:31", "02:01"]
+
+
+def test_the_estimate_counts_down_while_a_step_lasts_and_ends_when_it_is_over():
+    work = progress.Progress()
+    work.total = 10
+    work(4)
+    left = [work.look(work.start + seconds)[1] for seconds in (40, 50, 70, 110)]
+    assert left == pytest.approx([60, 50, 30, -10])
+    assert "? left" in lines_at([111], work)[0]
+    work(1)
+    assert work.look(work.start + 150)[1] == pytest.approx(150)
+
+
+def test_loops_inside_a_step_move_the_bar():
+    shares = []
+    work = progress.Progress()
+    work.total, work.step_size = 4, 2.0
+    with work.run():
+        for _ in tracked("ab", 2):
+            for size in tracked([1, 3], 4, lambda size: size):
+                shares.append((size, work.share))
+        work(2)
+    assert shares == [(1, 0), (3, 0.0625), (1, 0.25), (3, 0.3125)]
+    assert work.share == 0.5
+
+
+def test_without_a_bar_loops_count_nothing():
+    assert list(tracked("ab", 2)) == ["a", "b"]
+    assert CURRENT_WORK.get() is None
+
+
+def test_a_bar_inside_a_bar_is_a_part_of_it(capsys):
+    with progress_bar("suite", 2, shown=True) as outer:
+        with progress_bar("RACE", 10, shown=True) as inner:
+            inner(5)
+            assert outer.share == 0.25
+            assert sum(t.name == progress.CLOCK_NAME for t in threading.enumerate()) == 1
+        outer(1)
+        assert outer.share == 0.5
+
+
+def half(work):
+    """Do half of some work, and return what the process that began it would see."""
+    for item in tracked([1, 2], 2):
+        if item == 2:
+            return work.share
+    return None
+
+
+def test_other_processes_report_the_share_that_they_have_done():
+    work = progress.Progress()
+    with work.run(), reporters(2) as both:
+        assert both[1](half, work) == 0.25
+        CURRENT_WORK.set(None)
+        both[1].forget()
+        assert work.share == 0
+    CURRENT_WORK.set(None)
+
+
+def test_forks_report():
+    work = progress.Progress()
+    with work.run():
+        shares = map_in_forks(half, [work, work]) if can_fork() else [0.25]
+    assert max(shares) >= 0.25

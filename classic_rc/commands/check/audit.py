@@ -203,7 +203,7 @@ def check_dataset(
     analyzer = analyzer or dataset_language(labelled).analyzer
     found: dict[str, Any] = {"analyzer": analyzer}
     missing = ["defects", "cues", "header", "copies"]
-    with progress_bar(dataset.name, None, progress) as advance, one_thread():
+    with progress_bar(dataset.name, len(missing), progress) as advance, one_thread():
         try:
             advance.stage("defects")
             findings = found["findings"] = find_own_defects(dataset)
@@ -213,6 +213,7 @@ def check_dataset(
                 found["annotators"] = measure_agreement(dataset, FoldPlan(folds, group))
             except DataError as error:
                 remarks = (f"no annotators: {error}",)
+            advance(1)
             learners = (folds, group) if header else None
             names = dict(accepted or {}), tuple(without_fields)
             if found.get("annotators"):
@@ -230,6 +231,7 @@ def check_dataset(
                 found |= more
                 if name:
                     missing.remove(name)
+                    advance(1)
             found["notes"] = (*found.get("notes", ()), *remarks)
             missing = [name for name in missing if name == "copies"]
             advance.stage("copies")

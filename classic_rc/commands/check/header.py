@@ -18,6 +18,7 @@ from classic_rc.folds import FoldPlan
 from classic_rc.kernels.arrays import look_up, offsets_of, ragged_indices, runs_of
 from classic_rc.results.mean_intervals import mean_interval
 from classic_rc.results.resampling import Interval
+from classic_rc.work import tracked
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -147,7 +148,8 @@ class Header:
         target = table.right[options] / np.repeat(table.n_right[asked], table.sizes[asked])
         hits = np.zeros(len(asked))
         fold = self.fold[asked]
-        for k in np.unique(fold).tolist():
+        folds = np.unique(fold).tolist()
+        for k in tracked(folds, len(folds), share=0.3):
             learn, own = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
             rows, own_rows = (
                 ragged_indices(offsets[:-1][q], np.diff(offsets)[q]) for q in (learn, own)

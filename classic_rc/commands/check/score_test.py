@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from classic_rc.commands.check.features import FIELD, FIELD_NAME, FeatureMatrix
 from classic_rc.commands.check.option_arrays import Floats, Integers, OptionTable
 from classic_rc.kernels.arrays import offsets_of, run_starts, runs_of
+from classic_rc.work import tracked
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -553,7 +554,8 @@ class ScoreTest:
         random = np.random.default_rng([self.seed, len(self.steps)])
         n = len(self.features)
         largest = np.zeros((len(LEVELS), self.draws))
-        for start in range(0, self.draws, _BATCH):
+        starts = range(0, self.draws, _BATCH)
+        for start in tracked(starts, len(starts), share=0.3):
             right = self.model.draw(random, min(_BATCH, self.draws - start))
             shift: Floats | float = 0.0
             if given.chosen.shape[1]:

@@ -51,7 +51,8 @@ LEAST_QUESTIONS = 20
 MOST_SPANS = 10
 """Gold and at most nine other spans are compared."""
 
-_N_VIEWS = 4
+_LEVELS = LEVELS[0] / 4, LEVELS[1] / 4, LEVELS[2]
+"""Four views share what fields leave of 5 %."""
 _GOLD_FIELDS = ("spans", "is_impossible")  # what readers write of gold itself
 _SENTENCE = frozenset({"options", "passage"})
 _ALL = _SENTENCE | {"question"}
@@ -125,7 +126,7 @@ class View:
             given=self.given,
             accepted=[*accepted, *self.hidden],
             known=self.features.columns(accepted),
-            levels=(LEVEL / _N_VIEWS, FIELD_LEVEL),
+            levels=_LEVELS,
             draws=draws,
             seed=seed,
             advance=advance,

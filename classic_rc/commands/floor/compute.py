@@ -110,7 +110,9 @@ def compute_floor(
         **(train if task.learned else {}),
     }
     entry = SuiteDataset(task.name, values)
+    progress.total = len(specs) + 1
     data = read_data(entry, read, time.perf_counter)
+    progress(1)
     systems = [System(parse_solver(spec), name=spec) for spec in specs]
     if task.prior is not None:
         systems.append(System(SavedSolver(path=task.prior), name=PRIOR))

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 
 from classic_rc.decisions import Decision
+from classic_rc.io.reporters import reporters
 from classic_rc.kernels.arrays import block_size, offsets_of
 from classic_rc.parameters import number, parameter, whole_number
 from classic_rc.predictions import Scores
@@ -172,9 +173,10 @@ class AlignmentILP(Solver):
             [questions[i] for i in range(*bound)]
             for bound in zip(bounds[:-1], bounds[1:], strict=True)
         ]
-        return self._join_parts(
-            questions, Parallel(n_jobs=n_shards)(delayed(self._score_part)(s) for s in shards)
-        )
+        with reporters(n_shards) as reporting:
+            tasks = zip(reporting, shards, strict=True)
+            parts = Parallel(n_jobs=n_shards)(delayed(r)(self._score_part, s) for r, s in tasks)
+        return self._join_parts(questions, parts)
 
     def solved(
         self, questions: Sequence[Question]

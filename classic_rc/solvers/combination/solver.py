@@ -40,6 +40,7 @@ from classic_rc.solvers.specs import parse_solver
 from classic_rc.text.analyzers import Analyzer, get_analyzer
 from classic_rc.text.encode import encode, without_gold
 from classic_rc.text.encoded import EncodedDataset
+from classic_rc.work import tracked
 
 
 def _entailment_variant(name: str, weight: float) -> Variant:
@@ -282,7 +283,7 @@ class Combination(Solver):
         if isinstance(questions, EncodedDataset):
             encodings[questions.analyzer], plain = questions, questions.questions
         scored = []
-        for member in members:
+        for member in tracked(members, len(members), share=0.9):
             readable = plain
             if _scores_encoded(member):
                 analyzer = get_analyzer(member.analyzer)
@@ -327,7 +328,8 @@ class Combination(Solver):
         if self.learns_from == "gold":
             train = self._training(train)
             self.trained_on_ = provenance(train)
-        self.solvers_ = [clone(member).fit_for(asked, train) for member in self.solvers]
+        members = tracked(self.solvers, len(self.solvers), share=0.5)
+        self.solvers_ = [clone(member).fit_for(asked, train) for member in members]
         if self.normalise == "standard":
             scored = self.score_members(self.solvers_, without_gold(asked))
             pairs = [centre_and_scale(join_ties(scores)) for scores in scored]

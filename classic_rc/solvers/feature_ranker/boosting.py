@@ -26,6 +26,7 @@ from classic_rc.kernels.trees import (
 from classic_rc.solvers.feature_ranker.tables import QUESTION
 from classic_rc.solvers.feature_ranker.training import Cases, Learner, compare
 from classic_rc.solvers.learning import check_shape
+from classic_rc.work import tracked
 
 MOST_TREES = 600
 PATIENCE = 50
@@ -163,7 +164,7 @@ def choose_n_trees(learner: Learner, bins: Bins, C: float) -> int:
     held_bins, ungrouped = bins[:, held.rows], np.zeros(len(bins), dtype=np.int64)
     hits, best, least = held.hits(scores), 0, held.loss(scores)
     gains = np.zeros_like(hits)
-    for number, tree in enumerate(islice(trees, MOST_TREES), 1):
+    for number, tree in enumerate(tracked(islice(trees, MOST_TREES), MOST_TREES, share=0.8), 1):
         scores[held.rows] += tree.sums(held_bins, ungrouped, 1)[:, 0]
         loss = held.loss(scores)
         if loss < least:

@@ -71,6 +71,7 @@ from classic_rc.solvers.shared_parameters import DECISION
 from classic_rc.text.encode import SharedQuestions
 from classic_rc.text.encoded import EncodedDataset
 from classic_rc.text.languages import dataset_language
+from classic_rc.work import part_of_work
 
 GROUPS = tuple(group for group in OPTIONS.groups if group != PRIOR)
 """The groups of features of questions with options."""
@@ -276,8 +277,12 @@ class FeatureRanker(Solver):
                 features, cases, offsets, folds, encoded.arrays.question_passage, min_count
             )
 
-        lexical = self._learn_lexical(texts, cases, learner) if "lexical" in groups else None
-        values = self._features(texts, groups, lexical)
+        lexical = None
+        if "lexical" in groups:
+            with part_of_work(0.5):
+                lexical = self._learn_lexical(texts, cases, learner)
+        with part_of_work(0.4):
+            values = self._features(texts, groups, lexical)
         names, raw = table.names_of(groups), cases.offsets is None
         self.columns_ = [j for j in range(len(names)) if _differs(values[:, j], offsets, raw=raw)]
         if len(self.columns_) < len(names):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from classic_rc.kernels.arrays import offsets_of, ragged_indices
 from classic_rc.kernels.logistic import Features, fit_logistic
 from classic_rc.solvers.feature_ranker.texts import QUESTION_TYPES
+from classic_rc.work import tracked
 
 LIMIT = 5.0
 """The largest size of a feature in units of its standard deviation."""
@@ -351,7 +352,7 @@ class Learner(NamedTuple):
         ]
         scores = np.zeros(int(self.offsets[-1]))
         best, least = GRID[0], np.inf
-        for C in GRID:
+        for C in tracked(GRID, len(GRID), share=0.6):
             loss = 0.0
             for model, own_rows, own_cases in zip(models, rows, cases, strict=True):
                 model.fit(C, _ROUGH)
@@ -365,7 +366,7 @@ class Learner(NamedTuple):
     def score_out_of_fold(self, C: float) -> NDArray[np.float64]:
         """Return each candidate's score by a model of the other folds: shape (n_candidates,)."""
         scores = np.zeros(int(self.offsets[-1]))
-        for k in range(self.n_folds):
+        for k in tracked(range(self.n_folds), self.n_folds, share=0.7):
             rows = self._rows_of(self.folds == k)
             scores[rows] = self.score_without(k, C, rows)
         return scores

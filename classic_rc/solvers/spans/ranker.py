@@ -60,6 +60,7 @@ from classic_rc.solvers.spans.texts import (
 from classic_rc.text.languages import ENGLISH as ENGLISH_LANGUAGE
 from classic_rc.text.languages import language_of
 from classic_rc.text.scorers import scorer_of
+from classic_rc.work import tracked
 
 # A batch is a step of the learner, so neither number may depend on how much memory there is.
 _BATCH_QUESTIONS = 64
@@ -245,7 +246,8 @@ class SpanRanker(Solver):
         is_divisible = plan.groups(questions).numbers.max() > 0
         held_out: list[Question] = []
         parts: list[Scores] = []
-        for training, fold in plan.folds(questions) if is_divisible else []:
+        folds = plan.folds(questions) if is_divisible else []
+        for training, fold in tracked(folds, len(folds), share=0.5):
             if len(held_out) >= _TUNED_QUESTIONS:
                 break
             weights = self._learn([cases[i] for i in training.tolist()], lexicon)
