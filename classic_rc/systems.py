@@ -222,10 +222,12 @@ def parse_system(text: str, folder: str | None = None) -> System:
         if options and format is not None:
             get_format(format).with_options(options)  # refuses what it does not take
         return System(path=path, name=name, format=format, options=options)
-    if "/" in file or "\\" in file or (Path(file).suffix and "," not in file and ":" not in file):
-        problem = (
-            "a folder, expected a file of predictions" if Path(path).is_dir() else "no such file"
-        )
+    has_suffix = Path(file).suffix and "," not in file and ":" not in file
+    if "/" in file or "\\" in file or has_suffix or os.path.lexists(path):
+        problem = "no such file"
+        if os.path.lexists(path):
+            kind = "a folder" if Path(path).is_dir() else "not a regular file, or a link to nothing"
+            problem = f"{kind}, expected a file of predictions"
         hint = "A system is a solver or a file of predictions"
         if name is None and "=" in file:
             hint += "; the name in NAME=SYSTEM has none of , : [ / \\"

@@ -38,13 +38,25 @@ class _Parser(argparse.ArgumentParser):
         """
         parsed, unknown = super().parse_known_args(args, namespace)
         if unknown:
-            self._raise_unexpected(unknown[0])
+            self._raise_unexpected(unknown[0], args)
         return parsed, unknown
 
-    def _raise_unexpected(self, argument: str) -> NoReturn:
+    def _raise_unexpected(self, argument: str, words: Sequence[str] | None) -> NoReturn:
         if argument.startswith("-"):
             raise unknown_name(
                 f"option of {self.prog}", argument.partition("=")[0], self._option_string_actions
+            )
+        words = words or [argument]
+        before = words[max(words.index(argument) - 1, 0)] if argument in words else argument
+        before = before.partition("=")[0]
+        action = self._option_string_actions.get(before)
+        if action is not None and action.nargs in (0, "?"):
+            takes = f"{before}={action.metavar}" if action.metavar else f"{before} alone"
+            raise UsageError(
+                f"{before} does not take {argument!r}: write {takes}",
+                field=before,
+                found=argument,
+                expected=takes,
             )
         self.error(
             f"unexpected argument {argument!r}: too many arguments, or DATA in two places (put all "

@@ -292,6 +292,15 @@ def expand_sample_names(name: str) -> list[str]:
 
 
 def _load_sample(name: str, reader: str | Reader | None, options: Options) -> Dataset:
+    if name == "sample":
+        names = ", ".join(SAMPLES)
+        raise UsageError(
+            f"one dataset is needed here, but {name} is several, of different tasks: choose one of "
+            f"{names}",
+            field="sample",
+            found=name,
+            expected=names,
+        )
     if name not in SAMPLES:
         raise unknown_name("sample", name, SAMPLES)
     _refuse(

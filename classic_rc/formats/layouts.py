@@ -141,7 +141,15 @@ def read_answer_text(path: str | Path) -> str:
     if archive_format(data) == "zip":
         members = dict(archive_members(data, source))
         headers = [members[name] for name in _HEADERS if name in members]
-        log = _parse_log(headers[0](), source) if headers else {}
+        if not headers:
+            raise DataError(
+                "not a file of answers",
+                source=source,
+                found=f"a zip archive with {', '.join('/'.join(name) for name in [*members][:3])}",
+                expected="a text file, or a log of inspect_ai (.eval)",
+                hint="Unpack it",
+            )
+        log = _parse_log(headers[0](), source)
         names = [name for name in members if name[0] == "samples"]
         samples = (_parse_log(members[name](), f"{source}/{'/'.join(name)}") for name in names)
     else:

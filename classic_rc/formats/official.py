@@ -270,8 +270,8 @@ class MultiRCFormat(Format):
     around = ("[\n", ",\n", "\n]\n")
 
     def recognises(self, text: str) -> bool:
-        """Return whether the text starts a JSON list."""
-        return text.lstrip().startswith("[")
+        """Return whether the text starts a JSON list of objects with ids of its own."""
+        return re.match(r'\s*\[\s*(\]|\{[^{}]*"(pid|qid|scores)")', text) is not None
 
     def has_scores(self, text: str, source: str) -> bool:
         """Return whether some number of the text is neither 0 nor 1."""

@@ -309,7 +309,9 @@ def _open(
             "Name the paths of ids and answers: -s FILE,id=PATH,text=PATH; it has "
             f"{', '.join(find_paths(row))}"
         )
-    elif not text.lstrip().startswith(("{", "[")):
+    elif text.lstrip().startswith("["):
+        hint = 'Each element of a list needs the id of its question: {"id": "...", "answer": "..."}'
+    elif not text.lstrip().startswith("{"):
         first_line = text.strip().partition("\n")[0]
         hint = (
             "The first line of a table has the names of its columns, such as id,prediction; here "

@@ -487,6 +487,9 @@ def _natural_key(part: str) -> tuple[int, int, str]:
 
 def _missing_path_error(name: str) -> DataError:
     path = Path(name)
+    if path.is_symlink():
+        found, expected = f"a symbolic link to {os.readlink(path)!r}", "a file or folder at its end"
+        return DataError("the link leads nowhere", source=name, found=found, expected=expected)
     folder = path.parent
     try:
         names = os.listdir(folder)

@@ -190,6 +190,22 @@ def decode_text(data: bytes, source: str, damaged: dict[int, str] | None = None)
     return "".join(decode_blocks(io.BufferedReader(io.BytesIO(data)), source, damaged))
 
 
+_AS_TEXT = "Save its rows as UTF-8 text: JSON lines or CSV, or as Parquet"
+
+_BINARY = {
+    b"\x93NUMPY": "a NumPy array",
+    b"PK\x03\x04": "a zip archive, such as .npz or .xlsx",
+    b"\x89PNG": "a PNG image",
+    b"\xff\xd8\xff": "a JPEG image",
+    b"%PDF-": "a PDF document",
+    b"\xd0\xcf\x11\xe0": "an Office document",
+    b"\x89HDF": "an HDF5 file",
+    b"SQLite format 3\0": "a SQLite database",
+    **{bytes((0x80, protocol)): "a Python pickle" for protocol in range(2, 6)},
+}
+"""What a file is that starts with these bytes."""
+
+
 def decode_blocks(
     stream: Any,
     source: str,
@@ -207,7 +223,16 @@ def decode_blocks(
     than half of the lines are damaged. With ``errors="replace"`` nothing is an error but an
     unfinished line of `longest` characters.
     """
-    head = stream.peek(3)
+    head = stream.peek(START_BYTES)
+    kind = next((kind for start, kind in _BINARY.items() if head.startswith(start)), None)
+    if kind is not None:
+        raise DataError(
+            "the file is not valid text",
+            source=source,
+            found=kind,
+            expected="UTF-8 text",
+            hint=_AS_TEXT,
+        )
     encoding = _UTF16.get(head[:2], "utf-8")
     n_read = len(stream.read(2 if encoding != "utf-8" else 3 * head.startswith(codecs.BOM_UTF8)))
     # Escapes tell damaged bytes from a U+FFFD that is in the file.
@@ -356,7 +381,7 @@ def _decoding_error(
         expected="text (UTF-16 needs its byte order mark)"
         if byte is None
         else f"{encoding.upper()} text",
-        hint="Save it as UTF-8 text: JSON lines or CSV, or as Parquet",
+        hint=_AS_TEXT,
     )
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import re
 
+import numpy as np
 import pytest
 
+from classic_rc.datasets.registry import SAMPLES
 from classic_rc.errors import MissingPackageError
 
 SINGLE, SEVERAL = "sample:single-choice", "sample:multiple-answer"
@@ -16,6 +18,7 @@ SINGLE, SEVERAL = "sample:single-choice", "sample:multiple-answer"
     ("args", "kind", "found", "meant"),
     [
         (["rnu", "sample"], "command", "rnu", "run"),
+        (["grade", "--assignment", "windo"], "assignment or file", "windo", "window"),
         (["list", "solver"], "list", "solver", "solvers"),
         (["run", SINGLE, "-s", "slidingwindow"], "solver", "slidingwindow", "sliding-window"),
         (["run", SINGLE, "-s", "sw+d:mctest16"], "variant", "mctest16", "mctest160"),
@@ -211,3 +214,51 @@ def test_no_command_waits_for_a_pipe(cli, tmp_path, monkeypatch, args):
     assert done.code in (2, 3)
     assert len(done.messages("error")) == 1, done.err
     assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        (b"\x93NUMPY\x01\0", "a NumPy array"),
+        (b"PK\x03\x04", "zip"),
+        (b"\x89PNG\r\n", "a PNG image"),
+    ],
+)
+def test_a_binary_file_is_named_and_the_fix_too(cli, tmp_path, content, found):
+    path = tmp_path / "answers.bin"
+    path.write_bytes(content + bytes(40))
+    cli("run", SINGLE, "-s", path).fails(3)
+    if found != "zip":  # a damaged archive
+        for args in ([path], [SINGLE, "-s", path]):
+            cli("run", *args).fails(3, path, found, "JSON lines or CSV")
+
+
+def test_a_zip_of_other_files_is_no_log(cli, tmp_path):
+    np.savez(tmp_path / "a.npz", scores=np.arange(3))
+    cli("run", SINGLE, "-s", tmp_path / "a.npz").fails(3, "scores.npy", ".eval")
+
+
+@pytest.mark.parametrize("content", ['[{"answer": "A"}]', '["A", "B"]'])
+def test_a_list_of_answers_needs_ids(cli, write, content):
+    cli("run", SINGLE, "-s", write("answers.json", content)).fails(3, '"id"')
+
+
+def test_a_number_after_an_option_that_needs_an_equals_sign(cli):
+    fields = {"field": "--intervals", "found": "abc"}
+    cli("run", SINGLE, "--intervals", "abc").fails(2, "--intervals=N", **fields)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs links and named pipes")
+def test_a_system_that_is_no_regular_file(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    os.symlink("two", "one")
+    os.symlink("one", "two")
+    os.mkfifo("pipe")
+    os.mkdir("folder")
+    cli("run", "one").fails(3, "one", "'two'")
+    for name in ("one", "pipe", "folder"):
+        cli("run", SINGLE, "-s", name).fails(3, name, "expected a file of predictions")
+
+
+def test_a_name_of_several_datasets_is_not_one(cli):
+    cli("predict", "sample", "-s", "sw").fails(2, *SAMPLES)

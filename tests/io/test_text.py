@@ -47,7 +47,9 @@ def test_every_encoding_and_line_end_gives_the_same_text(text, end):
             "a NUL character",
             re.compile("UTF-16"),
         ),
-        (b"\x80\x04\x95", "byte offset 0 (line 1)", "the byte 0x80", "UTF-8 text"),
+        (b"\x80\x04\x95", None, "a Python pickle", "UTF-8 text"),
+        (b"\x93NUMPY\x01", None, "a NumPy array", "UTF-8 text"),
+        (b"\x81a", "byte offset 0 (line 1)", "the byte 0x81", "UTF-8 text"),
     ],
 )
 def test_invalid_bytes_have_an_offset(data, where, found, expected):

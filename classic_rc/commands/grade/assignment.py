@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from classic_rc.commands.grade.sandbox import Sandbox, SubmissionError
-from classic_rc.errors import DataError, UsageError
+from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.questions import Dataset
 from classic_rc.solvers.explanation import Explanation
 
@@ -313,12 +313,7 @@ def load_assignment(
     is_own = str(which) in list_assignments()
     file = ASSIGNMENTS / str(which) / "checks.py" if is_own else Path(which)
     if not file.is_file():
-        raise UsageError(
-            f"no assignment or file has the name {str(which)!r}",
-            field="assignment",
-            found=str(which),
-            expected=f"a .py file with an ASSIGNMENT, or one of {', '.join(list_assignments())}",
-        )
+        raise unknown_name("assignment or file", str(which), list_assignments())
     try:
         found = replace(
             _import(file).ASSIGNMENT, name=file.parent.name if is_own else file.stem, file=file

@@ -40,7 +40,7 @@ _FORGES = "writes to the grader's channel, or answers with too much data"
 
 _ROOT = Path(__file__).resolve().parents[2]
 _PACKAGE = (
-    "_version errors plugins equality questions predictions kernels/arrays kernels/byte_pieces"
+    "_version errors plugins work equality questions predictions kernels/arrays kernels/byte_pieces"
 ).split()
 """Modules that submissions may import as ``classic_rc``, in addition to ``io`` and ``text``."""
 
