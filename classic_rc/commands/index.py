@@ -144,7 +144,8 @@ def _check_indexes(args: argparse.Namespace) -> int:
     for place in args.corpus:
         recognised = recognise_index(place) if args.engine == DEFAULT_ENGINE else None
         name = recognised or args.engine
-        summary = _stored_engine(name).check(place)
+        with progress_bar(f"checking {place}", None, inputs.shows_progress(args)):
+            summary = _stored_engine(name).check(place)
         write_output(f"{summary}\n  intact\n  search it: {_search_command(name, place)}\n", None)
     return 0
 

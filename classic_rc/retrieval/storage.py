@@ -25,6 +25,7 @@ from classic_rc.io.json import describe_value, parse_json
 from classic_rc.io.text import read_text, replace_file, write_file
 from classic_rc.retrieval.texts import StoredTexts, fingerprint
 from classic_rc.text.analyzers import Analyzer, get_analyzer
+from classic_rc.work import tracked
 
 INDEX_FORMAT = 2
 """Increased with every change of the written files or of what analyzers make of text."""
@@ -183,7 +184,7 @@ def open_segments(
     """
     notes, new = ({} if thoroughly else _read_notes(folder)), dict[str, str]()
     opened: list[Arrays] = []
-    for stored in segments:
+    for stored in tracked(segments, len(segments)):
         path = folder / stored.name
         with open_file(path) as file:
             _check_listed(path, file, stored)
