@@ -73,11 +73,12 @@ def test_the_board_has_the_floor_and_the_teams(board):
 
 def test_a_squad_submission_that_lacks_a_question_is_refused(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    questions = list(classic_rc.load("sample:span"))
-    answers = {question.id: question.gold[0] for question in questions}
-    answers.pop(questions[-1].id)
-    Path("given.json").write_text(json.dumps(answers), "utf-8")
-    assert main(["run", "sample:span", "-s", "squad:given.json"]) == 0
-    capsys.readouterr()
-    assert main(["run", "sample:span", "-s", "squad:given.json,strict=yes"]) == 3
-    assert "1 of" in capsys.readouterr().err
+    place = {"text": "Ada", "answer_start": 0}
+    questions = [{"id": i, "question": "Who?", "answers": [place]} for i in "ab"]
+    passage = {"context": "Ada wrote it.", "qas": questions}
+    Path("v1.json").write_text(json.dumps({"data": [{"paragraphs": [passage]}]}), "utf-8")
+    Path("given.json").write_text(json.dumps({"a": "Ada"}), "utf-8")
+    assert main(["run", "v1.json", "-s", "squad:given.json"]) == 0
+    assert "1 of 2 questions" in capsys.readouterr().err
+    assert main(["run", "v1.json", "-s", "squad:given.json,strict=yes"]) == 3
+    assert "1 of 2 questions" in capsys.readouterr().err

@@ -33,7 +33,7 @@ from classic_rc.commands.check.features import (
 from classic_rc.commands.check.header import Header, HeaderRow
 from classic_rc.commands.check.measurements import Measurement, point_in_time
 from classic_rc.commands.check.option_arrays import Floats, Integers, OptionTable
-from classic_rc.commands.check.score_test import DRAWS, FIELD_LEVEL, LEVEL, ScoreTest
+from classic_rc.commands.check.score_test import DRAWS, LEVELS, ScoreTest
 from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.kernels.draws import text_keys, uniform_draws

@@ -26,7 +26,7 @@ def make_rows(share: float, words=NEGATIONS, n: int = 300, seed: int = 4):
     quarters of them the option with it is right.
     """
     rng = random.Random(seed)
-    rows = []
+    rows: list[dict[str, object]] = []
     for i in range(n):
         options = [rng.choices(WORDS, k=6) for _ in range(2)]
         gold = place = rng.randrange(2)
