@@ -232,8 +232,9 @@ def _cue_notes(report: CheckReport, n_shown: int, whole: bool) -> Iterator[str]:
     yield from (cue.note for cue in report.cues if cue.note)
     if report.accepted:
         yield f"accepted, and not searched for: {'; '.join(report.accepted)}"
-    bounds = sorted(cue.bound for cue in report.cues)
-    bound = f", bounds of |z|: {bounds[0]:.1f} to {bounds[-1]:.1f}" if bounds else ""
+    bounds = sorted({f"{cue.bound:.1f}" for cue in report.cues}, key=float)
+    bound = f", |z| above {' to '.join(bounds[:1] + bounds[1:][-1:])} is not chance"
+    bound = bound if bounds else ""
     yield f"{report.n_features:,} features{bound}"
     if whole:
         yield (
