@@ -172,7 +172,8 @@ def compare_function(
     """Compare a student's function with the right one; explain a difference by the smallest input
     that has it.
 
-    `where` says which calls this check is about, as for a :class:`~classic_rc.commands.grade.assignment.Check`.
+    `where` says which calls this check is about, as for a
+    :class:`~classic_rc.commands.grade.assignment.Check`.
 
     Raises
     ------
