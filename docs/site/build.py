@@ -43,7 +43,7 @@ import make_notebook  # noqa: E402
 from classic_rc.reports.html import question_style  # noqa: E402
 
 NAVIGATION = {
-    "Start here": ("start", "explain", "tour", "gallery", "glossary"),
+    "Start here": ("start", "explain", "afternoon", "tour", "gallery", "glossary"),
     "By task": ("tasks/paper", "tasks/llm", "tasks/dataset", "tasks/hidden-test", "tasks/class"),
     "Reference": ("commands", "solvers", "parameters", "usage", "datasets", "api"),
     "Results": (
