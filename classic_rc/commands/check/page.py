@@ -74,7 +74,7 @@ def _cue(cue: Cue, places: Mapping[str, str]) -> dict[str, Any]:
         "advice": cue.advice,
         "figures": f"coverage {100 * cue.coverage:.1f} %, precision {100 * cue.precision:.1f} %, "
         f"alone {100 * cue.accuracy:.1f} %, chance {100 * cue.chance:.1f} %, z {cue.z:.1f}, p "
-        f"{cue.p:.3f}",
+        f"{cue.p:.3f}, id {cue.id}",
         "examples": [
             (e.id, places.get(e.id), "right" if e.right else "wrong", _pieces(e.option))
             for e in cue.examples
