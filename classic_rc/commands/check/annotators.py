@@ -171,7 +171,8 @@ def measure_agreement(dataset: Dataset, plan: FoldPlan) -> Agreement | None:
     if labelled:
         groups = plan.groups([*labelled]).numbers
         accuracies["one annotator"] = _mean(single, groups)
-        accuracies["most annotators"] = _mean(majority, groups)
+        if len(names) > 1:
+            accuracies["most annotators"] = _mean(majority, groups)
     return Agreement(
         tuple(names),
         sum(map(len, ballots.values())),

@@ -130,7 +130,8 @@ def header_table(report: CheckReport) -> Table:
 
 
 def _agreement_notes(agreement: Agreement) -> Iterator[str]:
-    text = f"{len(agreement.names):,} annotators, {agreement.n_votes:,} votes"
+    n = len(agreement.names)
+    text = f"{n:,} annotator{'s' if n > 1 else ''}, {agreement.n_votes:,} votes"
     text += "" if agreement.alpha is None else f", alpha {agreement.alpha:.2f}"
     yield text + ("" if agreement.kappa is None else f", mean kappa {agreement.kappa:.2f}")
     if agreement.n_tied:

@@ -101,6 +101,12 @@ def test_votes_are_read_as_gold_is_and_count_by_question():
     assert found.kappa == pytest.approx(sum(kappas) / 3)
 
 
+def test_one_annotator_has_no_majority():
+    agreement = check_dataset(read([("A", "A", ""), ("B", "A", "")])).annotators
+    assert list(agreement.accuracies) == ["one annotator"]
+    assert (agreement.names, agreement.alpha, agreement.kappa) == (("v1",), None, None)
+
+
 @pytest.mark.parametrize("field", ["votes", "votes.label"])
 def test_votes_in_a_list(field):
     made = rows([("A", "C", "B")] * 2, ["A", "D"])
