@@ -102,7 +102,7 @@ def test_votes_are_read_as_gold_is_and_count_by_question():
 
 
 def test_one_annotator_has_no_majority():
-    agreement = check_dataset(read([("A", "A", ""), ("B", "A", "")])).annotators
+    agreement = check_dataset(read([("A", None, None), ("B", None, None)])).annotators
     assert list(agreement.accuracies) == ["one annotator"]
     assert (agreement.names, agreement.alpha, agreement.kappa) == (("v1",), None, None)
 
