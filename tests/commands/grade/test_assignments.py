@@ -5,6 +5,7 @@ mistake is named.
 from __future__ import annotations
 
 import ast
+import csv
 import json
 import re
 from functools import cache
@@ -13,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from classic_rc.cli.main import main
 from classic_rc.commands.grade import (
     Grade,
     Isolation,
@@ -458,3 +460,38 @@ def test_each_class_draws_its_own_rules():
         drawn = [load(name).drawn(seed).choice for seed in range(60)]
         assert len({json.dumps(own) for own in drawn}) >= 4
         assert all(own[key] != next(iter(load(name).rules[key])) for own in drawn for key in own)
+
+
+@pytest.mark.parametrize("name", list_assignments())
+def test_a_student_and_the_class_are_told_the_same_points(name, tmp_path, monkeypatch, capsys):
+    """By the folder that students get, and by the seed that only the teacher has."""
+    monkeypatch.setattr("classic_rc.commands.grade.choose_isolation", lambda **rest: TRUSTED)
+    seed = 5
+    of_class, handed_out = load(name).drawn(seed), tmp_path / "handed out"
+    assert main(["grade", "--assignment", name, "--seed", "5", "--hand-out", str(handed_out)]) == 0
+    start = of_class.start().decode()
+    sources = {"right": honest(of_class, seed) if of_class.rules else start, "start": start}
+    for known in list(of_class.known_mistakes.values())[:1]:
+        sources["wrong"] = sources["right"].replace(*next(iter(known.values())))
+    if of_class.functions:
+        sources["other"] = "def something(x):\n    return x\n"
+    folder = tmp_path / "class"
+    folder.mkdir()
+    points, told = {}, {}
+    for student, source in sources.items():
+        (folder / f"{student}.py").write_text(source, encoding="utf-8")
+        (handed_out / of_class.main).write_text(source, encoding="utf-8")
+        capsys.readouterr()
+        given = ["--assignment", name] if of_class.make_files else []
+        main(["grade", str(handed_out / of_class.main), "--seed", str(seed), *given])
+        told[student] = capsys.readouterr().out
+        points[student] = told[student].splitlines()[-1].split()[0]
+    output = tmp_path / "grades.csv"
+    assert main(["grade", str(folder), "--assignment", name, "--seed", "5", "-o", str(output)]) == 0
+    rows = {row["student"]: row for row in csv.DictReader(output.open(encoding="utf-8"))}
+    assert {student: row["points"] for student, row in rows.items()} == points
+    if of_class.functions:
+        wanted = ", ".join(sorted(of_class.functions))
+        for text in (told["other"], str(rows["other"])):
+            assert "it defines something; wanted: " in text
+            assert wanted in text

@@ -524,6 +524,30 @@ def test_the_command_grades_a_class(group, tmp_path, capsys):
     ]
 
 
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("def add(a, b:", "has_add: SyntaxError"),
+        ("def plus(a, b):\n    return a + b\n", "has_add: define add(a, b)"),
+        ("while True:\n    pass\n", "has_add: takes longer than 1 s"),
+        ("def add(a, b):\n    while True:\n        pass\n", "adds: takes longer than 0.333 s"),
+        ("def add(a, b):\n    raise KeyError(a)\n", "adds: KeyError"),
+        ("def add(a, b):\n    return 0\n", "adds: add("),
+        ("", "not gradable: "),
+    ],
+)
+def test_each_row_of_the_index_that_misses_points_has_a_reason(group, source, reason):
+    folder = group(ann=GOOD, bob=source)
+    grading = grade_folder(folder, ADDING, seed=1, isolation=TRUSTED, limits=Limits(seconds=1))
+    right, wrong = re.findall(
+        r"<bdi>(?:ann|bob)</bdi></a></th>\n<td>(.*?) of 10</td>\n<td class=\"left\">(.*?)</td>",
+        class_page(grading),
+    )
+    assert right == ("10", "")
+    assert wrong[0] == "0"
+    assert wrong[1].startswith(reason)
+
+
 def test_the_command_tells_one_student(group, tmp_path, capsys):
     folder = group(ann=GOOD, bob="import os\ndef add(a, b):\n    return 0\n")
     assert run(folder / "ann.py", "--quiet") == 0

@@ -5,6 +5,7 @@ not.
 from __future__ import annotations
 
 import csv
+import re
 from pathlib import Path
 
 import pytest
@@ -121,6 +122,47 @@ def test_twenty_equal_files_are_one_cluster(tmp_path):
         grading.similarity.of("copy00")
     )
     assert grading.similarity.of("honest") == []
+
+
+HONEST_TIES = """
+def best(scores):
+    top = max(scores)
+    return [i for i, s in enumerate(scores) if top - s <= 1e-9]
+
+
+def credit(scores, gold):
+    winners = best(scores)
+    return 1 / len(winners) if gold in winners else 0
+
+
+def accuracy(questions, policy):
+    total = 0
+    for scores, gold in questions:
+        winners = best(scores)
+        if policy == "partial":
+            total += credit(scores, gold)
+        elif policy == "first":
+            total += gold == winners[0]
+        else:
+            total += winners == [gold]
+    return total / len(questions)
+"""
+
+
+def test_a_short_task_is_done_alike_and_copied_within_the_class(tmp_path):
+    """Likeness to known code flags no short task; that of two students does, without points."""
+    own = load_assignment("ties")
+    copy = shuffled(HONEST_TIES.replace("winners", "ws"))
+    references = {"the reference of your class": own.source().encode()}
+    assert find_similar({"ann": {"ann.py": HONEST_TIES.encode()}}, None, references).matches == ()
+    for name, source in {"ann": HONEST_TIES, "bob": copy}.items():
+        (tmp_path / f"{name}.py").write_text(source, encoding="utf-8")
+    grading = grade_folder(tmp_path, own, seed=1, isolation=Isolation("none"))
+    assert grading.similarity.clusters == (("ann", "bob"),)
+    assert [grade.earned for grade in grading.grades] == [10, 10]
+    (told,) = grading.similarity.of("ann")
+    assert told.startswith("nearly the same code: bob: ")
+    assert re.search(r"lines \d.* of ann.py = lines \d.* of bob.py", told)
 
 
 def test_the_template_does_not_count():
