@@ -13,7 +13,7 @@ def draw_scores(rng):
     found = [[0.1 + 0.2, 0.3, 0.0], [7.0], [-0.0, 0.0], [0.0] * 4, [-5.0, -5.0 - 5e-9, -6.0]]
     for _ in range(400):
         base = rng.choice((-300.0, -1.0, 0.0, 2.0, 300.0))
-        step = rng.choice((1.0, 1.0, 0.8e-9, 1e-12, *STEPS, *STEPS))
+        step = rng.choice((*[100.0] * 9, 1.0, 1.0, 0.8e-9, 1e-12, *STEPS, *STEPS))
         found.append([base - step * rng.randint(0, 3) for _ in range(rng.randint(1, 5))])
     return [(scores,) for scores in found]
 
