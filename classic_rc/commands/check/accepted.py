@@ -41,7 +41,7 @@ class Known(NamedTuple):
 
 def read_baseline(path: str) -> dict[str, dict[str, Known]]:
     """Read what an earlier check printed as JSON: by the name of the dataset, the cues by id and
-    the kinds of defects and copies by name.
+    the kinds of defects and copies by what they say.
     """
     root = Node(parse_json(read_text(path), path), path)
     hint = "Write it with check --format json -o FILE"
@@ -53,11 +53,15 @@ def read_baseline(path: str) -> dict[str, dict[str, Known]]:
         if check.get("missing"):
             found = ", ".join(check.texts("missing"))
             raise check.error("the check was interrupted", field="missing", found=found, hint=hint)
-        known = baselines.setdefault(check.child("dataset").text("name"), {})
+        known: dict[str, Known] = {}
+        name = check.child("dataset").text("name")
+        if baselines.setdefault(name, known) is not known:
+            raise check.error("several checks of one name", field="dataset", found=name, hint=hint)
         for cue in check.items("findings"):
             known |= dict.fromkeys(cue.text("id").split("+"), Known(phrase(cue.text("name"))))
         for defect in check.items("defects"):
-            known[defect.text("kind")] = Known(defect.text("what"), defect.integer("count"))
+            what = defect.text("what")  # kinds of questions left out share a name
+            known[what] = Known(what, defect.integer("count"))
     return baselines
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from classic_rc.commands.check.measurements import Measurement, point_in_time
 from classic_rc.commands.check.option_arrays import Floats, Integers, OptionTable
+from classic_rc.datasets.fields import ANNOTATORS
 from classic_rc.equality import folded_text
 from classic_rc.errors import unknown_name
 from classic_rc.kernels.arrays import ragged_indices
@@ -62,12 +63,13 @@ def sources_of_fields(table: OptionTable, without: Iterable[str] = ()) -> FieldS
     found = FieldSources()
     lists: dict[str, list[Sequence[Any] | None]] = {}
     fields = _field_values(table)
+    hidden: set[str] = set()
     for key in without:
-        hidden = [name for name in fields if name == key or name.startswith(f"{key}.")]
-        if not hidden:
+        names = {name for name in fields if name == key or name.startswith(f"{key}.")}
+        if not names and key != ANNOTATORS:  # votes may all be of questions without gold
             raise unknown_name("field", key, fields)
-        for name in hidden:
-            del fields[name]
+        hidden |= names
+    fields = {name: values for name, values in fields.items() if name not in hidden}
     for name, values in fields.items():
         listed = [_entries(value, table, i) for i, value in enumerate(values)]
         n_listed = sum(own is not None for own in listed)

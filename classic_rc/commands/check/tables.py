@@ -70,7 +70,7 @@ def fail_messages(
 
 def improvements(report: CheckReport, baseline: Mapping[str, Known]) -> list[str]:
     """Return one line for each finding of a baseline that is gone or has a smaller count."""
-    counts: dict[str, float] = {finding.kind.name: finding.count for finding in report.findings}
+    counts: dict[str, float] = {finding.kind.what: finding.count for finding in report.findings}
     counts |= dict.fromkeys((key for cue in report.cues for key in cue.id.split("+")), inf)
     lines = []
     for key, (what, count) in baseline.items():

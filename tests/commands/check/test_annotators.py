@@ -216,3 +216,18 @@ def test_a_field_of_that_name_that_has_no_votes_is_a_plain_field():
     report = check_dataset(classic_rc.from_rows(made))
     assert report.annotators is None
     assert any("annotators" in note for note in report.notes)
+
+
+@pytest.mark.parametrize("hides", [(), ("annotators",), ("annotators.ann",)], ids=str)
+def test_votes_of_hidden_gold_and_votes_left_out_by_name_are_measured(hides, tmp_path):
+    rows = [
+        {"id": f"q{i}", "passage": f"Story {i}.", "question": "Which?"}
+        | {"candidates": ["here", "there"], "task": "single-choice"}
+        | {"gold": 0 if i % 2 or hides else None}
+        | ({} if i % 2 else {"meta": {"annotators": {"ann": i % 4 // 2, "bob": 0}}})
+        for i in range(40)
+    ]
+    file = tmp_path / "votes.jsonl"
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    report = check_dataset(classic_rc.load(file), without_fields=hides, header=False)
+    assert report.annotators.n_votes == 40

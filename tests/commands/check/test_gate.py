@@ -12,6 +12,7 @@ import pytest
 from classic_rc.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[3]
+CHECK = {"dataset": {"name": "own"}, "missing": [], "findings": [], "defects": []}
 
 
 def write(path, *, leaks=(), doubled=0, n=240):
@@ -79,12 +80,41 @@ def test_more_defects_fail_and_fewer_are_said(check, baseline):
     assert "no longer found" in said
 
 
+@pytest.fixture
+def lines(tmp_path, monkeypatch, capsys):
+    """A check of rows, each a change of a sound one."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(changes, *arguments):
+        rows = [
+            {"id": f"q{i}", "passage": f"Story {i}.", "question": "Which?", **change}
+            for i, change in enumerate(changes)
+        ]
+        text = "".join(f"{json.dumps(row)}\n" for row in rows)
+        Path("own.jsonl").write_text(text, encoding="utf-8")
+        return main(["check", "own.jsonl", *arguments]), capsys.readouterr().err
+
+    return run
+
+
+def test_questions_left_out_for_another_reason_are_new(lines):
+    sound = {"candidates": ["here", "there"], "gold": 0}
+    bad_gold, bad_text = {**sound, "gold": 7}, {**sound, "question": 3}
+    assert lines([sound] * 9 + [bad_gold] * 3, "--format", "json", "-o", "before.json")[0] == 0
+    gate = ("--fail", "--baseline", "before.json")
+    assert lines([sound] * 9 + [bad_gold] * 3, *gate)[0] == 0
+    code, said = lines([sound] * 9 + [bad_gold] * 2 + [bad_text], *gate)
+    assert code == 1
+    assert len([line for line in said.splitlines() if "DEFECT" in line]) == 1
+
+
 def test_an_allowed_finding_needs_no_baseline(check, baseline):
     gate = baseline(doubled=3)
     assert check(*gate, "--allow", "allow.txt", doubled=5)[0] != 0  # no such file
-    with open("allow.txt", "w", encoding="utf-8") as file:
-        file.write("option-both\n")
-    assert check(*gate, "--allow", "allow.txt", doubled=5)[0] == 0
+    what = json.loads(Path("accepted.json").read_text())["checks"][0]["defects"][0]["what"]
+    for name in ("option-both", what):
+        Path("allow.txt").write_text(f"{name}\n", encoding="utf-8")
+        assert check(*gate, "--allow", "allow.txt", doubled=5)[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -94,8 +124,9 @@ def test_an_allowed_finding_needs_no_baseline(check, baseline):
         "{",
         '{"checks": [{"dataset": {"name": "own"}, "missing": ["cues"]}]}',
         '{"checks": []}',
+        json.dumps({"checks": 2 * [CHECK]}),
     ],
-    ids=["list", "cut", "interrupted", "other data"],
+    ids=["list", "cut", "interrupted", "other data", "two of one name"],
 )
 def test_a_baseline_that_is_none_is_refused(check, content):
     with open("bad.json", "w", encoding="utf-8") as file:
