@@ -142,10 +142,12 @@ def measure_agreement(dataset: Dataset, plan: FoldPlan) -> Agreement | None:
     Raises
     ------
     DataError
-        A vote is no answer to its question.
+        A vote is no answer to its question, or all are blank.
     """
     ballots = {question: votes for question in dataset if (votes := _read_votes(question))}
     if not ballots:
+        if any(isinstance(question.meta.get(ANNOTATORS), Mapping) for question in dataset):
+            raise DataError("all votes are blank", source=dataset.name, field=ANNOTATORS)
         return None
     names = dict.fromkeys(name for votes in ballots.values() for name in votes)
     by_pair = defaultdict[tuple[str, str], list[tuple[Hashable, Hashable]]](list)

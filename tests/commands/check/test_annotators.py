@@ -231,3 +231,9 @@ def test_votes_of_hidden_gold_and_votes_left_out_by_name_are_measured(hides, tmp
     file.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     report = check_dataset(classic_rc.load(file), without_fields=hides, header=False)
     assert report.annotators.n_votes == 40
+
+
+def test_votes_that_are_all_blank_are_said():
+    report = check_dataset(read([["", "", ""]] * 30), header=False)
+    assert report.annotators is None
+    assert any("all votes are blank" in note for note in report.notes)
