@@ -29,7 +29,7 @@ def draw_questions(rng):
 def draw_sets(rng):
     questions = [list(question) for question in draw_questions(rng)]
     policies = ("partial", "partial", "first", "strict")
-    return [(rng.sample(questions, rng.randint(1, 6)), rng.choice(policies)) for _ in range(100)]
+    return [(rng.sample(questions, rng.randint(1, 6)), rng.choice(policies)) for _ in range(250)]
 
 
 def is_question(scores, gold):

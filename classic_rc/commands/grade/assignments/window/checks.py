@@ -12,9 +12,9 @@ def draw_texts(rng):
     def draw(most, least=0):
         return rng.choices(WORDS, k=rng.randint(least, most))
 
-    plain = [(draw(14, 7), draw(3, 1), draw(2, 1)) for _ in range(60)]
+    plain = [(draw(14, 7), draw(3, 1), draw(2, 1)) for _ in range(200)]
     edges = [([], [], []), ([], ["who"], ["cat"]), (["cat"], ["who"], ["cat"]), (["cat"], [], [])]
-    return [*plain, *((draw(6), draw(4), draw(3)) for _ in range(60)), *edges]
+    return [*plain, *((draw(6), draw(4), draw(3)) for _ in range(100)), *edges]
 
 
 def has_pair(passage, question, candidate, stop_words):
