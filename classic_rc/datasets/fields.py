@@ -123,6 +123,15 @@ def parse_fields(fields: str | Mapping[str, str]) -> dict[str, str]:
             found=",".join(f"{role}={path}" for role, path in parsed.items()),
             expected=f"a path for {missing}",
         )
+    votes = parsed.get(ANNOTATORS, "").split("+")
+    for vote in votes:
+        if vote == parsed.get("gold") or votes.count(vote) > 1:
+            raise UsageError(
+                f"fields: {vote!r} is not the vote of one annotator: it is named twice",
+                field="fields",
+                found=f"{ANNOTATORS}={parsed[ANNOTATORS]}",
+                expected="each column of votes once, without gold",
+            )
     return parsed
 
 

@@ -153,3 +153,9 @@ def test_keys_with_commas(tmp_path):
     path.write_text(json.dumps(row), "utf-8")
     fields = format_fields({"passage": "a, b", "question": "q=r", "candidates": "c", "gold": "g"})
     assert load(path, fields=fields)[0].text == "What?"
+
+
+@pytest.mark.parametrize("votes", ["v1+v1", "v1+label", "label"])
+def test_a_column_of_votes_is_named_once_and_is_not_gold(votes):
+    with pytest.raises(UsageError, match="not the vote of one annotator"):
+        parse_fields(f"passage=p,question=q,gold=label,annotators={votes}")
