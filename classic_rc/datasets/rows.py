@@ -603,10 +603,21 @@ def _determine_vote_coding(rows: Sequence[_Row], task: Task, reading: Reading, c
     rivals = {"index0", "index1"} if is_known and coding in ("index0", "index1") else {""}
     readings = [name for name in READINGS if name == coding or name not in rivals]
     written = _explain_gold(ballots, task, readings, reading)
+    skip_bad = reading.options.skip_bad
+    other = {"index0": "index1", "index1": "index0"}.get(coding) if is_known and skip_bad else None
+    counted = _explain_gold(ballots, task, [other], reading, narrow=False) if other else []
+    unread = next((row for row in written if coding not in row.meanings), None)
+    # Of votes that all count from the other number, those that fit both would be read wrongly.
+    if counted and unread is not None and all(row.meanings for row in counted):
+        raise unread.node.error(
+            "votes count from another number than gold",
+            field=ANNOTATORS,
+            found=describe_value(unread.value),
+            expected=READINGS[coding],
+        )
     if is_known and coding in fitting_readings(written):
         return coding
     option = GOLD_AS._replace(elsewhere=", with gold written so too")
-    skip_bad = reading.options.skip_bad
     return decide_reading(written, field=ANNOTATORS, option=option, skip_bad=skip_bad)
 
 

@@ -101,6 +101,15 @@ def test_votes_are_read_as_gold_is_and_count_by_question():
     assert found.kappa == pytest.approx(sum(kappas) / 3)
 
 
+def test_votes_that_count_from_another_number_than_gold_are_refused(tmp_path):
+    rows = ["id,p,q,a,b,label,v1"]
+    rows += [f"q{i},text {i},why,red,blue,{i % 2 + 1},{i % 2}" for i in range(30)]
+    (tmp_path / "shifted.csv").write_text("\n".join(rows), encoding="utf-8")
+    fields = "id=id,passage=p,question=q,candidates=a+b,gold=label,annotators=v1"
+    with pytest.raises(DataError, match="another number than gold"):
+        classic_rc.load(tmp_path / "shifted.csv", fields=fields, gold_as="index1", skip="bad")
+
+
 def test_one_annotator_has_no_majority():
     agreement = check_dataset(read([("A", None, None), ("B", None, None)])).annotators
     assert list(agreement.accuracies) == ["one annotator"]
