@@ -32,14 +32,14 @@ def read_accepted(path: str) -> dict[str, str]:
     return {item.text("id" if item.has("id") else "name"): item.text("reason") for item in items}
 
 
-class Known(NamedTuple):
+class EarlierFinding(NamedTuple):
     """A finding of an earlier check."""
 
     what: str  # in words
     n: float = inf  # how many of a defect or copy: more are a new finding
 
 
-def read_baseline(path: str) -> dict[str, dict[str, Known]]:
+def read_baseline(path: str) -> dict[str, dict[str, EarlierFinding]]:
     """Read what an earlier check printed as JSON: by the name of the dataset, the cues by id and
     the kinds of defects and copies by what they say.
     """
@@ -48,20 +48,21 @@ def read_baseline(path: str) -> dict[str, dict[str, Known]]:
     if not root.has("checks"):
         found = describe_value(root.value)
         raise root.error("no baseline", found=found, expected="what check printed", hint=hint)
-    baselines: dict[str, dict[str, Known]] = {}
+    baselines: dict[str, dict[str, EarlierFinding]] = {}
     for check in root.items("checks"):
         if check.get("missing"):
             found = ", ".join(check.texts("missing"))
             raise check.error("the check was interrupted", field="missing", found=found, hint=hint)
-        known: dict[str, Known] = {}
+        known: dict[str, EarlierFinding] = {}
         name = check.child("dataset").text("name")
         if baselines.setdefault(name, known) is not known:
             raise check.error("several checks of one name", field="dataset", found=name, hint=hint)
         for cue in check.items("findings"):
-            known |= dict.fromkeys(cue.text("id").split("+"), Known(phrase(cue.text("name"))))
+            finding = EarlierFinding(phrase(cue.text("name")))
+            known |= dict.fromkeys(cue.text("id").split("+"), finding)
         for defect in check.items("defects"):
             what = defect.text("what")  # kinds of questions left out share a name
-            known[what] = Known(what, defect.integer("count"))
+            known[what] = EarlierFinding(what, defect.integer("count"))
     return baselines
 
 

@@ -28,7 +28,7 @@ _WHOLE = (Task.MULTIPLE_ANSWER, Task.MULTI_SPAN)
 """The tasks whose answers are sets."""
 
 
-class Accuracy(NamedTuple):
+class VoteAccuracy(NamedTuple):
     """How often annotators are right: the mean over questions, with its 95 % interval over groups
     of passages.
     """
@@ -56,7 +56,7 @@ class Agreement:
     n_votes: int
     alpha: float | None  # Krippendorff's, nominal
     kappa: float | None  # Cohen's, the mean over pairs of annotators
-    accuracies: Mapping[str, Accuracy]  # of "one annotator" and of "most annotators"
+    accuracies: Mapping[str, VoteAccuracy]  # of "one annotator" and of "most annotators"
     n_tied: int  # questions where several answers have most votes
     disputes: tuple[Dispute, ...]
 
@@ -83,7 +83,7 @@ class Agreement:
 
 
 def krippendorff_alpha(units: Iterable[Sequence[Hashable]]) -> float | None:
-    r"""Return Krippendorff's alpha of nominal values, some of which may be missing.
+    r"""Return Krippendorff's alpha for nominal values; values may be missing.
 
     Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability", section C (and 2004, Content
     Analysis, chapter 11): for :math:`n_{uc}` values c of the :math:`m_u` in unit u, of the units
@@ -186,9 +186,9 @@ def measure_agreement(dataset: Dataset, plan: FoldPlan) -> Agreement | None:
     )
 
 
-def _mean(outcomes: Sequence[float], groups: NDArray[np.int64]) -> Accuracy:
+def _mean(outcomes: Sequence[float], groups: NDArray[np.int64]) -> VoteAccuracy:
     interval = mean_interval(np.array(outcomes), groups) if groups.any() else None
-    return Accuracy(fsum(outcomes) / len(outcomes), interval)
+    return VoteAccuracy(fsum(outcomes) / len(outcomes), interval)
 
 
 def _read_votes(question: Question) -> dict[str, Hashable]:

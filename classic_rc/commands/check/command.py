@@ -121,7 +121,7 @@ OPTIONS: Choice = (
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command. An interruption prints what was found before."""
-    from classic_rc.commands.check.accepted import Known, read_accepted, read_baseline
+    from classic_rc.commands.check.accepted import EarlierFinding, read_accepted, read_baseline
     from classic_rc.commands.check.audit import CheckInterrupted
     from classic_rc.commands.check.tables import fail_messages, improvements
     from classic_rc.text.analyzers import get_analyzer
@@ -168,7 +168,7 @@ def handle(args: argparse.Namespace) -> int:
         return failures.exit_code
     _refuse_unknown(shown, args.allow)
     reasons: list[str] = []
-    allowed = {name: Known(reason) for name, reason in args.allow.items()}
+    allowed = {name: EarlierFinding(reason) for name, reason in args.allow.items()}
     for report in shown:
         baseline = (baselines or {}).get(report.dataset.name, {})
         inputs.report_notes(args, "note", improvements(report, baseline), report.dataset.name)

@@ -51,7 +51,7 @@ class Kind(StrEnum):
     GOLD_ORDER = "GOLD ORDER"
     """The passage is not read, but the gold of other questions is."""
     ANSWER_TYPE = "ANSWER TYPE"
-    """The question says of which length and type the answer is, and the passage is not read."""
+    """The question predicts the length and type of the answer; the passage is not read."""
 
 
 _ADVICE = {

@@ -1,7 +1,7 @@
 """Span data as multiple choice, so that one search and one learner serve it too.
 
-Four views of a dataset ask: is there an answer, which sentence has it, of which length and type is
-it, and what touches its ends?
+Four views of a dataset ask whether there is an answer, which sentence has it, what its length and
+type are, and which characters surround it.
 """
 
 from __future__ import annotations
@@ -260,11 +260,31 @@ def _type_of(text: str) -> str:
 _Places = Sequence[tuple[tuple[int, int], ...]]
 
 
+class _Choices:
+    """Questions with options of their own, one after the other."""
+
+    def __init__(self) -> None:
+        self._rows, self._counts = list[int](), list[int]()
+        self._texts, self._right = list[str](), list[bool]()
+
+    def add(self, row: int, texts: Sequence[str], is_right: Iterable[bool]) -> None:
+        """Add the options of the question in a row of the dataset."""
+        self._rows.append(row)
+        self._counts.append(len(texts))
+        self._texts += texts
+        self._right += is_right
+
+    def table(self, dataset: Dataset, analyzer: str, **settings: Any) -> OptionTable | None:
+        """Return the table of the questions; None if they are too few."""
+        if len(self._rows) < LEAST_QUESTIONS:
+            return None
+        rows, right = np.array(self._rows), np.array(self._right)
+        offsets = offsets_of(self._counts)
+        return OptionTable(dataset, analyzer, rows, self._texts, offsets, right, **settings)
+
+
 def _ask_sentence(dataset: Dataset, analyzer: str, places: _Places) -> View | None:
-    texts: list[str] = []
-    right: list[bool] = []
-    rows: list[int] = []
-    counts: list[int] = []
+    choices = _Choices()
     sentences: dict[int, tuple[Integers, list[str]]] = {}
     for i, question in enumerate(dataset):
         passage = question.passage
@@ -278,21 +298,11 @@ def _ask_sentence(dataset: Dataset, analyzer: str, places: _Places) -> View | No
         chosen = np.searchsorted(starts, [start for start, _ in places[i]], side="right") - 1
         is_right = np.isin(np.arange(len(options)), chosen)
         if 0 < is_right.sum() < len(options):
-            texts += options
-            right += is_right.tolist()
-            rows.append(i)
-            counts.append(len(options))
-    if len(rows) < LEAST_QUESTIONS:
+            choices.add(i, options, is_right.tolist())
+    nouns = ("in the first sentence", "in sentence {}", "in the last sentence")
+    table = choices.table(dataset, analyzer, nouns=nouns)
+    if table is None:
         return None
-    table = OptionTable(
-        dataset,
-        analyzer,
-        np.array(rows),
-        texts,
-        offsets_of(counts),
-        np.array(right),
-        nouns=("in the first sentence", "in sentence {}", "in the last sentence"),
-    )
     least = least_questions(table)
     most, fewest = (
         f"is in the sentence with the {which} characters" for which in ("most", "fewest")
@@ -399,10 +409,7 @@ class _Spans(NamedTuple):
 def _ask_span(dataset: Dataset, analyzer: str, places: _Places, seed: int) -> View | None:
     generate = SpanGenerator.of_language(dataset_language(dataset))
     passage_spans: dict[int, _Spans] = {}
-    texts: list[str] = []
-    right: list[bool] = []
-    rows: list[int] = []
-    counts: list[int] = []
+    choices = _Choices()
     sides: list[tuple[str, str, int, int]] = []
     keys = text_keys(q.id for q in dataset)
     for i, question in enumerate(dataset):
@@ -418,25 +425,17 @@ def _ask_span(dataset: Dataset, analyzer: str, places: _Places, seed: int) -> Vi
         chosen = _choose_others(spans, gold, text, places[i], keys[i : i + 1], seed)
         if len(chosen) < 2:
             continue
-        rows.append(i)
-        counts.append(len(chosen))
-        right += (chosen == gold).tolist()
+        texts: list[str] = []
         for j in chosen.tolist():
             start, end = int(spans.candidates.starts[j]), int(spans.candidates.ends[j])
             before, after = text[max(start - _AROUND, 0) : start], text[end : end + _AROUND]
             texts.append(f"{before}[[{text[start:end]}]]{after}")
             left_kind, right_kind = spans.ends[j].tolist()
             sides.append((before[-1:], after[:1], left_kind, right_kind))
-    if len(rows) < LEAST_QUESTIONS:
+        choices.add(i, texts, (chosen == gold).tolist())
+    table = choices.table(dataset, analyzer)
+    if table is None:
         return None
-    table = OptionTable(
-        dataset,
-        analyzer,
-        np.array(rows),
-        texts,
-        offsets_of(counts),
-        np.array(right),
-    )
     least = least_questions(table)
     flags: dict[str, list[int]] = {}
     for i, side in enumerate(sides):

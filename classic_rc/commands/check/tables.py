@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import inf
 from types import MappingProxyType
 
-from classic_rc.commands.check.accepted import Known
+from classic_rc.commands.check.accepted import EarlierFinding
 from classic_rc.commands.check.annotators import Agreement
 from classic_rc.commands.check.audit import CheckReport
 from classic_rc.commands.check.cues import Cue, Kind
@@ -39,7 +39,9 @@ def check_tables(report: CheckReport, *, whole: bool = False) -> list[Table]:
 
 
 def fail_messages(
-    report: CheckReport, kinds: frozenset[str], accepted: Mapping[str, Known] = MappingProxyType({})
+    report: CheckReport,
+    kinds: frozenset[str],
+    accepted: Mapping[str, EarlierFinding] = MappingProxyType({}),
 ) -> list[str]:
     """Return one line for each reason to fail, of the `kinds` artifacts, shortcuts, duplicates and
     defects.
@@ -68,7 +70,7 @@ def fail_messages(
     return lines
 
 
-def improvements(report: CheckReport, baseline: Mapping[str, Known]) -> list[str]:
+def improvements(report: CheckReport, baseline: Mapping[str, EarlierFinding]) -> list[str]:
     """Return one line for each finding of a baseline that is gone or has a smaller count."""
     counts: dict[str, float] = {finding.kind.what: finding.count for finding in report.findings}
     counts |= dict.fromkeys((key for cue in report.cues for key in cue.id.split("+")), inf)
