@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from classic_rc.datasets.official import OfficialPart, match_official_parts
 from classic_rc.equality import normalised_text
 from classic_rc.questions import Dataset, Task
-from classic_rc.text import sentences
 from classic_rc.text.encode import TextEncoder
+from classic_rc.text.sentence_arrays import split_passages
 
 _ALL = "all"
 _SPLITS: dict[str | None, int] = {"train": 0, "dev": 1, "test": 2}
@@ -192,7 +192,7 @@ COMMON_STATISTICS: tuple[Statistic, ...] = (
         "sentences a passage",
         "as marked in the dataset, else by the splitter",
         lambda c: _values(
-            len(sentences.passage_sentences(passage)) for passage in c.dataset.passages
+            n for chunk in split_passages(c.dataset.passages) for n in chunk.counts.tolist()
         ),
     ),
     Statistic("tokens a question", "mean (s.d.)", lambda c: MeasuredValues(c.questions.lengths)),

@@ -14,7 +14,7 @@ from classic_rc.kernels.arrays import offsets_of
 from classic_rc.questions import Passage
 from classic_rc.retrieval.base import Engine
 from classic_rc.retrieval.texts import fingerprint
-from classic_rc.text.sentences import passage_sentences
+from classic_rc.text.sentence_arrays import iter_sentence_texts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,7 +63,7 @@ def passage_corpus(passages: Iterable[Passage], engine: Engine) -> Corpus:
         An empty engine; this function fills it.
     """
     distinct = list({p.text: p for p in passages}.values())
-    sentences = [[p.text[start:end] for start, end in passage_sentences(p)] for p in distinct]
+    sentences = list(iter_sentence_texts(distinct))
     firsts = offsets_of(list(map(len, sentences)))
     texts = [sentence for own in sentences for sentence in own]
     engine.index(texts)

@@ -11,7 +11,7 @@ from classic_rc.questions import Question
 from classic_rc.retrieval.base import Engine
 from classic_rc.retrieval.corpus import passage_corpus
 from classic_rc.retrieval.registry import DEFAULT_ENGINE, get_engine
-from classic_rc.text.sentences import passage_sentences
+from classic_rc.text.sentence_arrays import split_passages
 
 
 def passage_ranks(
@@ -26,10 +26,9 @@ def passage_ranks(
     """
     corpus = passage_corpus((q.passage for q in questions), engine)
     number = {text: i for i, text in enumerate(dict.fromkeys(q.passage.text for q in questions))}
-    sizes = [
-        len(passage_sentences(p)) for p in {q.passage.text: q.passage for q in questions}.values()
-    ]
-    of_sentence = np.repeat(np.arange(len(sizes)), sizes)
+    distinct = {q.passage.text: q.passage for q in questions}.values()
+    sizes = [chunk.counts for chunk in split_passages(distinct)]
+    of_sentence = np.repeat(np.arange(len(distinct)), np.concatenate(sizes))
     own = np.array([number[q.passage.text] for q in questions], dtype=np.int64)
     ranks = np.zeros(len(questions), dtype=np.int64)
     left, n_hits = np.arange(len(questions)), 10 * depth

@@ -20,7 +20,8 @@ from classic_rc.io.text import read_line_blocks
 from classic_rc.kernels.arrays import block_size
 from classic_rc.questions import Passage
 from classic_rc.retrieval.texts import StoredTexts
-from classic_rc.text.sentences import passage_sentences, split_sentences
+from classic_rc.text.sentence_arrays import iter_sentence_texts, iter_sentences, split_many
+from classic_rc.text.sentences import split_sentences
 
 ProgressCallback = Callable[[int], None]
 """A callback that gets the number of input bytes just read."""
@@ -109,7 +110,7 @@ class TextFile(TextInput):
                 texts, labels, error = self._parse_rows(lines, first, numbers.tolist())
                 numbers = numbers[: len(texts)]
             if paragraphs or is_json:
-                own = [_split(text) if paragraphs else [text] * bool(text) for text in texts]
+                own = _split(texts) if paragraphs else [[text] * bool(text) for text in texts]
                 numbers = np.repeat(numbers, list(map(len, own)))
                 texts = list(itertools.chain.from_iterable(own))
             yield TextBlock(texts, numbers, labels)
@@ -136,8 +137,12 @@ class TextFile(TextInput):
         return texts, labels, None
 
 
-def _split(text: str) -> list[str]:
-    return [text[start:end] for start, end in split_sentences(text)]
+def _split(texts: Sequence[str]) -> list[list[str]]:
+    places_of = iter_sentences(split_many(texts))
+    return [
+        [text[start:end] for start, end in places]
+        for text, places in zip(texts, places_of, strict=True)
+    ]
 
 
 class PassageInput(TextInput):
@@ -152,7 +157,7 @@ class PassageInput(TextInput):
         for first in range(1, len(self._passages) + 1, block_size(_BLOCK_PASSAGES)):
             passages = self._passages[first - 1 : first - 1 + block_size(_BLOCK_PASSAGES)]
             advance(sum(len(passage.text.encode("utf-8", "surrogatepass")) for passage in passages))
-            own = [[p.text[begin:end] for begin, end in passage_sentences(p)] for p in passages]
+            own = list(iter_sentence_texts(passages))
             numbers = range(first, first + len(passages))
             yield TextBlock(
                 list(itertools.chain.from_iterable(own)),

@@ -16,7 +16,7 @@ from classic_rc.questions import Question
 from classic_rc.retrieval.base import WordSets
 from classic_rc.retrieval.corpus import Corpus
 from classic_rc.retrieval.texts import StoredTexts
-from classic_rc.text.sentences import passage_sentences
+from classic_rc.text.sentence_arrays import iter_sentence_texts
 from classic_rc.work import tracked
 
 _BLOCK = 2**12
@@ -62,7 +62,7 @@ def find_verbatim(
         The index does not store its texts.
     """
     distinct = list({id(q.passage): q.passage for q in questions}.values()) if passages else []
-    split = [[p.text[start:end] for start, end in passage_sentences(p)] for p in distinct]
+    split = list(iter_sentence_texts(distinct))
     # The longest sentence is the least likely to be there by chance, so it decides for most
     # passages.
     longest = [max(sentences, key=len, default="") for sentences in split]

@@ -7,10 +7,11 @@ import string
 import unicodedata
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
+from itertools import tee
 from typing import NamedTuple
 
 from classic_rc.questions import Passage
-from classic_rc.text.sentences import passage_sentences, split_sentences
+from classic_rc.text.sentence_arrays import iter_sentences, split_many
 from classic_rc.text.tokenizers import Tokenizer
 from classic_rc.text.treebank import align, treebank_rules
 
@@ -43,9 +44,9 @@ begin a turn.
 """
 
 
-def spoken_sentences(passage: Passage) -> list[SpokenSentence]:
-    """Return the sentences of a passage; in a dialogue, without the labels of speakers, and cut at
-    turns.
+def iter_spoken_sentences(passages: Iterable[Passage]) -> Iterator[list[SpokenSentence]]:
+    """Yield the sentences of each passage; in a dialogue, without the labels of speakers, and cut
+    at turns.
 
     A passage is a dialogue if two or more of its lines, and more than half, begin with a label of
     up to three words and a colon. If the dataset marks sentences, those are returned, and turns are
@@ -59,23 +60,40 @@ def spoken_sentences(passage: Passage) -> list[SpokenSentence]:
     SpokenSentence(start=7, end=11, turn=0, speaker='W')
     SpokenSentence(start=15, end=18, turn=1, speaker='M')
     """
-    labels = [] if passage.sentences is not None else list(_LABEL.finditer(passage.text))
-    n_lines = sum(bool(line.strip()) for line in passage.text.split("\n")) if labels else 0
+    turns_of, to_split = tee((passage, _find_turns(passage)) for passage in passages)
+    texts = (passage.text[turn.start : turn.end] for passage, turns in to_split for turn in turns)
+    split_turns = iter_sentences(split_many(texts))
+    for passage, turns in turns_of:
+        marked = [SpokenSentence(*place, -1, "") for place in passage.sentences or ()]
+        yield marked + [
+            SpokenSentence(turn.start + start, turn.start + end, turn.turn, turn.speaker)
+            for turn, sentences in zip(turns, split_turns, strict=False)
+            for start, end in sentences
+        ]
+
+
+def spoken_sentences(passage: Passage) -> list[SpokenSentence]:
+    """Return the sentences of a passage, as :func:`iter_spoken_sentences` yields them."""
+    return next(iter_spoken_sentences([passage]))
+
+
+def _find_turns(passage: Passage) -> list[SpokenSentence]:
+    """Return the turns of a passage; all of it as one outside dialogues, and none if its sentences
+    are marked.
+    """
+    if passage.sentences is not None:
+        return []
+    text = passage.text
+    labels = list(_LABEL.finditer(text))
+    n_lines = sum(bool(line.strip()) for line in text.split("\n")) if labels else 0
     if len(labels) < _LEAST_TURNS or len(labels) <= _LEAST_SHARE * n_lines:
-        return [SpokenSentence(start, end, -1, "") for start, end in passage_sentences(passage)]
+        return [SpokenSentence(0, len(text), -1, "")]
     starts = [label.start() for label in labels]
-    turns = [(0, starts[0], -1, "")]
-    turns += [
-        (label.end(), end, turn, label[1])
-        for turn, (label, end) in enumerate(
-            zip(labels, [*starts[1:], len(passage.text)], strict=True)
-        )
+    turns = [
+        SpokenSentence(label.end(), end, turn, label[1])
+        for turn, (label, end) in enumerate(zip(labels, [*starts[1:], len(text)], strict=True))
     ]
-    return [
-        SpokenSentence(first + start, first + end, turn, speaker)
-        for first, last, turn, speaker in turns
-        for start, end in split_sentences(passage.text[first:last])
-    ]
+    return [SpokenSentence(0, starts[0], -1, ""), *turns]
 
 
 def without_speakers(text: str) -> str:

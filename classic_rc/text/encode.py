@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import NamedTuple, TypeAlias, overload
 
 import numpy as np
@@ -22,21 +23,42 @@ from classic_rc.questions import (
 )
 from classic_rc.text.analyzers import Analyzer, get_analyzer, get_tokenizer
 from classic_rc.text.encoded import EncodedDataset, EncodedSentences
-from classic_rc.text.sentences import passage_sentences
+from classic_rc.text.sentence_arrays import Sentences, iter_sentence_texts, split_passages
 from classic_rc.text.tokenizers import WORD_LENGTH, PieceTable, numbering, split_long_texts
 from classic_rc.work import part_of_work, tracked
 
-_Cut: TypeAlias = Callable[[Passage], Sequence[str]]
+
+class Passages:
+    """The distinct passages of some questions, by object identity, in the order of first sight."""
+
+    def __init__(self, questions: Iterable[Question]) -> None:
+        self._by_id = {id(q.passage): q.passage for q in questions}
+        self.number = {key: i for i, key in enumerate(self._by_id)}
+
+    def __len__(self) -> int:
+        return len(self._by_id)
+
+    def __iter__(self) -> Iterator[Passage]:
+        yield from self._by_id.values()
+
+    @cached_property
+    def sentences(self) -> Sentences:
+        """The sentences of the passages, found once."""
+        chunks = zip(*split_passages(self), strict=True)
+        return Sentences(*map(np.concatenate, chunks))
 
 
-def whole_text(passage: Passage) -> Sequence[str]:
-    """Return the text of a passage as one piece."""
-    return (passage.text,)
+_Cut: TypeAlias = Callable[[Passages], Iterable[Sequence[str]]]
 
 
-def sentence_texts(passage: Passage) -> Sequence[str]:
-    """Return the sentences of a passage."""
-    return [passage.text[start:end] for start, end in passage_sentences(passage)]
+def whole_texts(passages: Passages) -> Iterator[Sequence[str]]:
+    """Yield the text of each passage as one piece."""
+    return ((passage.text,) for passage in passages)
+
+
+def sentence_texts(passages: Passages) -> Iterator[Sequence[str]]:
+    """Yield the sentences of each passage."""
+    return iter_sentence_texts(passages, [passages.sentences])
 
 
 def encode(questions: Sequence[Question], analyzer: str | Analyzer) -> EncodedDataset:
@@ -72,9 +94,9 @@ def encode_sentences(questions: Sequence[Question], analyzer: str | Analyzer) ->
 
 
 def encode_pieces(
-    questions: Sequence[Question], analyzer: str | Analyzer, cut: Callable[[Passage], Sequence[str]]
+    questions: Sequence[Question], analyzer: str | Analyzer, cut: _Cut
 ) -> EncodedSentences:
-    """Encode like :func:`encode`, but analyse the pieces of each passage, which `cut` returns, by
+    """Encode like :func:`encode`, but analyse the pieces of each passage, which `cut` yields, by
     themselves.
 
     The pieces take the place of sentences. Encodings are shared between calls with the same
@@ -109,6 +131,7 @@ class SharedQuestions(SequenceView[Question]):
 
     def __init__(self, questions: Sequence[Question]) -> None:
         self.questions = questions
+        self._passages: Passages | None = None
         self._encodings: dict[tuple[Analyzer, _Cut], EncodedSentences] = {}
         self._parts: dict[bytes, Sequence[Question]] = {}
         self._parent: SharedQuestions | None = None
@@ -118,14 +141,15 @@ class SharedQuestions(SequenceView[Question]):
         """Return the questions."""
         return self.questions
 
-    def encoding(self, analyzer: Analyzer, cut: _Cut = whole_text) -> EncodedSentences:
+    def encoding(self, analyzer: Analyzer, cut: _Cut = whole_texts) -> EncodedSentences:
         """Return the questions' encoding under an analyzer, with passages whole or in the pieces
         of `cut`.
         """
         key = analyzer, cut
         if key not in self._encodings:
             if self._parent is None or self._select is None:
-                encoded = _encode(self.questions, analyzer, cut)
+                self._passages = self._passages or Passages(self.questions)
+                encoded = _encode(self.questions, analyzer, cut, self._passages)
             else:
                 encoded = self._select(self._parent.encoding(analyzer, cut))
             self._encodings[key] = encoded._replace(dataset=encoded.dataset.under(self))
@@ -293,12 +317,15 @@ def _as_one_token(piece: str) -> list[str]:
 
 
 def _encode(
-    questions: Sequence[Question], analyzer: Analyzer, cut: _Cut = whole_text
+    questions: Sequence[Question],
+    analyzer: Analyzer,
+    cut: _Cut = whole_texts,
+    passages: Passages | None = None,
 ) -> EncodedSentences:
     grouped = list(questions)
-    passages = {id(q.passage): q.passage for q in grouped}
-    number = {key: i for i, key in enumerate(passages)}
-    passage_of = np.fromiter([number[id(q.passage)] for q in grouped], np.int64, len(grouped))
+    passages = passages or Passages(grouped)
+    numbers = (passages.number[id(q.passage)] for q in grouped)
+    passage_of = np.fromiter(numbers, np.int64, len(grouped))
     order = np.argsort(passage_of, kind="stable")  # stable: questions of a passage keep their order
     grouped = [grouped[i] for i in order.tolist()]
 
@@ -307,8 +334,7 @@ def _encode(
     # The order of these three calls decides the ids; EncodedSentences.without_candidates relies on
     # it.
     with part_of_work(0.5, "encoding"):
-        uncut = tracked(passages.values(), len(passages), share=0.5)
-        pieces = [cut(passage) for passage in uncut]
+        pieces = list(tracked(cut(passages), len(passages), share=0.5))
         tokens, bounds = encoder.encode([text for own in pieces for text in own])
         q_tokens, q_offsets = encoder.encode([q.query for q in grouped])
         t_tokens, t_offsets = encoder.encode(listed.texts)

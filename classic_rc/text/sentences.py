@@ -32,10 +32,10 @@ def split_sentences(text: str, *, at_blanks: bool = True) -> list[tuple[int, int
     sentences = []
     for start, end in _split_paragraphs(text):
         borders = [start]
-        for stop in _STOP.finditer(text, start, end):
+        for stop in STOP.finditer(text, start, end):
             if not stop[0] and not at_blanks:
                 continue
-            if _is_border(_look_around(text, stop, borders[-1], end)):
+            if is_border(text, stop, borders[-1], end):
                 borders.append(stop.end())
         borders.append(end)
         sentences += [_strip(text, *piece) for piece in pairwise(borders)]
@@ -49,6 +49,12 @@ def passage_sentences(passage: Passage) -> tuple[tuple[int, int], ...]:
     if passage.sentences is not None:
         return passage.sentences
     return tuple(split_sentences(passage.text))
+
+
+def is_border(text: str, stop: re.Match[str], sentence: int, paragraph_end: int) -> bool:
+    """Return whether a match of :data:`STOP` ends the sentence that starts at `sentence`."""
+    context = _look_around(text, stop, sentence, paragraph_end)
+    return next((verdict for rule in RULES if (verdict := rule(context)) is not None), True)
 
 
 class StopContext(NamedTuple):
@@ -78,21 +84,22 @@ A mark of the first two groups always ends a sentence, any other mark only befor
 Lao have no mark: a sentence ends at a blank between two of their letters.
 """
 
-_FULL_WIDTH, _UNSPACED_MARKS, *_OTHER_MARKS = SENTENCE_MARKS.values()
-_FULL_WIDTH += _UNSPACED_MARKS
-_MARKS = ".!?…" + "".join(_OTHER_MARKS)
-_CLOSERS = "\"'”’»)\\]}」』）】》"
-_OPENERS = "\"'“‘«([{¿¡—–-•*"
-_STOP = re.compile(
+_CHINESE_MARKS, _UNSPACED_MARKS, *_OTHER_MARKS = SENTENCE_MARKS.values()
+FULL_WIDTH_MARKS = _CHINESE_MARKS + _UNSPACED_MARKS
+SPACED_MARKS = ".!?…" + "".join(_OTHER_MARKS)
+CLOSERS = "\"'”’»)\\]}」』）】》"
+UNMARKED_LETTERS = "\u0e01-\u0e4e\u0e81-\u0ece"
+OPENERS = "\"'“‘«([{¿¡—–-•*"
+STOP = re.compile(
     # A run of marks, spaced or not, is one stop. Without the lookbehind, a long run that is no stop
     # would be searched again from each of its marks, in quadratic time.
-    rf"(?<![{_MARKS}])(?P<mark>[{_MARKS}](?:[ ]?[{_MARKS}](?!\w))*)"
-    rf"(?P<closers>[{_CLOSERS}]*(?:[ ]'')?)(?=\s)"
-    rf"|[{_FULL_WIDTH}]+[{_CLOSERS}]*"
-    r"|(?<=[\u0e01-\u0e4e\u0e81-\u0ece])(?=[ ]+[\u0e01-\u0e4e\u0e81-\u0ece])"
+    rf"(?<![{SPACED_MARKS}])(?P<mark>[{SPACED_MARKS}](?:[ ]?[{SPACED_MARKS}](?!\w))*)"
+    rf"(?P<closers>[{CLOSERS}]*(?:[ ]'')?)(?=\s)"
+    rf"|[{FULL_WIDTH_MARKS}]+[{CLOSERS}]*"
+    rf"|(?<=[{UNMARKED_LETTERS}])(?=[ ]+[{UNMARKED_LETTERS}])"
 )
-_AFTER = re.compile(rf"[\s{re.escape(_OPENERS)}]*([^\W\d_][.]|[^\s.,;:!?\"”)\]—]*)")
-_BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*")
+_AFTER = re.compile(rf"[\s{re.escape(OPENERS)}]*([^\W\d_][.]|[^\s.,;:!?\"”)\]—]*)")
+BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*")
 _LOOK_BACK = 60
 """Characters to look back from a stop: enough for two words, unless one is too long for an
 abbreviation.
@@ -109,14 +116,14 @@ def _look_around(text: str, stop: re.Match[str], sentence: int, paragraph_end: i
         mark=stop["mark"] or stop[0],  # "" at a blank of Thai
         closed=bool(stop["closers"]),
         previous=words[-2].lower(),
-        before=words[-1].lstrip(_OPENERS),
+        before=words[-1].lstrip(OPENERS),
         after=after[1] if after else "",
-        opens=begin == sentence and not any(words[:-1]),
+        opens=not any(words[:-1]) and not text[sentence:begin].strip(),
     )
 
 
 def _split_paragraphs(text: str) -> list[tuple[int, int]]:
-    gaps = [gap.span() for gap in _BLANK_LINE.finditer(text)]
+    gaps = [gap.span() for gap in BLANK_LINE.finditer(text)]
     starts = [0, *(end for _, end in gaps)]
     ends = [*(start for start, _ in gaps), len(text)]
     return list(zip(starts, ends, strict=True))
@@ -174,13 +181,16 @@ STARTERS = word_table(
 )
 """Words that begin a sentence if they have a capital, because they are seldom names."""
 
+WORD_TABLES = (TITLES, INSIDE, BEFORE_NUMBERS, MONTHS, AFTER_AMOUNTS, NAME_PARTS)
+"""The words that a rule looks for before a stop."""
+
 _ENUMERATOR = re.compile(r"\d{1,2}|[A-Za-z]|[ivx]{1,4}|[IVX]{1,4}")
 _ACRONYM = re.compile(r"(?:[^\W\d_][.]-?)+[^\W\d_]")
 
 
 def _full_width(stop: StopContext) -> bool | None:
     """``。`` is only used to end a sentence, and so is a blank of Thai."""
-    return True if stop.mark[:1] in _FULL_WIDTH else None
+    return True if stop.mark[:1] in FULL_WIDTH_MARKS else None
 
 
 def _ellipsis(stop: StopContext) -> bool | None:
@@ -257,10 +267,6 @@ RULES: tuple[Callable[[StopContext], bool | None], ...] = (
 
 A stop to which no rule applies is a border.
 """
-
-
-def _is_border(stop: StopContext) -> bool:
-    return next((verdict for rule in RULES if (verdict := rule(stop)) is not None), True)
 
 
 def _begins_with_starter(stop: StopContext) -> bool:

@@ -39,7 +39,7 @@ from classic_rc.kernels.window import row_chunks
 from classic_rc.kernels.word_sets import share
 from classic_rc.questions import Passage, Question
 from classic_rc.solvers.feature_ranker.features import Feature
-from classic_rc.text.encode import encode_pieces, tokens_before_placeholder
+from classic_rc.text.encode import Passages, encode_pieces, tokens_before_placeholder
 from classic_rc.text.encoded import EncodedDataset, stop_flags
 from classic_rc.text.sentences import passage_sentences
 
@@ -163,9 +163,11 @@ def entity_texts(questions: Sequence[Question]) -> EntityTexts:
     )
 
 
-def entity_sentence_texts(passage: Passage) -> list[str]:
-    """Return the sentences of :func:`entity_sentences` as texts."""
-    return [passage.text[start:end] for start, end in entity_sentences(passage)]
+def entity_sentence_texts(passages: Passages) -> Iterator[list[str]]:
+    """Yield the sentences of :func:`entity_sentences` of each passage as texts."""
+    for passage in passages:
+        text = passage.text
+        yield [text[start:end] for start, end in entity_sentences(passage)]
 
 
 def entity_sentences(passage: Passage) -> list[tuple[int, int]]:

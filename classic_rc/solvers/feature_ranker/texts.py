@@ -5,7 +5,7 @@ facts, rarity.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices, sums_by
 from classic_rc.kernels.pairs import WordCounts, word_counts
 from classic_rc.kernels.word_sets import flagged_or_all
-from classic_rc.questions import Passage, Question
+from classic_rc.questions import Question
 from classic_rc.solvers.learning import require_few_words
 from classic_rc.text.analyzers import stemmer
-from classic_rc.text.dream import SpokenSentence, spoken_sentences
-from classic_rc.text.encode import TextEncoder, encode_pieces
+from classic_rc.text.dream import SpokenSentence, iter_spoken_sentences
+from classic_rc.text.encode import Passages, TextEncoder, encode_pieces
 from classic_rc.text.encoded import EncodedDataset, stop_flags
 
 ANALYZER = "clitics"
@@ -150,7 +150,7 @@ def ranker_texts(questions: Sequence[Question]) -> RankerTexts:
         encoded.arrays.question_passage, np.arange(len(encoded.arrays.passage_offsets) - 1)
     )
     passages = [grouped[i].passage for i in first.tolist()]
-    spoken = [spoken_sentences(passage) for passage in passages]
+    spoken = list(iter_spoken_sentences(passages))
     speakers, asked = _find_speakers(spoken, grouped, encoded)
     statements, statement_offsets = _build_statements(encoded, grouped)
     return RankerTexts(
@@ -168,9 +168,11 @@ def ranker_texts(questions: Sequence[Question]) -> RankerTexts:
     )
 
 
-def spoken_texts(passage: Passage) -> list[str]:
-    """Return the sentences of a passage without the labels of speakers."""
-    return [passage.text[sentence.start : sentence.end] for sentence in spoken_sentences(passage)]
+def spoken_texts(passages: Passages) -> Iterator[list[str]]:
+    """Yield the sentences of each passage without the labels of speakers."""
+    for passage, sentences in zip(passages, iter_spoken_sentences(passages), strict=True):
+        text = passage.text
+        yield [text[sentence.start : sentence.end] for sentence in sentences]
 
 
 def question_type(text: str) -> int:

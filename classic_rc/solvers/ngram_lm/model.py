@@ -32,7 +32,7 @@ from classic_rc.kernels.pairs import WordCounts, occurrences, word_counts
 from classic_rc.questions import PLACEHOLDER, LazyCandidates, Passage, Question, Task
 from classic_rc.text.analyzers import Analyzer, get_analyzer
 from classic_rc.text.encode import TextEncoder
-from classic_rc.text.sentences import passage_sentences
+from classic_rc.text.sentence_arrays import iter_sentence_texts
 
 _BATCH = 2**14
 """The number of texts that are encoded at once."""
@@ -243,13 +243,11 @@ def split_question(question: Question) -> _Frame:
 
 
 def passage_texts(questions: Sequence[Question]) -> Iterator[str]:
-    """Yield the sentences of the questions' passages, each distinct passage text once."""
+    """Return the sentences of the questions' passages, each distinct passage text once."""
     passages: dict[str, Passage] = {}
     for question in questions:
         passages.setdefault(question.passage.text, question.passage)
-    for passage in passages.values():
-        for start, end in passage_sentences(passage):
-            yield passage.text[start:end]
+    return itertools.chain.from_iterable(iter_sentence_texts(passages.values()))
 
 
 def gold_queries(questions: Sequence[Question]) -> Iterator[str]:
