@@ -39,7 +39,7 @@ from classic_rc.solvers.base import Solver, TrainedOn, score_questions
 from classic_rc.solvers.learning import OutOfFold
 from classic_rc.systems import is_same_solver, learned_elsewhere
 from classic_rc.text.analyzers import get_analyzer
-from classic_rc.text.encode import SharedQuestions, encode
+from classic_rc.text.encode import Encoders, SharedQuestions, encode
 from classic_rc.text.encoded import EncodedDataset
 
 
@@ -47,6 +47,7 @@ class EncodingCache:
     """Datasets that are encoded once for all systems, folds and tuning steps."""
 
     def __init__(self) -> None:
+        self.encoders = Encoders()
         self._shared: dict[int, SharedQuestions] = {}  # by id of the dataset
         self._reordered: dict[tuple[int, int, int], tuple[SharedQuestions, NDArray[np.int64]]] = {}
         self.later: Sequence[Solver] = ()  # solvers of later calls, whose encodings are kept too
@@ -58,7 +59,7 @@ class EncodingCache:
         """
         if dataset.span_generator is not None:
             return dataset
-        return self._shared.setdefault(id(dataset), SharedQuestions(dataset))
+        return self._shared.setdefault(id(dataset), SharedQuestions(dataset, self.encoders))
 
     def reordered(
         self, dataset: Dataset, index: NDArray[np.int64], seed: int
@@ -69,7 +70,7 @@ class EncodingCache:
         key = id(dataset), len(index), seed
         if key not in self._reordered:
             copies, places = reorder_options([dataset[i] for i in index.tolist()], seed)
-            self._reordered[key] = SharedQuestions(copies), places
+            self._reordered[key] = SharedQuestions(copies, self.encoders), places
         return self._reordered[key]
 
     def keep_only(self, dataset: Dataset) -> None:
@@ -87,6 +88,7 @@ class EncodingCache:
         analyzers = {get_analyzer(s.analyzer) for s in needed if s.analyzer is not None}
         for shared in (*self._shared.values(), *(copies for copies, _ in self._reordered.values())):
             shared.keep_only(analyzers)
+        self.encoders.keep_only(analyzers)
 
 
 def _with_members(solvers: Sequence[Solver]) -> Iterator[Solver]:
@@ -102,7 +104,7 @@ class QuestionBlock(NamedTuple):
     questions: Sequence[Question]  # their candidates are in memory
 
 
-_BLOCK_CHARACTERS = 2**24
+_BLOCK_CHARACTERS = 2**22
 _CANDIDATE_CHARACTERS = 2**7  # what a candidate needs in memory, in characters of a passage
 
 
@@ -125,17 +127,17 @@ def iter_blocks(
     one block, unless the dataset is large and `in_parts` allows several: then a passage that occurs
     again, far from its first place, is in several.
     """
+    shared = shared or EncodingCache()
     generated: dict[int, Sequence[Candidate] | None] = {}  # by passage
 
     def block(start: int, stop: int) -> QuestionBlock:
         places = np.arange(start, stop)
         if dataset.span_generator is None and len(places) == len(dataset):
-            return QuestionBlock(places, (shared or EncodingCache()).of(dataset))
+            return QuestionBlock(places, shared.of(dataset))
         questions = (dataset[i] for i in range(start, stop))
         made = ((q, generated[id(q.passage)]) for q in questions)
-        return QuestionBlock(
-            places, SharedQuestions([q if c is None else replace(q, candidates=c) for q, c in made])
-        )
+        in_memory = [q if c is None else replace(q, candidates=c) for q, c in made]
+        return QuestionBlock(places, SharedQuestions(in_memory, shared.encoders))
 
     start, size, limit = 0, 0, block_size(_BLOCK_CHARACTERS)
     for i, question in enumerate(dataset if in_parts or dataset.span_generator is not None else ()):

@@ -3,62 +3,27 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from functools import cached_property
-from typing import NamedTuple, TypeAlias, overload
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
-from classic_rc.questions import (
-    PLACEHOLDER,
-    Dataset,
-    LazyCandidates,
-    Passage,
-    Question,
-    SequenceView,
-    candidate_texts,
-)
+from classic_rc.kernels.arrays import TokenArrays, block_size, offsets_of, ragged_indices
+from classic_rc.questions import PLACEHOLDER, Dataset, Question, SequenceView
 from classic_rc.text.analyzers import Analyzer, get_analyzer, get_tokenizer
-from classic_rc.text.encoded import EncodedDataset, EncodedSentences
-from classic_rc.text.sentence_arrays import Sentences, iter_sentence_texts, split_passages
-from classic_rc.text.tokenizers import WORD_LENGTH, PieceTable, numbering, split_long_texts
-from classic_rc.work import part_of_work, tracked
-
-
-class Passages:
-    """The distinct passages of some questions, by object identity, in the order of first sight."""
-
-    def __init__(self, questions: Iterable[Question]) -> None:
-        self._by_id = {id(q.passage): q.passage for q in questions}
-        self.number = {key: i for i, key in enumerate(self._by_id)}
-
-    def __len__(self) -> int:
-        return len(self._by_id)
-
-    def __iter__(self) -> Iterator[Passage]:
-        yield from self._by_id.values()
-
-    @cached_property
-    def sentences(self) -> Sentences:
-        """The sentences of the passages, found once."""
-        chunks = zip(*split_passages(self), strict=True)
-        return Sentences(*map(np.concatenate, chunks))
-
-
-_Cut: TypeAlias = Callable[[Passages], Iterable[Sequence[str]]]
-
-
-def whole_texts(passages: Passages) -> Iterator[Sequence[str]]:
-    """Yield the text of each passage as one piece."""
-    return ((passage.text,) for passage in passages)
-
-
-def sentence_texts(passages: Passages) -> Iterator[Sequence[str]]:
-    """Yield the sentences of each passage."""
-    return iter_sentence_texts(passages, [passages.sentences])
+from classic_rc.text.encoded import EncodedDataset, EncodedSentences, renumber_words
+from classic_rc.text.question_texts import PassageCut, QuestionTexts, sentence_texts, whole_texts
+from classic_rc.text.tokenizers import (
+    WORD_LENGTH,
+    PieceTable,
+    TextPieces,
+    Tokenizer,
+    cutting_of,
+    numbering,
+)
+from classic_rc.work import part_of_work
 
 
 def encode(questions: Sequence[Question], analyzer: str | Analyzer) -> EncodedDataset:
@@ -85,7 +50,7 @@ def encode(questions: Sequence[Question], analyzer: str | Analyzer) -> EncodedDa
         questions = questions.questions
     if isinstance(questions, SharedQuestions):
         return questions.encoding(analyzer).dataset
-    return _encode(questions, analyzer).dataset
+    return _encode(questions, QuestionTexts(questions), analyzer, Encoders()).dataset
 
 
 def encode_sentences(questions: Sequence[Question], analyzer: str | Analyzer) -> EncodedSentences:
@@ -94,7 +59,7 @@ def encode_sentences(questions: Sequence[Question], analyzer: str | Analyzer) ->
 
 
 def encode_pieces(
-    questions: Sequence[Question], analyzer: str | Analyzer, cut: _Cut
+    questions: Sequence[Question], analyzer: str | Analyzer, cut: PassageCut
 ) -> EncodedSentences:
     """Encode like :func:`encode`, but analyse the pieces of each passage, which `cut` yields, by
     themselves.
@@ -106,7 +71,8 @@ def encode_pieces(
         questions = questions.questions
     if isinstance(questions, SharedQuestions):
         return questions.encoding(get_analyzer(analyzer), cut)
-    return _encode(questions, get_analyzer(analyzer), cut)
+    texts = QuestionTexts(questions)
+    return _encode(questions, texts, get_analyzer(analyzer), Encoders(), cut)
 
 
 _MAX_PARTS = 32
@@ -118,6 +84,8 @@ class SharedQuestions(SequenceView[Question]):
 
     :func:`encode` and :func:`encode_sentences` look here first. Folds, and views without gold,
     select their part of the full encoding; its ids equal those of a fresh encoding of the part.
+
+    `encoders` remember the pieces of other parts of the data.
     """
 
     @classmethod
@@ -129,10 +97,10 @@ class SharedQuestions(SequenceView[Question]):
             questions = questions.questions
         return questions if isinstance(questions, SharedQuestions) else cls(questions)
 
-    def __init__(self, questions: Sequence[Question]) -> None:
-        self.questions = questions
-        self._passages: Passages | None = None
-        self._encodings: dict[tuple[Analyzer, _Cut], EncodedSentences] = {}
+    def __init__(self, questions: Sequence[Question], encoders: Encoders | None = None) -> None:
+        self.questions, self._encoders = questions, encoders or Encoders()
+        self._texts: QuestionTexts | None = None
+        self._encodings: dict[tuple[Analyzer, PassageCut], EncodedSentences] = {}
         self._parts: dict[bytes, Sequence[Question]] = {}
         self._parent: SharedQuestions | None = None
         self._select: Callable[[EncodedSentences], EncodedSentences] | None = None
@@ -141,15 +109,15 @@ class SharedQuestions(SequenceView[Question]):
         """Return the questions."""
         return self.questions
 
-    def encoding(self, analyzer: Analyzer, cut: _Cut = whole_texts) -> EncodedSentences:
+    def encoding(self, analyzer: Analyzer, cut: PassageCut = whole_texts) -> EncodedSentences:
         """Return the questions' encoding under an analyzer, with passages whole or in the pieces
         of `cut`.
         """
         key = analyzer, cut
         if key not in self._encodings:
             if self._parent is None or self._select is None:
-                self._passages = self._passages or Passages(self.questions)
-                encoded = _encode(self.questions, analyzer, cut, self._passages)
+                self._texts = self._texts or QuestionTexts(self.questions)
+                encoded = _encode(self.questions, self._texts, analyzer, self._encoders, cut)
             else:
                 encoded = self._select(self._parent.encoding(analyzer, cut))
             self._encodings[key] = encoded._replace(dataset=encoded.dataset.under(self))
@@ -160,6 +128,8 @@ class SharedQuestions(SequenceView[Question]):
         self._encodings = {
             key: encoded for key, encoded in self._encodings.items() if key[0] in analyzers
         }
+        if not analyzers:
+            self._texts = None
 
     def take(self, index: NDArray[np.int64]) -> SharedQuestions:
         """Return some of the questions; some questions of a dataset are a dataset."""
@@ -233,6 +203,12 @@ class TextEncoder:
     Texts are cut into pieces. Most pieces have occurred before, and each distinct piece is analysed
     once.
 
+    Parameters
+    ----------
+    analyzer : str or Analyzer
+    pieces : PieceTable, optional
+        The pieces that are known, those of another encoder of the same texts.
+
     Examples
     --------
     >>> encoder = TextEncoder("word+stop=lucene")
@@ -241,10 +217,10 @@ class TextEncoder:
     ([0, 0, 1], [0, 1, 3], ['fox', 'ran'])
     """
 
-    def __init__(self, analyzer: str | Analyzer) -> None:
+    def __init__(self, analyzer: str | Analyzer, pieces: PieceTable | None = None) -> None:
         self.analyzer = get_analyzer(analyzer)
         self._tokenizer = get_tokenizer(self.analyzer.tokenizer)
-        self._pieces, self._ids = PieceTable(self._tokenizer), numbering()
+        self.pieces, self._ids = pieces or PieceTable(self._tokenizer), numbering()
         self._piece_tokens, self._piece_offsets = (
             np.empty(0, dtype=np.int32),
             np.zeros(1, dtype=np.int64),
@@ -258,23 +234,20 @@ class TextEncoder:
     @property
     def n_pieces(self) -> int:
         """The number of distinct pieces in memory."""
-        return len(self._pieces)
+        return len(self.pieces)
 
     def encode(self, texts: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Return the token ids of the texts, concatenated, and the offset at which each text
         starts.
-
-        The pieces of all texts are never in memory as strings at the same time: only the numbers of
-        the pieces are.
         """
-        first_parts = None
-        if self._tokenizer.separators:
-            texts, first_parts = split_long_texts(texts)
-        cut = self._pieces.cut(texts)
+        return self.encode_pieces(self.pieces.cut(texts))
+
+    def encode_pieces(self, texts: TextPieces) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Encode texts that :attr:`pieces` has cut."""
         self._analyze_new_pieces()
         n_tokens = np.diff(self._piece_offsets)
         tokens, lengths = [np.empty(0, dtype=np.int32)], [np.empty(0, dtype=np.int64)]
-        for pieces, n_pieces in cut:
+        for pieces, n_pieces, _ in texts.chunks:
             counts = n_tokens.take(pieces)
             ends = offsets_of(counts)
             # As ragged_indices does, but the running total serves the texts' lengths too.
@@ -283,17 +256,17 @@ class TextEncoder:
             tokens.append(self._piece_tokens.take(index))
             # A text's length is the sum of its pieces' lengths: a difference of two running totals.
             lengths.append(np.diff(ends[offsets_of(n_pieces)]))
-        offsets = offsets_of(np.concatenate(lengths))
+        offsets, first_parts = offsets_of(np.concatenate(lengths)), texts.first_parts
         return np.concatenate(tokens), offsets if first_parts is None else offsets[first_parts]
 
     def _analyze_new_pieces(self) -> None:
         known = len(self._piece_offsets) - 1
-        if known == len(self._pieces):
+        if known == len(self.pieces):
             return
         words: list[str] = []
         counts: list[int] = []
         tokenize = self._tokenizer.tokenize if self._tokenizer.separators else _as_one_token
-        for piece in itertools.islice(self._pieces, known, None):
+        for piece in itertools.islice(self.pieces, known, None):
             if len(piece) < WORD_LENGTH and piece.isascii() and piece.isalnum():
                 words.append(piece)
                 counts.append(1)
@@ -316,95 +289,81 @@ def _as_one_token(piece: str) -> list[str]:
     return [piece]
 
 
+class Encoders:
+    """Encoders that remember their pieces from one part of some data to the next."""
+
+    def __init__(self) -> None:
+        self._tables: dict[tuple[str, ...], PieceTable] = {}
+        self._encoders: dict[Analyzer, TextEncoder] = {}
+
+    def table(self, tokenizer: Tokenizer) -> PieceTable:
+        """Return the table of pieces for texts that are cut as for a tokenizer."""
+        key = cutting_of(tokenizer) if tokenizer.separators else (tokenizer.name,)
+        table = self._tables.get(key)
+        if table is None or len(table) > block_size(_MOST_PIECES):
+            table = self._tables[key] = PieceTable(tokenizer)
+        return table
+
+    def encoder(self, analyzer: Analyzer, table: PieceTable) -> TextEncoder:
+        """Return the encoder of texts whose pieces are in a table."""
+        encoder = self._encoders.get(analyzer)
+        if encoder is None or encoder.pieces is not table:
+            encoder = self._encoders[analyzer] = TextEncoder(analyzer, table)
+        return encoder
+
+    def keep_only(self, analyzers: Collection[Analyzer]) -> None:
+        """Forget the encoders of other analyzers."""
+        self._encoders = {
+            analyzer: encoder
+            for analyzer, encoder in self._encoders.items()
+            if analyzer in analyzers
+        }
+
+
+_MOST_PIECES = 2**20
+"""A table with more pieces is not used for further texts."""
+
+
 def _encode(
     questions: Sequence[Question],
+    texts: QuestionTexts,
     analyzer: Analyzer,
-    cut: _Cut = whole_texts,
-    passages: Passages | None = None,
+    encoders: Encoders,
+    cut: PassageCut = whole_texts,
 ) -> EncodedSentences:
-    grouped = list(questions)
-    passages = passages or Passages(grouped)
-    numbers = (passages.number[id(q.passage)] for q in grouped)
-    passage_of = np.fromiter(numbers, np.int64, len(grouped))
-    order = np.argsort(passage_of, kind="stable")  # stable: questions of a passage keep their order
-    grouped = [grouped[i] for i in order.tolist()]
-
-    listed = _collect_candidates(grouped)
-    encoder = TextEncoder(analyzer)
-    # The order of these three calls decides the ids; EncodedSentences.without_candidates relies on
-    # it.
     with part_of_work(0.5, "encoding"):
-        pieces = list(tracked(cut(passages), len(passages), share=0.5))
-        tokens, bounds = encoder.encode([text for own in pieces for text in own])
-        q_tokens, q_offsets = encoder.encode([q.query for q in grouped])
-        t_tokens, t_offsets = encoder.encode(listed.texts)
-    first = offsets_of(list(map(len, pieces)))
-    vocabulary = encoder.vocabulary
-    n_distinct = listed.distinct_sizes
+        table = encoders.table(get_tokenizer(analyzer.tokenizer))
+        pieces = texts.cut(table)
+        passage_pieces, n_sentences = pieces.of_passages(cut)
+        encoder = encoders.encoder(analyzer, table)
+        tokens, bounds = encoder.encode_pieces(passage_pieces)
+        q_tokens, q_offsets = encoder.encode_pieces(pieces.queries)
+        t_tokens, t_offsets = encoder.encode_pieces(pieces.candidates)
+    first = offsets_of(n_sentences)
+    lists = pieces.lists
+    n_distinct = lists.distinct_sizes
     # copy the tokens of a shared list to each of its questions
-    if n_distinct.sum() > len(listed.texts):
-        candidate = ragged_indices(listed.starts, n_distinct)
+    if n_distinct.sum() > lists.n_texts:
+        candidate = ragged_indices(lists.starts, n_distinct)
         lengths = np.diff(t_offsets)[candidate]
         t_tokens, t_offsets = (
             t_tokens[ragged_indices(t_offsets[:-1][candidate], lengths)],
             offsets_of(lengths),
         )
-    arrays = TokenArrays(
-        tokens, bounds[first], q_tokens, q_offsets, t_tokens, t_offsets,
-        passage_of[order], np.repeat(np.arange(len(grouped)), n_distinct), max(len(vocabulary), 1),
+    arrays, vocabulary = renumber_words(
+        TokenArrays(
+            tokens, bounds[first], q_tokens, q_offsets, t_tokens, t_offsets,
+            texts.question_passage, np.repeat(np.arange(len(texts.order)), n_distinct), 1,
+        ),
+        encoder.vocabulary,
     )  # fmt: skip
     rows = None
-    if listed.members is not None:
-        rows = listed.members + np.repeat(offsets_of(n_distinct)[:-1], listed.sizes)
+    if lists.members is not None:
+        rows = lists.members + np.repeat(offsets_of(n_distinct)[:-1], lists.sizes)
     encoded = EncodedDataset(
-        questions, analyzer, vocabulary, arrays, order, offsets_of(listed.sizes), rows
+        questions, analyzer, vocabulary, arrays, texts.order, offsets_of(lists.sizes), rows
     )
     return EncodedSentences(encoded, bounds, first)
-
-
-class _CandidateLists(NamedTuple):
-    """The candidates of some questions, with repeated texts removed. A list that questions share
-    occurs once.
-    """
-
-    texts: list[str]  # the distinct texts of each list
-    starts: NDArray[np.int64]  # (n_questions,): where each question's texts begin in `texts`
-    distinct_sizes: NDArray[np.int64]  # (n_questions,): how many distinct texts each question has
-    sizes: NDArray[np.int64]  # (n_questions,): how many candidates each question has
-    # (sizes.sum(),): which of its question's distinct texts each candidate has; None if all are
-    # distinct
-    members: NDArray[np.int64] | None
-
-
-def _collect_candidates(questions: Sequence[Question]) -> _CandidateLists:
-    lists = {id(q.candidates): q.candidates for q in questions}
-    texts: list[str] = []
-    sizes: list[int] = []
-    repeats: dict[int, list[int]] = {}
-    for row, candidates in enumerate(lists.values()):
-        listed = candidates.generate() if isinstance(candidates, LazyCandidates) else candidates
-        own = list(candidate_texts(listed))
-        sizes.append(len(own))
-        if len(set(own)) < len(own):
-            number: dict[str, int] = {}
-            repeats[row] = [number.setdefault(text, len(number)) for text in own]
-            own = list(number)
-        texts += own
-    all_sizes = np.array(sizes, dtype=np.int64)
-    distinct_sizes = all_sizes.copy()
-    for row, numbers in repeats.items():
-        distinct_sizes[row] = max(numbers) + 1
-    starts = offsets_of(distinct_sizes)[:-1]
-    row_of = dict(zip(lists, range(len(lists)), strict=True))
-    rows = np.array([row_of[id(q.candidates)] for q in questions], dtype=np.int64)
-    members = None
-    if repeats:
-        first = offsets_of(all_sizes)[:-1]
-        members = ragged_indices(np.zeros(len(sizes), dtype=np.int64), all_sizes)
-        for row, numbers in repeats.items():
-            members[first[row] : first[row] + len(numbers)] = numbers
-        members = members[ragged_indices(first[rows], all_sizes[rows])]
-    return _CandidateLists(texts, starts[rows], distinct_sizes[rows], all_sizes[rows], members)
 
 
 def tokens_before_placeholder(

@@ -215,7 +215,7 @@ class EncodedSentences(NamedTuple):
             np.repeat(np.arange(len(rows)), n_distinct),
             old.n_words,
         )
-        arrays, vocabulary = _renumber_words(arrays, full.vocabulary)
+        arrays, vocabulary = renumber_words(arrays, full.vocabulary)
         sizes = np.diff(full.question_offsets)[rows]
         members = None
         if full.candidate_rows is not None and sizes.sum() > n_distinct.sum():
@@ -306,9 +306,7 @@ def _take_rows(
     return tokens[ragged_indices(offsets[rows], counts)], offsets_of(counts)
 
 
-def _renumber_words(
-    arrays: TokenArrays, vocabulary: Sequence[str]
-) -> tuple[TokenArrays, list[str]]:
+def renumber_words(arrays: TokenArrays, vocabulary: Sequence[str]) -> tuple[TokenArrays, list[str]]:
     """Renumber ids in the order of first occurrence: in passages, then queries, then candidates."""
     parts = (arrays.passage_tokens, arrays.question_tokens, arrays.candidate_tokens)
     n_tokens = sum(map(len, parts))

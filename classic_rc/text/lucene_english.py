@@ -10,7 +10,12 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, ClassVar
 
-from classic_rc.text.tokenizers import ASCII, Tokenizer, character_class
+from classic_rc.text.tokenizers import (
+    COMMON_JOINERS,
+    COMMON_SEPARATORS,
+    Tokenizer,
+    character_class,
+)
 
 _MAX_UNITS = 255
 """The longest token, in UTF-16 units; a longer one is split there."""
@@ -41,8 +46,8 @@ class LuceneEnglishTokenizer(Tokenizer):
         "version 9."
     )
     usual: ClassVar[Mapping[str, Any]] = {"stemmer": "porter", "stop_words": "lucene"}
-    separators = "".join(c for c in ASCII if not c.isalnum() and c not in "_'.,:;\"#*")
-    joiners = "'.,:;\"#*"  # quotation marks join Hebrew letters, # and * begin an emoji
+    separators = COMMON_SEPARATORS
+    joiners = COMMON_JOINERS  # quotation marks join Hebrew letters, # and * begin an emoji
 
     def tokenize(self, text: str) -> list[str]:
         """Return the words, possessives included."""

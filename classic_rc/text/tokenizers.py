@@ -469,6 +469,17 @@ class Pieces(NamedTuple):
 
     numbers: NDArray[np.int32]  # of all texts, concatenated
     counts: NDArray[np.int64]  # (n_texts,): how many pieces each text has
+    # (n_pieces, 2): the characters of each piece in its text; None if they are not known
+    places: NDArray[np.int32] | None = None
+
+
+class TextPieces(NamedTuple):
+    """The pieces of texts, a few texts at a time."""
+
+    chunks: list[Pieces]
+    # (n_texts + 1,): the first of the texts of `chunks` that is part of each text; None if each
+    # text is one
+    first_parts: NDArray[np.int64] | None = None
 
 
 class PieceTable:
@@ -484,7 +495,7 @@ class PieceTable:
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        self._tokenizer = tokenizer
+        self._tokenizer, self._classes = tokenizer, class_table(*cutting_of(tokenizer))
         self._numbers = numbering()
         self._cache: KeyCache | None = None  # until there are many texts
 
@@ -495,12 +506,18 @@ class PieceTable:
         """Iterate over the pieces, in the order of their numbers."""
         return iter(self._numbers)
 
-    def cut(self, texts: Sequence[str]) -> list[Pieces]:
-        """Return the pieces of texts, a few texts at a time, in order."""
+    def cut(self, texts: Sequence[str]) -> TextPieces:
+        """Return the pieces of texts, in order.
+
+        They are never in memory as strings at the same time: only their numbers are.
+        """
+        first_parts = None
+        if self._tokenizer.separators:
+            texts, first_parts = _split_long_texts(texts)
         if sum(map(len, texts)) < block_size(_FEW_CHARACTERS):
-            return [self._cut_strings(texts)]
+            return TextPieces([self._cut_strings(texts)], first_parts)
         chunks = tracked(_split_chunks(texts), len(texts), len, share=0.8)
-        return list(map(self._cut_chunk, chunks))
+        return TextPieces(list(map(self._cut_chunk, chunks)), first_parts)
 
     def _number(self, pieces: Iterable[str], n: int) -> NDArray[np.int32]:
         return np.fromiter(map(self._numbers.__getitem__, pieces), np.int32, n)
@@ -523,9 +540,7 @@ class PieceTable:
         # a script without blanks: few pieces are short or occur twice
         if 2 * len(buffer) > 5 * len(joined):
             return self._cut_strings(texts)
-        starts, lengths = find_pieces(
-            buffer, class_table(self._tokenizer.separators, self._tokenizer.joiners)
-        )
+        starts, lengths = find_pieces(buffer, self._classes)
         ends = starts + lengths
         first, last = starts, ends  # of each piece, as characters of `joined`
         if len(buffer) > len(joined):
@@ -545,7 +560,26 @@ class PieceTable:
             found = self._number(pieces, len(pieces))
             cache.add(keys.take(unknown), found, len(self._numbers))
             numbers[unknown] = found
-        return Pieces(numbers, counts)
+        places = np.stack((first, last), axis=1)
+        places -= np.repeat(bounds[:-1], counts)[:, np.newaxis]
+        return Pieces(numbers, counts, places.astype(np.int32))
+
+
+COMMON_JOINERS = "'.,:;\"#*"
+COMMON_SEPARATORS = "".join(c for c in ASCII if not c.isalnum() and c not in "_" + COMMON_JOINERS)
+"""Where texts are cut for all tokenizers that allow it, so that they share the pieces."""
+
+
+def cutting_of(tokenizer: Tokenizer) -> tuple[str, str]:
+    """Return the separators and the joiners at which texts are cut for a tokenizer: the common
+    ones if all of them are its own.
+    """
+    separators = set(tokenizer.separators)
+    if separators.issuperset(COMMON_SEPARATORS) and separators.union(tokenizer.joiners).issuperset(
+        COMMON_JOINERS
+    ):
+        return COMMON_SEPARATORS, COMMON_JOINERS
+    return tokenizer.separators, tokenizer.joiners
 
 
 def numbering() -> defaultdict[str, int]:
@@ -570,7 +604,7 @@ def _split_chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
     return (texts[start:stop] for start, stop in itertools.pairwise(bounds) if start < stop)
 
 
-def split_long_texts(texts: Sequence[str]) -> tuple[Sequence[str], NDArray[np.int64] | None]:
+def _split_long_texts(texts: Sequence[str]) -> tuple[Sequence[str], NDArray[np.int64] | None]:
     """Split texts at blanks into parts that fit into memory as arrays.
 
     Also returns the number of each text's first part, shape (n_texts + 1,); None if no text is

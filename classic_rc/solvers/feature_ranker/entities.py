@@ -39,8 +39,9 @@ from classic_rc.kernels.window import row_chunks
 from classic_rc.kernels.word_sets import share
 from classic_rc.questions import Passage, Question
 from classic_rc.solvers.feature_ranker.features import Feature
-from classic_rc.text.encode import Passages, encode_pieces, tokens_before_placeholder
+from classic_rc.text.encode import encode_pieces, tokens_before_placeholder
 from classic_rc.text.encoded import EncodedDataset, stop_flags
+from classic_rc.text.question_texts import Passages
 from classic_rc.text.sentences import passage_sentences
 
 ANALYZER = "clitics+unstemmed"

@@ -19,8 +19,9 @@ from classic_rc.questions import Question
 from classic_rc.solvers.learning import require_few_words
 from classic_rc.text.analyzers import stemmer
 from classic_rc.text.dream import SpokenSentence, iter_spoken_sentences
-from classic_rc.text.encode import Passages, TextEncoder, encode_pieces
+from classic_rc.text.encode import TextEncoder, encode_pieces
 from classic_rc.text.encoded import EncodedDataset, stop_flags
+from classic_rc.text.question_texts import Passages
 
 ANALYZER = "clitics"
 STOP_LIST = "smart"
