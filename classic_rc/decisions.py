@@ -4,7 +4,6 @@ near the best, and the text with the greatest expected F1.
 
 from __future__ import annotations
 
-import itertools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +19,7 @@ from classic_rc.kernels.draws import text_keys, uniform_draws
 from classic_rc.metrics.base import gold_of
 from classic_rc.metrics.multirc import OptionCounts, SelectionMetric, selection_metric
 from classic_rc.parameters import Estimator, clone, number, parameter, whole_number
-from classic_rc.predictions import ABSOLUTE_TIE_TOLERANCE, Answer, Prediction, Scores
+from classic_rc.predictions import ABSOLUTE_TIE_TOLERANCE, Answer, ChosenOptions, Prediction, Scores
 from classic_rc.protocol import Cuts, TiePolicy
 from classic_rc.questions import Candidate, Question, Task
 
@@ -39,7 +38,7 @@ class Decision(Estimator, ABC):
     """A rule that turns scores into predictions."""
 
     @abstractmethod
-    def decide(self, scores: Scores, questions: Sequence[Question]) -> list[Prediction]:
+    def decide(self, scores: Scores, questions: Sequence[Question]) -> Sequence[Prediction]:
         """Answer each question from its candidates' scores."""
 
     def fit(self, scores: Scores, questions: Sequence[Question]) -> Self:
@@ -82,7 +81,7 @@ class Argmax(Decision):
     )
     seed: int = parameter(0, "the seed of ``random``")
 
-    def decide(self, scores: Scores, questions: Sequence[Question]) -> list[Prediction]:
+    def decide(self, scores: Scores, questions: Sequence[Question]) -> Sequence[Prediction]:
         """Answer each question with its best candidate, or with those that tie for the best score.
 
         Raises
@@ -101,23 +100,37 @@ class Argmax(Decision):
             )
         flat = np.flatnonzero(scores.are_best(self.tie_tolerance))
         question = np.searchsorted(scores.offsets, flat, side="right") - 1
-        index = (flat - scores.offsets[question]).tolist()
+        index = flat - scores.offsets[question]
         sizes = np.diff(scores.offsets)
-        one_choice: list[tuple[Answer, ...]] = [
-            (frozenset((i,)),) for i in range(sizes.max(initial=0))
+        n_tied = np.bincount(question, minlength=len(scores))
+        if len(questions) and questions[0].task is Task.SINGLE_CHOICE:
+            kept = self._break_ties(questions, n_tied)
+            n_kept = np.bincount(question[kept], minlength=len(scores))
+            return ChosenOptions(questions, index[kept], offsets_of(n_kept), n_tied, sizes)
+        tied = np.split(index, offsets_of(n_tied)[1:-1])
+        return [
+            self._prediction(q, _distinct_answers(q, best.tolist()), size)
+            for q, best, size in zip(questions, tied, sizes.tolist(), strict=True)
         ]
-        bounds = itertools.pairwise(
-            offsets_of(np.bincount(question, minlength=len(scores))).tolist()
-        )
-        predictions = []
-        for q, (start, stop), size in zip(questions, bounds, sizes.tolist(), strict=True):
-            if stop - start == 1 and q.task is Task.SINGLE_CHOICE:  # most questions, so it is fast
-                predictions.append(Prediction(q.id, one_choice[index[start]], None, None, 1, size))
-            else:
-                predictions.append(
-                    self._prediction(q, _distinct_answers(q, index[start:stop]), size)
-                )
-        return predictions
+
+    def _break_ties(
+        self, questions: Sequence[Question], n_tied: NDArray[np.int64]
+    ) -> NDArray[np.bool_]:
+        """Return which of the tied options of all questions remain: shape (n_tied.sum(),)."""
+        firsts = offsets_of(n_tied)[:-1]
+        kept = np.repeat((n_tied == 1) | (self.ties == "partial"), n_tied)
+        several = np.flatnonzero(n_tied > 1)
+        if self.ties == "first":
+            kept[firsts[several]] = True
+        elif self.ties == "random":
+            keys = text_keys(questions[i].id for i in several.tolist())
+            draws = uniform_draws(keys, n_tied[several], self.seed)
+            rows = np.repeat(np.arange(len(several)), n_tied[several])
+            order = np.lexsort((-draws, rows))
+            drawn = order[offsets_of(n_tied[several])[:-1]]
+            places = np.flatnonzero(np.repeat(n_tied > 1, n_tied))
+            kept[places[drawn]] = True
+        return kept
 
     def _prediction(
         self, question: Question, answers: list[Answer], n_candidates: int

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import OutputError
 from classic_rc.kernels.arrays import offsets_of, ragged_indices
+from classic_rc.questions import Question
 
 ABSOLUTE_TIE_TOLERANCE = 1e-6
 """Scores of this package's solvers tie with the best one if they are this close to it. ln 5/4 =
@@ -257,6 +258,57 @@ class Prediction:
         """
         total = 1.0 if self.weights is None else sum(self.weights)
         return total if total < 1 - 1e-9 else 1.0  # the sum of weights of draws has rounding errors
+
+
+class ChosenOptions(Sequence[Prediction]):
+    """Answers to single-choice questions, as arrays; a :class:`Prediction` is made when one asks
+    for it.
+
+    Attributes
+    ----------
+    options : ndarray of int64
+        The chosen options of all questions, by their place in the question.
+    offsets : ndarray of int64, shape (n_questions + 1,)
+        Those of question i are ``options[offsets[i]:offsets[i + 1]]``; all have the same weight.
+    n_tied, n_candidates : ndarray of int64, shape (n_questions,)
+        As in :class:`Prediction`.
+    """
+
+    def __init__(
+        self,
+        questions: Sequence[Question],
+        options: NDArray[np.int64],
+        offsets: NDArray[np.int64],
+        n_tied: NDArray[np.int64],
+        n_candidates: NDArray[np.int64],
+    ) -> None:
+        self._questions = questions
+        self.options, self.offsets = options, offsets
+        self.n_tied, self.n_candidates = n_tied, n_candidates
+
+    def __len__(self) -> int:
+        return len(self.n_tied)
+
+    @overload
+    def __getitem__(self, index: int) -> Prediction: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Prediction]: ...
+    def __getitem__(self, index: int | slice) -> Prediction | Sequence[Prediction]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(len(self))[index]]
+        i = range(len(self))[index]
+        options = self.options[self.offsets[i] : self.offsets[i + 1]].tolist()
+        return Prediction(
+            self._questions[i].id,
+            tuple(frozenset((option,)) for option in options),
+            n_tied=int(self.n_tied[i]),
+            n_candidates=int(self.n_candidates[i]),
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 ANSWER_COUNTS = ("answers", "unparsed", "empty")

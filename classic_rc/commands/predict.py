@@ -86,7 +86,7 @@ def handle(args: argparse.Namespace) -> int:
 
     def blocks(
         advance: Progress,
-    ) -> Iterator[tuple[Sequence[Question], Scores | None, list[Prediction] | None]]:
+    ) -> Iterator[tuple[Sequence[Question], Scores | None, Sequence[Prediction] | None]]:
         nonlocal n_sampled, n_tied
         for block in predict_blocks(
             dataset, system, protocol, decide=not args.scores, jobs=args.jobs

@@ -7,6 +7,7 @@ cross-fitting can reuse the rows. :data:`METRICS` has every metric by name.
 
 from __future__ import annotations
 
+import itertools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import DataError, UsageError, unknown_name
+from classic_rc.kernels.arrays import offsets_of
 from classic_rc.plugins import Registry, accept_instances
-from classic_rc.predictions import Prediction, Scores
+from classic_rc.predictions import ChosenOptions, Prediction, Scores
 from classic_rc.questions import Dataset, Question, Task
 from classic_rc.text.scorers import DEFAULT_SCORER, SCORERS
 
@@ -187,6 +189,8 @@ class Accuracy(Metric):
         """Return the share of right answers among each question's tied ones, shape (n_questions,
         1).
         """
+        if isinstance(predictions, ChosenOptions):
+            return _credits(questions, predictions).reshape(-1, 1)
         pairs = zip(questions, predictions, strict=True)
         return np.array([_credit(gold_of(q), p) for q, p in pairs], dtype=np.float64).reshape(-1, 1)
 
@@ -198,6 +202,22 @@ def _credit(gold: frozenset[int], prediction: Prediction) -> float:
     return sum(
         weight for weight, is_right in zip(prediction.weights, right, strict=True) if is_right
     )
+
+
+def _credits(questions: Sequence[Question], chosen: ChosenOptions) -> NDArray[np.float64]:
+    """Return :func:`_credit` of all questions."""
+    golds = list(map(gold_of, questions))
+    firsts = offsets_of(chosen.n_candidates)
+    is_right = np.zeros(firsts[-1], dtype=np.bool_)
+    sizes = np.fromiter(map(len, golds), np.int64, len(golds))
+    right = np.fromiter(itertools.chain.from_iterable(golds), np.int64, sizes.sum())
+    is_right[np.repeat(firsts[:-1], sizes) + right] = True
+    n_chosen = np.diff(chosen.offsets)
+    question = np.repeat(np.arange(len(golds)), n_chosen)
+    n_right = np.bincount(
+        question[is_right[firsts[question] + chosen.options]], minlength=len(golds)
+    )
+    return n_right / np.maximum(n_chosen, 1)
 
 
 def gold_of(question: Question) -> Any:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.kernels.draws import text_keys, uniform_draws
 from classic_rc.metrics.base import METRICS, Metric, ScoreMetric, primary_metric
-from classic_rc.predictions import Answer, AnswerCounts, Prediction, Scores
+from classic_rc.predictions import Answer, AnswerCounts, ChosenOptions, Prediction, Scores
 from classic_rc.questions import Dataset, Question, Task, candidate_texts
 from classic_rc.results.resampling import ALPHA
 from classic_rc.results.signature import Signature
@@ -380,7 +380,7 @@ class OutcomeTally:
         self._n_selected = np.zeros(n_questions)
         self._n_candidates = np.zeros(n_questions, dtype=np.int64)
         self._evidence: NDArray[np.bool_] | None = np.zeros(n_questions, dtype=np.bool_)
-        self._answers: list[Any] = [None] * n_questions
+        self._answers = np.full(n_questions, None, dtype=object)
 
     def add(
         self,
@@ -405,15 +405,32 @@ class OutcomeTally:
             if metric.name not in self._statistics:
                 self._statistics[metric.name] = np.zeros((len(self._n_tied), rows.shape[1]))
             self._statistics[metric.name][index] = rows
-        self._n_tied[index] = [p.n_tied for p in predictions]
-        self._n_selected[index] = [_expected_selections(p) for p in predictions]
-        self._n_candidates[index] = [p.n_candidates for p in predictions]
         if scores is None:
             self._evidence = None
         elif self._evidence is not None:
             flags = np.concatenate(([0], np.cumsum(scores.evidence)))
             self._evidence[index] = flags[scores.offsets[1:]] > flags[scores.offsets[:-1]]
-        plain: dict[Answer, list[Any]] = {}  # few distinct choices, so few lists
+        if isinstance(predictions, ChosenOptions):
+            self._add_choices(index, predictions)
+        else:
+            self._add_answers(index, predictions)
+
+    def _add_choices(self, index: NDArray[np.int64], chosen: ChosenOptions) -> None:
+        is_answered = np.diff(chosen.offsets) > 0
+        self._n_tied[index], self._n_candidates[index] = chosen.n_tied, chosen.n_candidates
+        self._n_selected[index] = is_answered
+        # few distinct choices, so few lists
+        choices = np.full(chosen.n_candidates.max(initial=0), None, dtype=object)
+        for option in range(len(choices)):
+            choices[option] = [option]
+        firsts = chosen.options[chosen.offsets[:-1][is_answered]]
+        self._answers[index[is_answered]] = choices[firsts]
+
+    def _add_answers(self, index: NDArray[np.int64], predictions: Sequence[Prediction]) -> None:
+        self._n_tied[index] = [p.n_tied for p in predictions]
+        self._n_selected[index] = [_expected_selections(p) for p in predictions]
+        self._n_candidates[index] = [p.n_candidates for p in predictions]
+        plain: dict[Answer, list[Any]] = {}
         for i, prediction in zip(index.tolist(), predictions, strict=True):
             # A prediction in closed form over draws has more answers than ties: no single answer
             # exists.
@@ -431,7 +448,7 @@ class OutcomeTally:
             self._n_selected,
             self._n_candidates,
             self._evidence,
-            tuple(self._answers),
+            tuple(self._answers.tolist()),
         )
 
 

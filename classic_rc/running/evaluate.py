@@ -519,7 +519,7 @@ def _measure_given(
     primary = metric_of_task(dataset, next(iter(protocol.metrics), None))
     if system.number is not None:
         return (GivenNumber(primary.name, None, float(system.number) / 100, system.number),)
-    predictions = cast(list[Prediction], system.read(dataset, []))
+    predictions = cast(Sequence[Prediction], system.read(dataset, []))
     asked = np.array([prediction.n_samples > 0 for prediction in predictions], dtype=np.bool_)
     row = _row_of_predictions(
         dataset, predictions, measured_metrics(dataset, protocol.metrics), system, 0.0
@@ -599,7 +599,7 @@ class PredictionRun:
     # Candidates that tie for the best score have equal ones, so that a file of them decides as the
     # solver does. None for generated spans, whose scores are dropped block by block.
     scores: Scores | None
-    predictions: list[Prediction] | None  # None if only scores were requested
+    predictions: Sequence[Prediction] | None  # None if only scores were requested
     warnings: tuple[
         str, ...
     ] = ()  # for the reader of the numbers; those of blocks come with the last one

@@ -90,7 +90,7 @@ class Explainer:
         )
 
     @cached_property
-    def _cross_fitted(self) -> list[Prediction]:
+    def _cross_fitted(self) -> Sequence[Prediction]:
         """The answers to all questions, by thresholds that are tuned on the other folds."""
         (block,) = iter_blocks(self.dataset)
         return self._system.decide(block, self._system.score(block))

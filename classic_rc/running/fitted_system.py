@@ -459,11 +459,12 @@ class FittedSystem:
         self._option_orders = range_over_orders(block.questions, scores, score, decide)
 
     @_guarded
-    def decide(self, block: QuestionBlock, scores: Scores) -> list[Prediction]:
+    def decide(self, block: QuestionBlock, scores: Scores) -> Sequence[Prediction]:
         """Answer a block of the dataset; it must be the whole dataset if a threshold is tuned
         out of fold.
         """
         index, questions = block
+        predictions: Sequence[Prediction]
         start = time.perf_counter()
         if self._tuned is not None:
             predictions, self._by_fold = (
@@ -496,7 +497,7 @@ class FittedSystem:
 
     def _decide_alone(
         self, scores: Scores, questions: Sequence[Question]
-    ) -> list[Prediction] | None:
+    ) -> Sequence[Prediction] | None:
         """Answer with a member's scores; None if they cannot answer by the combination's rule."""
         decision = self.decision
         if isinstance(decision, Argmax):
@@ -515,7 +516,7 @@ class FittedSystem:
         return primary_metric(self.dataset)
 
     @_guarded
-    def decide_in_expectation(self, block: QuestionBlock, scores: Scores) -> list[Prediction]:
+    def decide_in_expectation(self, block: QuestionBlock, scores: Scores) -> Sequence[Prediction]:
         """Answer a block in closed form if the solver draws at random and has one, else as
         :meth:`decide` does.
         """
@@ -526,7 +527,7 @@ class FittedSystem:
         return predictions
 
     @_guarded
-    def decide_for_copy(self, block: QuestionBlock, scores: Scores) -> list[Prediction]:
+    def decide_for_copy(self, block: QuestionBlock, scores: Scores) -> Sequence[Prediction]:
         """Answer a changed copy of a block that is already decided, with the thresholds found for
         the original.
 

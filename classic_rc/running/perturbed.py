@@ -350,7 +350,7 @@ def _measure(
     dataset: Dataset,
     shared: EncodingCache,
     scorer: FittedSystem,
-    decide: Callable[[QuestionBlock, Scores], list[Prediction]],
+    decide: Callable[[QuestionBlock, Scores], Sequence[Prediction]],
     jobs: int,
 ) -> _Statistics:
     answered = (

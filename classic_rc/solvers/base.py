@@ -360,7 +360,7 @@ class Solver(Estimator, ABC):
         NotFittedError
             The decision has a threshold that is not tuned yet.
         """
-        return self._rule_for(questions).decide(score_questions(self, questions), questions)
+        return list(self._rule_for(questions).decide(score_questions(self, questions), questions))
 
     def _rule_for(self, questions: Sequence[Question]) -> Decision:
         """Return the fitted decision, or the one that needs no fit."""

@@ -295,7 +295,10 @@ class SlidingWindow(_Matcher):
             self.require_fitted("window_", problem, field="window", found="'tuned'")
         encoded = self.encoded(questions)
         window = self.window_ if self.window == "tuned" else self.window
-        values = sliding_window(encoded.arrays, window, self._word_weights(encoded)) / SCALE
+        best = sliding_window(encoded.arrays, window, self._word_weights(encoded))
+        if self.inverse_counts == "passage":
+            encoded.results["window", window] = best
+        values = best / SCALE
         return encoded.scores(values, values > 0)
 
 
@@ -330,6 +333,7 @@ class WordDistance(_Matcher):
         distances, found = word_distance(
             encoded.arrays, encoded.stop_flags(self.stop_words), self.distance
         )
+        encoded.results["distance", self.stop_words, self.distance] = distances, found
         return encoded.scores(-distances, found)
 
 
@@ -371,13 +375,19 @@ class SlidingWindowDistance(_Matcher):
         """
         self.check_parameters()
         encoded = self.encoded(questions)
-        best, distances, found = window_and_distance(
-            encoded.arrays,
-            encoded.stop_flags(self.stop_words),
-            window=self.window,
-            word_weights=self._word_weights(encoded),
-            rule=self.distance,
-        )
+        windows_key = "window", self.window
+        distances_key = "distance", self.stop_words, self.distance
+        results = encoded.results
+        if self.inverse_counts == "passage" and {windows_key, distances_key} <= results.keys():
+            best, (distances, found) = results[windows_key], results[distances_key]
+        else:
+            best, distances, found = window_and_distance(
+                encoded.arrays,
+                encoded.stop_flags(self.stop_words),
+                window=self.window,
+                word_weights=self._word_weights(encoded),
+                rule=self.distance,
+            )
         windows = best / SCALE
         return encoded.scores(windows - self.distance_weight * distances, (windows > 0) | found)
 

@@ -5,7 +5,7 @@ score.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,6 +39,8 @@ class EncodedDataset(SequenceView[Question]):
         ``question_offsets[i]:question_offsets[i + 1]``.
     candidate_rows : ndarray of int64, shape (n_candidates,), or None
         The index in the arrays of each of those candidates; None if no two are equal.
+    results : dict
+        What kernels returned for these arrays, by name and arguments: several solvers need it.
     """
 
     __slots__ = (
@@ -48,6 +50,7 @@ class EncodedDataset(SequenceView[Question]):
         "order",
         "question_offsets",
         "questions",
+        "results",
         "vocabulary",
     )
 
@@ -64,6 +67,7 @@ class EncodedDataset(SequenceView[Question]):
         self.questions, self.analyzer, self.vocabulary = questions, analyzer, vocabulary
         self.arrays, self.order = arrays, order
         self.question_offsets, self.candidate_rows = question_offsets, candidate_rows
+        self.results: dict[Hashable, Any] = {}
 
     def contents(self) -> Sequence[Question]:
         """Return the questions."""
@@ -131,14 +135,16 @@ class EncodedDataset(SequenceView[Question]):
         """Return this encoding with other objects for the same questions, such as those without
         gold.
         """
-        return self._changed(questions=questions)
+        encoded = self._changed(questions=questions)
+        encoded.results = self.results
+        return encoded
 
     def with_arrays(self, arrays: TokenArrays) -> EncodedDataset:
         """Return this encoding with other tokens for the same texts."""
         return self._changed(arrays=arrays)
 
     def _changed(self, **changes: Any) -> EncodedDataset:
-        fields = {name: getattr(self, name) for name in self.__slots__}
+        fields = {name: getattr(self, name) for name in self.__slots__ if name != "results"}
         return EncodedDataset(**{**fields, **changes})
 
     def shards(self, n: int, *, with_questions: bool = True) -> list[EncodedDataset]:

@@ -1,0 +1,71 @@
+"""Choices as arrays say what their predictions say one by one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from classic_rc.decisions import TIE_POLICIES, Argmax
+from classic_rc.metrics import METRICS
+from classic_rc.predictions import ChosenOptions, Scores
+from classic_rc.results.outcomes import OutcomeTally
+
+ROWS = st.lists(
+    st.lists(st.sampled_from([0.0, 1.0]), min_size=1, max_size=5), min_size=1, max_size=8
+)
+FUNCTION_FIXTURE = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def plain(outcomes: Any) -> list[Any]:
+    arrays = (outcomes.statistics["accuracy"], outcomes.n_tied, outcomes.n_selected)
+    return [*(array.tolist() for array in arrays), outcomes.n_candidates.tolist(), outcomes.answers]
+
+
+@pytest.mark.parametrize("ties", TIE_POLICIES)
+@given(rows=ROWS, seed=st.integers(0, 5))
+@FUNCTION_FIXTURE
+def test_a_block_is_decided_and_measured_as_its_questions_are(question, ties, rows, seed):
+    rule = Argmax(ties=ties, seed=seed)
+    questions = [
+        question(len(row), frozenset({i % len(row)}), id=f"q{i}") for i, row in enumerate(rows)
+    ]
+    scores = Scores.from_lists(rows)
+    chosen = rule.decide(scores, questions)
+    assert isinstance(chosen, ChosenOptions)
+    alone = [
+        prediction
+        for q, row in zip(questions, rows, strict=True)
+        for prediction in rule.decide(Scores.from_lists([row]), [q])
+    ]
+    assert chosen == alone
+    assert chosen[1:] == alone[1:]
+    assert chosen[-1] == alone[-1]
+    tallies = []
+    for predictions in (chosen, alone):
+        tally = OutcomeTally([METRICS["accuracy"]], len(rows))
+        tally.add(np.arange(len(rows)), questions, predictions, scores)
+        tallies.append(plain(tally.outcomes()))
+    assert tallies[0] == tallies[1]
+
+
+@pytest.mark.parametrize("ties", TIE_POLICIES)
+def test_the_policies_in_plain_python(question, ties):
+    rows = [[1.0, 3.0, 3.0], [2.0, 1.0, 0.0], [5.0, 5.0, 5.0]]
+    questions = [question(3, frozenset({1}), id=str(i)) for i in range(3)]
+    for row, prediction in zip(
+        rows, Argmax(ties=ties).decide(Scores.from_lists(rows), questions), strict=True
+    ):
+        best = [i for i, score in enumerate(row) if score == max(row)]
+        answers = [frozenset({i}) for i in best]
+        assert prediction.n_tied == len(best)
+        if ties == "random":
+            assert len(prediction.answers) == 1
+            assert prediction.answers[0] in answers
+        elif ties == "strict" and len(best) > 1:
+            assert prediction.answers == ()
+        else:
+            assert prediction.answers == tuple(answers[:1] if ties == "first" else answers)
