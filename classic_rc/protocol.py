@@ -68,7 +68,7 @@ def _are_texts(value: Any) -> bool:
 
 def _split_names(text: str) -> tuple[str, ...]:
     names = tuple(name.strip() for name in text.split(","))
-    if not all(names):
+    if not all(names) or len({*names}) < len(names):
         raise ValueError
     return names
 
@@ -82,8 +82,30 @@ def integer_kind(
 ) -> Kind:
     """Return the kind of whole numbers from `least` to below `below`."""
     lower = -(2**63) if least is None else least
-    bound = "" if least is None else f" of at least {least}"
-    return Kind(what + bound, lambda value: is_integer(value, lower, below), int)
+    power = below.bit_length() - 1
+    if least is None:
+        bounds = "of 64 bits"
+    elif power > 30:
+        bounds = f"of at least {least}, below 2**{power}"
+    else:
+        bounds = f"from {least} to {below - 1:,}"
+    return Kind(f"{what} {bounds}", lambda value: is_integer(value, lower, below), int)
+
+
+def names_among(what: str, known: Sequence[str]) -> Kind:
+    """Return the kind of some of several names; `what` says what they name."""
+
+    def parse(text: str) -> tuple[str, ...]:
+        names = _split_names(text)
+        for name in names:
+            if name not in known:
+                raise unknown_name(what, name, known)
+        return names
+
+    def fits(value: Any) -> bool:
+        return (_is_text(value) or _are_texts(value)) and {*_as_names(value)} <= {*known}
+
+    return Kind(f"{', '.join(known)}, or several of them with commas", fits, parse)
 
 
 def one_of(names: Sequence[str]) -> Kind:
@@ -93,7 +115,14 @@ def one_of(names: Sequence[str]) -> Kind:
 
 TEXT = Kind("a text", _is_text)
 NAMES = Kind(
-    "names, separated by commas", lambda value: _is_text(value) or _are_texts(value), _split_names
+    "different names, separated by commas",
+    lambda value: _is_text(value) or _are_texts(value),
+    _split_names,
+)
+JOBS = Kind(
+    "a number of processes of at least 1, below 2**31, or -1 for all cores",
+    lambda value: value == -1 or is_integer(value, 1, 2**31),
+    int,
 )
 FLAG = Kind("true or false", lambda value: isinstance(value, bool))
 RESAMPLES = Kind(
@@ -155,13 +184,7 @@ READING: Mapping[str, Setting] = {
         rare=True,
     ),
     "skip": _reading(
-        Kind(
-            " or ".join(SKIPPED) + ", or both with a comma",
-            lambda value: (
-                (_is_text(value) or _are_texts(value)) and set(_as_names(value)) <= {*SKIPPED}
-            ),
-            _split_names,
-        ),
+        names_among("kind of question", SKIPPED),
         "what to leave out, instead of stopping: bad, the questions that cannot be read "
         "(`classic-rc check` lists them), unlabelled, the questions whose right answer is hidden, "
         "or bad,unlabelled",

@@ -183,6 +183,12 @@ def check_writable(
             f"`classic-rc table DIR --figure forest -o {figure}`"
         )
         raise refuse(f"this command's output is not an image. For a figure, {way}", "another name")
+    try:
+        os.lstat(output)
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except OSError as error:
+        raise refuse(str(error.strerror), "another name") from None
     if os.path.exists(output) and os.path.isdir(output) != is_folder:
         raise refuse(*(("it is a file", "a folder") if is_folder else ("it is a folder", "a file")))
     folder = output if is_folder else os.path.dirname(os.path.realpath(output))

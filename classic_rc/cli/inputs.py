@@ -423,7 +423,8 @@ def refuse_given(args: argparse.Namespace, names: Iterable[str], problem: str) -
     """Raise an error for the first of these options that is given."""
     for name in names:
         if getattr(args, name) not in (None, False, [], ()):
-            raise UsageError(f"--{name} {problem}", field=f"--{name}")
+            flag = f"--{name.replace('_', '-')}"
+            raise UsageError(f"{flag} {problem}", field=flag)
 
 
 def shows_progress(args: argparse.Namespace) -> bool:

@@ -67,18 +67,28 @@ class _Parser(argparse.ArgumentParser):
         # argparse ignores what it cannot write, so `--help` into a full disk would succeed.
         (file or sys.stderr).write(message)
 
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            name = action.option_strings[-1] if action.option_strings else action.dest
+            raise unknown_name(name, value, action.choices)
+
     def error(self, message: str) -> NoReturn:
         """Raise the message that argparse would print, with the option at fault as the error's
         field.
         """
-        option = re.match(r"argument ([^:]+): ", message)
-        raise UsageError(f"{message} (see `{self.prog} --help`)", field=option and option[1])
+        argument = re.match(r"argument (?:-\w/)?([^:]+): ", message)
+        raise UsageError(f"{message} (see `{self.prog} --help`)", field=argument and argument[1])
 
 
 class _CommandParser(_Parser):
     """The parser of a sub-command. It imports the sub-command only when arguments are parsed."""
 
     module = ""
+
+    def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        if not arg_string.strip():
+            raise argparse.ArgumentError(action, f"expected a value, got {arg_string!r}")
+        return super()._get_value(action, arg_string)
 
     def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
         """Add the sub-command's options, then parse like the base class."""
@@ -92,7 +102,15 @@ class _CommandParser(_Parser):
             add_options(self, options)
             self.set_defaults(handle=command.handle)
             self.module = ""
-        return super().parse_known_args(args, namespace)
+        parsed, unknown = super().parse_known_args(args, namespace)
+        for action in self._actions:
+            values = getattr(parsed, action.dest, None)
+            if not action.option_strings or not isinstance(values, list):
+                continue
+            for value in values:
+                if values.count(value) > 1:
+                    self.error(f"argument {action.option_strings[-1]}: {value!r} is given twice")
+        return parsed, unknown
 
 
 def build_parser(commands: Mapping[str, Command] = COMMANDS) -> argparse.ArgumentParser:
@@ -146,7 +164,8 @@ def run_program(run: Callable[[], int]) -> int:
     except OSError as error:
         if error.errno in _CLOSED_PIPE:
             return 0
-        print_message(f"error: {error}")
+        place = "" if error.filename is None else f"{error.filename}: "
+        print_message(f"error: {place}{error.strerror or error}")
         return UsageError.exit_code
     finally:
         _end_stdout()

@@ -5,10 +5,10 @@
 from __future__ import annotations
 
 import argparse
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from classic_rc.errors import UsageError
 from classic_rc.protocol import DEFAULT_RESAMPLES, FLAG, READING, RESAMPLES, SETTINGS, Kind
 
 _DECLARED = {**READING, **SETTINGS}
@@ -64,8 +64,6 @@ class Option(NamedTuple):
             return [self.flag]
         if isinstance(value, list):
             return [word for part in value for word in (self.flag, str(part))]
-        if isinstance(value, frozenset):
-            value = tuple(sorted(value))
         return [self.flag, ",".join(map(str, value)) if isinstance(value, tuple) else str(value)]
 
 
@@ -230,6 +228,8 @@ def parser_of(kind: Kind) -> Callable[[str], Any]:
     def parse(text: str) -> Any:
         try:
             value = kind.parse(text)
+        except UsageError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
         except ValueError:
             value = None
         if value is None or not kind.fits(value):
@@ -237,42 +237,3 @@ def parser_of(kind: Kind) -> Callable[[str], Any]:
         return value
 
     return parse
-
-
-def parse_integer(text: str) -> int:
-    """Parse a whole number."""
-    try:
-        return int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"expected a whole number, got {text!r}") from None
-
-
-def parse_finite_number(text: str) -> float:
-    """Parse a finite number."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
-        raise argparse.ArgumentTypeError(f"expected a finite number, got {text!r}")
-    return number
-
-
-def job_count(text: str) -> int:
-    """Parse ``--jobs``."""
-    number = parse_integer(text)
-    if number == 0 or number < -1:
-        raise argparse.ArgumentTypeError(
-            f"expected 1 or more processes, or -1 for all cores, got {number}"
-        )
-    return number
-
-
-def names_among(text: str, known: Sequence[str]) -> frozenset[str]:
-    """Parse names separated by commas, all of which are known."""
-    names = frozenset(name.strip() for name in text.split(","))
-    if not names <= set(known):
-        raise argparse.ArgumentTypeError(
-            f"expected {', '.join(known)}, separated by commas, got {text!r}"
-        )
-    return names

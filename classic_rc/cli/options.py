@@ -8,11 +8,12 @@ from classic_rc.cli.option import (
     Bare,
     Option,
     OptionTable,
-    job_count,
     option,
+    parser_of,
     setting_option,
     setting_options,
 )
+from classic_rc.protocol import JOBS, NAMES
 
 
 def _are_perturbations(text: str) -> bool:
@@ -31,6 +32,9 @@ SOLVER = "SOLVER[:VARIANT][,key=value]…"
 SOLVER_HELP = "a solver (see `classic-rc list solvers`), or path/to/file.py:Class for your own"
 SYSTEM = "[NAME=]SYSTEM"
 SYSTEM_HELP = f"{SOLVER_HELP}, or a file of predictions (see `classic-rc list formats`)"
+
+EVERY_PERTURBATION = "all"
+"""What `--perturbed` without names means."""
 
 FORMATS = ("table", "markdown", "latex", "csv", "html", "json")
 FORMAT_BY_SUFFIX = {
@@ -78,7 +82,7 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
         ),
         option(
             "--jobs",
-            type=job_count,
+            type=parser_of(JOBS),
             default=1,
             metavar="N",
             help="number of processes (default 1; -1: all cores)",
@@ -140,10 +144,11 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             "--perturbed",
             rare=True,
             nargs="?",
-            bare=Bare("", _are_perturbations),
+            type=parser_of(NAMES),
+            bare=Bare(EVERY_PERTURBATION, _are_perturbations),
             metavar="NAME[,NAME]",
             help="also score every system on perturbed copies of DATA (see `classic-rc list "
-            "perturbations`; default: all that apply), each the mean over five seeds",
+            "perturbations`; default all: those that apply), each the mean over five seeds",
         ),
     ),
     "output": (

@@ -13,11 +13,13 @@ from classic_rc.cli.console import check_writable, print_message, write_output
 from classic_rc.cli.option import (
     Choice,
     option,
+    parser_of,
     under,
 )
 from classic_rc.cli.options import vary_option
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io.progress import progress_bar
+from classic_rc.protocol import integer_kind
 
 if TYPE_CHECKING:
     from classic_rc.retrieval.base import Engine
@@ -58,8 +60,7 @@ OPTIONS: Choice = (
         option(
             "--id-field",
             metavar="FIELD",
-            default="id",
-            help="the id field of JSON lines, if any (default id)",
+            help="the id field of JSON lines (default id, where a line has it)",
         ),
         option(
             "--analyzer",
@@ -71,7 +72,7 @@ OPTIONS: Choice = (
         ),
         option(
             "--segment-sentences",
-            type=int,
+            type=parser_of(integer_kind(1, 500_001)),
             metavar="N",
             help="the number of sentences per segment, the unit that is held in memory and kept "
             "after an interruption (default and maximum 500,000)",
@@ -217,6 +218,12 @@ def _read_sources(args: argparse.Namespace) -> list[TextInput]:
             files = read_texts(path, lines=args.lines, field=args.field, id_field=args.id_field)
             sources += files
             unit = "paragraph" if files[0].paragraphs else "sentence"
+            if args.split is not None:
+                raise UsageError(
+                    f"--split is about datasets, and {corpus} has texts: leave it out",
+                    field="--split",
+                    found=args.split,
+                )
             _note(
                 args, f"{corpus}: {len(files):,} file{'s' * (len(files) != 1)}, each line a {unit}"
             )

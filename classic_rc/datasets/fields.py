@@ -106,7 +106,7 @@ def parse_fields(fields: str | Mapping[str, str]) -> dict[str, str]:
     parsed: dict[str, str] = {}
     for role, path in ((role.strip(), str(path)) for role, path in pairs):
         if role not in ROLES:
-            raise unknown_name("field", role, ROLES)
+            raise unknown_name("field", role or str(fields), ROLES)
         if not path or role in parsed:
             raise UsageError(
                 f"fields: {role!r} needs exactly one path, for example {role}=key.inner",

@@ -32,6 +32,7 @@ LINE_KINDS = ("auto", "sentences", "paragraphs")
 """What a line, or the text of a JSON line, can be."""
 
 _JSON_LINES = (".jsonl", ".ndjson")
+_ID_FIELD = "id"
 _SAMPLE_TEXTS, _SAMPLE_CHARACTERS = 1000, 2**20
 _PARAGRAPH_SHARE = 0.25
 """Texts are paragraphs if more than this share of them has several sentences.
@@ -68,12 +69,17 @@ class TextFile(TextInput):
     input.
 
     It is a file of JSON lines if its name has the suffix ``.jsonl`` or ``.ndjson`` or its first
-    line is an object. With `paragraphs`, texts are split into sentences; otherwise each is one. A
-    line may lack the `id_field`.
+    line is an object. With `paragraphs`, texts are split into sentences; otherwise each is one.
+    Every line must have the `id_field`; without one, the field ``id`` is read where a line has it.
     """
 
     def __init__(
-        self, path: str, *, paragraphs: bool = False, field: str = "text", id_field: str = "id"
+        self,
+        path: str,
+        *,
+        paragraphs: bool = False,
+        field: str = "text",
+        id_field: str | None = None,
     ) -> None:
         self.name = "stdin" if path == STDIN else path
         self.path, self.paragraphs, self.field, self.id_field = path, paragraphs, field, id_field
@@ -129,8 +135,8 @@ class TextFile(TextInput):
         for number in numbers:
             try:
                 row = Node(parse_json(lines[number - first], self.name, number), self.name, number)
-                if row.has(self.id_field):
-                    labels[number] = row.name(self.id_field)
+                if self.id_field is not None or row.has(_ID_FIELD):
+                    labels[number] = row.name(self.id_field or _ID_FIELD)
                 texts.append(row.text(self.field).strip())
             except DataError as error:
                 return texts, labels, error
@@ -167,7 +173,7 @@ class PassageInput(TextInput):
 
 
 def read_texts(
-    path: str, *, lines: str = "auto", field: str = "text", id_field: str = "id"
+    path: str, *, lines: str = "auto", field: str = "text", id_field: str | None = None
 ) -> list[TextFile]:
     """Return the files of a path (:func:`find_files`), ready to be read.
 

@@ -155,8 +155,6 @@ def evaluate(
         )
         _check_has_unanswerable(dataset, metrics)
         protocol = replace(protocol, metrics=metrics)
-    if protocol.group is not None:
-        passage_groups(dataset, protocol.group)  # refuses an unknown key before any work
     if protocol.by is not None and all(groups.key != protocol.by for groups in groupings):
         groupings = [group_questions(dataset, protocol.by), *groupings]
     shared = EncodingCache() if shared is None else shared

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from classic_rc.datasets.registry import as_dataset, require_dataset
 from classic_rc.decisions import Argmax, Decision, Threshold, TunedThreshold
 from classic_rc.errors import ClassicRCError, DataError, UsageError, system_failures
-from classic_rc.folds import FoldPlan, copied_questions, drop_overlap_with
+from classic_rc.folds import FoldPlan, copied_questions, drop_overlap_with, passage_groups
 from classic_rc.metrics.multirc import selection_metric
 from classic_rc.parameters import clone
 from classic_rc.predictions import Prediction, Scores
@@ -190,6 +190,8 @@ def make_plan(
     named = tuple(name_systems(as_systems(systems)))
     if protocol.tune_metric is not None:
         selection_metric(protocol.tune_metric)  # refuses an unknown name
+    if protocol.group is not None:
+        passage_groups(dataset, protocol.group)  # refuses an unknown key
     notes: list[str] = []
     errors: dict[str, ClassicRCError] = {}
     ready: list[ReadySystem] = []

@@ -74,20 +74,6 @@ def test_usage_is_exit_code_2(cli, args, facts):
     assert done.out == ""
 
 
-@pytest.mark.parametrize(
-    ("option", "value", "expected"),
-    [
-        ("--ties", "maybe", "partial"),
-        ("--seed", "x", "whole number"),
-        ("--threshold", "inf", "finite number"),
-    ],
-)
-def test_a_malformed_value_of_an_option_is_exit_code_2(cli, option, value, expected):
-    done = cli("run", SINGLE, option, value)
-    done.fails(2, option, value, expected, field=option)
-    assert done.out == ""
-
-
 def test_thresholds_below_nothing_need_an_equals_sign(cli):
     assert cli("run", SEVERAL, "-s", "longest", "--threshold", "-1.5").code == 0
     assert cli("run", SEVERAL, "-s", "longest", "--threshold=-1e-3").code == 0

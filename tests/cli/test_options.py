@@ -87,10 +87,10 @@ def test_values_are_parsed(name, text, expected):
         ("--cv", "1", "at least 2"),
         ("--jobs", "0", "-1 for all cores"),
         ("--jobs", "-2", "-1 for all cores"),
-        ("--jobs", "two", "whole number"),
+        ("--jobs", "two", "number of processes"),
         ("--threshold", "nan", "finite number, exact or multirc2018"),
         ("--threshold", "x", "finite number, exact or multirc2018"),
-        ("--skip", "bad,good", "bad or unlabelled"),
+        ("--skip", "good", "bad, unlabelled"),
         ("--without", "results", "check, explanations, floors"),
     ],
 )

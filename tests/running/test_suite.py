@@ -137,7 +137,7 @@ MINIMAL = '[datasets.a]\npath = "sample:cloze"\n[systems]\nSW = "sw"\n'
         (MINIMAL.replace("path", "group_by"), "datasets.a.group_by", "group_by", "datasets.a.by"),
         (MINIMAL.replace("path", "pth"), "datasets.a.pth", "pth", "datasets.a.path"),
         ("ties = 'last'\n" + MINIMAL, "ties", "last", re.compile("partial.*first.*random.*strict")),
-        ("seed = 1.5\n" + MINIMAL, "seed", "the number 1.5", "a whole number"),
+        ("seed = 1.5\n" + MINIMAL, "seed", "the number 1.5", "a whole number of 64 bits"),
         (
             "intervals = 'many'\n" + MINIMAL,
             "intervals",

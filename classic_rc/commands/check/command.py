@@ -14,13 +14,14 @@ from classic_rc.cli.console import Failures, check_writable, print_message, writ
 from classic_rc.cli.option import (
     Bare,
     Choice,
-    names_among,
     option,
+    parser_of,
     under,
 )
 from classic_rc.cli.options import vary_option
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.io.json import render_json
+from classic_rc.protocol import NAMES, names_among
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -35,12 +36,6 @@ _FINDING = 1
 FAILURES = ("artifacts", "shortcuts", "duplicates", "defects")
 USUAL_FAILURES = "artifacts,defects"
 
-
-def failure_kinds(text: str) -> frozenset[str]:
-    """Parse ``--fail``: kinds of findings, separated by commas."""
-    return names_among(text, FAILURES)
-
-
 OPTIONS: Choice = (
     "data...",
     "reading",
@@ -49,9 +44,9 @@ OPTIONS: Choice = (
         "findings",
         option(
             "--fail",
-            type=failure_kinds,
+            type=parser_of(names_among("kind of finding", FAILURES)),
             bare=Bare(USUAL_FAILURES),
-            default=frozenset(),
+            default=(),
             metavar="KINDS",
             help="exit with 1 if there are findings of some kinds: "
             "--fail=artifacts,shortcuts,duplicates,defects, separated by commas; --fail alone: "
@@ -73,7 +68,7 @@ OPTIONS: Choice = (
         option(
             "--without-fields",
             rare=True,
-            type=lambda text: tuple(text.split(",")),
+            type=parser_of(NAMES),
             default=(),
             metavar="KEY,…",
             help="search no cues in these fields (votes that --fields names as annotators never "

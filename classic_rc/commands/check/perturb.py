@@ -57,8 +57,8 @@ def handle(args: argparse.Namespace) -> int:
     from classic_rc.datasets.own_files import to_jsonl
     from classic_rc.datasets.perturbations import perturb_dataset
 
-    yaml = Path(args.output).with_suffix(".yaml")
     check_writable(args.output, args.data)
+    yaml = Path(args.output).with_suffix(".yaml")
     if args.format == "lm-eval":
         if yaml == Path(args.output):
             raise UsageError(

@@ -551,7 +551,7 @@ class ScoreTest:
         """Return the largest absolute deviate of each family in each draw of gold from the model,
         and each feature's bound: what chance in its family exceeds as often as its level says.
         """
-        random = np.random.default_rng([self.seed, len(self.steps)])
+        random = np.random.default_rng([self.seed % 2**64, len(self.steps)])
         n = len(self.features)
         largest = np.zeros((len(LEVELS), self.draws))
         starts = range(0, self.draws, _BATCH)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from math import inf
 from types import MappingProxyType
 
@@ -40,7 +40,7 @@ def check_tables(report: CheckReport, *, whole: bool = False) -> list[Table]:
 
 def fail_messages(
     report: CheckReport,
-    kinds: frozenset[str],
+    kinds: Collection[str],
     accepted: Mapping[str, EarlierFinding] = MappingProxyType({}),
 ) -> list[str]:
     """Return one line for each reason to fail, of the `kinds` artifacts, shortcuts, duplicates and

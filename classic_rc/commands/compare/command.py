@@ -263,13 +263,13 @@ def _parse_argument(text: str) -> _SystemArgument:
     name, spec = split_name(text)
     if (record := split_record(spec)) is not None:
         return _SystemArgument(text, System(path=record[0], name=name), record[1])
-    if Path(spec).is_dir():
+    if spec and Path(spec).is_dir():
         raise DataError(
             "no run record in this folder",
             source=spec,
             hint="`classic-rc run --save DIR` writes one",
         )
-    return _SystemArgument(text, replace(parse_system(spec), name=name))
+    return _SystemArgument(text, replace(parse_system(spec or text), name=name))
 
 
 def _parse_arguments(texts: Sequence[str]) -> list[_SystemArgument]:

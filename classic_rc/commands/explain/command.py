@@ -14,12 +14,13 @@ from classic_rc.cli.console import Failures, check_writable, use_colour, write_o
 from classic_rc.cli.option import (
     Choice,
     option,
-    parse_integer,
+    parser_of,
     under,
 )
 from classic_rc.cli.options import vary_option
 from classic_rc.errors import unknown_name
 from classic_rc.io.json import render_json
+from classic_rc.protocol import integer_kind
 
 if TYPE_CHECKING:
     from classic_rc.questions import Dataset
@@ -40,8 +41,7 @@ OPTIONS: Choice = (
         "output",
         option(
             "--digits",
-            type=parse_integer,
-            choices=range(1, 13),
+            type=parser_of(integer_kind(1, 13)),
             default=5,
             metavar="N",
             help="digits of scores after the decimal point, 1 to 12 (default 5); the numbers "

@@ -20,6 +20,7 @@ from classic_rc.cli.options import vary_option
 from classic_rc.commands.floor.tables import floors_table
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io.json import render_json
+from classic_rc.protocol import READING
 from classic_rc.results.floors import (
     Floor,
     find_by_fingerprint,
@@ -120,6 +121,8 @@ def handle(args: argparse.Namespace) -> int:
         raise UsageError(problem, field="--compute", expected="no --add and no --verify")
     if args.add is not None or (args.compute is None and args.verify is None):
         inputs.refuse_given(args, ("learned", "train"), "needs --compute or --verify NAME")
+    if args.compute is None and args.verify is None and not any(map(_is_data, args.floors)):
+        inputs.refuse_given(args, READING, "is about data, and no data is read here: leave it out")
     if args.add is not None:
         return _add(args)
     if args.compute is not None:
@@ -127,6 +130,10 @@ def handle(args: argparse.Namespace) -> int:
     if args.verify is not None:
         return _verify(args)
     if not args.floors:
+        if args.group_by is not None:
+            raise UsageError(
+                "--by needs the name of a floor: classic-rc floor race:dev --by level", field="--by"
+            )
         if args.format == "html":
             from classic_rc.commands.floor.page import floor_page
 

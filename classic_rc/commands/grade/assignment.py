@@ -314,6 +314,14 @@ def load_assignment(
     file = ASSIGNMENTS / str(which) / "checks.py" if is_own else Path(which)
     if not file.is_file():
         raise unknown_name("assignment or file", str(which), list_assignments())
+    if file.suffix != ".py":
+        raise UsageError(
+            f"{file} is no assignment: expected a file of Python, or one of the names of "
+            "`classic-rc list assignments`",
+            field="assignment",
+            found=str(which),
+            expected="a .py file",
+        )
     try:
         found = replace(
             _import(file).ASSIGNMENT, name=file.parent.name if is_own else file.stem, file=file

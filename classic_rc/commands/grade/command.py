@@ -14,16 +14,24 @@ from classic_rc.cli.console import Failures, check_writable, print_message, writ
 from classic_rc.cli.option import (
     Choice,
     option,
-    parse_finite_number,
+    parser_of,
     under,
 )
 from classic_rc.cli.options import vary_option
 from classic_rc.errors import UsageError
 from classic_rc.io.json import render_json
 from classic_rc.io.text import printable
+from classic_rc.parameters import is_number
+from classic_rc.protocol import READING, Kind
 
 if TYPE_CHECKING:
     from classic_rc.commands.grade import Assignment, Grade, Grading
+
+SECONDS = Kind(
+    "a number of seconds above 0, at most 86,400",
+    lambda value: is_number(value, 0, 86_400) and value > 0,
+    float,
+)
 
 OPTIONS: Choice = (
     *under(
@@ -44,7 +52,7 @@ OPTIONS: Choice = (
         option("--one", action="store_true", help="the folder is one student's"),
         option(
             "--timeout",
-            type=parse_finite_number,
+            type=parser_of(SECONDS),
             default=60.0,
             metavar="SECONDS",
             help="the time limit for each submission; one check may use a third of it (default 60)",
@@ -132,19 +140,15 @@ def handle(args: argparse.Namespace) -> int:
             field="FOLDER|FILE",
             expected="a folder with a file or a folder for each student, or one file",
         )
+    if args.data is None and not args.train:
+        inputs.refuse_given(args, READING, "is about data: add --data or --train, or leave it out")
     check_writable(args.output, args.submissions, args.assignment, args.data, *args.train)
-    places = {
-        "-o": args.output,
-        "--html": args.html,
-        "--gradescope": args.gradescope,
-        "--plain": args.plain,
-    }
+    folders = {"--html": args.html, "--gradescope": args.gradescope, "--plain": args.plain}
+    for flag, place in folders.items():
+        check_writable(place, is_folder=True, option=flag)
+    places = {"-o": args.output, **folders}
     places = {flag: place for flag, place in places.items() if place not in (None, "-")}
     for flag, place in places.items():
-        if flag != "-o" and Path(place).exists() and not Path(place).is_dir():
-            raise UsageError(
-                f"cannot write into {place}: it is not a folder", field=flag, found=place
-            )
         if Path(place).resolve().is_relative_to(Path(args.submissions).resolve()):
             message = (
                 f"cannot write to {place}: what is in {args.submissions} counts as a student's"
@@ -156,6 +160,8 @@ def handle(args: argparse.Namespace) -> int:
     from classic_rc.commands.grade.grading import grade_one
 
     is_class = not (args.one or Path(args.submissions).is_file())
+    if not is_class:
+        inputs.refuse_given(args, ("plain",), "is for the folder of a class: leave it out")
     closed = [place for place in (args.data, *places.values()) if place is not None]
     isolation = choose_isolation(
         unsafe=args.unsafe,
@@ -338,6 +344,7 @@ def feedback_text(grade: Grade) -> str:
 def _prepare(args: argparse.Namespace, assignment: Assignment) -> int:
     """Write what students get, or an autograder; the seed stays with the teacher."""
     if args.autograder is not None:
+        check_writable(args.autograder, args.data, *args.train, option="--autograder")
         from classic_rc.commands.grade.autograder import autograder_zip
 
         data = None if args.data is None else inputs.load_dataset(args, args.data)
@@ -347,6 +354,7 @@ def _prepare(args: argparse.Namespace, assignment: Assignment) -> int:
         )
         print_message(f"wrote {args.autograder}")
         return 0
+    check_writable(args.hand_out, is_folder=True, option="--hand-out")
     folder, files = Path(args.hand_out), assignment.hand_out(args.seed)
     for name in files:
         if (folder / name).exists():

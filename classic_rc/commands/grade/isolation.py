@@ -251,7 +251,16 @@ def choose_isolation(
         closed.
     """
     if container is not None:
-        return Isolation("container", tuple(container.split()))
+        command = tuple(container.split())
+        if not command or shutil.which(command[0]) is None:
+            raise UsageError(
+                f"no command {container!r} here: --container has the command that runs python3 in "
+                "a container",
+                field="--container",
+                found=container,
+                expected="a command",
+            )
+        return Isolation("container", command)
     if (problem := bubblewrap_problem()) is None:
         return Isolation("bubblewrap")
     if not unsafe:

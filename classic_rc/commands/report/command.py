@@ -20,8 +20,8 @@ from classic_rc.cli import inputs
 from classic_rc.cli.console import Failures, check_writable, write_output
 from classic_rc.cli.option import (
     Choice,
-    names_among,
     option,
+    parser_of,
     under,
 )
 from classic_rc.cli.options import DATA, TABLE, vary_option
@@ -30,7 +30,7 @@ from classic_rc.commands.run.perturbed import evaluate_copies
 from classic_rc.commands.run.results import GroupTables
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.io.progress import progress_bar
-from classic_rc.protocol import Protocol
+from classic_rc.protocol import Protocol, names_among
 
 if TYPE_CHECKING:
     from classic_rc.commands.check.audit import CheckReport
@@ -45,12 +45,6 @@ if TYPE_CHECKING:
 
 
 SECTIONS = ("check", "explanations", "floors")
-
-
-def left_out_sections(text: str) -> frozenset[str]:
-    """Parse ``--without``: sections of a report, separated by commas."""
-    return names_among(text, SECTIONS)
-
 
 OPTIONS: Choice = (
     vary_option("data...", help=DATA),
@@ -70,8 +64,8 @@ OPTIONS: Choice = (
         ),
         option(
             "--without",
-            type=left_out_sections,
-            default=frozenset(),
+            type=parser_of(names_among("section", SECTIONS)),
+            default=(),
             metavar="SECTION[,SECTION]",
             help="leave out check, explanations or a datasheet's floors (without check and floors, "
             "it only counts)",

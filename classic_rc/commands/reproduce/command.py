@@ -18,6 +18,7 @@ from classic_rc.cli.option import (
 from classic_rc.cli.options import vary_option
 from classic_rc.errors import UsageError
 from classic_rc.io.json import render_json
+from classic_rc.protocol import READING
 
 if TYPE_CHECKING:
     from classic_rc.commands.reproduce.reproduction import ReproducedFigure
@@ -39,7 +40,6 @@ OPTIONS: Choice = (
         "other inputs",
         option(
             "--file",
-            dest="files",
             several=True,
             metavar="NAME=FILE",
             help="a file that a system needs: rte (the RTE scores released for MCTest), "
@@ -86,7 +86,7 @@ def _reproduce_figures(args: argparse.Namespace) -> int:
     inputs.refuse_given(
         args, ("search", "trust"), "is for run records: `classic-rc run DATA --save DIR` writes one"
     )
-    files = _parse_files(args.files)
+    files = _parse_files(args.file)
     found = list(inputs.expand_datasets(args, args.data))
     inputs.refuse_spans(found, "published scores use the usual candidate spans")
     datasets = [inputs.load_dataset(args, data) for data in found]
@@ -133,6 +133,9 @@ def _repeat_run(args: argparse.Namespace, record: Path) -> int:
     """Run a record again and compare every number."""
     from classic_rc.running.rerun import rerun, restore_record
 
+    inputs.refuse_given(
+        args, (*READING, "pool", "file"), f"is for data, and {record} has it already: leave it out"
+    )
     check_writable(args.output, str(record))
     prepared = restore_record(record, args.search, trust=args.trust)
     inputs.report_notes(args, "note", [*prepared.notes, *prepared.code])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
 from classic_rc.cli.console import Failures, check_writable, write_output
+from classic_rc.cli.options import EVERY_PERTURBATION
 from classic_rc.io.json import render_json
 from classic_rc.protocol import Protocol
 
@@ -63,7 +64,7 @@ def evaluate_copies(
     evaluation = evaluate_perturbed(
         dataset,
         systems,
-        [name.strip() for name in args.perturbed.split(",") if name.strip()],
+        () if args.perturbed == (EVERY_PERTURBATION,) else args.perturbed,
         protocol,
         jobs=args.jobs,
         progress=inputs.shows_progress(args),

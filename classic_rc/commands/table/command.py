@@ -16,7 +16,7 @@ from classic_rc.cli.console import check_writable, print_message, write_file, wr
 from classic_rc.cli.option import (
     Choice,
     option,
-    parse_integer,
+    parser_of,
     under,
 )
 from classic_rc.cli.options import (
@@ -26,6 +26,7 @@ from classic_rc.cli.options import (
 )
 from classic_rc.errors import UsageError
 from classic_rc.io.progress import progress_bar
+from classic_rc.protocol import integer_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from classic_rc.commands.table.model import PaperTable
 
 _DIFFERS = 1
+_LABEL = "tab:results"
 _FORMATS = ("table", "markdown", "latex", "csv", "html")
 
 
@@ -115,8 +117,7 @@ OPTIONS: Choice = (
         ),
         option(
             "--decimals",
-            type=parse_integer,
-            choices=range(4),
+            type=parser_of(integer_kind(0, 4)),
             default=1,
             metavar="N",
             help="digits after the decimal point, 0 to 3 (default 1)",
@@ -131,7 +132,6 @@ OPTIONS: Choice = (
         option(
             "--label",
             rare=True,
-            default="tab:results",
             metavar="KEY",
             help="the \\label in LaTeX (default tab:results)",
         ),
@@ -194,6 +194,8 @@ def handle(args: argparse.Namespace) -> int:
         _prepare_release(args)
     by_name = FORMAT_BY_SUFFIX.get(Path(args.output or "").suffix.lower())
     form = args.format or (by_name if by_name in _FORMATS else "table")
+    if form != "latex" or args.figure is not None:
+        inputs.refuse_given(args, ("label", "width"), "is of LaTeX: add --format latex")
     files = [str(Path(path) / "run.json") if Path(path).is_dir() else path for path in args.records]
     figure_format = _check_output(args, files)
     with progress_bar("reading records", None, inputs.shows_progress(args)):
@@ -249,6 +251,7 @@ _OF_RELEASE = frozenset({"records", "release", "output", "quiet", "verify", "wit
 
 def _prepare_release(args: argparse.Namespace) -> None:
     """Make the folder of a release, and write into it what the command writes."""
+    check_writable(args.release, is_folder=True, option="--release")
     folder = Path(args.release)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(
@@ -256,7 +259,6 @@ def _prepare_release(args: argparse.Namespace) -> None:
             field="--release",
             found=str(folder),
         )
-    check_writable(args.release, is_folder=True, option="--release")
     folder.mkdir(parents=True, exist_ok=True)
     suffix = next((end for end, form in FORMAT_BY_SUFFIX.items() if form == args.format), ".txt")
     args.output = str(folder / Path(args.output or f"table{suffix}").name)
@@ -324,7 +326,12 @@ def _render(args: argparse.Namespace, table: PaperTable, form: str) -> str:
         )
     if form == "latex":
         return formats.table_latex(
-            table, args.caption, style, label=args.label, width=args.width, signatures=args.verbose
+            table,
+            args.caption,
+            style,
+            label=args.label or _LABEL,
+            width=args.width,
+            signatures=args.verbose,
         )
     if form == "csv":
         return formats.table_csv(table)

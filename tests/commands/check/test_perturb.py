@@ -121,7 +121,7 @@ def test_some_perturbations_as_json_and_csv(cli, tmp_path):
 
 
 def test_the_value_of_perturbed_is_optional(cli, single):
-    for args in (("--perturbed", single), (single, "--perturbed"), ("--perturbed=", single)):
+    for args in (("--perturbed", single), (single, "--perturbed"), ("--perturbed=all", single)):
         assert "options-only" in cli("run", *args, "-s", "longest").out
     for args in (("--perturbed", "no-passage", single), (single, "--perturbed=no-passage")):
         out = cli("run", *args, "-s", "longest").out

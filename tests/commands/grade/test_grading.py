@@ -608,11 +608,11 @@ def test_wrong_uses_of_the_command_are_said(group, tmp_path, capsys):
     folder = group(ann=GOOD)
     for arguments, told in (
         ((), "nothing to grade"),
-        ((folder, "--html", folder / "ann.py"), "it is not a folder"),
+        ((folder, "--html", folder / "ann.py"), "expected a folder"),
         ((folder, "--html", folder / "pages"), "counts as a student's"),
         ((folder, "-o", folder / "grades.csv"), "counts as a student's"),
         ((folder, "-o", tmp_path), "it is a folder"),
-        ((folder, "--timeout", "0"), "time limit"),
+        ((folder, "--timeout", "0"), "seconds above 0"),
     ):
         assert run(*arguments) == 2
         assert told in capsys.readouterr().err
