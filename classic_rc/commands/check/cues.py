@@ -129,6 +129,7 @@ class Cue:
             "kind": str(self.kind),
             "id": self.id,
             "name": self.name,
+            "label": self.label,
             "direction": self.direction,
         }
         for name in ("coverage", "precision", "accuracy", "chance", "z", "bound", "p"):

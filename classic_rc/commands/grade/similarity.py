@@ -41,6 +41,11 @@ _RUN = 5
 _FEW_RUNS = 16
 """Files with less code are similar by chance."""
 
+_FEW_OF_PAIR = 48
+"""Honest answers to a small question, such as `answer` of `leak`, are often the same two or three
+lines: the share of such a pair is that of this many runs.
+"""
+
 _SHORT_TASK = 192
 """Where known code has fewer runs, as that of `ties`, there are few ways to write it: likeness to
 it flags nothing, only a copy does.
@@ -147,7 +152,7 @@ def find_similar(
         for name, hashes in known_pieces().items()
     }
     known |= {f"known: {name}": _runs({"": source}, given) for name, source in references.items()}
-    matches = [_match(*pair, own) for pair in combinations(own, 2)]
+    matches = [_match(*pair, own, _FEW_OF_PAIR) for pair in combinations(own, 2)]
     flagged = _flagged(matches, ALIKE, _STRETCH)
     groups: list[set[str]] = []
     for match in flagged:
@@ -191,14 +196,14 @@ def pieces_of(source: bytes) -> str:
     return " ".join(hashed for hashed, _ in _runs({"": source}, set()))
 
 
-def _match(first: str, second: str, runs: Mapping[str, Runs]) -> Match:
+def _match(first: str, second: str, runs: Mapping[str, Runs], fewest: int = _FEW_RUNS) -> Match:
     one, other = (Counter(hashed for hashed, _ in runs[name]) for name in (first, second))
     shared = one & other
     longest = length = 0
     for hashed, _ in runs[first]:
         length = length + 1 if hashed in shared else 0
         longest = max(longest, length)
-    share = shared.total() / max(min(one.total(), other.total()), _FEW_RUNS)
+    share = shared.total() / max(min(one.total(), other.total()), fewest)
     places = [
         _places([place for hashed, place in runs[name] if hashed in shared])
         for name in (first, second)

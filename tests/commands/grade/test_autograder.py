@@ -184,11 +184,15 @@ def test_the_zip_has_a_teachers_rules_and_data_as_they_were_read(tmp_path):
 
 @pytest.fixture
 def audit(tmp_path):
-    """A folder of an honest audit, to change and to grade."""
+    """A folder of an honest audit of data with an artefact, to change and to grade."""
     folder = tmp_path / "ann"
     folder.mkdir()
-    dataset = made_stories(8, 20)
-    (folder / "data.jsonl").write_text(to_jsonl(dataset), encoding="utf-8")
+    rows = [json.loads(line) for line in to_jsonl(made_stories(8, 20)).splitlines()]
+    for row in rows:
+        row["candidates"][row["gold"][0]] += " indeed"
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    (folder / "data.jsonl").write_text(text, encoding="utf-8")
+    dataset = classic_rc.load(folder / "data.jsonl")
     floor = {
         name: 100 * classic_rc.parse_solver(name).score(dataset)
         for name in ("longest", "sliding-window")
@@ -196,9 +200,9 @@ def audit(tmp_path):
     floor = {"random": 25.0} | {name: round(value, 2) for name, value in floor.items()}
     from classic_rc.commands.check import check_dataset
 
-    found = [
-        cue.name for cue in check_dataset(classic_rc.load(folder / "data.jsonl"), header=False).cues
-    ]
+    cues = check_dataset(dataset, header=False).cues
+    assert any(cue.label != cue.name for cue in cues)
+    found = [cue.label for cue in cues]
     numbers = " and ".join(f"{name} has {value:.2f}" for name, value in floor.items())
     text = (
         f"# Stories\n\n{numbers}. {'; '.join(found)} "
@@ -224,11 +228,13 @@ def audit(tmp_path):
         }
 
     graded.folder, graded.floor = folder, floor
+    graded.names = [cue.name for cue in cues]
     return graded
 
 
 def test_an_honest_audit_has_all_points(audit):
-    assert audit() == (10, {})
+    """Artefacts are named as the table prints them, or as JSON has them."""
+    assert audit() == audit(ARTEFACTS=audit.names) == (10, {})
 
 
 @pytest.mark.parametrize(

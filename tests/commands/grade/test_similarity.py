@@ -165,6 +165,33 @@ def test_a_short_task_is_done_alike_and_copied_within_the_class(tmp_path):
     assert re.search(r"lines \d.* of ann.py = lines \d.* of bob.py", told)
 
 
+HONEST_LEAKS = [
+    "return max(range(len(options)), key=lambda i: len(options[i]))",
+    "lengths = [len(option) for option in options]\n    return lengths.index(max(lengths))",
+    "words = [len(o.split()) for o in options]\n    return words.index(max(words))",
+    "lengths = list(map(len, options))\n    return lengths.index(max(lengths))",
+    "longest = max(options, key=len)\n    return options.index(longest)",
+    """best, most = 0, 0
+    for i, option in enumerate(options):
+        if len(option) > most:
+            best, most = i, len(option)
+    return best""",
+]
+
+
+def test_a_few_lines_are_written_alike(tmp_path):
+    """Different honest answers to one small question are no copies of each other, and all right."""
+    leak = load_assignment("leak")
+    planted = leak.checks[0].run.__globals__["planted"]
+    seed = next(seed for seed in range(1000) if planted(seed) == ("length", "longest"))
+    for number, body in enumerate(HONEST_LEAKS):
+        source = f'CUE = "length"\n\n\ndef answer(passage, options):\n    {body}\n'
+        (tmp_path / f"student{number}.py").write_text(source, encoding="utf-8")
+    grading = grade_folder(tmp_path, leak, seed=seed, isolation=Isolation("none"))
+    assert [grade.earned for grade in grading.grades] == [10] * len(HONEST_LEAKS)
+    assert (grading.similarity.matches, grading.similarity.clusters) == ((), ())
+
+
 def test_the_template_does_not_count():
     template = load_assignment("solver").start()
     found = find_similar({name: {f"{name}.py": template} for name in ("ann", "bob")}, template)
