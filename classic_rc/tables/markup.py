@@ -95,8 +95,12 @@ def markdown_block(text: str) -> str:
 # --------------------------------------------------------------------------------------------------
 # HTML
 
+_LONG = 30
+"""The characters from which on a text may take several lines."""
+
 _STYLES = {
     "left": "text-align: left",
+    "long": "min-width: 14rem",
     "middle": "text-align: center",
     "grey": "color: GrayText",
     "block": "font-style: italic; font-weight: normal",
@@ -139,6 +143,10 @@ def html_lines(table: Table, look: Callable[..., str]) -> Iterator[str]:
     def of(column: Column, *others: str) -> str:
         return look(*(["left"] if column.is_text else []), *others)
 
+    def of_cell(column: Column, cell: Cell) -> str:
+        is_long = column.is_text and len(column.parts(cell)[0]) > _LONG
+        return of(column, *["long"] * is_long, *["grey"] * cell.faint)
+
     def shown(column: Column, cell: Cell) -> str:
         number, mark, interval = map(escape, column.parts(cell))
         text = f"<strong>{number}</strong>" if cell.bold else number
@@ -171,8 +179,7 @@ def html_lines(table: Table, look: Callable[..., str]) -> Iterator[str]:
             yield f"<tr><th {place}>{escape(heading)}</th></tr>"
         pairs = zip(table.shown[1:], others, strict=True)
         own = "".join(
-            f"<td{of(column, *['grey'] * cell.faint)}>{shown(column, cell)}</td>"
-            for column, cell in pairs
+            f"<td{of_cell(column, cell)}>{shown(column, cell)}</td>" for column, cell in pairs
         )
         faint = look("left", *["grey"] * first.faint)
         name = f'<th scope="row"{faint}>{shown(table.shown[0], first)}</th>'

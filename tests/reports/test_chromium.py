@@ -161,6 +161,17 @@ def test_a_phone_scrolls_down_only(chromium, fences, hostile, width):
     assert struct.unpack(">II", head) == (width, 844)
 
 
+def test_a_long_name_of_a_system_is_wrapped(chromium, tmp_path):
+    dataset, solver = choices(3), classic_rc.parse_solver("sw")
+    evaluation = classic_rc.evaluate(dataset, {"A system whose name has several words": solver})
+    content = PageContent(evaluation, explanations={0: Explainer(solver, dataset)})
+    file = tmp_path / "page.html"
+    file.write_text(page_html(content), encoding="utf-8")
+    chromium.open(file.as_uri(), 320, 844)
+    chromium.run('document.querySelectorAll("details").forEach((part) => part.open = true)')
+    assert chromium.run("document.documentElement.scrollWidth") == 320
+
+
 def test_print_leaves_out_what_cannot_be_used_on_paper(chromium, fences):
     chromium.open(fences, 750, 1000)
     chromium.emulate("print")
