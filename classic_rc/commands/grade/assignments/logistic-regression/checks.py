@@ -12,16 +12,17 @@ WORDS = "ada ben took lost the lamp kite river near who where".split()
 
 
 def draw_texts(rng):
+    """Return passages, questions and options; in every fifth option, a word of the passage is there
+    twice, next to a word that the passage lacks.
+    """
     found = [([], ["who"], ["ada"]), ([["ada"]], [], [])]
-    for _ in range(100):
+    for number in range(100):
         passage = [rng.choices(WORDS, k=rng.randint(1, 6)) for _ in range(rng.randint(1, 4))]
-        found.append(
-            (
-                passage,
-                rng.choices(WORDS, k=rng.randint(1, 5)),
-                rng.choices(WORDS, k=rng.randint(1, 3)),
-            )
-        )
+        option = rng.choices(WORDS, k=rng.randint(1, 3))
+        missing = [word for word in WORDS if not any(word in sentence for sentence in passage)]
+        if number % 5 == 0 and missing:
+            option = [passage[0][0], rng.choice(missing), passage[0][0]]
+        found.append((passage, rng.choices(WORDS, k=rng.randint(1, 5)), option))
     return found
 
 
