@@ -540,7 +540,8 @@ def test_each_row_of_the_index_that_misses_points_has_a_reason(group, source, re
     folder = group(ann=GOOD, bob=source)
     grading = grade_folder(folder, ADDING, seed=1, isolation=TRUSTED, limits=Limits(seconds=1))
     right, wrong = re.findall(
-        r"<bdi>(?:ann|bob)</bdi></a></th>\n<td>(.*?) of 10</td>\n<td class=\"left(?: long)?\">(.*?)</td>",
+        r"<bdi>(?:ann|bob)</bdi></a></th>\n<td>(.*?) of 10</td>\n"
+        r"<td class=\"left(?: long)?\">(.*?)</td>",
         class_page(grading),
     )
     assert right == ("10", "")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 GROUPS = ("--figure", "groups", "-o")
@@ -72,11 +74,11 @@ def test_labels_of_other_questions_are_noted(cli, single, write):
             {"field": "--output"},
         ),
         (["--by", "kind", "-o", "DATA"], ["single.jsonl"], {"field": "--output"}),
-        (["--labels", "LABELS", "--labels", "LABELS"], ["labels.csv", "'skills'"], {}),
+        (["--labels", "LABELS", "--labels", "AGAIN"], ["labels.csv", "'skills'"], {}),
     ],
 )
 def test_wrong_uses(cli, single, labels, args, facts, fields):
-    paths = {"DATA": single, "LABELS": labels}
+    paths = {"DATA": single, "LABELS": labels, "AGAIN": os.path.relpath(labels)}
     cli("run", single, "-s", "longest", *(paths.get(arg, arg) for arg in args)).fails(
         2, *facts, **fields
     )

@@ -198,17 +198,10 @@ def test_train_takes_a_folder(cli, single, write, tmp_path):
     done.fails(2, "lessons", "part0", "1 questions", "q0", field="datasets")
 
 
-@pytest.mark.parametrize(
-    ("files", "facts"),
-    [
-        (["sample:single-choice", "sample:single-choice"], ["24 questions", "give each file once"]),
-        (["sample:single-choice", "sample:cloze"], ["different tasks", "single-choice", "cloze"]),
-    ],
-)
 @pytest.mark.parametrize("command", ["run", "check"])
-def test_training_files_that_cannot_be_one(cli, single, command, files, facts):
-    done = cli(command, single, *(part for file in files for part in ("--train", file)))
-    done.fails(2, *facts, field="datasets")
+def test_training_files_that_cannot_be_one(cli, single, command):
+    done = cli(command, single, "--train", "sample:single-choice", "--train", "sample:cloze")
+    done.fails(2, "different tasks", "single-choice", "cloze", field="datasets")
 
 
 def names_of(rows):
