@@ -256,9 +256,12 @@ def _installed(top: str) -> dict[str, str]:
     try:
         return {top: metadata.version(top)}
     except metadata.PackageNotFoundError:
-        return {
-            name: metadata.version(name) for name in metadata.packages_distributions().get(top, ())
-        }
+        return {name: metadata.version(name) for name in _packages_of_modules().get(top, ())}
+
+
+@cache
+def _packages_of_modules() -> Mapping[str, list[str]]:
+    return metadata.packages_distributions()
 
 
 def _read_source(file: Path) -> tuple[str, list[tuple[int, str]]]:

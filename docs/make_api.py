@@ -16,7 +16,7 @@ import ast
 import re
 import sys
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from inspect import cleandoc
 from pathlib import Path
@@ -50,9 +50,12 @@ class Module:
     """The source of a module: its docstring, its public names, definitions and imports."""
 
     name: str
-    tree: ast.Module
     is_package: bool
-    source: str = ""
+    source: str
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        return ast.parse(self.source)
 
     @property
     def text(self) -> str:
@@ -131,8 +134,7 @@ def sources() -> dict[str, Module]:
     for file in sorted((ROOT / "classic_rc").rglob("*.py")):
         parts = file.relative_to(ROOT).with_suffix("").parts
         name = ".".join(parts).removesuffix(".__init__")
-        source = file.read_text(encoding="utf-8")
-        found[name] = Module(name, ast.parse(source), parts[-1] == "__init__", source)
+        found[name] = Module(name, parts[-1] == "__init__", file.read_text(encoding="utf-8"))
     return found
 
 

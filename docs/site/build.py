@@ -326,11 +326,36 @@ def shown(block: str, name: str, folder: Path) -> str:
     del folder
     parts = []
     for command in block.splitlines():
-        printed = output(command, name)
+        printed = output_once(command, name)
         parts.append(f"~~~~console\n$ {command}\n~~~~\n")
         if printed:
             parts.append(f"~~~~text\n{printed}\n~~~~\n")
     return "\n".join(parts)
+
+
+OUTPUTS: dict[tuple[str, tuple[tuple[str, bytes], ...]], tuple[str, dict[str, bytes]]] = {}
+"""What each command printed and the files that it wrote, by the files that were there before."""
+
+
+def output_once(command: str, name: str) -> str:
+    """Return what a command prints, and leave what it writes. Several pages show the same."""
+    before = contents()
+    key = command, tuple(before.items())
+    if key not in OUTPUTS:
+        printed = output(command, name)
+        after = contents()
+        OUTPUTS[key] = printed, dict(after.items() - before.items())
+        return printed
+    printed, written = OUTPUTS[key]
+    for file, data in written.items():
+        Path(file).parent.mkdir(parents=True, exist_ok=True)
+        Path(file).write_bytes(data)
+    return printed
+
+
+def contents() -> dict[str, bytes]:
+    """Return the files of the working folder."""
+    return {str(file): file.read_bytes() for file in sorted(Path().rglob("*")) if file.is_file()}
 
 
 def output(command: str, name: str) -> str:

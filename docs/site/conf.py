@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -61,11 +60,10 @@ def setup(app: Any) -> None:
     """Write formulas as MathML, which browsers show without a script, and make once what pages
     share.
     """
-    from docutils.nodes import Node, SkipNode
+    from docutils.nodes import SkipNode
     from docutils.utils.math.latex2mathml import tex2mathml
-    from sphinx.domains.python import PythonDomain
+    from quick import hasten
     from sphinx.environment.adapters.toctree import global_toctree_for_doc
-    from sphinx.search.en import SearchEnglish
 
     def inline(writer: Any, node: Any) -> None:
         writer.body.append(tex2mathml(node.astext()))
@@ -80,7 +78,12 @@ def setup(app: Any) -> None:
 
     @cache
     def whole_navigation() -> str:
-        options = {"collapse": False, "titles_only": True, "maxdepth": -1, "includehidden": True}
+        options: dict[str, Any] = {
+            "collapse": False,
+            "titles_only": True,
+            "maxdepth": -1,
+            "includehidden": True,
+        }
         nodes = global_toctree_for_doc(app.env, "index", app.builder, tags=app.tags, **options)
         fragment: str = app.builder.render_partial(nodes)["fragment"]
         return fragment
@@ -106,18 +109,7 @@ def setup(app: Any) -> None:
             r' href="(?![\w+]+:|#)', f' href="{"../" * page.count("/")}', found
         )
 
-    def descendants(node: Any, kind: type) -> Iterator[Any]:
-        rest = [node]
-        while rest:
-            node = rest.pop()
-            if isinstance(node, kind):
-                yield node
-            rest += node.children[::-1]
-
     app.add_html_math_renderer("mathml", (inline, None), (block, None))
     app.connect("html-page-context", same_navigation, priority=400)
     app.connect("html-page-context", own_navigation, priority=600)
-    # The same words are stemmed, and the same names looked up, on every page.
-    Node._fast_findall = descendants  # a tenth of the build was a generator for each level
-    SearchEnglish.stem = cache(SearchEnglish.stem)
-    PythonDomain.find_obj = cache(PythonDomain.find_obj)
+    hasten(app)

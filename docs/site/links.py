@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from functools import cache
 from html import unescape
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 LOADED = {
     ("script", "src"),
@@ -48,20 +48,25 @@ class Page:
     def __init__(self, file: str) -> None:
         self.anchors: set[str] = set()
         self.links: list[tuple[str, bool]] = []
-        for tag, attributes in set(TAG.findall(UNREAD.sub(r"\1", Path(file).read_text("utf-8")))):
-            self._collect(
-                tag, {name: unescape("".join(text)) for name, *text in VALUE.findall(attributes)}
-            )
+        for found in set(TAG.findall(UNREAD.sub(r"\1", Path(file).read_text("utf-8")))):
+            anchors, links = read_tag(*found)
+            self.anchors.update(anchors)
+            self.links += links
 
-    def _collect(self, tag: str, values: dict[str, str]) -> None:
-        self.anchors |= {values[name] for name in ("id", "name") if name in values}
-        loaded = not NOT_LOADED & set(values.get("rel", "").split())
-        for name in ("href", "src", "data"):
-            if name in values and tag != "base":
-                self.links.append((values[name], loaded and (tag, name) in LOADED))
-        self.links += [
-            (part.split()[0], True) for part in values.get("srcset", "").split(",") if part.strip()
-        ]
+
+@cache
+def read_tag(tag: str, attributes: str) -> tuple[list[str], list[tuple[str, bool]]]:
+    """Return the anchors of a tag and its links. Pages share most of their tags."""
+    values = {name: unescape("".join(text)) for name, *text in VALUE.findall(attributes)}
+    anchors = [values[name] for name in ("id", "name") if name in values]
+    loaded = not NOT_LOADED & set(values.get("rel", "").split())
+    links = [
+        (values[name], loaded and (tag, name) in LOADED)
+        for name in ("href", "src", "data")
+        if name in values and tag != "base"
+    ]
+    sources = values.get("srcset", "").split(",")
+    return anchors, links + [(part.split()[0], True) for part in sources if part.strip()]
 
 
 def problems(site: Path) -> list[str]:
@@ -71,23 +76,27 @@ def problems(site: Path) -> list[str]:
 
 def broken_links(site: Path) -> Iterator[str]:
     """Yield the links that lead nowhere, and the addresses outside the site that a page loads."""
-    read, is_file = cache(Page), cache(os.path.isfile)
+    read = cache(Page)
+
+    @cache
+    def fault(folder: str, address: str, loaded: bool) -> str:
+        parts = urlsplit(address)
+        if parts.scheme or parts.netloc:
+            far = loaded and parts.scheme != "data"
+            return "is loaded from outside the site" if far else ""
+        path = os.path.normpath(os.path.join(folder, unquote(parts.path)))
+        if not os.path.isfile(path):
+            return "leads to no file"
+        anchor = unquote(parts.fragment)
+        broken = anchor and path.endswith(".html") and anchor not in read(path).anchors
+        return "leads to no anchor" if broken else ""
+
     for file in sorted(site.rglob("*.html")):
-        shown = file.relative_to(site)
         for address, loaded in read(str(file)).links:
-            where = f"{shown}: {address}"
-            parts = urlsplit(address)
-            if parts.scheme or parts.netloc:
-                if loaded and parts.scheme != "data":
-                    yield f"{where} is loaded from outside the site"
-                continue
-            path = os.path.normpath(file.parent / unquote(parts.path)) if parts.path else str(file)
-            if not is_file(path):
-                yield f"{where} leads to no file"
-            elif parts.fragment and path.endswith(".html"):
-                anchor = unquote(parts.fragment)
-                if anchor not in read(path).anchors:
-                    yield f"{where} leads to no anchor"
+            # links of the navigation are the same on all pages of a folder
+            whole = address if address[:1] not in ("", "#", "?") else quote(file.name) + address
+            if problem := fault(str(file.parent), whole, loaded):
+                yield f"{file.relative_to(site)}: {address} {problem}"
 
 
 def far_styles(site: Path) -> Iterator[str]:

@@ -134,6 +134,6 @@ def test_a_module_that_a_package_exports_has_a_page(pages):
     ],
 )
 def test_an_export_that_nothing_defines_is_an_error(source, error):
-    module = make_api.Module("classic_rc.planted", make_api.ast.parse(source), True)
+    module = make_api.Module("classic_rc.planted", True, source)
     with pytest.raises(LookupError, match=error):
         make_api.names(module)

@@ -153,3 +153,16 @@ def test_headings_landmarks_and_what_scrolls_can_be_reached(build):
         *[(True, True)] * 3,
     ]
     assert 'aria-level="2"' in tags[0]
+
+
+def test_a_command_of_several_pages_runs_once(build, tmp_path, monkeypatch):
+    commands: list[str] = []
+    output = build.output
+    monkeypatch.setattr(build, "output", lambda *what: commands.append(what[0]) or output(*what))
+    command = "classic-rc run sample:single-choice -s shortest --format csv -o table.csv"
+    block = f"```{{run}}\n{command}\n```\n\n```{{made}}\ntable.csv: A table\n```\n"
+    texts = [build.executed(block, name, tmp_path) for name in ("first", "second")]
+    assert texts[0] == texts[1]
+    assert commands == [command]
+    build.executed(f"```{{run}}\nclassic-rc list metrics -o other\n{command}\n```", "", tmp_path)
+    assert commands[1:] == ["classic-rc list metrics -o other", command]  # not the same folder
