@@ -152,14 +152,18 @@ class Chromium:
         return json.loads(message)
 
     def open(self, address: str, width: int = 1280, height: int = 900) -> None:
-        """Load an address anew in a window of this size; a narrow one is a phone's."""
-        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
-        self.call("Emulation.setDeviceMetricsOverride", **size)
+        """Load an address anew in a window of this size."""
+        self.resize(width, height)
         for url in ("about:blank", address):  # a change of the fragment alone would load nothing
             self.events.clear()
             self.call("Page.navigate", url=url)
             while not any(event["method"] == "Page.loadEventFired" for event in self.events):
                 self.events.append(self._read())
+
+    def resize(self, width: int, height: int = 900) -> None:
+        """Give the window a size; a narrow one is a phone's."""
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
+        self.call("Emulation.setDeviceMetricsOverride", **size)
 
     def run(self, script: str) -> Any:
         """The value of an expression, promises awaited."""
