@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
 from docutils import frontend
 from docutils.nodes import Element, Node, Text
+from docutils.statemachine import StateMachine
 from docutils.utils import Reporter
 from myst_parser.mdit_to_docutils import base as myst
 from sphinx.builders import Builder
@@ -52,6 +53,26 @@ def descendants(node: Node, kind: type) -> Iterator[Node]:
             yield node
         if node.children:
             rest += node.children[::-1]
+
+
+class States(dict[str, Any]):
+    """The states of docutils' parser, each of which is made when it is entered first.
+
+    A new parser starts for each list and field, and most enter two states of fifteen.
+    """
+
+    def __init__(self, machine: StateMachine, classes: Iterable[type]) -> None:
+        self._machine, self._classes = machine, {kind.__name__: kind for kind in classes}
+
+    def __missing__(self, name: str) -> Any:
+        state = self[name] = self._classes[name](self._machine, self._machine.debug)
+        if hasattr(self._machine, "memo"):  # it runs
+            state.runtime_init()
+        return state
+
+
+def add_states(machine: StateMachine, classes: Iterable[type]) -> None:
+    machine.states = States(machine, classes)
 
 
 @cache
@@ -99,6 +120,7 @@ def hasten(app: Any) -> None:
         (PythonDomain, "find_obj", find_documented),
         (Reporter, "debug", lambda *what, **where: None),
         (SearchEnglish, "stem", cache(SearchEnglish.stem)),
+        (StateMachine, "add_states", add_states),
         (myst, "get_default_settings", lambda *parsers: default_settings(*parsers).copy()),
     ):
         setattr(owner, name, quick)
