@@ -15,6 +15,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from inspect import cleandoc
 from math import inf
 from numbers import Number
@@ -336,6 +337,19 @@ def is_number(value: Any, least: float = -inf, most: float = inf) -> bool:
 _T = TypeVar("_T")
 
 
+@cache
+def _constructor_parameters(constructor: Callable[..., None], class_name: str) -> tuple[str, ...]:
+    """Return the names of a constructor's parameters, sorted."""
+    if constructor is object.__init__:
+        return ()
+    parameters = list(inspect.signature(constructor).parameters.values())[1:]
+    if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
+        raise RuntimeError(
+            f"the constructor of {class_name} must name its parameters: it takes *args"
+        )
+    return tuple(sorted(p.name for p in parameters if p.kind is not p.VAR_KEYWORD))
+
+
 class Estimator:
     """A class whose constructor takes parameters and stores them unchanged under their own names.
 
@@ -376,14 +390,7 @@ class Estimator:
     @classmethod
     def _get_param_names(cls) -> list[str]:
         """Return the names of the constructor's parameters, sorted."""
-        if cls.__init__ is object.__init__:
-            return []
-        parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]
-        if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
-            raise RuntimeError(
-                f"the constructor of {cls.__name__} must name its parameters: it takes *args"
-            )
-        return sorted(p.name for p in parameters if p.kind is not p.VAR_KEYWORD)
+        return list(_constructor_parameters(cls.__init__, cls.__name__))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name.

@@ -7,7 +7,7 @@ import json
 import os
 import platform
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -242,6 +242,7 @@ def _outcomes(evaluation: Evaluation, row: Row) -> dict[str, Any]:
     }
 
 
+@cache
 def _installed_version(package: str) -> str | None:
     try:
         return version(package)
