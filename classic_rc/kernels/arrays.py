@@ -406,6 +406,11 @@ class MatchedBlock(NamedTuple):
     questions: Matches  # over questions
     additions: Matches  # over candidates: the words that each adds to its question's words
 
+    def without_questions(self) -> MatchedBlock:
+        """Return the block with empty questions: candidates add all of their words."""
+        arrays = self.arrays.without_questions()
+        return MatchedBlock(self.where, arrays, self.postings, *match_words(arrays, self.postings))
+
 
 def matched_blocks(arrays: TokenArrays, *, whole_questions: bool = False) -> Iterator[MatchedBlock]:
     """Yield the arrays in blocks of bounded size, at least one passage and one candidate (or

@@ -4,7 +4,7 @@ datasets.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -38,7 +38,10 @@ _CHUNK_ROWS = 2**14
 
 
 def word_distance(
-    arrays: TokenArrays, stop_words: NDArray[np.bool_], rule: DistanceRule = "mean"
+    arrays: TokenArrays,
+    stop_words: NDArray[np.bool_],
+    rule: DistanceRule = "mean",
+    matched: Iterable[MatchedBlock] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return the distance of question words from the candidate's words, as a share of the passage's
     length.
@@ -65,6 +68,8 @@ def word_distance(
         ``mean`` is the authors' code; ``min`` is their paper as printed (Algorithm 2); ``min+1``
         and ``first`` are what two well-known re-implementations compute (see
         :mod:`classic_rc.solvers.sliding`).
+    matched : iterable of MatchedBlock, optional
+        The arrays' :func:`~classic_rc.kernels.arrays.matched_blocks`, if they are known.
 
     Returns
     -------
@@ -74,7 +79,7 @@ def word_distance(
     """
     n_candidates = len(arrays.candidate_question)
     distances, found = np.ones(n_candidates), np.zeros(n_candidates, dtype=np.bool_)
-    for block in matched_blocks(arrays):
+    for block in matched_blocks(arrays) if matched is None else matched:
         distances[block.where], found[block.where] = word_distances(block, stop_words, rule)
     return distances, found
 

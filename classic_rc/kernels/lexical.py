@@ -4,13 +4,14 @@ datasets.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import (
     BLOCK_TOKENS,
+    MatchedBlock,
     TokenArrays,
     match_words,
     matched_blocks,
@@ -31,14 +32,19 @@ def token_counts(arrays: TokenArrays) -> NDArray[np.int64]:
     return counts[which]
 
 
-def bag_of_words(arrays: TokenArrays, token_weights: NDArray[np.int32]) -> NDArray[np.int64]:
+def bag_of_words(
+    arrays: TokenArrays,
+    token_weights: NDArray[np.int32],
+    matched: Iterable[MatchedBlock] | None = None,
+) -> NDArray[np.int64]:
     """Sum the weights of all passage tokens that are words of the question or of the candidate.
 
     This is :func:`classic_rc.kernels.reference.lexical.bag_of_words` of all candidates. A token
-    that does not count has the weight 0.
+    that does not count has the weight 0. `matched` are the arrays'
+    :func:`~classic_rc.kernels.arrays.matched_blocks`, if they are known.
     """
     totals = np.zeros(len(arrays.candidate_question), dtype=np.int64)
-    for where, rows, tokens in _find_matched_tokens(arrays):
+    for where, rows, tokens in _find_matched_tokens(arrays, matched):
         # Sums of fixed-point weights stay far below 2**53, so doubles hold them exactly.
         totals[where] = np.bincount(rows, token_weights[tokens], minlength=where.stop - where.start)
     return totals
@@ -49,15 +55,17 @@ def best_sentences(
     token_weights: NDArray[np.int32],
     token_sentences: NDArray[np.int64],
     n_best: int = 2,
+    matched: Iterable[MatchedBlock] | None = None,
 ) -> NDArray[np.int64]:
     """Sum the weights of matched tokens in the `n_best` sentences of the passage that have the
     largest sums.
 
     This is :func:`classic_rc.kernels.reference.lexical.best_sentences` of all candidates.
-    `token_sentences` is the index of each passage token's sentence in its passage.
+    `token_sentences` is the index of each passage token's sentence in its passage. `matched` as in
+    :func:`bag_of_words`.
     """
     totals = np.zeros(len(arrays.candidate_question), dtype=np.int64)
-    for where, rows, tokens in _find_matched_tokens(arrays):
+    for where, rows, tokens in _find_matched_tokens(arrays, matched):
         n = where.stop - where.start
         width = max(int(token_sentences[tokens].max(initial=0)) + 1, n_best)
         cells = rows * width + token_sentences[tokens]
@@ -107,13 +115,13 @@ def occurrence_distance(arrays: TokenArrays) -> tuple[NDArray[np.float64], NDArr
 
 
 def _find_matched_tokens(
-    arrays: TokenArrays,
+    arrays: TokenArrays, matched: Iterable[MatchedBlock] | None
 ) -> Iterator[tuple[slice, NDArray[np.int64], NDArray[np.int64]]]:
     """Yield some candidates at a time, and the candidate and the token of each match with it or
     its question.
     """
     passage_starts = arrays.passage_offsets[:-1]
-    for block in matched_blocks(arrays):
+    for block in matched_blocks(arrays) if matched is None else matched:
         question = block.arrays.candidate_question
         starts = passage_starts[arrays.question_passage[arrays.candidate_question[block.where]]]
         rows, tokens = [], []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -223,6 +223,7 @@ def window_sweep(
     *,
     smoothing: int = 0,
     last_window: bool = True,
+    matched: Iterable[MatchedBlock] | None = None,
 ) -> NDArray[np.int64]:
     """Return the weight of the best window for every candidate and each of several window sizes.
 
@@ -240,6 +241,8 @@ def window_sweep(
     last_window : bool
         Whether the window at the end of the passage counts. False leaves it out if there is another
         window.
+    matched : iterable of MatchedBlock, optional
+        The arrays' :func:`~classic_rc.kernels.arrays.matched_blocks`, if they are known.
 
     Returns
     -------
@@ -252,7 +255,7 @@ def window_sweep(
     ):
         raise ValueError(f"sizes must be at least 1 and ascending, got {list(sizes)}")
     best = np.zeros((len(arrays.candidate_question), len(sizes)), dtype=np.int64)
-    for block in matched_blocks(arrays):
+    for block in matched_blocks(arrays) if matched is None else matched:
         best[block.where] = best_of_sizes(
             block, sizes, word_weights, smoothing=smoothing, last_window=last_window
         )

@@ -4,14 +4,14 @@ the released bugs.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import DataError, UsageError, unknown_name
-from classic_rc.kernels.arrays import offsets_of
+from classic_rc.kernels.arrays import MatchedBlock, matched_blocks, offsets_of
 from classic_rc.kernels.distance import word_distance
 from classic_rc.kernels.lexical import bag_of_words, best_sentences, occurrence_distance
 from classic_rc.kernels.logistic import fit_logistic
@@ -88,18 +88,19 @@ def component_scores(
     component reads, that candidate scores 1 there and the others 0. `bugs` are names of
     :data:`BUGS`.
     """
-    distance, found = _score_distance(texts, bugs)
-    bag, sentences = _score_bag(texts), _score_sentences(texts, bugs)
+    words, stems = list(matched_blocks(texts.words)), list(matched_blocks(texts.stems))
+    distance, found = _score_distance(texts, bugs, words)
+    bag, sentences = _score_bag(texts, words), _score_sentences(texts, bugs, stems)
     if linked is not None:
         chosen = is_linked[texts.words.candidate_question]
         bag += np.where(chosen, _score_bag(linked), 0)
         sentences += np.where(chosen, _score_sentences(linked, bugs), 0)
-    window = _score_window(texts, bugs)
+    window = _score_window(texts, bugs, stems)
     scores = np.stack((window / SCALE, -distance, bag / SCALE, sentences / SCALE), axis=1)
     evidence = found | (window > 0) | (bag > 0) | (sentences > 0)
     ruled = np.zeros(scores.shape, dtype=np.bool_)
     if negation:
-        absent, ruled = _apply_negation_rule(texts)
+        absent, ruled = _apply_negation_rule(texts, words, stems)
         scores = np.where(ruled, absent, scores)
         evidence |= ruled.any(axis=1)
     return Components(texts, linked, scores, evidence, ruled)
@@ -140,29 +141,33 @@ def _count_kept_before(texts: LexicalTexts) -> NDArray[np.int64]:
     return offsets_of(texts.kept.astype(np.int8))
 
 
-def _score_window(texts: LexicalTexts, bugs: Collection[str]) -> NDArray[np.int64]:
+def _score_window(
+    texts: LexicalTexts, bugs: Collection[str], stems: Sequence[MatchedBlock]
+) -> NDArray[np.int64]:
     as_released = "last-window" in bugs
-    sums = window_sweep(texts.stems, WIDTHS, smoothing=SMOOTHING, last_window=not as_released).sum(
-        axis=1
-    )
+    sums = window_sweep(
+        texts.stems, WIDTHS, smoothing=SMOOTHING, last_window=not as_released, matched=stems
+    ).sum(axis=1)
     if not as_released:
         return sums
     arrays = texts.stems
     # In the release, a passage of less than 30 words is one window: the bag of all its words.
     length = np.diff(arrays.passage_offsets)[arrays.question_passage[arrays.candidate_question]]
     return np.where(
-        length <= WIDTHS[-1], bag_of_words(arrays, smoothed_weights(texts.stem_counts)), sums
+        length <= WIDTHS[-1],
+        bag_of_words(arrays, smoothed_weights(texts.stem_counts), stems),
+        sums,
     )
 
 
 def _score_distance(
-    texts: LexicalTexts, bugs: Collection[str]
+    texts: LexicalTexts, bugs: Collection[str], matched: Sequence[MatchedBlock]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     words = texts.words
     if "distance" not in bugs:
         is_stop_word = np.zeros(words.n_words, dtype=np.bool_)
         is_stop_word[words.passage_tokens[~texts.kept]] = True
-        return word_distance(words, is_stop_word)
+        return word_distance(words, is_stop_word, matched=matched)
     return occurrence_distance(
         words._replace(
             passage_tokens=words.passage_tokens[texts.kept],
@@ -171,15 +176,19 @@ def _score_distance(
     )
 
 
-def _score_bag(texts: LexicalTexts) -> NDArray[np.int64]:
-    return bag_of_words(texts.words, np.where(texts.kept, smoothed_weights(texts.word_counts), 0))
+def _score_bag(
+    texts: LexicalTexts, words: Sequence[MatchedBlock] | None = None
+) -> NDArray[np.int64]:
+    weights = np.where(texts.kept, smoothed_weights(texts.word_counts), 0)
+    return bag_of_words(texts.words, weights, words)
 
 
-def _score_sentences(texts: LexicalTexts, bugs: Collection[str]) -> NDArray[np.int64]:
+def _score_sentences(
+    texts: LexicalTexts, bugs: Collection[str], stems: Sequence[MatchedBlock] | None = None
+) -> NDArray[np.int64]:
     sentences, counts = assign_sentences(texts, bugs)
-    return best_sentences(
-        texts.stems, np.where(counts, smoothed_weights(texts.stem_counts), 0), sentences
-    )
+    weights = np.where(counts, smoothed_weights(texts.stem_counts), 0)
+    return best_sentences(texts.stems, weights, sentences, matched=stems)
 
 
 def smoothed_weights(counts: NDArray[np.int64]) -> NDArray[np.int32]:
@@ -187,20 +196,22 @@ def smoothed_weights(counts: NDArray[np.int64]) -> NDArray[np.int32]:
     return inverse_count_weights(counts + SMOOTHING)
 
 
-def _apply_negation_rule(texts: LexicalTexts) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _apply_negation_rule(
+    texts: LexicalTexts, words: Sequence[MatchedBlock], stems: Sequence[MatchedBlock]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return which candidates have no word in the passage, and where the rule decides: shape
     (n_candidates, 4).
     """
     question = texts.words.candidate_question
-    own_words, own_stems = texts.words.without_questions(), texts.stems.without_questions()
-    all_tokens, kept = np.ones(len(texts.kept), dtype=np.int32), texts.kept.astype(np.int32)
-    in_words = bag_of_words(own_words, kept) > 0
-    views = (
-        bag_of_words(own_stems, all_tokens) > 0,
-        in_words,
-        in_words,
-        bag_of_words(own_stems, kept) > 0,
-    )
+    option_words = [block.without_questions() for block in words]
+    option_stems = [block.without_questions() for block in stems]
+    n_stems = np.zeros(len(question), dtype=np.int64)
+    for block in option_stems:
+        n_stems[block.where] = np.diff(block.additions.offsets)
+    kept = texts.kept.astype(np.int32)
+    in_words = bag_of_words(texts.words, kept, option_words) > 0
+    in_sentences = bag_of_words(texts.stems, kept, option_stems) > 0
+    views = (n_stems > 0, in_words, in_words, in_sentences)
     absent = ~np.stack(views, axis=1)
     n_absent = np.zeros((len(texts.negated), len(views)), dtype=np.int64)
     np.add.at(n_absent, question, absent)
