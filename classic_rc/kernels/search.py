@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import offsets_of, ragged_indices, run_starts, runs_of
-from classic_rc.kernels.rough_sums import PossibleHits, RoughSums, find_postings, sum_terms
+from classic_rc.kernels.rough_sums import RoughSums
 from classic_rc.kernels.search_blocks import (
     ConstrainedQueries,
     ScoreBounds,
@@ -35,13 +35,8 @@ _MAX_HITS = 2**18
 would be slower.
 """
 
-_ROUGH_CELLS = 2**19
-"""How many rough sums are made at a time, unless a query has more: at two bytes each, they fit
-into the cache.
-"""
-
-_POSTINGS_PER_SEARCH = 16
-"""How many postings are looked at in the time that a search in a list takes."""
+_SPARE_HITS = 4
+"""About how many hits are found for each one that is wanted."""
 
 _MANY_HITS = 16
 """From how many hits for each one that is wanted it pays to drop most of them before they are
@@ -264,29 +259,12 @@ def _find_top_by_bounds(
     n_postings: NDArray[np.int64],
 ) -> Iterator[_Found]:
     """Yield the sentences that can be among the best of some queries, with their scores."""
-    # Searching lists for each sentence costs as much as looking at this many postings.
-    looks_at_all = _POSTINGS_PER_SEARCH * k * len(terms.texts) > n_postings.sum()
-    rough = RoughSums(
-        postings, terms, n_queries, n_sentences, term_scores, has_postings=looks_at_all
-    )
-    gathered: list[PossibleHits] = []
-    n_hits = 0
-    for first, last in runs_of(n_sentences + n_postings, _ROUGH_CELLS):
-        hits = rough.possible_top(first, last, k)
-        if hits.postings is not None:
-            scores = sum_terms(postings, terms, hits.postings, len(hits.queries), term_scores)
-            yield hits.queries, hits.sentences, scores
-            continue
-        gathered.append(hits)
-        n_hits += len(hits.queries)
-        if n_hits > _MAX_HITS or last == n_queries:
-            queries, sentences = (np.concatenate([part[i] for part in gathered]) for i in range(2))
-            parts = [
-                sum_terms(postings, terms, found, which.stop - which.start, term_scores)
-                for which, found in find_postings(postings, terms, queries, sentences)
-            ]
-            yield queries, sentences, np.concatenate([np.empty(0, dtype=np.float32), *parts])
-            gathered, n_hits = [], 0
+    entries = terms.texts.searchsorted(np.arange(n_queries + 1))
+    for first, last in runs_of(np.minimum(n_postings, _SPARE_HITS * k), _MAX_HITS):
+        own = terms.part(slice(entries[first], entries[last]), first)
+        sums = RoughSums(postings, own, last - first, n_sentences, term_scores)
+        queries, sentences, scores = sums.top(k)
+        yield queries + first, sentences, scores
 
 
 def _find_top_of_all(

@@ -54,7 +54,8 @@ class _Found:
         return self.sentences[where], self.scores[where]
 
     def __iter__(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
-        return (self[i] for i in range(len(self)))
+        bounds = itertools.pairwise(self.offsets.tolist())
+        return ((self.sentences[i:j], self.scores[i:j]) for i, j in bounds)
 
 
 class Hits(_Found):

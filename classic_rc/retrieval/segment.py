@@ -129,9 +129,10 @@ class Segment(NamedTuple):
         found[self.posting_offsets[found] == self.posting_offsets[found + 1]] = -1
         return found
 
-    def statistics(self, terms: Sequence[str]) -> Statistics:
-        """Return this segment's part of the statistics of an index."""
-        found = self.find(terms)
+    def statistics(self, found: NDArray[np.int64]) -> Statistics:
+        """Return this segment's part of the statistics of an index, for terms that :meth:`find`
+        found.
+        """
         known = np.maximum(found, 0)
         frequencies = (
             self.posting_offsets[known + 1] - self.posting_offsets[known]

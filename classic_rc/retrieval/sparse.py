@@ -236,8 +236,8 @@ class Sparse(Engine):
         """See :meth:`Engine.term_facts`."""
         number, place = self._locate(sentence)
         segment, encoded = self.segments[number], EncodedQueries.of(self.analyzer, [query])
-        statistics = self._statistics(encoded.terms)
-        facts = term_statistics(segment, encoded.terms, statistics, self.similarity).of_words(
+        term_lists, statistics = self._find(encoded.terms)
+        facts = term_statistics(term_lists[number], statistics, self.similarity).of_words(
             encoded.texts
         )
         terms = weigh(encoded.texts, facts, self.similarity)
@@ -317,17 +317,23 @@ class Sparse(Engine):
         segment = int(np.searchsorted(self._firsts, number, side="right")) - 1
         return segment, number - int(self._firsts[segment])
 
-    def _statistics(self, terms: Sequence[str]) -> Statistics:
-        return Statistics.total(
-            [segment.statistics(terms) for segment in self.segments], len(terms)
-        )
+    def _find(self, terms: Sequence[str]) -> tuple[list[NDArray[np.int64]], Statistics]:
+        """Return where each segment has the terms, and their statistics in the whole index."""
+        lists = [segment.find(terms) for segment in self.segments]
+        parts = [
+            segment.statistics(found) for segment, found in zip(self.segments, lists, strict=True)
+        ]
+        return lists, Statistics.total(parts, len(terms))
 
     def _search(
         self, search: Callable[..., _Result], queries: EncodedQueries, *arguments: Any
     ) -> list[_Result]:
         """Search all segments, with their common statistics."""
-        shared = self._statistics(queries.terms), self.similarity, queries, *arguments
-        return [search(segment, *shared) for segment in self.segments]
+        lists, *shared = *self._find(queries.terms), self.similarity, queries, *arguments
+        return [
+            search(segment, found, *shared)
+            for segment, found in zip(self.segments, lists, strict=True)
+        ]
 
 
 def _group_sentences(sentences: Iterable[str]) -> Iterator[list[str]]:
@@ -389,23 +395,22 @@ def postings_of(
 
 
 def term_statistics(
-    segment: Segment, terms: Sequence[str], statistics: Statistics, similarity: LuceneSimilarity
+    lists: NDArray[np.int64], statistics: Statistics, similarity: LuceneSimilarity
 ) -> TermStatistics:
-    """Return where the segment has the terms, and their idf in the whole index."""
-    return TermStatistics(
-        segment.find(terms), similarity.idfs(statistics.collection, statistics.frequencies)
-    )
+    """Return where a segment has some terms, and their idf in the whole index."""
+    return TermStatistics(lists, similarity.idfs(statistics.collection, statistics.frequencies))
 
 
 def search_top(
     segment: Segment,
+    lists: NDArray[np.int64],
     statistics: Statistics,
     similarity: LuceneSimilarity,
     queries: EncodedQueries,
     k: int,
 ) -> Hits:
     """Return the `k` best sentences of each query in one segment, numbered from 0."""
-    facts = term_statistics(segment, queries.terms, statistics, similarity).of_words(queries.texts)
+    facts = term_statistics(lists, statistics, similarity).of_words(queries.texts)
     hits = top_sentences(
         postings_of(segment, statistics, similarity),
         weigh(queries.texts, facts, similarity),
@@ -419,10 +424,14 @@ def search_top(
 
 
 def search_constrained(
-    segment: Segment, statistics: Statistics, similarity: LuceneSimilarity, queries: EncodedQueries
+    segment: Segment,
+    lists: NDArray[np.int64],
+    statistics: Statistics,
+    similarity: LuceneSimilarity,
+    queries: EncodedQueries,
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Return the best sentence for each option in one segment, numbered from 0, and its score."""
-    facts = term_statistics(segment, queries.terms, statistics, similarity)
+    facts = term_statistics(lists, statistics, similarity)
     of_entries = facts.of_words(queries.texts), facts.of_words(queries.options)
     n_questions = len(queries.texts.offsets) - 1
     firsts, sizes = np.zeros(n_questions, dtype=np.int64), np.full(n_questions, segment.n_sentences)
