@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, BinaryIO, cast
 
 from classic_rc.errors import DataError
 from classic_rc.io.columns import (
@@ -38,6 +38,7 @@ from classic_rc.io.files import (
     sha256_of_listing,
     strip_compression_suffix,
     unpack,
+    unpack_to_file,
 )
 from classic_rc.io.json import Node, parse_json, parse_json_prefix
 from classic_rc.io.members import archive_members
@@ -146,7 +147,11 @@ def open_input(path: str | os.PathLike[str]) -> InputFiles:
     # A saved solver (.npz) is a zip archive: the error of reading it as text says what it is.
     if form is None or single.suffix == ".npz":
         return InputFiles(name, (single,))
-    stored = name if form == "zip" and single.is_on_disk else single.data
+    stored: BinaryIO | bytes | str
+    if form == "tar":
+        stored = unpack_to_file(name)
+    else:
+        stored = name if single.is_on_disk else single.data
     members: dict[tuple[str, ...], InputFile] = {}
     origin = Source(name, single.sha256)
     for parts, content in archive_members(stored, name):

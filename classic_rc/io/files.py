@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cache
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, BinaryIO, TypeAlias, cast
 
 from classic_rc.errors import DataError, UsageError
 
@@ -276,6 +276,36 @@ def read_unpacked(path: str | Path) -> bytes:
     :func:`unpack`.
     """
     return unpack(read_bytes(path), str(path))
+
+
+def unpack_to_file(path: str | Path) -> BinaryIO:
+    """Return the bytes of a file, unpacked, as a temporary file; one in memory where none can be
+    written. Limits and errors are as in :func:`read_unpacked`.
+    """
+    import tempfile
+
+    if os.path.getsize(path) > MAX_INPUT:
+        raise too_large_error(str(path), f"{os.path.getsize(path):,} bytes")
+    unpacked: BinaryIO = io.BytesIO()
+    with suppress(OSError):
+        unpacked = cast("BinaryIO", tempfile.TemporaryFile(buffering=0))  # noqa: SIM115 - it is returned
+    size = 0
+    with open_unpacked(path) as stream:
+        while block := stream.read1(_BLOCK):
+            n_written = 0
+            with suppress(OSError):
+                n_written = unpacked.write(block)
+            if n_written < len(block):  # no space left
+                unpacked.seek(0)
+                unpacked, full = io.BytesIO(), unpacked
+                with full:
+                    unpacked.write(full.read(size))
+                unpacked.write(block)
+            size += len(block)
+            if size > MAX_INPUT:
+                found = f"more than {MAX_INPUT:,} bytes"
+                raise too_large_error(str(path), found, unpacked=True)
+    return unpacked
 
 
 def _read_limited(stream: Any, source: str, n_before: int = 0, *, unpacked: bool = False) -> bytes:

@@ -18,7 +18,8 @@ import sys
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -39,6 +40,7 @@ _Path = tuple[str, ...]
 
 _BLOCK = tarfile.BLOCKSIZE
 _CHECKED_HEADERS = 4096  # at a time: 2 MB
+_WINDOW = 2**20
 # RecursionError: tarfile reads a chain of extension headers by recursion.
 _TAR_ERRORS = (tarfile.TarError, EOFError, OSError, ValueError, OverflowError, RecursionError)
 # What follows the name in a plain header (POSIX.1-1988, section 10.1.1): mode, uid, gid; size;
@@ -64,20 +66,23 @@ _UNZIP_ERRORS = (
 )
 
 
-def archive_members(data: bytes | str, source: str) -> Iterator[Member]:
+def archive_members(data: BinaryIO | bytes | str, source: str) -> Iterator[Member]:
     """Yield every file in a tar or zip archive, in the archive's order.
 
-    `data` is the archive, unpacked if it was compressed, which stays in memory as long as one of
-    its members; or the path of a zip archive, whose members are loaded only when they are read.
+    `data` is the archive, unpacked if it was compressed: its bytes, a file of a tar archive, which
+    is closed with the last of its members, or the path of a zip archive. Members in files are
+    loaded only when they are read.
     DataError: the archive is broken or truncated, has too many members, two of one name, links,
     devices, encrypted members, or a path that is absolute or has ``..``. What is broken or too
     large inside a zip is found when it is unpacked.
     """
     seen: set[_Path] = set()
     if isinstance(data, bytes) and archive_format(data) == "tar":
-        members = _tar_members(data, source)
-    else:
+        data = io.BytesIO(data)
+    if isinstance(data, bytes | str):
         members = _zip_members(data, source)
+    else:
+        members = _tar_members(_TarContent(data), source)
     for name, path, content in members:
         if path in seen:
             raise DataError(
@@ -89,25 +94,50 @@ def archive_members(data: bytes | str, source: str) -> Iterator[Member]:
         yield path, content
 
 
-def _tar_members(data: bytes, source: str) -> Iterator[tuple[str, _Path, Callable[[], bytes]]]:
-    plain = _find_plain_members(data)
-    view = memoryview(data)
-    for name, path, start, end in _find_members(data, source) if plain is None else plain:
-        yield name, path, view[start:end].tobytes
+class _TarContent:
+    """The bytes of a tar archive, in a file."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.file, self.size = file, file.seek(0, io.SEEK_END)
+
+    def read(self, start: int, end: int) -> bytes:
+        """Return the bytes of a member."""
+        self.file.seek(start)
+        return self.file.read(end - start)
+
+    def headers(self) -> Generator[bytes, int, None]:
+        """Yield the block at the position that is sent; the first one is at 0."""
+        first, window, position = 0, b"", 0
+        while True:
+            if position + _BLOCK > first + len(window):
+                first, window = position, self.read(position, position + _WINDOW)
+            position = yield window[position - first : position - first + _BLOCK]
+
+    def __del__(self) -> None:
+        self.file.close()
 
 
-def _find_plain_members(data: bytes) -> list[tuple[str, _Path, int, int]] | None:
+def _tar_members(
+    content: _TarContent, source: str
+) -> Iterator[tuple[str, _Path, Callable[[], bytes]]]:
+    plain = _find_plain_members(content)
+    for name, path, start, end in _find_members(content, source) if plain is None else plain:
+        yield name, path, partial(content.read, start, end)
+
+
+def _find_plain_members(content: _TarContent) -> list[tuple[str, _Path, int, int]] | None:
     """Return each file's name, path, start and end; None unless all are plain and the archive is
     complete.
     """
     members: list[tuple[str, _Path, int, int]] = []
-    blocks: list[int] = []
+    blocks: list[bytes] = []
     checksums: list[int] = []
     folders: dict[bytes, _Path | None] = {}
-    position = 0
-    while header := _PLAIN_HEADER.match(data, position + 100):
+    n_members, position, headers = 0, 0, content.headers()
+    block = next(headers)
+    while header := _PLAIN_HEADER.match(block, 100):
         size, checksum, kind = header.groups()
-        name = data[position : position + 100].partition(b"\0")[0]
+        name = block[:100].partition(b"\0")[0]
         folder, _, base = name.rpartition(b"/")
         if folder not in folders:
             folders[folder] = _plain_path(folder)
@@ -116,22 +146,26 @@ def _find_plain_members(data: bytes) -> list[tuple[str, _Path, int, int]] | None
         end = start + int(size, 8)
         if parents is None or name.startswith(b"/") or end > start + files.MAX_INPUT:
             return None
-        blocks.append(position // _BLOCK)
+        blocks.append(block)
         checksums.append(int(checksum, 8))
+        if len(blocks) == _CHECKED_HEADERS:
+            if not _are_checksums(blocks, checksums):
+                return None
+            blocks, checksums = [], []
         if kind == b"5":
             if _plain_path(base) is None:
                 return None
             position = start
-            continue
-        own = _plain_path(base)
-        if not own:
-            return None
-        members.append((name.decode("ascii"), (*parents, *own), start, end))
-        position = start + -(-int(size, 8) // _BLOCK) * _BLOCK
-    is_complete = data[position : position + _BLOCK] == bytes(_BLOCK)
-    if is_complete and len(blocks) <= files.MAX_FILES and _are_checksums(data, blocks, checksums):
-        return members
-    return None
+        else:
+            own = _plain_path(base)
+            if not own:
+                return None
+            members.append((name.decode("ascii"), (*parents, *own), start, end))
+            position = start + -(-int(size, 8) // _BLOCK) * _BLOCK
+        n_members += 1
+        block = headers.send(position)
+    is_complete = block == bytes(_BLOCK) and _are_checksums(blocks, checksums)
+    return members if is_complete and n_members <= files.MAX_FILES else None
 
 
 def _plain_path(path: bytes) -> _Path | None:
@@ -142,25 +176,22 @@ def _plain_path(path: bytes) -> _Path | None:
     return None if ".." in parts else parts
 
 
-def _are_checksums(data: bytes, blocks: list[int], checksums: list[int]) -> bool:
+def _are_checksums(blocks: list[bytes], checksums: list[int]) -> bool:
     """Return whether the bytes of each header, with blanks for the checksum itself, add up to
     its checksum.
     """
-    table = np.frombuffer(data, np.uint8, len(data) // _BLOCK * _BLOCK).reshape(-1, _BLOCK)
-    for first in range(0, len(blocks), _CHECKED_HEADERS):
-        headers = table[blocks[first : first + _CHECKED_HEADERS]]
-        headers[:, 148:156] = ord(" ")
-        if not np.array_equal(headers.sum(axis=1), checksums[first : first + _CHECKED_HEADERS]):
-            return False
-    return True
+    headers = np.frombuffer(b"".join(blocks), np.uint8).reshape(-1, _BLOCK).copy()
+    headers[:, 148:156] = ord(" ")
+    return np.array_equal(headers.sum(axis=1), checksums)
 
 
-def _find_members(data: bytes, source: str) -> Iterator[tuple[str, _Path, int, int]]:
+def _find_members(content: _TarContent, source: str) -> Iterator[tuple[str, _Path, int, int]]:
     """Yield the name, the path, the start and the end of every file, as :mod:`tarfile` finds
     them.
     """
     try:
-        with tarfile.open(fileobj=io.BytesIO(data), mode="r:", tarinfo=_Member) as tar:
+        content.file.seek(0)
+        with tarfile.open(fileobj=content.file, mode="r:", tarinfo=_Member) as tar:
             for number, member in enumerate(tar, start=1):
                 check_count(number, source, "members")
                 name = f"{source}/{member.name}"
@@ -177,7 +208,7 @@ def _find_members(data: bytes, source: str) -> Iterator[tuple[str, _Path, int, i
                 if member.isdir():
                     continue
                 end = member.offset_data + member.size
-                if end > len(data):
+                if end > content.size:
                     raise EOFError(f"{member.name} ends after the archive does")
                 yield member.name, path, member.offset_data, end
     except _TAR_ERRORS as error:

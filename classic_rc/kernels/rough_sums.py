@@ -6,13 +6,16 @@ from __future__ import annotations
 
 from itertools import pairwise
 from math import isqrt
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array
 
 from classic_rc.kernels.arrays import block_size, offsets_of, ragged_indices, runs_of
 from classic_rc.kernels.sentence_postings import SentencePostings, TermLists, TermScores
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_array
 
 _UNITS_PER_TERM = 20
 """Rounding costs up to one unit per term, so a sum must have many more."""
@@ -123,6 +126,8 @@ class RoughSums:
         """Return the sentences that can be among the `k` best of the queries, and their scores:
         queries, sentences, scores.
         """
+        from scipy.sparse import csc_array
+
         n_sentences = max(self._n_sentences, 1)
         n_chunks = min(max(isqrt(k * n_sentences), _FEWEST_CHUNKS * k), n_sentences)
         height = -(-n_sentences // n_chunks)
@@ -157,6 +162,8 @@ class RoughSums:
         self, queries: NDArray[np.int64], sentences: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
         """Return the queries and sentences, which are by query, with their scores."""
+        from scipy.sparse import csc_array
+
         n_lists = len(self._weights)
         is_found = np.zeros(self._n_sentences, dtype=np.bool_)
         is_found[sentences] = True

@@ -22,7 +22,7 @@ from classic_rc.text.analyzers import Analyzer
 from classic_rc.text.encode import encode_sentences
 from classic_rc.text.encoded import EncodedSentences
 
-_BLOCK_TOKENS = 2**18
+_BLOCK_TOKENS = 2**16
 
 
 def best_in_passages(

@@ -9,6 +9,7 @@ import json
 import re
 import struct
 import tarfile
+import tempfile
 import tracemalloc
 import zipfile
 import zlib
@@ -243,6 +244,43 @@ def test_encrypted_and_unknown_members_are_refused(tmp_path, article):
         path.write_bytes(data[: entry + position] + bytes([value]) + data[entry + position + 1 :])
         with raises(DataError, source=f"{path}/dev/middle/7.txt", **facts):
             load(path)
+
+
+def test_other_splits_of_an_archive_are_not_in_memory(tmp_path, article):
+    others = [(f"RACE/train/middle/{i}.txt", bytes(2**20)) for i in range(20)]
+    path = tmp_path / "RACE.tar.gz"
+    path.write_bytes(_tar(*others, ("RACE/dev/middle/7.txt", article)))
+    tracemalloc.start()
+    try:
+        assert len(load(path, split="dev")) == 2
+        assert tracemalloc.get_traced_memory()[1] < 10 * 2**20
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("n_before", [None, 0, 1])
+def test_an_archive_is_read_where_no_temporary_file_can_be_written(
+    tmp_path, monkeypatch, article, n_before
+):
+    """`n_before` blocks fit on the disk; None: not even an empty file."""
+
+    class FullDisk(io.BytesIO):
+        def write(self, block):
+            if self.tell() + len(block) > n_before * 2**20:
+                raise OSError(28, "No space left on device")
+            return super().write(block)
+
+    def make_file(*_, **__):
+        if n_before is None:
+            raise FileNotFoundError(2, "No usable temporary directory found")
+        return FullDisk()
+
+    path = tmp_path / "RACE.tar.gz"
+    path.write_bytes(_tar(("a", bytes(2**21)), ("RACE/dev/middle/7.txt", article)))
+    expected = load(path)
+    monkeypatch.setattr(tempfile, "TemporaryFile", make_file)
+    dataset = load(path)
+    assert (dataset.fingerprint, dataset.sources) == (expected.fingerprint, expected.sources)
 
 
 def test_no_more_than_the_limit_of_a_zip_is_unpacked(tmp_path, monkeypatch, article):
