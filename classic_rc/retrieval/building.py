@@ -73,7 +73,8 @@ def build_index(
     `folder` is new or empty, or has an unfinished build, or, with `append`, an index, which can be
     searched meanwhile. If it has the segments of these inputs already, it stays as it is. `jobs`
     segments are built at the same time, by workers of joblib's backend (-1: as many as it has),
-    which must have the folder under the same path; the files do not depend on it. `advance` gets
+    which must have the folder under the same path; the files do not depend on it. A single segment
+    is built in this process. `advance` gets
     the number of input bytes just read.
     """
     if not 1 <= segment_sentences <= MAX_SENTENCES:
@@ -274,17 +275,24 @@ class _Tasks:
 def _run(tasks: _Tasks, jobs: int) -> Iterator[tuple[StoredSegment, bool]]:
     """Build the segments, and yield each in order; raise the error of the tasks at their end."""
     try:
-        if jobs == 1:
-            yield from itertools.starmap(_build_segment, tasks)
+        arguments = iter(tasks)
+        # The first two: a worker for a single segment would only start Python once more.
+        first = [] if jobs == 1 else list(itertools.islice(arguments, 2))
+        if len(first) < 2:
+            yield from itertools.starmap(_build_segment, itertools.chain(first, arguments))
         else:
-            yield from _run_in_workers(tasks, jobs)
+            # Popped, so that a segment's texts are not kept after it is built.
+            popped = (first.pop(0) for _ in range(2))
+            yield from _run_in_workers(itertools.chain(popped, arguments), tasks.folder, jobs)
     finally:
         _own.__dict__.clear()
     if tasks.error is not None:
         raise tasks.error
 
 
-def _run_in_workers(tasks: _Tasks, jobs: int) -> Iterator[tuple[StoredSegment, bool]]:
+def _run_in_workers(
+    tasks: Iterator[tuple[Any, ...]], folder: Path, jobs: int
+) -> Iterator[tuple[StoredSegment, bool]]:
     from joblib import Parallel, delayed
 
     # As many segments are in memory as there are workers: a worker that ends one gets the next.
@@ -293,7 +301,6 @@ def _run_in_workers(tasks: _Tasks, jobs: int) -> Iterator[tuple[StoredSegment, b
         for stored, was_there in parallel(
             delayed(_build_in_worker)(os.getpid(), *task) for task in tasks
         ):
-            folder = tasks.folder
             if not (folder / stored.name).exists():
                 raise UsageError(
                     f"a worker wrote {stored.name}, and {folder} does not have it: use a folder "

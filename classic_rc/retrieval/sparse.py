@@ -127,10 +127,12 @@ class Sparse(Engine):
         its options.
         """
         manifest, n_kept = build_index(inputs, place, advance=advance, **options)
+        n_built, jobs = len(manifest.segments) - n_kept, options.get("jobs", 1)
         n_replaced, n_nul = manifest.counts.with_replacement, manifest.counts.with_nul
         replaced = "sentences have invalid UTF-8 bytes, or U+FFFD in their place"
         notes = {
             f"{n_kept:,} of {len(manifest.segments):,} segments already existed": n_kept,
+            f"--jobs {jobs} is not used: {n_built} new segment": jobs != 1 and n_built == 1,
             f"{n_replaced:,} {replaced}": n_replaced,
             f"{n_nul:,} sentences have a NUL character": n_nul,
         }

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from copy import copy
 from dataclasses import replace
@@ -38,6 +38,7 @@ from classic_rc.running.plan import check_data_to_learn, clone_unfitted, find_co
 from classic_rc.solvers.base import Solver, TrainedOn, score_questions
 from classic_rc.solvers.learning import OutOfFold
 from classic_rc.systems import is_same_solver, learned_elsewhere
+from classic_rc.tables.model import format_count
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encode import Encoders, SharedQuestions, encode
 from classic_rc.text.encoded import EncodedDataset
@@ -647,14 +648,17 @@ def score_in_shards(solver: Solver, questions: Sequence[Question], jobs: int = 1
     if jobs == 1 or not isinstance(questions, EncodedDataset):
         return _checked_with_members(solver, questions, jobs)
     n_passages = len(questions.arrays.passage_offsets) - 1
-    n_forks = min(count_jobs(jobs), n_passages // MIN_FORK_PASSAGES)
-    if n_forks > 1 and _can_score_in_forks(solver):
+    n_forks = _count_forks(solver, n_passages, jobs)
+    if n_forks > 1:
         shards = questions.shards(n_forks, with_questions=False)
         scored_shards = map_in_forks(partial(_checked_with_members, solver), shards)
         return [_join_shards(questions, scored) for scored in zip(*scored_shards, strict=True)]
+    n_shards = n_passages // MIN_SHARD_PASSAGES
+    if n_shards < 2:
+        return _checked_with_members(solver, questions)
     from joblib import Parallel, delayed, effective_n_jobs
 
-    n_shards = min(effective_n_jobs(jobs), n_passages // MIN_SHARD_PASSAGES)
+    n_shards = min(effective_n_jobs(jobs), n_shards)
     if n_shards < 2:
         return _checked_with_members(solver, questions)
     shards = questions.shards(n_shards, with_questions=not solver.needs_only_arrays)
@@ -664,6 +668,26 @@ def score_in_shards(solver: Solver, questions: Sequence[Question], jobs: int = 1
             for reporter, shard in zip(reporting, shards, strict=True)
         )
     return [_join_shards(questions, scored) for scored in zip(*parts, strict=True)]
+
+
+def explain_one_process(dataset: Dataset, solvers: Iterable[Solver], jobs: int) -> str | None:
+    """Return why one process scores although `jobs` are asked for, or None if they are used."""
+    n_passages = len(dataset.passages)
+    if jobs == 1 or count_jobs(jobs) == 1 or n_passages >= 2 * MIN_SHARD_PASSAGES:
+        return None
+    for solver in solvers:
+        has_jobs = type(solver).score_with_jobs is not Solver.score_with_jobs
+        if has_jobs or _count_forks(solver, n_passages, jobs) > 1:
+            return None
+    return (
+        f"--jobs {jobs} is not used: on {format_count(n_passages, 'passage')}, these systems gain "
+        "nothing from another process"
+    )
+
+
+def _count_forks(solver: Solver, n_passages: int, jobs: int) -> int:
+    n_forks = min(count_jobs(jobs), n_passages // MIN_FORK_PASSAGES)
+    return n_forks if n_forks > 1 and _can_score_in_forks(solver) else 1
 
 
 def _can_score_in_forks(solver: Solver) -> bool:

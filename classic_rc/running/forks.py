@@ -5,6 +5,7 @@ results.
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import pickle
 import signal
@@ -12,6 +13,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Sequence
+from contextvars import copy_context
 from functools import partial
 from typing import Any, NoReturn, TypeVar
 
@@ -57,8 +59,8 @@ def can_fork() -> bool:
 
 
 def map_in_forks(function: Callable[[_Item], _Result], items: Sequence[_Item]) -> list[_Result]:
-    """Return the function's result for each item, each computed in a fork of its own, all at the
-    same time.
+    """Return the function's result for each item, all computed at the same time: the first one in
+    this process, each other one in a fork of its own.
 
     The function neither prints nor starts threads. Items are not copied; results are pickled. What
     the function raised for the first item where it raised something is raised here, and a
@@ -68,9 +70,11 @@ def map_in_forks(function: Callable[[_Item], _Result], items: Sequence[_Item]) -
         tasks = [partial(reporter, function) for reporter in reporting]
         forks: list[tuple[int, int]] = []
         try:
-            for task, item in zip(tasks, items, strict=True):
+            for task, item in zip(tasks[1:], items[1:], strict=True):
                 forks.append(_start(task, item))
-            return [_receive(pipe) for _, pipe in forks]
+            # In a context of its own, because a reporter hides the work that this process reports.
+            first = copy_context().run(tasks[0], items[0])
+            return [first, *(_receive(pipe) for _, pipe in forks)]
         finally:
             for process, pipe in forks:
                 os.close(pipe)
@@ -108,6 +112,7 @@ def _send_result(function: Callable[[Any], Any], item: Any, end: int) -> NoRetur
     cleaning up.
     """
     try:
+        gc.disable()  # a collection would write to every object, and so copy the memory
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         try:
             content = pickle.dumps((True, function(item)), pickle.HIGHEST_PROTOCOL)

@@ -42,6 +42,16 @@ def test_a_sentence_a_line(cli, write, index):
     assert sentences_of(index) == [(text, f"{path}:{n}") for n, text in enumerate(FABLES, start=1)]
 
 
+def test_one_process_builds_one_segment(cli, write, index, tmp_path):
+    path = write("fables.txt", "\n".join(FABLES))
+    assert "--jobs 2 is not used" in cli("index", path, "-o", index, "--jobs", 2).err
+    quiet = cli("index", path, "-o", tmp_path / "quiet", "--jobs", 2, "--quiet")
+    assert (quiet.code, quiet.err) == (0, "")
+    done = cli("index", path, "-o", tmp_path / "two", "--jobs", 2, "--segment-sentences", 2)
+    assert "is not used" not in done.err
+    assert sentences_of(tmp_path / "two") == sentences_of(index)
+
+
 def test_standard_input_and_several_inputs_in_their_order(cli, write, index, monkeypatch):
     one, two = write("b.txt", FABLES[0]), write("a.txt", FABLES[1])
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(FABLES[2].encode())))
