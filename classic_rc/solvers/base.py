@@ -673,22 +673,24 @@ def candidate_counts(questions: Sequence[Question]) -> NDArray[np.int64]:
     return np.array([len(question.candidates) for question in questions], dtype=np.int64)
 
 
-def provenance(questions: Sequence[Question]) -> Provenance:
+def provenance(questions: Sequence[Question], n_candidates: int | None = None) -> Provenance:
     """Describe the data that a solver is fitted on: names, content fingerprint and counts.
 
     ``name`` and ``fingerprint`` are None if `questions` is not a dataset; ``datasets`` has the
     names of the datasets that it belongs to (:func:`~classic_rc.datasets.registry.dataset_names`).
-    The others are counts.
+    The others are counts; `n_candidates` is that of all candidates, if it is known.
     """
     from classic_rc.datasets.registry import dataset_names
 
     while isinstance(questions, EncodedDataset | SharedQuestions):
         questions = questions.questions
     dataset = questions if isinstance(questions, Dataset) else None
-    # Questions may share one candidate list. Counting generated spans generates them, so count each
-    # list once.
-    lists = {id(q.candidates): q.candidates for q in questions}
-    sizes = {key: len(candidates) for key, candidates in lists.items()}
+    if n_candidates is None:
+        # Questions may share one candidate list. Counting generated spans generates them, so count
+        # each list once.
+        lists = {id(q.candidates): q.candidates for q in questions}
+        sizes = {key: len(candidates) for key, candidates in lists.items()}
+        n_candidates = sum(sizes[id(q.candidates)] for q in questions)
     facts = {
         "name": dataset and dataset.name,
         "fingerprint": dataset and dataset.fingerprint,
@@ -696,7 +698,7 @@ def provenance(questions: Sequence[Question]) -> Provenance:
         "datasets": [] if dataset is None else dataset_names(dataset),
         "passages": len({id(q.passage) for q in questions}),
         "questions": len(questions),
-        "candidates": sum(sizes[id(q.candidates)] for q in questions),
+        "candidates": n_candidates,
     }
     if len(questions) and questions[0].scorers:
         facts["scorers"] = list(questions[0].scorers)

@@ -260,6 +260,9 @@ class Scorer:
         The keys of the references.
     f1_label : str
         What its F1 is called.
+    by_words : bool
+        Whether the words of a normalised text are those of its parts between blanks, each of them
+        normalised alone.
     """
 
     name: str
@@ -273,6 +276,7 @@ class Scorer:
     empty: bool = False
     drops_empty_golds: bool = False
     f1_label: str = "F1"
+    by_words: bool = False
 
     @property
     def labels(self) -> dict[str, str]:
@@ -390,6 +394,7 @@ def _mlqa(language: str, articles: str) -> Scorer:
         "facebookresearch/MLQA 24bf470b, v1",
         ("lewis2020",),
         _HAN_UNIT if is_chinese else "words",
+        by_words=not is_chinese,
     )
 
 
@@ -401,6 +406,7 @@ SCORERS: Mapping[str, Scorer] = by_name(
         _words,
         "SQuAD's script v1.1; XQuAD, TyDi QA GoldP, SberQuAD, SQuAD-it, ViQuAD and IndicQA use it",
         ("rajpurkar2016",),
+        by_words=True,
     ),
     Scorer(
         "squad2",
@@ -411,6 +417,7 @@ SCORERS: Mapping[str, Scorer] = by_name(
         ("rajpurkar2018",),
         empty=True,
         drops_empty_golds=True,
+        by_words=True,
     ),
     Scorer(
         "cmrc2018",
@@ -441,6 +448,7 @@ SCORERS: Mapping[str, Scorer] = by_name(
         "korquad/korquad.github.io 61d7d668, KorQuAD 1.0",
         ("lim2019",),
         _CHARACTER_UNIT,
+        by_words=True,
     ),
     Scorer(
         "korquad2",
@@ -462,6 +470,7 @@ SCORERS: Mapping[str, Scorer] = by_name(
         _JunkRun,
         empty=True,
         f1_label="ROUGE-W",
+        by_words=True,
     ),
     Scorer(
         "jsquad",
@@ -481,6 +490,7 @@ SCORERS: Mapping[str, Scorer] = by_name(
         _words,
         "husseinmozannar/SOQAL 1229d34a",
         ("mozannar2019",),
+        by_words=True,
     ),
     Scorer(
         "persianqa",
@@ -499,6 +509,7 @@ SCORERS: Mapping[str, Scorer] = by_name(
         "no script: for languages with blanks whose official scorer drops English articles",
         ("classic_rc",),
         empty=True,
+        by_words=True,
     ),
     Scorer(
         "chars",

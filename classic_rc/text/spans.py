@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple, Self, TypeAlias, overload
@@ -48,13 +48,14 @@ class SpanCandidates(Sequence[Candidate]):
 
     Attributes
     ----------
+    passage_text : str
     starts, ends : ndarray of int32, shape (n_spans,)
         Character offsets in the passage, `ends` exclusive; sorted by (start, end), each pair once.
     first_tokens, last_tokens : ndarray of int32, shape (n_spans,)
         The span's first and last token, as indices into the generator's tokens of the passage.
     """
 
-    __slots__ = ("_text", "ends", "first_tokens", "last_tokens", "starts")
+    __slots__ = ("ends", "first_tokens", "last_tokens", "passage_text", "starts")
 
     def __init__(
         self,
@@ -64,13 +65,13 @@ class SpanCandidates(Sequence[Candidate]):
         first_tokens: NDArray[np.int32],
         last_tokens: NDArray[np.int32],
     ) -> None:
-        self._text = text
+        self.passage_text = text
         self.starts, self.ends = starts, ends
         self.first_tokens, self.last_tokens = first_tokens, last_tokens
 
     def texts(self) -> list[str]:
         """Return the text of every span."""
-        return [self._text[start:end] for start, end in self._offsets()]
+        return [self.passage_text[start:end] for start, end in self._offsets()]
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -82,12 +83,13 @@ class SpanCandidates(Sequence[Candidate]):
     def __getitem__(self, index: int | slice) -> Candidate | SpanCandidates:
         if isinstance(index, slice):
             arrays = (self.starts, self.ends, self.first_tokens, self.last_tokens)
-            return SpanCandidates(self._text, *(array[index] for array in arrays))
+            return SpanCandidates(self.passage_text, *(array[index] for array in arrays))
         start, end = int(self.starts[index]), int(self.ends[index])
-        return Candidate(self._text[start:end], start, end)
+        return Candidate(self.passage_text[start:end], start, end)
 
     def __iter__(self) -> Iterator[Candidate]:
-        return (Candidate(self._text[start:end], start, end) for start, end in self._offsets())
+        text = self.passage_text
+        return (Candidate(text[start:end], start, end) for start, end in self._offsets())
 
     def __repr__(self) -> str:
         return f"<{len(self)} spans>"
@@ -477,6 +479,49 @@ def span_offsets(question: Question) -> tuple[NDArray[np.int64], NDArray[np.int6
     A candidate without offsets is located at the first occurrence of its text.
     """
     return _offsets_of_all(_list_candidates(question.candidates), question)
+
+
+def text_codes(
+    candidates: Sequence[Candidate], code_of: Callable[[str], int], *, by_words: bool
+) -> NDArray[np.int64]:
+    """Return the codes of the texts of candidates.
+
+    Parameters
+    ----------
+    candidates : sequence of Candidate
+        A :class:`SpanCandidates` is read without making its candidates.
+    code_of : callable
+        Returns the code of a text.
+    by_words : bool
+        Whether the code of a text is the sum of those of its parts between blanks. Then `code_of`
+        is called for words, of which spans have few distinct ones.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_candidates,)
+    """
+    if isinstance(candidates, SpanCandidates):
+        text = candidates.passage_text
+        starts, ends = candidates.starts.astype(np.int64), candidates.ends.astype(np.int64)
+    else:
+        text = "".join(candidate.text for candidate in candidates)
+        offsets = offsets_of([len(candidate.text) for candidate in candidates])
+        starts, ends = offsets[:-1], offsets[1:]
+    words = text.split(" ") if by_words else [text]
+    borders = offsets_of([len(word) + 1 for word in words]) - 1  # the blanks and both ends
+    sums = offsets_of([code_of(word) for word in words])
+    # The blanks of a span are those from `first` to before `last`.
+    first, last = np.searchsorted(borders, starts), np.searchsorted(borders, ends)
+    has_blanks = first < last
+    codes = sums[last - has_blanks] - sums[first]
+    for begins, finishes in (
+        (starts, np.where(has_blanks, borders[first], ends)),
+        (np.where(has_blanks, borders[last - 1] + 1, ends), ends),
+    ):
+        keys, numbers = np.unique(begins * (len(text) + 1) + finishes, return_inverse=True)
+        parts = [text[slice(*divmod(key, len(text) + 1))] for key in keys.tolist()]
+        codes += np.array([code_of(part) for part in parts], dtype=np.int64)[numbers]
+    return codes
 
 
 def _split_columns(rows: Sequence[tuple[int, ...]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -187,3 +187,11 @@ def test_the_words_between_chinese_characters_are_those_of_nltk(text):
     assert list(scorer.units(scorer.normalise(text))) == NLTKWordTokenizer().tokenize(
         scorer.normalise(text)
     )
+
+
+@pytest.mark.parametrize("name", [name for name, scorer in SCORERS.items() if scorer.by_words])
+@given(st.text(max_size=30) | st.text("the a,Σs\u0301–uno elال。x ", max_size=30))
+def test_words_between_blanks_are_normalised_alone(name, text):
+    normalise = SCORERS[name].normalise
+    words = [word for part in text.split(" ") for word in normalise(part).split()]
+    assert normalise(text).split() == words

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from classic_rc.errors import UsageError
 from classic_rc.questions import Candidate, Passage
 from classic_rc.text.analyzers import stop_words
+from classic_rc.text.scorers import SCORERS
 from classic_rc.text.segmenters import NewmmTokenizer
 from classic_rc.text.sentences import split_sentences
-from classic_rc.text.spans import SpanCandidates, SpanGenerator
+from classic_rc.text.spans import SpanCandidates, SpanGenerator, text_codes
 from classic_rc.text.tokenizers import WordTokenizer
 from tests.errors import raises
 
@@ -236,3 +237,15 @@ def test_the_signature_has_the_versions_of_a_dictionary(monkeypatch):
     assert SpanGenerator(tokenizer="newmm").signature.endswith("tokenizer=newmm-9.9")
     with raises(UsageError, field="tokenizer"):
         SpanGenerator(tokenizer="whitespace")
+
+
+@given(st.text("The ant, a 1.5\n’s-", max_size=60), st.sampled_from(sorted(SCORERS)))
+def test_codes_of_spans_are_those_of_their_texts(text, name):
+    def code_of(text: str) -> int:
+        return sum(len(word) ** 2 + ord(word[0]) for word in scorer.normalise(text).split())
+
+    scorer = SCORERS[name]
+    spans = SpanGenerator()(Passage("p", text))
+    for candidates in (spans, list(spans), [*spans, Candidate(""), Candidate(" a ")]):
+        codes = text_codes(candidates, code_of, by_words=scorer.by_words)
+        assert codes.tolist() == [code_of(candidate.text) for candidate in candidates]

@@ -217,21 +217,6 @@ class Columns(NamedTuple):
             total += own if rows is None else own[rows]
         return total
 
-    def add_gradient(
-        self, of_scores: NDArray[np.float64], sums: NDArray[np.float64]
-    ) -> NDArray[np.int64]:
-        """Add the gradient by the weights to `sums`, given that by the scores; return the
-        columns that have one.
-        """
-        has_gradient = np.zeros(len(sums), dtype=np.bool_)
-        for rows, own in zip(self.rows, self.parts, strict=True):
-            n_rows = own.shape[1]
-            of_rows = of_scores if rows is None else np.bincount(rows, of_scores, minlength=n_rows)
-            for columns in own:
-                np.add.at(sums, columns, of_rows)
-                has_gradient[columns] = True
-        return np.flatnonzero(has_gradient)
-
 
 class Part(NamedTuple):
     """The features that the rows of one part of :class:`Columns` have."""
@@ -278,6 +263,11 @@ class ColumnMaker:
             ]
             for templates in (TOKEN_TEMPLATES, SENTENCE_TEMPLATES, SPAN_TEMPLATES)
         )
+
+    @property
+    def widths(self) -> list[int]:
+        """The number of features that a row of each part has."""
+        return [len(part) for part in (self._token, self._token, self._sentence, self._span)]
 
     def make(self, asked: Sequence[Asked], lexicon: Lexicon) -> Columns:
         """Return the columns of the candidates of some questions."""

@@ -4,9 +4,9 @@ questions.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from classic_rc.decisions import Argmax, Decision, ExpectedF1
 from classic_rc.errors import DataError
 from classic_rc.folds import FoldPlan
+from classic_rc.io.scratch import ScratchFile
 from classic_rc.kernels.arrays import block_size, offsets_of
 from classic_rc.kernels.draws import text_keys, uniform_draws
 from classic_rc.metrics.quoref import normalise_quoref_answer
@@ -56,10 +57,13 @@ from classic_rc.solvers.spans.texts import (
     ReadCandidates,
     ReadPassage,
     ReadQuestion,
+    code_of,
 )
+from classic_rc.solvers.spans.training import TrainingFeatures, step_down
 from classic_rc.text.languages import ENGLISH as ENGLISH_LANGUAGE
 from classic_rc.text.languages import language_of
 from classic_rc.text.scorers import scorer_of
+from classic_rc.text.spans import text_codes
 from classic_rc.work import tracked
 
 # A batch is a step of the learner, so neither number may depend on how much memory there is.
@@ -68,6 +72,7 @@ _BATCH_SIZE = 2**17
 _BLOCK_QUESTIONS = 64
 _BLOCK_SIZE = 2**16
 _READ_QUESTIONS = 2**11
+_MOST_BYTES = 2**33  # of the file of features; those of SQuAD's 87,599 questions have 7.5 GB
 _TUNED_FOLDS = 3
 _TUNED_QUESTIONS = 2_000
 """Folds are held out, one after the other, until this many questions are scored; of each fold, at
@@ -98,7 +103,8 @@ class SpanRanker(Solver):
 
     by AdaGrad (Duchi et al. 2011) from zero, a few passes over the questions. A column starts with
     the squared gradient `damping`, so rare features stay light. That and the small number of passes
-    are the regularisation.
+    are the regularisation. The features of training questions are kept in a temporary file of at
+    most 8 GiB.
 
     A candidate is right if its text is a gold text, normalised as in the task's metric; if the data
     have offsets of the answers and one of these candidates overlaps them, only those that do. If
@@ -179,8 +185,8 @@ class SpanRanker(Solver):
             [reader.passage(questions[members[0]]) for members in of_passage], lexicon
         )
         cases: dict[int, Case] = {}  # by the place of the question
+        labels = _Labels()
         for members in of_passage:
-            labels = _Labels()  # of one passage only: texts of all candidates need much memory
             for i, question in zip(members, _with_candidates(questions, members), strict=True):
                 asked = reader.asked(question, rarity, wh_only=self.inputs == "wh-word")
                 cases[i] = Case(question.id, asked, tuple(labels.of(question)))
@@ -197,43 +203,48 @@ class SpanRanker(Solver):
             (f"{found} taught nothing: no candidate is right, or all are",) if n_unused else ()
         )
         self.grammar_, self.rarity_ = grammar, rarity
-        self.weights_ = self._learn(list(cases.values()), lexicon)
-        self._choose_constants(questions, cases, lexicon)
-        self.trained_on_ = provenance(questions)
+        maker = ColumnMaker(self._groups())
+        asked_questions = {i: case.asked for i, case in cases.items()}
+        with ScratchFile(_MOST_BYTES) as file:
+            features = TrainingFeatures(asked_questions, maker, lexicon, file)
+            self.weights_ = self._learn(list(cases), cases, features)
+            self._choose_constants(questions, cases, features)
+        n_candidates = sum(len(case.asked.candidates.first) for case in cases.values())
+        self.trained_on_ = provenance(questions, n_candidates)
         return self
 
-    def _learn(self, cases: Sequence[Case], lexicon: Lexicon) -> NDArray[np.float32]:
+    def _learn(
+        self, index: Sequence[int], cases: Mapping[int, Case], features: TrainingFeatures
+    ) -> NDArray[np.float32]:
         """Minimise the mean loss over groups of right candidates by AdaGrad; return the weights.
 
         Each epoch has its own random order of the questions, which depends on their ids and the
-        seed only. Columns of features are made again for each batch, so memory does not grow with
-        the candidates.
+        seed only.
         """
-        cases = [case for case in cases if case.is_useful]
-        maker = ColumnMaker(self._groups())
-        weights = np.zeros(N_COLUMNS, dtype=np.float32)
+        index = [i for i in index if cases[i].is_useful]
+        weights, sums = np.zeros((2, N_COLUMNS), dtype=np.float32)
         squares = np.full(N_COLUMNS, self.damping, dtype=np.float32)
-        sums = np.zeros(N_COLUMNS)
-        n_draws = np.full(len(cases), self.epochs)
-        draws = uniform_draws(text_keys([case.id for case in cases]), n_draws, self.seed)
-        for of_epoch in draws.reshape(len(cases), self.epochs).T:
-            order = np.argsort(of_epoch, kind="stable").tolist()
+        n_draws = np.full(len(index), self.epochs)
+        draws = uniform_draws(text_keys([cases[i].id for i in index]), n_draws, self.seed)
+        for of_epoch in draws.reshape(len(index), self.epochs).T:
+            order = [index[i] for i in np.argsort(of_epoch, kind="stable").tolist()]
             sizes = [cases[i].asked.size for i in order]
             for start, stop in blocks_of(sizes, _BATCH_SIZE, _BATCH_QUESTIONS):
-                batch = [cases[i] for i in order[start:stop]]
-                columns = maker.make([case.asked for case in batch], lexicon)
+                questions = order[start:stop]
+                batch = features.batch(questions)
                 of_scores = loss_gradient(
-                    columns.scores(weights), columns.offsets, [case.right for case in batch]
+                    batch.scores(weights), batch.offsets, [cases[i].right for i in questions]
                 )
-                used = columns.add_gradient(of_scores / len(batch), sums)
-                step = sums[used].astype(np.float32)
-                sums[used] = 0
-                squares[used] += step * step
-                weights[used] -= np.float32(self.rate) * step / np.sqrt(squares[used])
-        return weights
+                batch.add_gradient(of_scores / len(questions), sums)
+                n = features.n_columns
+                step_down(weights[:n], squares[:n], sums[:n], self.rate)
+        return features.by_column(weights)
 
     def _choose_constants(
-        self, questions: Sequence[Question], cases: Mapping[int, Case], lexicon: Lexicon
+        self,
+        questions: Sequence[Question],
+        cases: Mapping[int, Case],
+        features: TrainingFeatures,
     ) -> None:
         """Choose the constants of the decision on scores of weights that were learned from other
         passages.
@@ -250,10 +261,10 @@ class SpanRanker(Solver):
         for training, fold in tracked(folds, len(folds), share=0.5):
             if len(held_out) >= _TUNED_QUESTIONS:
                 break
-            weights = self._learn([cases[i] for i in training.tolist()], lexicon)
+            weights = self._learn(training.tolist(), cases, features)
             order = np.argsort(text_keys([questions[i].id for i in fold.tolist()]))
             sample = np.sort(fold[order[: 2 * _TUNED_QUESTIONS]]).tolist()
-            parts += self._scores([cases[i].asked for i in sample], lexicon, weights)
+            parts += self._scores([cases[i].asked for i in sample], features.lexicon, weights)
             held_out += _with_candidates(questions, sample)
         self.decision_ = clone(decision).fit(Scores.concatenate(parts), held_out)
 
@@ -301,7 +312,8 @@ class SpanRanker(Solver):
         if not len(scores.values):
             return Explanation.from_scores(self.name, question, scores)
         ((_, (asked,), lexicon),) = self._read([question])
-        right = [i for own in _Labels().of(question) for i in own] if question.gold else []
+        (question,) = _with_candidates([question], [0])
+        right = [i for group in _Labels().of(question) for i in group] if question.gold else []
         block = Block([asked], lexicon)
         parts = list(ColumnMaker(self._groups()).parts(block))
         columns = [part.columns() for part in parts]
@@ -472,36 +484,41 @@ class _Reader:
 
 
 class _Labels:
-    """Finds right candidates. The normalised texts of a passage's candidates are made once."""
+    """Finds right candidates: those with the code of a gold text are normalised and compared."""
 
     def __init__(self) -> None:
-        self._places: dict[
-            tuple[int, int, Task], tuple[Sequence[Candidate], dict[str, list[int]]]
-        ] = {}
+        self._sums: dict[Callable[[str], str], Callable[[str], int]] = {}
+        self._last: tuple[Any, ...] = (None, None, None)  # of the last list of candidates
 
     def of(self, question: Question) -> list[tuple[int, ...]]:
         """Return the right candidates: of each gold text if several are right together, else of
         all gold texts.
         """
-        normalise = (
-            normalise_quoref_answer
-            if question.task is Task.MULTI_SPAN
-            else scorer_of(question).normalise
-        )
-        key = id(question.passage), id(question.candidates), question.task
-        if key not in self._places:
-            candidates: Sequence[Candidate] = list(question.candidates)
-            places: dict[str, list[int]] = {}
-            for i, candidate in enumerate(candidates):
-                places.setdefault(normalise(candidate.text), []).append(i)
-            self._places[key] = candidates, places
-        located, places = self._places[key]
-        texts = dict.fromkeys(map(normalise, question.gold_texts))
-        found = [places[text] for text in texts if text in places]
-        if question.task is not Task.MULTI_SPAN and found:
-            found = [sorted(i for own in found for i in own)]
+        normalise: Callable[[str], str] = normalise_quoref_answer
+        by_words = True
+        if question.task is not Task.MULTI_SPAN:
+            scorer = scorer_of(question)
+            normalise, by_words = scorer.normalise, scorer.by_words
+        sum_of = self._sums.setdefault(normalise, cache(partial(_sum_words, normalise)))
+        candidates = question.candidates
+        if self._last[0] is not candidates or self._last[1] != normalise:
+            codes = text_codes(candidates, sum_of, by_words=by_words)
+            self._last = candidates, normalise, codes
+        codes = self._last[-1]
+        groups = []
+        for text in dict.fromkeys(map(normalise, question.gold_texts)):
+            similar = np.flatnonzero(codes == sum_of(text)).tolist()
+            groups.append([i for i in similar if normalise(candidates[i].text) == text])
+        groups = [group for group in groups if group]
+        if question.task is not Task.MULTI_SPAN and groups:
+            groups = [sorted(i for group in groups for i in group)]
         spans = question.meta.get("spans") or ()
-        return [tuple(_overlapping(own, located, spans) or own) for own in found]
+        return [tuple(_overlapping(group, candidates, spans) or group) for group in groups]
+
+
+def _sum_words(normalise: Callable[[str], str], text: str) -> int:
+    """Return the sum of the codes of the words of a normalised text."""
+    return sum(map(code_of, normalise(text).split()))
 
 
 def _overlapping(
