@@ -8,11 +8,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
+from itertools import groupby, islice
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from classic_rc.errors import DataError, OutputError, UsageError
+from classic_rc.kernels.arrays import block_size
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.protocol import Protocol
 from classic_rc.questions import PLACEHOLDER, Candidate, Dataset, LazyCandidates, Passage, Question
@@ -21,6 +23,8 @@ from classic_rc.running.plan import make_plan
 from classic_rc.solvers.base import Solver, score_questions
 from classic_rc.solvers.explanation import Explanation, Mark
 from classic_rc.systems import SystemLike
+
+_BLOCK_QUESTIONS = 256
 
 
 class Explainer:
@@ -125,7 +129,26 @@ class Explainer:
     def each(self, places: Iterable[int]) -> Iterator[Explanation]:
         """Yield the explanations of the questions at these positions.
 
-        Consecutive questions about one passage share its generated spans.
+        Questions are explained in blocks, except those about spans.
+        """
+        pairs = self._read(places)
+        if self._answers:
+            for i, question in pairs:
+                yield explain_answers(self._name, question, self._answers[i])
+            return
+        task = self.dataset.task
+        size = 1 if task is None or task.has_spans else block_size(_BLOCK_QUESTIONS)
+        for solver, group in groupby(pairs, lambda pair: self._system.solver_of(pair[0])):
+            while block := list(islice(group, size)):
+                explanations = iter(solver.explain_each([question for _, question in block]))
+                for i, question in block:
+                    with self._system.failures():
+                        explanation = _check(solver, question, next(explanations, None))
+                    yield replace(explanation, decide=partial(self._decide, i))
+
+    def _read(self, places: Iterable[int]) -> Iterator[tuple[int, Question]]:
+        """Yield questions with their positions; consecutive ones about one passage share its
+        generated spans.
         """
         passage: Passage | None = None
         candidates: Sequence[Candidate] = ()
@@ -135,17 +158,11 @@ class Explainer:
                 if question.passage is not passage:
                     passage, candidates = question.passage, question.candidates.generate()
                 question = replace(question, candidates=candidates)
-            if self._answers:
-                yield explain_answers(self._name, question, self._answers[i])
-                continue
-            with self._system.failures():
-                explanation = _explain_with(self._system.solver_of(i), question)
-            yield replace(explanation, decide=partial(self._decide, i))
+            yield i, question
 
 
-def _explain_with(solver: Solver, question: Question) -> Explanation:
+def _check(solver: Solver, question: Question, explanation: Any) -> Explanation:
     """Return a solver's own explanation, which a user may have written."""
-    explanation: Any = solver.explain(question)
     if not isinstance(explanation, Explanation):
         found = type(explanation).__name__
     elif len(explanation.candidates) != len(question.candidates):

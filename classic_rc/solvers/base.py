@@ -227,6 +227,8 @@ class Solver(Estimator, ABC):
             cls.description = entry.description
         if "explain" in cls.__dict__:
             cls.explain = _with_answer(cls.explain)  # type: ignore[method-assign]
+            if "explain_each" not in cls.__dict__:
+                cls.explain_each = Solver.explain_each  # type: ignore[method-assign]
 
     @abstractmethod
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
@@ -508,6 +510,14 @@ class Solver(Estimator, ABC):
         meaning = self.score_meaning
         formula = (lambda i, score: given("score", score, meaning)) if meaning else None
         return Explanation.from_scores(self.name, question, scores, formula)
+
+    def explain_each(self, questions: Sequence[Question]) -> Iterator[Explanation]:
+        """Yield the explanations of questions.
+
+        A subclass that has :meth:`explain` may also have this method, to score all of them
+        together.
+        """
+        return map(self.explain, questions)
 
     def _answer_to(self, explanation: Explanation) -> Prediction | None:
         """Return the answer that follows from explained scores; None if a threshold is not

@@ -5,6 +5,7 @@ families show.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from itertools import accumulate
 
 from classic_rc.kernels.distance import DistanceRule
 from classic_rc.kernels.weights import SCALE, inverse_count_weight
@@ -23,10 +24,12 @@ def best_window(
     """
     words = {*query, *answer}
     size = len(words) if window == "set" else len(passage) if window == "passage" else int(window)
-    weights = [inverse_count_weight(count_of(t)) if t in words else 0 for t in passage]
+    weight_of = {word: inverse_count_weight(count_of(word)) for word in words.intersection(passage)}
+    weights = [weight_of.get(token, 0) for token in passage]
     # A window longer than the passage has one position. Of equal windows the first is marked.
-    starts = range(max(len(weights) - size, 0) + 1)
-    best = max(starts, key=lambda start: sum(weights[start : start + size]))
+    sums = [0, *accumulate(weights)]
+    totals = [end - start for start, end in zip(sums, sums[size:], strict=False)]
+    best = totals.index(max(totals)) if totals else 0
     inside = range(best, min(best + size, len(weights)))
     terms = [
         inverse_count(f'"{passage[i]}"', count_of(passage[i]), weights[i] / SCALE)

@@ -4,9 +4,11 @@ distance, and both.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import repeat
 from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 import numpy as np
@@ -34,7 +36,7 @@ from classic_rc.solvers.explanation import (
 )
 from classic_rc.solvers.match_formulas import best_window, distance_term
 from classic_rc.solvers.shared_parameters import ANALYZER, DECISION, STOP_WORDS
-from classic_rc.text.analyzers import get_analyzer, stemmer, stop_words
+from classic_rc.text.analyzers import Analyzer, get_analyzer, stemmer, stop_words
 from classic_rc.text.encoded import EncodedDataset
 from classic_rc.work import tracked
 
@@ -210,7 +212,13 @@ class _Matcher(Solver):
 
     def explain(self, question: Question) -> Explanation:
         """Mark the best window and the nearest word pair of each candidate."""
-        return explain_match(self, question)
+        (explanation,) = explain_matches(self, [question])
+        return explanation
+
+    def explain_each(self, questions: Sequence[Question]) -> Iterator[Explanation]:
+        """Yield the explanations of questions, which are scored together."""
+        for explanation in explain_matches(self, questions):
+            yield replace(explanation, decide=self._answer_to)
 
 
 class SlidingWindow(_Matcher):
@@ -395,30 +403,62 @@ class SlidingWindowDistance(_Matcher):
 class _Passage(NamedTuple):
     tokens: list[str]
     places: list[tuple[int, int]]  # the character offsets of each token
+    count_of: Callable[[str], int]
+    stop: set[str] | None  # None without a distance
 
 
-def explain_match(solver: Solver, question: Question) -> Explanation:
-    """Explain a question's scores by the best window and the nearest word pair of each candidate.
+def explain_matches(solver: _Matcher, questions: Sequence[Question]) -> Iterator[Explanation]:
+    """Explain questions' scores by the best window and the nearest word pair of each candidate.
 
     A solver without a window or without a distance has only the marks of the other.
     """
-    from classic_rc.kernels.reference import word_distance
-
     params = solver.get_params(deep=False)
     analyzer = get_analyzer(params["analyzer"])
-    located = analyzer.locate(question.passage.text)
-    passage = _Passage(
-        [token for token, _, _ in located], [(start, end) for _, start, end in located]
+    encoded = solver.encoded(questions)
+    scores = solver.score_candidates(encoded)
+    measured: Iterable[NDArray[np.float64] | None] = repeat(None)
+    listed: set[str] | None = None
+    if "stop_words" in params:
+        stop_flags = encoded.stop_flags(params["stop_words"])
+        measured = encoded.scores(*word_distance(encoded.arrays, stop_flags, params["distance"]))
+        stem = stemmer(analyzer.stemmer)
+        listed = {stem(word) for word in stop_words(params["stop_words"])}
+    passages: dict[int, _Passage] = {}
+    for i, (question, distances) in enumerate(zip(questions, measured, strict=False)):
+        key = id(question.passage)
+        if key not in passages:
+            passages = {key: _read_passage(solver, analyzer.locate(question.passage.text), listed)}
+        explain = _candidate_explainer(
+            solver, analyzer, passages[key], analyzer.analyze(question.query), distances
+        )
+        plain = Explanation.from_scores(solver.name, question, scores.take([i]))
+        yield plain.with_best(explain)
+
+
+def _read_passage(
+    solver: Any, located: Sequence[tuple[str, int, int]], listed: set[str] | None
+) -> _Passage:
+    tokens = [token for token, _, _ in located]
+    in_corpus, counts = solver.learns_from == "passages", Counter(tokens)
+    return _Passage(
+        tokens,
+        [(start, end) for _, start, end in located],
+        (lambda word: solver.word_counts_.get(word, 1)) if in_corpus else counts.__getitem__,
+        None if listed is None else {t for t in set(tokens) if t.lower() in listed},
     )
-    query = analyzer.analyze(question.query)
-    scores = solver.score_candidates([question])
+
+
+def _candidate_explainer(
+    solver: _Matcher,
+    analyzer: Analyzer,
+    passage: _Passage,
+    query: Sequence[str],
+    distances: NDArray[np.float64] | None,
+) -> Callable[[int, CandidateExplanation], CandidateExplanation]:
+    """Return the function that explains a candidate of a question."""
+    params = solver.get_params(deep=False)
     window = getattr(solver, "window_", params.get("window"))
-    count_of = _word_counter(solver, passage.tokens)
-    stop = (
-        _stop_tokens(params["stop_words"], analyzer.stemmer, passage.tokens)
-        if "stop_words" in params
-        else None
-    )
+    stop = passage.stop
 
     def explain_candidate(i: int, plain: CandidateExplanation) -> CandidateExplanation:
         answer = analyzer.analyze(plain.text)
@@ -426,13 +466,13 @@ def explain_match(solver: Solver, question: Question) -> Explanation:
         numbers: dict[str, float] = {}
         sum_of_weights: Term | None = None
         if window is not None:
-            sum_of_weights, inside = best_window(passage.tokens, query, answer, window, count_of)
+            sum_of_weights, inside = best_window(
+                passage.tokens, query, answer, window, passage.count_of
+            )
             numbers["sliding_window"] = sum_of_weights.value
             marks += _mark_window(passage, {*query}, inside, sum_of_weights)
-        if stop is not None:
-            numbers["distance"] = word_distance(
-                passage.tokens, query, answer, stop, params["distance"]
-            )
+        if stop is not None and distances is not None:
+            numbers["distance"] = float(distances[i])
             if "distance_weight" in params:
                 numbers["distance_weight"] = float(params["distance_weight"])
             marks += _nearest_pair(passage, query, answer, stop)
@@ -455,19 +495,7 @@ def explain_match(solver: Solver, question: Question) -> Explanation:
 
         return replace(plain, marks=tuple(marks), numbers=numbers, make_formula=formula)
 
-    return Explanation.from_scores(solver.name, question, scores).with_best(explain_candidate)
-
-
-def _word_counter(solver: Any, tokens: Sequence[str]) -> Callable[[str], int]:
-    if solver.learns_from == "passages":
-        return lambda word: solver.word_counts_.get(word, 1)
-    return Counter(tokens).__getitem__
-
-
-def _stop_tokens(name: str, stemmer_name: str, tokens: Sequence[str]) -> set[str]:
-    stem = stemmer(stemmer_name)
-    listed = {stem(word) for word in stop_words(name)}
-    return {token for token in set(tokens) if token.lower() in listed}
+    return explain_candidate
 
 
 def _mark_window(
@@ -496,7 +524,11 @@ def _nearest_pair(
     answer_places = [i for i, token in enumerate(passage.tokens) if token in candidate_words]
     if not question_places or not answer_places:
         return []
-    i, j = min(
-        ((i, j) for i in question_places for j in answer_places), key=lambda p: abs(p[0] - p[1])
-    )
+    pairs = []
+    for i in question_places:
+        next_place = bisect_left(answer_places, i)
+        pairs += [
+            (abs(i - j), i, j) for j in answer_places[max(next_place - 1, 0) : next_place + 1]
+        ]
+    _, i, j = min(pairs)
     return [Mark(*passage.places[i], "pair-question"), Mark(*passage.places[j], "pair-candidate")]
