@@ -11,7 +11,7 @@ import hashlib
 import html
 import json
 import math
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _BAR = 60
 """The length of the longest bar, in pixels."""
+
+_CACHED_TEXTS = 2**14
 
 CHOICES = 40
 """How many candidates of an explained question can be chosen: the style sheet has this many
@@ -49,11 +51,17 @@ def template_environment() -> Environment:
     from jinja2 import Environment, FunctionLoader, StrictUndefined
     from markupsafe import Markup
 
+    @lru_cache(_CACHED_TEXTS)
+    def escape(text: str) -> Markup:
+        return Markup(escape_html(text))
+
     templates = Environment(
         loader=FunctionLoader(_read_template),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_as_html,
+        # Jinja2's own escaping comes after this and changes nothing. By itself it would not escape
+        # control characters.
+        finalize=lambda value: value if isinstance(value, Markup) else escape(str(value)),
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
@@ -98,17 +106,6 @@ def question_style() -> str:
 
 def _classes(*looks: str) -> str:
     return f' class="{" ".join(looks)}"' if looks else ""
-
-
-def _as_html(value: Any) -> Markup:
-    """Escape a value that a template writes.
-
-    Jinja2's own escaping comes after this and changes nothing. By itself it would not escape
-    control characters.
-    """
-    from markupsafe import Markup
-
-    return value if isinstance(value, Markup) else Markup(escape_html(str(value)))
 
 
 def escape_html(text: str) -> str:

@@ -4,6 +4,7 @@ families show.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Sequence
 from itertools import accumulate
 
@@ -45,6 +46,12 @@ def best_window(
     return plus("sliding window", *terms, value=total, note=note), inside
 
 
+def neighbours(places: Sequence[int], i: int) -> Sequence[int]:
+    """Return the last place before i and the first one from i on, of ascending places."""
+    after = bisect_left(places, i)
+    return places[max(after - 1, 0) : after + 1]
+
+
 def distance_term(
     passage: Sequence[str],
     query: Sequence[str],
@@ -61,7 +68,7 @@ def distance_term(
     nearest: dict[str, tuple[int, int]] = {}
     for i, token in enumerate(passage):
         if token in question_words and answer_places:
-            j = min(answer_places, key=lambda place: abs(place - i))
+            j = min(neighbours(answer_places, i), key=lambda place: abs(place - i))
             if token not in nearest or abs(i - j) < abs(nearest[token][0] - nearest[token][1]):
                 nearest[token] = i, j
     if not nearest:

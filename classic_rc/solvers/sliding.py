@@ -4,7 +4,6 @@ distance, and both.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -34,7 +33,7 @@ from classic_rc.solvers.explanation import (
     plus,
     times,
 )
-from classic_rc.solvers.match_formulas import best_window, distance_term
+from classic_rc.solvers.match_formulas import best_window, distance_term, neighbours
 from classic_rc.solvers.shared_parameters import ANALYZER, DECISION, STOP_WORDS
 from classic_rc.text.analyzers import Analyzer, get_analyzer, stemmer, stop_words
 from classic_rc.text.encoded import EncodedDataset
@@ -524,11 +523,5 @@ def _nearest_pair(
     answer_places = [i for i, token in enumerate(passage.tokens) if token in candidate_words]
     if not question_places or not answer_places:
         return []
-    pairs = []
-    for i in question_places:
-        next_place = bisect_left(answer_places, i)
-        pairs += [
-            (abs(i - j), i, j) for j in answer_places[max(next_place - 1, 0) : next_place + 1]
-        ]
-    _, i, j = min(pairs)
+    _, i, j = min((abs(i - j), i, j) for i in question_places for j in neighbours(answer_places, i))
     return [Mark(*passage.places[i], "pair-question"), Mark(*passage.places[j], "pair-candidate")]
