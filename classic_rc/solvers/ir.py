@@ -18,7 +18,7 @@ from classic_rc.errors import DataError, UsageError
 from classic_rc.kernels import bm25, tfidf
 from classic_rc.parameters import parameter, whole_number
 from classic_rc.predictions import Scores
-from classic_rc.questions import Question
+from classic_rc.questions import Passage, Question
 from classic_rc.retrieval.base import Best, Engine, QueryFacts, TermFacts
 from classic_rc.retrieval.corpus import Corpus, passage_corpus
 from classic_rc.retrieval.registry import (
@@ -211,7 +211,10 @@ class IRSolver(Solver):
         """Score each candidate with the best qualifying sentence of any corpus; no evidence if
         there is none.
         """
-        bests = self.best_sentences(questions)
+        return self._best_scores(self.best_sentences(questions))
+
+    @staticmethod
+    def _best_scores(bests: Sequence[Best]) -> Scores:
         evidence = np.any([best.found for best in bests], axis=0)
         # Scores of the 'okapi' similarity may be negative. A corpus without a qualifying sentence
         # reports 0, which must not win over a negative score of another corpus.
@@ -248,7 +251,13 @@ class IRSolver(Solver):
         """Show the best sentence of each candidate, its source, and what each term adds to its
         score.
         """
-        return explain_sentences(self, question)
+        (explanation,) = explain_sentences(self, [question])
+        return explanation
+
+    def explain_each(self, questions: Sequence[Question]) -> Iterator[Explanation]:
+        """Yield the explanations of questions, which are searched together."""
+        for explanation in explain_sentences(self, questions):
+            yield replace(explanation, decide=self._answer_to)
 
     def caveats(self, questions: Sequence[Question]) -> tuple[str, ...]:
         """Report the sentences left out, and the questions and passages that a corpus contains word
@@ -413,28 +422,42 @@ class _SentenceLocation(NamedTuple):
     source: str | None  # None for the question's own passage
 
 
-def explain_sentences(solver: IRSolver, question: Question) -> Explanation:
+def explain_sentences(solver: IRSolver, questions: Sequence[Question]) -> Iterator[Explanation]:
     """Explain each candidate by its best sentence: marked if it is in the passage, else quoted with
     its source.
 
     Only the 100 best candidates have a sentence; the others have only their scores.
     """
-    scores = solver.score_candidates([question])
-    bests = solver.best_sentences([question])
-    passage_engine = None if solver.searches_corpora else _index_passage(solver, question)
+    bests = solver.best_sentences(questions)
+    scores = solver._best_scores(bests)
+    engine: Engine | None = None
+    passage: Passage | None = None
+    for k, question in enumerate(questions):
+        if not solver.searches_corpora and question.passage is not passage:
+            passage, engine = question.passage, _index_passage(solver, question)
+        explanation = Explanation.from_scores(solver.name, question, scores.take([k]))
+        without = [
+            plain
+            if plain.evidence
+            else replace(plain, make_formula=partial(given, "score", plain.score, _NO_SENTENCE))
+            for plain in explanation.candidates
+        ]
+        explain = partial(_explain_best, solver, question, bests, int(scores.offsets[k]), engine)
+        yield replace(explanation, candidates=tuple(without)).with_best(explain)
 
-    def explain(i: int, plain: CandidateExplanation) -> CandidateExplanation:
-        location = _locate_best(solver, bests, i, passage_engine)
-        return plain if location is None else _explain_candidate(solver, question, plain, location)
 
-    explanation = Explanation.from_scores(solver.name, question, scores)
-    without = [
-        plain
-        if plain.evidence
-        else replace(plain, make_formula=partial(given, "score", plain.score, _NO_SENTENCE))
-        for plain in explanation.candidates
-    ]
-    return replace(explanation, candidates=tuple(without)).with_best(explain)
+def _explain_best(
+    solver: IRSolver,
+    question: Question,
+    bests: list[Best],
+    offset: int,
+    passage_engine: Engine | None,
+    i: int,
+    plain: CandidateExplanation,
+) -> CandidateExplanation:
+    """Explain candidate i of the question whose candidates start at `offset`."""
+    location = _locate_best(solver, bests, offset + i, passage_engine)
+    return plain if location is None else _explain_candidate(solver, question, plain, location)
 
 
 def _locate_best(

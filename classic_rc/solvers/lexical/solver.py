@@ -190,13 +190,19 @@ class LexicalMatcher(Solver):
 
         A candidate has evidence if a word was found or the rule for negated questions decides.
         """
-        weights, (encoded, scores, evidence) = (
-            self.component_weights(),
-            self._component_scores(questions),
-        )
+        self.component_weights()  # raises NotFittedError before the texts are read
+        return self._weigh(*self._component_scores(questions))
+
+    def _weigh(
+        self,
+        encoded: EncodedDataset,
+        scores: NDArray[np.float64],
+        evidence: NDArray[np.bool_],
+    ) -> Scores:
+        """Return the weighted sums of component scores."""
         values = np.zeros(len(scores))
         # Column by column: a matrix product may add in a different order on another machine.
-        for weight, column in zip(weights.tolist(), scores.T, strict=True):
+        for weight, column in zip(self.component_weights().tolist(), scores.T, strict=True):
             values += weight * column
         return encoded.scores(values, evidence)
 
@@ -268,7 +274,7 @@ class LexicalMatcher(Solver):
         else:
             tokens = reader.tokens(question)
         weights = self.component_weights().tolist()
-        scores = self.score_candidates([question])
+        scores = self._weigh(components.texts.encoded, components.scores, components.evidence)
         return explain_components(
             self.name, question, scores, components, weights, tokens, parse_bugs(self.bugs)
         )
