@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, hstack, issparse
+from scipy.sparse import csr_matrix, issparse
 
 from classic_rc.kernels.arrays import block_size
 
@@ -97,8 +97,8 @@ class BlockedMatrix:
         (n_rows,).
         """
         result = np.zeros(self.n_columns)
-        for where, block in self._dense_blocks(vector.dtype):
-            result[: self._n_dense] += vector[where] @ block**2
+        for where, block in self._dense_blocks(None):
+            result[: self._n_dense] += vector[where] @ np.square(block, dtype=np.float64)
         if self._sparse is not None:
             result[self._n_dense :] = self._columns.squares_times(vector)
         result *= self._scale**2
@@ -114,19 +114,25 @@ class BlockedMatrix:
         return np.sort(np.argsort(-counts, kind="stable")[:most])
 
     def take(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> csr_matrix:
-        """Return some rows and ascending columns."""
-        parts = [csr_matrix((len(rows), 0))]
-        if self._dense is not None:
-            parts.append(
-                csr_matrix(
-                    self._dense[np.ix_(rows, columns[columns < self._n_dense])], dtype=np.float64
-                )
-            )
-        if self._sparse is not None:
-            own = columns[columns >= self._n_dense] - self._n_dense
-            parts.append(csr_matrix(self._sparse[rows][:, own], dtype=np.float64))
-        taken = csr_matrix(hstack(parts, format="csr"))
+        """Return some rows and ascending columns of the sparse block."""
+        assert self._sparse is not None
+        own = columns - self._n_dense
+        taken = csr_matrix(self._sparse[rows][:, own], dtype=np.float64)
         taken.data *= self._scale[columns][taken.indices]
+        return taken
+
+    def take_dense(
+        self, rows: NDArray[np.int64], columns: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return some rows and ascending columns of both blocks as a dense matrix."""
+        taken = np.zeros((len(rows), len(columns)))
+        is_dense = columns < self._n_dense
+        n_dense = int(is_dense.sum())
+        if self._dense is not None:
+            taken[:, :n_dense] = self._dense[np.ix_(rows, columns[is_dense])]
+            taken[:, :n_dense] *= self._scale[columns[is_dense]]
+        if n_dense < len(columns):
+            taken[:, n_dense:] = self.take(rows, columns[~is_dense]).toarray()
         return taken
 
     def neighbourhood(
@@ -146,12 +152,12 @@ class BlockedMatrix:
         ).astype(np.int64)
 
     def _dense_blocks(
-        self, kind: np.dtype[Any]
+        self, kind: np.dtype[Any] | None
     ) -> Iterator[tuple[slice, NDArray[np.floating[Any]]]]:
         if self._dense is not None:
             for begin in range(0, self.n_rows, _BLOCK_ROWS):
                 where = slice(begin, begin + _BLOCK_ROWS)
-                yield where, self._dense[where].astype(kind, copy=False)
+                yield where, self._dense[where].astype(kind or self._dense.dtype, copy=False)
 
 
 class _SparseBlocks:

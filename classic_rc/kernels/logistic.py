@@ -376,7 +376,7 @@ class _Preconditioner:
         self._matrix, self._C = problem.matrix, problem.C
         self._head = self._matrix.frequent_columns(_HEAD)
         self._rows, self._groups = problem.losses.sample(_HEAD_ROWS)
-        self._sample = self._matrix.take(self._rows, self._head)
+        self._sample = self._matrix.take_dense(self._rows, self._head)
         self._objective = np.inf
 
     def update(self, point: _Point) -> None:
@@ -392,14 +392,14 @@ class _Preconditioner:
         weight = point.state.weight[self._rows]
         hessian = np.zeros((len(self._head),) * 2)
         for begin in range(0, len(self._rows), _BLOCK_ROWS):
-            block = self._sample[begin : begin + _BLOCK_ROWS].toarray()
-            block *= np.sqrt(weight[begin : begin + _BLOCK_ROWS, None])
+            where = slice(begin, begin + _BLOCK_ROWS)
+            block = self._sample[where] * np.sqrt(weight[where, None])
             hessian += block.T @ block
         if self._groups is not None:
             entries = (weight, np.arange(len(weight)), self._groups)
             means = csr_matrix(entries, shape=(len(self._groups) - 1, len(weight))) @ self._sample
             for begin in range(0, means.shape[0], _BLOCK_ROWS):
-                block = means[begin : begin + _BLOCK_ROWS].toarray()
+                block = means[begin : begin + _BLOCK_ROWS]
                 hessian -= block.T @ block
         hessian *= self._matrix.n_rows / max(len(self._rows), 1)
         hessian[np.diag_indices_from(hessian)] += 1 / self._C

@@ -42,8 +42,8 @@ Only "word, question word" leaves out stop words. An opening is the first two wo
 
 _MAX_LENGTH = 12
 """Longer candidates have the cell of this length."""
-_BLOCK_TOKENS = 2**18
-_BLOCK_PAIRS = 2**20
+_BLOCK_TOKENS = 2**16
+_BLOCK_PAIRS = 2**18
 
 
 class Cells(NamedTuple):

@@ -272,10 +272,13 @@ class FeatureRanker(Solver):
         if self.words_ is not None and "vectors" in groups and "passage" in INPUTS[self.inputs]:
             self.vectors_ = CountVectors.learn(texts, self.words_)
 
-        def learner(features: Features, min_count: int = 0) -> Learner:
-            return Learner(
-                features, cases, offsets, folds, encoded.arrays.question_passage, min_count
-            )
+        learner = partial(
+            Learner,
+            cases=cases,
+            offsets=offsets,
+            folds=folds,
+            passages=encoded.arrays.question_passage,
+        )
 
         lexical = None
         if "lexical" in groups:
@@ -291,7 +294,7 @@ class FeatureRanker(Solver):
         design = Design.learn(used, self._crossed(used), values, offsets, raw=raw)
         weights = np.zeros(design.n_columns)
         if design.n_columns:
-            fitted = learner(design.matrix(values, texts.types, offsets))
+            fitted = learner(design.matrix(values, texts.types, offsets), crossed=design.crossed)
             binned = learn_bins(values, texts.types, offsets) if self.trees else None
             del values
             weights = self._fit_weights(fitted, "C", self.C, "the ranker")
@@ -325,7 +328,7 @@ class FeatureRanker(Solver):
         return prior
 
     def _learn_lexical(
-        self, texts: Any, cases: Cases, learner: Callable[[Features, int], Learner]
+        self, texts: Any, cases: Cases, learner: Callable[..., Learner]
     ) -> NDArray[np.float64]:
         """Learn the lexical score; return the scores of the training candidates out of fold."""
         from scipy.sparse import csr_matrix, hstack
@@ -337,7 +340,7 @@ class FeatureRanker(Solver):
             matrix = hstack(
                 [matrix, csr_matrix(np.ones((matrix.shape[0], 1), np.float32))], format="csr"
             )
-        fitted = learner(Features(None, matrix), self.min_count)
+        fitted = learner(Features(None, matrix), min_count=self.min_count)
         weights = self._fit_weights(fitted, "lexical_C", self.lexical_C, "the lexical score")
         self.cell_weights_ = weights[: self.cells_.n_columns].astype(np.float32)
         return fitted.score_out_of_fold(self.chosen_["lexical_C"])

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import offsets_of, ragged_indices
+from classic_rc.kernels.held_out import HeldOutFit, HeldOutFits, TypedColumns
 from classic_rc.kernels.logistic import Features, fit_logistic
 from classic_rc.solvers.feature_ranker.texts import QUESTION_TYPES
 from classic_rc.work import tracked
@@ -236,10 +237,12 @@ The best strength hardly depends on the amount of data: it is the variance that 
 for the weights.
 """
 
-_ROUGH, _EXACT = 1e-7, 1e-10
-"""Relative distances from the optimal objective: one to choose a strength, one for scores and
-weights.
+_ROUGH, _CLOSE, _EXACT = 1e-5, 1e-7, 1e-10
+"""Relative distances from the optimal objective: to compare strengths, to compare nearly equal
+ones, and for scores and weights.
 """
+_NEAR = 1e-3
+"""Losses with a smaller relative difference are nearly equal: rough ones are 1e-4 off at most."""
 
 _BLOCK_ROWS = 2**14
 
@@ -288,14 +291,16 @@ class Cases(NamedTuple):
 
     def select(self, questions: NDArray[np.bool_]) -> Cases:
         """Return the cases of some questions, given a flag for each question."""
-        kept = questions[self.questions]
+        return self.take(np.flatnonzero(questions[self.questions]))
+
+    def take(self, cases: NDArray[np.int64]) -> Cases:
+        """Return some cases."""
+        own = self.questions[cases]
         if self.offsets is None:
-            return Cases(self.rows[kept], self.right[kept], None, self.questions[kept])
-        sizes = np.diff(self.offsets)
-        rows = np.repeat(kept, sizes)
-        return Cases(
-            self.rows[rows], self.right[rows], offsets_of(sizes[kept]), self.questions[kept]
-        )
+            return Cases(self.rows[cases], self.right[cases], None, own)
+        sizes = np.diff(self.offsets)[cases]
+        rows = ragged_indices(self.offsets[cases], sizes)
+        return Cases(self.rows[rows], self.right[rows], offsets_of(sizes), own)
 
     def loss(self, scores: NDArray[np.float64]) -> float:
         """Return the sum of the log losses of a score for each candidate."""
@@ -320,6 +325,14 @@ class Cases(NamedTuple):
         return is_best[is_right] / np.add.reduceat(is_best, starts, dtype=np.int64)
 
 
+class _Compared(NamedTuple):
+    """A strength that is compared with others."""
+
+    C: float
+    fit: HeldOutFit | None
+    loss: float  # out of fold
+
+
 class Learner(NamedTuple):
     """The features and the right answers of training, and the folds that hold questions out."""
 
@@ -330,6 +343,8 @@ class Learner(NamedTuple):
     passages: NDArray[np.int64]  # (n_questions,)
     # A model ignores the sparse columns that fewer of the candidates it learns from have.
     min_count: int = 0
+    # (n_crossed,): the dense columns that the sparse ones repeat for each type, if they do so
+    crossed: NDArray[np.int64] = np.empty(0, dtype=np.int64)
 
     @property
     def n_folds(self) -> int:
@@ -342,26 +357,43 @@ class Learner(NamedTuple):
         Penalties become weaker until one no longer reduces the loss.
         """
         step = -(-len(self.cases.rows) // MOST_ROWS)
-        sampled = self.passages % max(step, 1) == 0
-        held = [sampled & (self.folds == k) for k in range(self.n_folds)]
-        rows = list(map(self._rows_of, held))
-        cases = [self.cases.select(own) for own in held]
-        models = [
-            _Model(self.features, self.cases.select(sampled & (self.folds != k)), self.min_count)
-            for k in range(self.n_folds)
-        ]
+        cases = self.cases.select(self.passages % max(step, 1) == 0)
+        if not self.features.shape[1] or not len(cases.rows):
+            return GRID[0]
+        cases, typed = self._by_type(cases)
+        features = self.features._replace(sparse=None) if len(self.crossed) else self.features
+        folds = self.folds[cases.questions]
+        if cases.offsets is not None:
+            folds = np.repeat(folds, np.diff(cases.offsets))
+        features = _take_rows(features, cases.rows)
+        fits = HeldOutFits(features, cases.right, cases.offsets, folds, typed, self.min_count)
         scores = np.zeros(int(self.offsets[-1]))
-        best, least = GRID[0], np.inf
+
+        def compared(C: float, tolerance: float, start: HeldOutFit | None) -> _Compared:
+            fit = fits.fit(C, tolerance, start)
+            scores[cases.rows] = fits.held_out(fit)
+            return _Compared(C, fit, cases.loss(scores))
+
+        best = _Compared(GRID[0], None, np.inf)
         for C in tracked(GRID, len(GRID), share=0.6):
-            loss = 0.0
-            for model, own_rows, own_cases in zip(models, rows, cases, strict=True):
-                model.fit(C, _ROUGH)
-                scores[own_rows] = weighted_sums(self.features, model.weights, own_rows)
-                loss += own_cases.loss(scores)
-            if loss >= least:
+            weaker = compared(C, _ROUGH, best.fit)
+            if abs(weaker.loss - best.loss) < _NEAR * weaker.loss:
+                best, weaker = (compared(own.C, _CLOSE, own.fit) for own in (best, weaker))
+            if weaker.loss >= best.loss:
                 break
-            best, least = C, loss
-        return best
+            best = weaker
+        return best.C
+
+    def _by_type(self, cases: Cases) -> tuple[Cases, TypedColumns]:
+        """Return cases in the order of their questions' types, with the columns of types."""
+        n_crossed, sparse = len(self.crossed), self.features.sparse
+        if not n_crossed or sparse is None:
+            return cases, TypedColumns.none(len(cases.rows))
+        types = sparse.indices[::n_crossed] // n_crossed
+        first = cases.rows if cases.offsets is None else cases.rows[cases.offsets[:-1]]
+        cases = cases.take(np.argsort(types[first], kind="stable"))
+        ends = np.searchsorted(types[cases.rows], np.arange(N_TYPES + 1))
+        return cases, TypedColumns(self.crossed, ends)
 
     def score_out_of_fold(self, C: float) -> NDArray[np.float64]:
         """Return each candidate's score by a model of the other folds: shape (n_candidates,)."""
@@ -392,17 +424,14 @@ class _Model:
 
     def __init__(self, features: Features, cases: Cases, min_count: int) -> None:
         self._cases, self._n_columns = cases, features.shape[1]
-        dense, sparse = features
+        dense, sparse = self._features = _take_rows(features, cases.rows)
         n_dense = 0 if dense is None else dense.shape[1]
         self._kept = np.arange(self._n_columns)
-        if sparse is not None:
-            sparse = sparse[cases.rows]
-            if min_count:
-                counts = np.bincount(sparse.indices, minlength=sparse.shape[1])
-                used = np.flatnonzero(counts >= min_count)
-                sparse = sparse[:, used]
-                self._kept = np.concatenate((np.arange(n_dense), n_dense + used))
-        self._features = Features(None if dense is None else dense[cases.rows], sparse)
+        if sparse is not None and min_count:
+            counts = np.bincount(sparse.indices, minlength=sparse.shape[1])
+            used = np.flatnonzero(counts >= min_count)
+            self._features = Features(dense, sparse[:, used])
+            self._kept = np.concatenate((np.arange(n_dense), n_dense + used))
         self._own = np.zeros(len(self._kept))
         self.converged = True
 
@@ -420,6 +449,13 @@ class _Model:
         weights = np.zeros(self._n_columns)
         weights[self._kept] = self._own
         return weights
+
+
+def _take_rows(features: Features, rows: NDArray[np.int64]) -> Features:
+    """Return some rows; if they are all, in order, without a copy."""
+    if np.array_equal(rows, np.arange(features.shape[0])):
+        return features
+    return Features(*(None if block is None else block[rows] for block in features))
 
 
 def weighted_sums(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,11 +54,14 @@ _GRID = 2.0**14
 """The units of a length of 1."""
 _COUNT_UNIT = 60
 """A multiple of 1, 2, ..., 6, so that a count of 1/distance is a whole number of units."""
+_FEW_TOKENS = 2**22
+"""The counts of so many tokens, at most 294 units each, fit in 32 bits."""
 _WEIGHT_BITS = 6
 """The binary places of a word's weight in the vector of a text."""
 _POWER_STEPS = 3
 _EXTRA_DIMENSIONS = 20
-_BLOCK_TOKENS = 2**17
+_BLOCK_COLUMNS = 40
+_BLOCK_TOKENS = 2**15
 _COUNTED_TOKENS = 2**20
 
 
@@ -101,11 +104,10 @@ class CountVectors:
         if not len(kept):
             return cls(kept, np.empty((0, 0), dtype=np.int16))
         tokens = index[numbers[arrays.passage_tokens]]
-        counts = _count_neighbours(tokens, arrays.passage_offsets, len(kept))
-        return cls(
-            kept,
-            _quantised(_left_singular(_positive_information(counts), DIMENSIONS)).astype(np.int16),
+        information = _positive_information(
+            _count_neighbours(tokens, arrays.passage_offsets, len(kept))
         )
+        return cls(kept, _quantised(_left_singular(information, DIMENSIONS)).astype(np.int16))
 
     def rows_of(self, words: TrainingWords, texts: RankerTexts) -> NDArray[np.int64]:
         """Return the row of each word of an encoding's vocabulary, or -1."""
@@ -122,7 +124,8 @@ def _count_neighbours(
     """
     from scipy.sparse import csr_matrix
 
-    total = csr_matrix((n_words, n_words), dtype=np.int64)
+    kind = np.int32 if len(tokens) <= _FEW_TOKENS else np.int64
+    total = csr_matrix((n_words, n_words), dtype=kind)
     for start, stop in runs_of(np.diff(offsets), _COUNTED_TOKENS):
         first, last = offsets[start], offsets[stop]
         own = tokens[first:last]
@@ -130,7 +133,7 @@ def _count_neighbours(
         for distance in range(1, WINDOW + 1):
             left, right = own[:-distance], own[distance:]
             near = (passage[:-distance] == passage[distance:]) & (left >= 0) & (right >= 0)
-            amounts = np.full(int(near.sum()), _COUNT_UNIT // distance)
+            amounts = np.full(int(near.sum()), _COUNT_UNIT // distance, dtype=kind)
             total = total + csr_matrix((amounts, (left[near], right[near])), total.shape)
     both: csr_matrix = (total + total.T).tocsr()
     both.sort_indices()
@@ -143,9 +146,11 @@ def _positive_information(counts: csr_matrix) -> csr_matrix:
 
     of_word = np.asarray(counts.sum(axis=1), dtype=np.float64).ravel()
     smoothed = of_word**CONTEXT_EXPONENT
-    rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
-    chance = of_word[rows] * (smoothed[counts.indices] / smoothed.sum())
-    information = np.maximum(np.log(counts.data / chance), 0.0)
+    smoothed /= smoothed.sum()
+    information = np.repeat(of_word, np.diff(counts.indptr))
+    information *= smoothed[counts.indices]
+    np.divide(counts.data, information, out=information)
+    np.maximum(np.log(information, out=information), 0.0, out=information)
     result = csr_matrix((information, counts.indices, counts.indptr), counts.shape)
     result.eliminate_zeros()
     return result
@@ -154,15 +159,23 @@ def _positive_information(counts: csr_matrix) -> csr_matrix:
 def _left_singular(matrix: csr_matrix, n_dimensions: int) -> NDArray[np.float64]:
     """Return the first left singular vectors, times the square roots of their singular values."""
     n_columns = min(n_dimensions + _EXTRA_DIMENSIONS, matrix.shape[0])
-    start = np.random.default_rng(0).standard_normal((matrix.shape[1], n_columns))
-    transposed = matrix.T.tocsr()
-    basis = np.linalg.qr(matrix @ start)[0]
-    for _ in range(_POWER_STEPS):
-        basis = np.linalg.qr(matrix @ np.linalg.qr(transposed @ basis)[0])[0]
-    left, values, _ = np.linalg.svd((transposed @ basis).T, full_matrices=False)
+    basis = np.random.default_rng(0).standard_normal((matrix.shape[1], n_columns))
+    for factor in (matrix, *(matrix.T, matrix) * _POWER_STEPS):
+        basis = _times(factor, basis)
+        basis = np.linalg.qr(basis)[0]
+    left, values, _ = np.linalg.svd(_times(matrix.T, basis).T, full_matrices=False)
     vectors: NDArray[np.float64] = (basis @ left * np.sqrt(values))[:, :n_dimensions]
     largest = np.abs(vectors).argmax(axis=0)
     return vectors * np.where(vectors[largest, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
+
+
+def _times(matrix: Any, basis: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a product, some columns at a time: the rows that are added stay in the cache."""
+    result = np.empty((matrix.shape[0], basis.shape[1]))
+    for start in range(0, basis.shape[1], _BLOCK_COLUMNS):
+        columns = slice(start, start + _BLOCK_COLUMNS)
+        result[:, columns] = matrix @ np.ascontiguousarray(basis[:, columns])
+    return result
 
 
 def _quantised(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
