@@ -177,10 +177,9 @@ class _SparseBlocks:
         if self.has_ones or matrix.data.dtype == np.float32:
             self.kinds = (np.float32, np.float64)
         n_most = np.diff(entries).max(initial=0)
+        # A product converts the entries of a block to the vector's precision.
         values = {
-            kind: np.ones(n_most, dtype=kind)
-            if self.has_ones
-            else matrix.data.astype(kind, copy=False)
+            kind: np.ones(n_most, dtype=kind) if self.has_ones else matrix.data
             for kind in self.kinds
         }
         self._blocks: list[tuple[slice, dict[Any, csr_matrix]]] = []
@@ -216,7 +215,11 @@ class _SparseBlocks:
         for where, blocks in self._blocks:
             block = blocks[np.float64]
             result[where] = (
-                csr_matrix((block.data**2, block.indices, block.indptr), shape=block.shape) @ vector
+                csr_matrix(
+                    (np.square(block.data, dtype=np.float64), block.indices, block.indptr),
+                    shape=block.shape,
+                )
+                @ vector
             )
         return result
 

@@ -199,8 +199,8 @@ class HeldOutFits:
     ) -> Floats:
         """Return the Newton steps of some models by preconditioned conjugate gradients."""
         residual, direction = -gradient, np.zeros_like(gradient)
-        p = z = solve(residual, active)
-        rz = _products(residual, z)
+        p = solve(residual, active)
+        rz = _products(residual, p)
         # Half of `rz` is about the decrease that is left.
         stop = np.minimum(_FIRST_ERROR**2, np.sqrt(rz / objective)) * rz
         goes_on = rz > 0
@@ -221,12 +221,13 @@ class HeldOutFits:
             goes_on &= (rz > stop) & (C * _squares(residual) > target)
             if not goes_on.any():
                 break
-            p = z + (rz / np.where(before > 0, before, 1.0)).astype(np.float32)[:, None] * p
+            p *= (rz / np.where(before > 0, before, 1.0)).astype(np.float32)[:, None]
+            p += z
         return direction
 
 
 def _products(left: Floats, right: Floats) -> NDArray[np.float64]:
-    return np.einsum("ij,ij->i", left, right, dtype=np.float64)
+    return np.array([a @ b for a, b in zip(left, right, strict=True)], dtype=np.float64)
 
 
 def _squares(vectors: Floats) -> NDArray[np.float64]:

@@ -26,6 +26,9 @@ _FINEST = 20
 """The binary digits of the largest gradient and curvature, at most."""
 _MANTISSA = 53
 _BLOCK_ROWS = 2**11
+_BLOCK_LEAVES = 2**15
+_FEW_ROWS = 2**11
+"""Fewer rows are counted in each column: a joint histogram has more places than they."""
 
 
 class Growth(NamedTuple):
@@ -70,8 +73,9 @@ class Trees(NamedTuple):
         """
         amounts = self._leaf_amounts(group_of, n_groups)
         result = np.zeros((bins.shape[1], n_groups))
-        for start in range(0, len(result), _BLOCK_ROWS):
-            where = slice(start, start + _BLOCK_ROWS)
+        n_rows = max(_BLOCK_ROWS, _BLOCK_LEAVES // max(len(amounts), 1))
+        for start in range(0, len(result), n_rows):
+            where = slice(start, start + n_rows)
             for tree_amounts, leaves in zip(amounts, self._leaves(bins[:, where]), strict=True):
                 result[where] += tree_amounts[leaves]
         return result
@@ -157,6 +161,16 @@ class JoinedBins(NamedTuple):
         after the first: shape (2 * n_drawn, 64).
         """
         weights = packed[rows]
+        if len(weights) < _FEW_ROWS:
+            few = np.stack([self.joint[pair][rows] for pair in pairs.tolist()])
+            places = np.empty((2, *few.shape), dtype=np.intp)
+            np.floor_divide(few, N_BINS, out=places[0])
+            np.bitwise_and(few, N_BINS - 1, out=places[1])
+            places += N_BINS * np.arange(2 * len(pairs)).reshape(2, -1, 1)
+            sums: Floats = np.bincount(
+                places.ravel(), np.tile(weights, 2 * len(pairs)), 2 * len(pairs) * N_BINS
+            )
+            return sums.reshape(-1, N_BINS)
         joint = np.stack(
             [np.bincount(self.joint[pair][rows], weights, N_BINS**2) for pair in pairs.tolist()]
         ).reshape(-1, N_BINS, N_BINS)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from classic_rc.kernels import trees
 from classic_rc.kernels.reference import best_first_tree
 from classic_rc.kernels.trees import (
     N_BINS,
@@ -39,12 +40,17 @@ def rows_of(n: int, seed: int, n_columns: int = 5) -> tuple[np.ndarray, np.ndarr
     n=st.integers(0, 60),
     seed=st.integers(0, 10**6),
     pairs=st.sets(st.integers(0, 2), min_size=1).map(sorted),
+    few=st.sampled_from((0, 20, 2**11)),
 )
-def test_a_tree_is_that_of_plain_python_to_the_bit(n, seed, pairs):
+def test_a_tree_is_that_of_plain_python_to_the_bit(n, seed, pairs, few):
     bins, gradient, curvature = rows_of(n, seed)
     columns = [*pairs, *(pair + 3 for pair in pairs if pair < 2)]
     joined = JoinedBins.of(bins, np.arange(n))
-    tree, added = grow_tree(joined, np.array(pairs), gradient, curvature, GROWTH)
+    old, trees._FEW_ROWS = trees._FEW_ROWS, few
+    try:
+        tree, added = grow_tree(joined, np.array(pairs), gradient, curvature, GROWTH)
+    finally:
+        trees._FEW_ROWS = old
     expected, leaves = best_first_tree(
         bins.tolist(), columns, gradient.tolist(), curvature.tolist(), *GROWTH[:4]
     )
