@@ -123,9 +123,10 @@ class BlockedMatrix:
 
     def take_dense(
         self, rows: NDArray[np.int64], columns: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
-        """Return some rows and ascending columns of both blocks as a dense matrix."""
-        taken = np.zeros((len(rows), len(columns)))
+    ) -> NDArray[np.floating[Any]]:
+        """Return some rows and ascending columns of both blocks as a dense matrix, exactly."""
+        is_plain = (self._scale[columns] == 1).all()
+        taken = np.zeros((len(rows), len(columns)), self.fast_type if is_plain else np.float64)
         is_dense = columns < self._n_dense
         n_dense = int(is_dense.sum())
         if self._dense is not None:

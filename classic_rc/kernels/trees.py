@@ -167,10 +167,10 @@ class JoinedBins(NamedTuple):
             np.floor_divide(few, N_BINS, out=places[0])
             np.bitwise_and(few, N_BINS - 1, out=places[1])
             places += N_BINS * np.arange(2 * len(pairs)).reshape(2, -1, 1)
-            sums: Floats = np.bincount(
+            sums = np.bincount(
                 places.ravel(), np.tile(weights, 2 * len(pairs)), 2 * len(pairs) * N_BINS
             )
-            return sums.reshape(-1, N_BINS)
+            return sums.astype(np.float64, copy=False).reshape(-1, N_BINS)
         joint = np.stack(
             [np.bincount(self.joint[pair][rows], weights, N_BINS**2) for pair in pairs.tolist()]
         ).reshape(-1, N_BINS, N_BINS)
@@ -217,7 +217,7 @@ def pack_sums(gradient: Floats, curvature: Floats) -> PackedSums:
 
 class _Leaf(NamedTuple):
     rows: Integers
-    histogram: Floats  # packed sums, shape (n_columns, N_BINS)
+    histogram: Floats | None  # packed sums, shape (n_columns, N_BINS); None: no split is possible
     value: float
     gain: float  # of the best split
     place: int  # of its last bin in the histogram
@@ -251,9 +251,18 @@ def grow_tree(
     sums = pack_sums(gradient, curvature)
     columns = np.concatenate((pairs, pairs + len(bins.joint)))
 
-    def grow(rows: Integers, histogram: Floats) -> _Leaf:
-        g, h = sums.unpack(histogram[0].sum(keepdims=True))
-        value = float(-growth.shrinkage * g[0] / (h[0] + growth.penalty))
+    def total(rows: Integers) -> tuple[float, float]:
+        (g,), (h,) = sums.unpack(sums.packed[rows].sum(keepdims=True))
+        return float(g), float(h)
+
+    def can_split(rows: Integers) -> bool:
+        return total(rows)[1] >= 2 * growth.least
+
+    def grow(rows: Integers, histogram: Floats | None) -> _Leaf:
+        g, h = total(rows)
+        value = -growth.shrinkage * g / (h + growth.penalty)
+        if histogram is None or h < 2 * growth.least:
+            return _Leaf(rows, None, value, 0.0, 0)
         return _Leaf(rows, histogram, value, *_best_split(histogram, sums, growth))
 
     n_splits = growth.n_leaves - 1
@@ -265,15 +274,17 @@ def grow_tree(
     for k in range(n_splits):
         divided = max(range(len(leaves)), key=lambda i: leaves[i].gain)
         rows, histogram, value, gain, place = leaves[divided]
-        if gain <= 0:
+        if histogram is None or gain <= 0:
             break
         drawn, cut = divmod(place, N_BINS)
         splits[k] = divided, columns[drawn], cut
         moves = bins.bins(int(columns[drawn]), rows) > cut
         sides = [rows[~moves], rows[moves]]
+        halves: list[Floats | None] = [None, None]
         smaller = int(len(sides[1]) < len(sides[0]))
-        counted = bins.histograms(pairs, sums.packed, sides[smaller])
-        halves = [counted, histogram - counted]
+        if any(map(can_split, sides)):
+            counted = bins.histograms(pairs, sums.packed, sides[smaller])
+            halves = [counted, histogram - counted]
         new = [grow(side, halves[i ^ smaller]) for i, side in enumerate(sides)]
         steps[k] = [leaf.value - value for leaf in new]
         leaves[divided] = new[0]
