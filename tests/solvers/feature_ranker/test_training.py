@@ -188,3 +188,30 @@ def test_a_sample_of_passages_decides_if_there_are_many(monkeypatch):
 def test_folds_as_numbers():
     folds = [(np.array([2, 3]), np.array([0, 1])), (np.array([0, 1]), np.array([2, 3]))]
     assert fold_numbers(folds, 4).tolist() == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize("one_is_right", [True, False])
+def test_columns_of_types_are_compared_like_other_sparse_columns(one_is_right):
+    rng = np.random.default_rng(3)
+    sizes = rng.integers(2, 5, 150)
+    offsets = offsets_of(sizes)
+    right = np.zeros(int(offsets[-1]), dtype=np.int64)
+    right[offsets[:-1] + rng.integers(0, sizes)] = 1
+    types = rng.integers(0, N_TYPES, len(sizes))
+    values = rng.standard_normal((len(right), 4))
+    values[:, 0] += right * np.repeat(types % 3, sizes)
+    design = Design.learn(list("abcd"), np.array([0, 2]), values, offsets, raw=not one_is_right)
+    numbers = np.arange(len(sizes))
+    data = Learner(
+        design.matrix(values, types, offsets),
+        Cases.of(right, offsets, one_is_right=one_is_right),
+        offsets,
+        numbers % 5,
+        numbers,
+        crossed=design.crossed,
+    )
+    losses = {C: data.cases.loss(data.score_out_of_fold(C)) for C in GRID}
+    best = min(losses, key=losses.__getitem__)
+    assert (
+        data.choose_strength() == data._replace(crossed=data.crossed[:0]).choose_strength() == best
+    )
