@@ -313,7 +313,7 @@ def _find_cues(
     yield (
         "cues",
         {
-            "n_features": len(searched) + test.observed_order.shape[1],
+            "n_features": len(searched) + len(test.observed_order),
             "cues": describe_steps(test, chance),
             "suspects": rank_suspects(table, test),
             "accepted": {name: why for name, why in reasons.items() if name not in unknown},

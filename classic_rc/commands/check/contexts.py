@@ -186,6 +186,7 @@ def _option_in_field(
 ) -> Iterator[tuple[str, Integers]]:
     """Yield whether a field has the index, the letter, the text or an encoding of each option."""
     texts = [_as_text(value) for value in values]
+    number, name_of = table.normalised
     found: dict[str, list[int]] = {}
     digests = any(_DIGEST.search(text) for text in texts[:1000])
     for i, text in enumerate(texts):
@@ -195,25 +196,24 @@ def _option_in_field(
         numbers = {int(t) for t in tokens if t.isdecimal() and len(t) < 6}
         has_letters = table.sizes[i] <= 26 and (len(text) <= _SHORT or len(tokens) < 4)
         bare, folded = folded_text(text), text.lower()
-        for j, option in enumerate(table.options_of(i)):
-            known, raw = folded_text(option), option.encode("utf-8", "surrogatepass")
-            letters = {chr(65 + j), chr(97 + j)} if has_letters else set()
-            for what, says in (
-                ("index from 0", j in numbers),
-                ("index from 1", j + 1 in numbers),
-                ("letter", not tokens.isdisjoint(letters)),
-                ("text", known and (bare == known or (len(known) > 2 and known in folded))),
-                *(
-                    (
-                        f"{kind} digest",
-                        hashlib.new(kind, raw, usedforsecurity=False).hexdigest()[:8] in folded,
-                    )
-                    for kind in ("MD5", "SHA1", "SHA256")
-                    if digests
-                ),
-            ):
-                if says:
-                    found.setdefault(what, []).append(int(table.offsets[i]) + j)
+        first, last = table.offsets[i : i + 2].tolist()
+        for j, known in enumerate(map(name_of, number[first:last].tolist())):
+            says = []
+            if j in numbers:
+                says.append("index from 0")
+            if j + 1 in numbers:
+                says.append("index from 1")
+            if has_letters and (chr(65 + j) in tokens or chr(97 + j) in tokens):
+                says.append("letter")
+            if known and (bare == known or (len(known) > 2 and known in folded)):
+                says.append("text")
+            if digests:
+                raw = table.texts[first + j].encode("utf-8", "surrogatepass")
+                for kind in ("MD5", "SHA1", "SHA256"):
+                    if hashlib.new(kind, raw, usedforsecurity=False).hexdigest()[:8] in folded:
+                        says.append(f"{kind} digest")
+            for what in says:
+                found.setdefault(what, []).append(first + j)
     yield from (
         (f'has its {what} in the field "{name}"', _as_places(where))
         for what, where in found.items()
@@ -302,9 +302,9 @@ def _cross(
     """Cross each context of enough questions with the positions of options."""
     known: dict[tuple[str, str], int] = {}
     asked, codes = array("i"), array("i")
-    for i, *label in contexts:
+    for i, subject, said in contexts:
         asked.append(i)
-        codes.append(known.setdefault((label[0], label[1]), len(known)))
+        codes.append(known.setdefault((subject, said), len(known)))
     question, code = (
         np.frombuffer(values, dtype=np.int32).astype(np.int64) for values in (asked, codes)
     )
@@ -349,11 +349,12 @@ def _question_words(table: OptionTable) -> Iterator[_Context]:
 
 def _order_contexts(table: OptionTable, moduli: Sequence[int]) -> Iterator[_Context]:
     n, seen = len(table), Counter[int]()
+    remainders = {m: [f"modulo {m} is {r}" for r in range(m)] for m in moduli}
     for i, (row, passage) in enumerate(
         zip(table.rows.tolist(), table.passages[1].tolist(), strict=True)
     ):
-        for m in moduli:
-            yield i, "the question's number in the file", f"modulo {m} is {row % m}"
+        for m, names in remainders.items():
+            yield i, "the question's number in the file", names[row % m]
         yield i, "the question's place in the file", f"is tenth {10 * i // n + 1}"
         seen[passage] += 1
         yield i, "the question's number in its passage", f"is {seen[passage]}"

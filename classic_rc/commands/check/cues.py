@@ -24,7 +24,7 @@ from classic_rc.commands.check.features import (
     Source,
 )
 from classic_rc.commands.check.known_cues import PUBLISHED, WORD_CUES
-from classic_rc.commands.check.option_arrays import Floats, OptionTable
+from classic_rc.commands.check.option_arrays import Floats, Integers, OptionTable
 from classic_rc.commands.check.score_test import ScoreTest, Step
 
 _SHOWN_EXAMPLES = 3
@@ -349,31 +349,37 @@ def cue_pattern(family: Family, value: str) -> re.Pattern[str] | None:
 # Gold order: features that read the gold of other questions
 
 
-def order_features(table: OptionTable) -> Callable[[NDArray[np.bool_]], Floats]:
-    """Return a function from the right options to the features of :data:`ORDER_NAMES`, of shape
-    (n_options, 6).
+def order_features(table: OptionTable) -> Callable[[NDArray[np.bool_]], tuple[Integers, ...]]:
+    """Return a function from the right options to the options that have each feature of
+    :data:`ORDER_NAMES`.
     """
     text = table.normalised[0]
-    uses = np.bincount(text)
-    position, question, sizes = table.position, table.question, table.sizes[table.question]
+    repeated = np.flatnonzero((np.bincount(text) > 1)[text])
+    text = np.unique(text[repeated], return_inverse=True)[1].reshape(-1)
+    position, question, starts, sizes = table.position, table.question, table.offsets, table.sizes
 
-    def features(right: NDArray[np.bool_]) -> Floats:
-        first = np.full(len(table), -1, dtype=np.int64)
+    def options_at(places: Integers, later: int, *, around: bool) -> Integers:
+        """Return the options at places of the questions before, in questions that have them."""
+        own, start = sizes[later:], starts[later:-1]
+        is_inside = (places >= 0) & (places < own)
+        if is_inside.all():
+            return start + places
+        return start + places % own if around else (start + places)[is_inside]
+
+    def features(right: NDArray[np.bool_]) -> tuple[Integers, ...]:
+        first = np.empty(len(table), dtype=np.int64)
         where = np.flatnonzero(right)[::-1]
         first[question[where]] = position[where]
-        before, earlier = np.full(len(table), -9), np.full(len(table), -9)
-        before[1:], earlier[2:] = first[:-1], first[:-2]
-        here = before[question]
-        others = np.bincount(text, right, minlength=len(uses))[text] - right
-        columns = (
-            here == position,
-            (here >= 0) & ((here + 1) % sizes == position),
-            (here >= 0) & ((here - 1) % sizes == position),
-            earlier[question] == position,
-            others > 0,
-            (others <= 0) & (uses[text] > 1),
+        is_right = right[repeated]
+        is_elsewhere = np.bincount(text, is_right)[text] > is_right
+        return (
+            options_at(first[:-1], 1, around=False),
+            options_at(first[:-1] + 1, 1, around=True),
+            options_at(first[:-1] - 1, 1, around=True),
+            options_at(first[:-2], 2, around=False),
+            repeated[is_elsewhere],
+            repeated[~is_elsewhere],
         )
-        return np.stack(columns, axis=1).astype(np.float64)
 
     return features
 

@@ -13,7 +13,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -50,11 +50,17 @@ questions.
 """
 
 _BLOCK_OPTIONS, _BLOCK_CHARACTERS, _BLOCK_ONES = 2**14, 2**19, 2**20
+_COUNTED_OPTIONS = 2**15
+CHOICES = 25
+"""A fixed number, because the last digits of dense sums depend on it."""
 _MOST_GRAM = 3
+_MOST_COUNTED = 2**20
+"""Up to so many different codes are counted in a table."""
 _FEW_PASSAGES = 20
 """With fewer passages, questions are counted instead of passages."""
 _MOST_SHAPE = 12
 _MARKUP = re.compile(r"</?[A-Za-z]\w*|&#?\w+;|\\[nrt]\b")
+_REPEATED = re.compile(r"(.)\1+", re.DOTALL)
 _LEAST_RANKED = 30
 
 
@@ -159,9 +165,11 @@ class Ones(NamedTuple):
         offsets = offsets.astype(np.int32 if offsets[-1] < 2**31 else np.int64)
         return cls(np.concatenate([columns for columns, _ in blocks]), offsets, len(kept))
 
-    def rows(self, start: int, stop: int, first: int = 0) -> csr_matrix:
-        """Return the rows from `start` to `stop`, of float32; before them come the `first` rows
-        of an identity.
+    def rows(
+        self, start: int, stop: int, first: int = 0, dtype: type[np.number[Any]] = np.float32
+    ) -> csr_matrix:
+        """Return the rows from `start` to `stop`; before them come the `first` rows of an
+        identity.
         """
         from scipy.sparse import csr_matrix
 
@@ -171,7 +179,7 @@ class Ones(NamedTuple):
         offsets = np.concatenate(
             [identity, self.offsets[start : stop + 1] - self.offsets[start] + first]
         )
-        data = np.ones(len(columns), dtype=np.float32)
+        data = np.ones(len(columns), dtype=dtype)
         return csr_matrix((data, columns, offsets), shape=(len(offsets) - 1, self.width))
 
     def select(self, rows: Integers) -> csr_matrix:
@@ -263,6 +271,8 @@ class FeatureMatrix:
                     options = np.repeat(options, np.diff(part.offsets[first : last + 1]))
                     found.append(np.stack([feature[chosen], options[chosen]]))
             feature, options = np.concatenate(found, axis=1)
+            if stop - start <= 2**16:
+                feature = feature.astype(np.uint16)  # has a faster sort
             options = options[np.argsort(feature, kind="stable")]
             yield from np.split(
                 options, np.cumsum(np.bincount(feature, minlength=stop - start))[:-1]
@@ -280,14 +290,38 @@ class FeatureMatrix:
             column[next(having)] = 1
             yield column
 
-    def sums(self, weights: NDArray[Any]) -> NDArray[np.float64]:
-        """Return the sum over options of each feature times the weights, of shape (n_features,
-        n_weights).
+    def sums(self, *weights: NDArray[Any]) -> list[NDArray[np.float64]]:
+        """Return the sums over options of each feature times some weights, each of shape
+        (n_features, n_weights).
         """
-        weights = np.asarray(weights, dtype=np.float32)
-        return np.concatenate(
-            [*(part.sums(weights) for part in self.sparse), self.dense.T @ weights]
-        ).astype(np.float64)
+        blocks = [np.asarray(block, dtype=np.float32) for block in weights]
+        joined = np.concatenate(blocks, axis=1)
+        sparse = np.concatenate([np.zeros_like(joined[:0]), *(p.sums(joined) for p in self.sparse)])
+        ends = np.cumsum([block.shape[1] for block in blocks])[:-1]
+        return [
+            np.concatenate([sums, self.dense.T @ block]).astype(np.float64)
+            for sums, block in zip(np.split(sparse, ends, axis=1), blocks, strict=True)
+        ]
+
+    def counts(self, chosen: NDArray[np.bool_]) -> Iterator[NDArray[np.float64]]:
+        """Yield the sums of features over chosen options, for some choices at a time.
+
+        `chosen` has shape (n_options, n_choices).
+        """
+        n_options, n = chosen.shape
+        sparse = np.zeros((self.n_sparse, n), dtype=np.int32)
+        for start in range(0, n_options, _COUNTED_OPTIONS):
+            block = chosen[start : start + _COUNTED_OPTIONS]
+            # One step adds four counts of 16 bits: a block has so few options that none overflows.
+            flags = np.zeros((len(block), -(-n // 4) * 4), dtype=np.uint16)
+            flags[:, :n] = block
+            for own, part in self.parts():
+                rows = part.rows(start, start + len(block), dtype=np.int64)
+                sparse[own] += (rows.T @ flags.view(np.int64)).view(np.uint16)[:, :n]
+        for start in range(0, n, CHOICES):
+            own = slice(start, start + CHOICES)
+            dense = self.dense.T @ chosen[:, own].astype(np.float32, order="C")
+            yield np.concatenate([sparse[:, own], dense], dtype=np.float64)
 
 
 def least_questions(table: OptionTable) -> int:
@@ -384,22 +418,9 @@ def _pack(table: OptionTable, source: Entries, least: int) -> tuple[Integers, On
     ] = []  # the features of each option, and how many it has
     for start, stop in runs_of(table.sizes, _BLOCK_OPTIONS):
         own = slice(int(table.offsets[start]), int(table.offsets[stop]))
-        block = source.matrix[source.item[own]]
-        n = block.shape[0]
-        pooled = csr_matrix(
-            (np.ones(n, np.float32), np.arange(n), table.offsets[start : stop + 1] - own.start)
+        block, counts = without_constants(
+            source.matrix[source.item[own]], table.offsets[start : stop + 1] - own.start
         )
-        counts = pooled @ block
-        # What all options of a question have tells nothing.
-        constant = counts.copy()
-        constant.data = np.float32(
-            counts.data == np.repeat(table.sizes[start:stop], np.diff(counts.indptr))
-        )
-        counts.data[constant.data > 0] = 0
-        for part in (constant, counts):
-            part.eliminate_zeros()
-        if constant.nnz:
-            block = block - constant[table.question[own] - start]
         blocks.append((block.indices, np.diff(block.indptr)))
         if len(passages) >= _FEW_PASSAGES:
             each = np.arange(stop - start)
@@ -407,6 +428,24 @@ def _pack(table: OptionTable, source: Entries, least: int) -> tuple[Integers, On
         total += np.bincount(counts.indices, minlength=len(total))
     kept = np.flatnonzero(total >= least)
     return kept, Ones.join(blocks, kept, len(total))
+
+
+def without_constants(block: csr_matrix, offsets: Integers) -> tuple[csr_matrix, csr_matrix]:
+    """Return features without those that all options of a question have, because they tell
+    nothing, and how many options of each question have the others.
+    """
+    from scipy.sparse import csr_matrix
+
+    n, sizes = block.shape[0], np.diff(offsets)
+    counts = csr_matrix((np.ones(n, np.float32), np.arange(n), offsets)) @ block
+    constant = counts.copy()
+    constant.data = np.float32(counts.data == np.repeat(sizes, np.diff(counts.indptr)))
+    counts.data[constant.data > 0] = 0
+    for part in (constant, counts):
+        part.eliminate_zeros()
+    if constant.nnz:
+        block = block - constant[np.repeat(np.arange(len(sizes)), sizes)]
+    return block, counts
 
 
 # The text of an option
@@ -444,10 +483,17 @@ _Pairs = tuple[Integers, Integers]
 """The numbers of texts in a block, ascending, and codes of what they have."""
 
 
-def frequent_codes(blocks: Iterable[tuple[Integers, Integers | None]], least: int) -> Integers:
-    """Return the codes that occur at least `least` times in blocks, ascending; occurrences may
-    have weights.
+def frequent_codes(
+    blocks: Iterable[tuple[Integers, Integers | None]], n_codes: int, least: int
+) -> Integers:
+    """Return the codes below `n_codes` that occur at least `least` times in blocks, ascending;
+    occurrences may have weights.
     """
+    if n_codes <= _MOST_COUNTED:
+        table = np.zeros(n_codes)
+        for own, weights in blocks:
+            table += np.bincount(own, weights, n_codes)
+        return np.flatnonzero(table >= least)
     codes, totals = np.empty(0, dtype=np.int64), np.zeros(0, dtype=np.float64)
     for own, weights in blocks:
         known, place = np.unique(own, return_inverse=True)
@@ -482,7 +528,7 @@ def _coded_entries(
 
     found = (distinct_pairs(*block) for block in blocks)
     codes = frequent_codes(
-        ((c, uses[s + t]) for (s, _), (t, c) in zip(blocks, found, strict=True)), least
+        ((c, uses[s + t]) for (s, _), (t, c) in zip(blocks, found, strict=True)), n_codes, least
     )
     counts, columns = np.zeros(n, dtype=np.int64), [np.empty(0, dtype=np.int32)]
     for start, stop in blocks:
@@ -570,6 +616,7 @@ def _family_of(character: str) -> Family:
     return MARK if character.isascii() and character.isprintable() else UNUSUAL
 
 
+@lru_cache(maxsize=2**12)
 def describe_character(character: str) -> str:
     """Return a character as it is shown to people."""
     import unicodedata
@@ -579,6 +626,18 @@ def describe_character(character: str) -> str:
     name = unicodedata.name(character, "")
     shown = f'"{character}" ' if character.isprintable() and not character.isspace() else ""
     return f"{shown}U+{ord(character):04X}" + (f" {name}" if name else "")
+
+
+class _Kinds(dict[int, str]):
+    """What a character is in a shape: X, x, 9 or itself."""
+
+    def __missing__(self, point: int) -> str:
+        c = chr(point)
+        kind = "X" if c.isupper() else "x" if c.isalpha() else "9" if c.isdigit() else c
+        return self.setdefault(point, kind)
+
+
+_KINDS = _Kinds()
 
 
 def _shapes(text: str) -> Iterator[tuple[Family, str]]:
@@ -603,14 +662,9 @@ def _shapes(text: str) -> Iterator[tuple[Family, str]]:
     ):
         if is_so:
             yield family, name
-    shape = ""
-    for c in bare[:200]:
-        kind = "X" if c.isupper() else "x" if c.isalpha() else "9" if c.isdigit() else c
-        if not shape.endswith(kind):
-            shape += kind
-        if len(shape) > _MOST_SHAPE:
-            return
-    yield SHAPE, f"has the shape {shape}"
+    shape = _REPEATED.sub(r"\1", bare[:200].translate(_KINDS))
+    if len(shape) <= _MOST_SHAPE:
+        yield SHAPE, f"has the shape {shape}"
 
 
 # Ranks, fields and positions

@@ -6,12 +6,18 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.commands.check.features import FeatureMatrix, Source, frequent_codes
+from classic_rc.commands.check.features import (
+    FeatureMatrix,
+    Source,
+    frequent_codes,
+    without_constants,
+)
 from classic_rc.commands.check.option_arrays import Floats, Integers, OptionTable
 from classic_rc.errors import UsageError
 from classic_rc.folds import FoldPlan
@@ -139,10 +145,10 @@ class Header:
                     part.select(options)[:, np.flatnonzero(seen[own])]
                     for own, part in features.parts()
                 ),
-                *([_word_pairs(table, asked)] if "question" in sees and self._has_pairs else []),
+                *([self._pairs] if "question" in sees and self._has_pairs else []),
             ],
             format="csr",
-            dtype=np.float32,
+            dtype=np.float64,
         )
         dense = features.dense[options][:, seen[features.n_sparse :]].astype(np.float64)
         target = table.right[options] / np.repeat(table.n_right[asked], table.sizes[asked])
@@ -167,25 +173,32 @@ class Header:
             hits[own] = share_found(np.round(scores, 9), target[own_rows] > 0, sizes)
         return hits
 
+    @cached_property
+    def _pairs(self) -> csr_matrix:
+        return _word_pairs(self.table, self.asked)
+
 
 def _fit(sparse: csr_matrix, dense: Floats, target: Floats, offsets: Integers) -> Floats:
     """Fit a conditional logit with an L2 penalty, by some steps of L-BFGS."""
-    starts, sizes = offsets[:-1], np.diff(offsets)
+    starts, question = offsets[:-1], np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     n_sparse = sparse.shape[1]
-    transposed = sparse.T.tocsr()
+    transposed = sparse.T
 
     def objective(w: Floats) -> tuple[float, Floats]:
         scores = sparse @ w[:n_sparse] + dense @ w[n_sparse:]
-        scores -= np.repeat(np.maximum.reduceat(scores, starts), sizes)
+        scores -= np.maximum.reduceat(scores, starts)[question]
         odds = np.exp(scores)
         totals = np.add.reduceat(odds, starts)
         losses = np.log(totals) - np.add.reduceat(target * scores, starts)
-        residual = odds / np.repeat(totals, sizes) - target
-        gradient = np.concatenate([transposed @ residual, dense.T @ residual]) + _PENALTY * w
+        residual = odds / totals[question] - target
+        gradient = _PENALTY * w
+        gradient[:n_sparse] += transposed @ residual
+        gradient[n_sparse:] += dense.T @ residual
         return float(losses.sum() + _PENALTY / 2 * w @ w), gradient
 
     w = np.zeros(n_sparse + dense.shape[1])
     value, gradient = objective(w)
+    product = np.empty_like(w)
     # steps, changes of the gradient, 1 / product
     kept: deque[tuple[Floats, Floats, float]] = deque(maxlen=_MEMORY)
     # mirrored items may leave nothing to learn
@@ -193,14 +206,15 @@ def _fit(sparse: csr_matrix, dense: Floats, target: Floats, offsets: Integers) -
         direction, factors = -gradient, []
         for s, y, rho in reversed(kept):
             factors.append(rho * float(s @ direction))
-            direction -= factors[-1] * y
+            direction -= np.multiply(factors[-1], y, out=product)
         direction *= (
             1 / (kept[-1][2] * float(kept[-1][1] @ kept[-1][1]))
             if kept
             else 1 / np.abs(gradient).sum()
         )
         for s, y, rho in kept:
-            direction += s * (factors.pop() - rho * float(y @ direction))
+            factor = factors.pop() - rho * float(y @ direction)
+            direction += np.multiply(factor, s, out=product)
         slope, length = float(gradient @ direction), 1.0
         while True:
             new_value, new_gradient = objective(w + length * direction)
@@ -266,7 +280,7 @@ def _word_pairs(table: OptionTable, asked: Integers) -> csr_matrix:
         )
         return np.repeat(row, per_word), asked_words * n + np.repeat(words, per_word)
 
-    codes = frequent_codes(((pairs(*block)[1], None) for block in blocks), _LEAST_PAIRS)
+    codes = frequent_codes(((pairs(*block)[1], None) for block in blocks), n**2, _LEAST_PAIRS)
     found = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
     for block in blocks:
         row, code = pairs(*block)
@@ -276,4 +290,4 @@ def _word_pairs(table: OptionTable, asked: Integers) -> csr_matrix:
     data = np.ones(len(rows), dtype=np.float32)
     matrix = csr_matrix((data, (rows, columns)), shape=(len(options), max(len(codes), 1)))
     matrix.data[:] = 1
-    return matrix
+    return without_constants(matrix, offsets_of(table.sizes[asked]))[0]

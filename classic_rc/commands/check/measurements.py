@@ -11,6 +11,7 @@ import numpy as np
 from classic_rc.commands.check.option_arrays import Floats, Integers, OptionTable
 from classic_rc.kernels.arrays import TokenArrays, longest_runs, offsets_of, ragged_indices, runs_of
 
+_DIGIT = re.compile(r"\d")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _MONTHS = (
     "january february march april may june july august september october november december".split()
@@ -91,6 +92,8 @@ def _of_text(table: OptionTable) -> Iterator[Measurement]:
 
 def point_in_time(text: str) -> float:
     """Return a number that orders texts by their date and time of day; NaN without one."""
+    if _DIGIT.search(text) is None:
+        return np.nan
     date, month, clock = _DATE.search(text), _MONTH.search(text), _CLOCK.search(text)
     year = re.search(r"\b\d{4}\b", text)
     days = np.nan

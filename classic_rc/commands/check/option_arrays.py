@@ -178,10 +178,8 @@ class OptionTable:
         """
         number: dict[str, int] = {}
         own = [number.setdefault(folded_text(text), len(number)) for text in self.distinct_texts]
-        first = np.unique(own, return_index=True)[1]
-        return np.array(own, dtype=np.int64)[self.text_index], lambda i: folded_text(
-            self.distinct_texts[first[i]]
-        )
+        names = list(number)
+        return np.array(own, dtype=np.int64)[self.text_index], names.__getitem__
 
     @cached_property
     def encoder(self) -> TextEncoder:
@@ -239,10 +237,6 @@ class OptionTable:
             )
             result[options] = np.bincount(option[found], minlength=len(options))
         return result
-
-    def options_of(self, question: int) -> list[str]:
-        """Return the texts of a question's options."""
-        return self.texts[int(self.offsets[question]) : int(self.offsets[question + 1])]
 
     # Arithmetic within questions
 

@@ -17,18 +17,15 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.commands.check.features import FIELD, FIELD_NAME, FeatureMatrix
+from classic_rc.commands.check.features import CHOICES, FIELD, FIELD_NAME, FeatureMatrix
 from classic_rc.commands.check.option_arrays import Floats, Integers, OptionTable
 from classic_rc.kernels.arrays import offsets_of, run_starts, runs_of
 from classic_rc.work import tracked
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
 
 DRAWS = 200
 LEVELS = 0.025, 0.015, 0.01
@@ -38,9 +35,11 @@ order, and of fields. They add up to 5 %.
 """
 MOST_STEPS = 12
 """At most so many choices of what a system sees, and of fields."""
-_BATCH = 25
+_BATCH_OPTIONS = 2**25
+"""So many options are drawn at a time, in all draws of a batch."""
 _EXACT = 30
 """Below this many occurrences the tail is Poisson-binomial, from there on normal."""
+_LEAST_TAIL = 1e-300
 _BLOCK_QUESTIONS, _BLOCK_OPTIONS = 2**13, 2**16
 _LARGE, _SHARED = 3.0, 1.2
 """Deviates from this on are tested for dependence, if features are in so many questions a
@@ -121,9 +120,9 @@ class Model:
         return np.where(several, c * f, p), np.where(several, hajek, p)
 
     def draw(self, random: np.random.Generator, n: int) -> NDArray[np.bool_]:
-        """Draw gold from the model, n times: booleans of shape (n_options, n)."""
+        """Draw gold from the model, n times: booleans of shape (n, n_options)."""
         table = self.table
-        right = np.zeros((len(table.texts), n), dtype=bool)
+        right = np.zeros((n, len(table.texts)), dtype=bool)
         single = np.flatnonzero(table.n_right == 1)
         cumulative = np.cumsum(self.p)
         base = np.concatenate([[0.0], cumulative])[table.offsets]
@@ -131,7 +130,7 @@ class Model:
             u = random.random(len(table))
             at = np.searchsorted(cumulative, base[:-1] + u * (base[1:] - base[:-1]), side="right")
             at = np.clip(at, table.offsets[:-1], table.offsets[1:] - 1)
-            right[at[single], i] = True
+            right[i, at[single]] = True
             for block, inside, w, before in self._tables:
                 left = table.n_right[block].copy()
                 rows, most = np.arange(len(block)), inside.shape[1]
@@ -143,7 +142,7 @@ class Model:
                         / before[j + 1, rows, left]
                     )
                     taken = (left > 0) & (u[j] < chance)
-                    right[table.offsets[:-1][block[taken]] + j, i] = True
+                    right[i, table.offsets[:-1][block[taken]] + j] = True
                     left -= taken
         return right
 
@@ -228,26 +227,25 @@ class _Given(NamedTuple):
     """The chosen features, which all other features are tested given."""
 
     chosen: Floats  # (n_options, n_chosen)
-    weighted: (
-        Floats  # what the covariances of other features with them are sums of, of the same shape
-    )
+    # (n_options, 2 + n_chosen): what expectations, variances of features that one option of a
+    # question has, and covariances with the chosen features are sums of
+    moments: Floats
     across: Floats  # (n_features, n_chosen): these covariances
     inverse: Floats  # of their own covariances
-    pooled: csr_matrix  # (n_questions, n_options): sums within questions, weighted by u
 
 
 class ScoreTest:
     """The search for features that tell right options from wrong ones.
 
-    `order` takes the right options and returns features that read the gold of other questions, of
-    shape (n_options, n_order): they are computed again for each draw. The features `given` count as
+    `order` takes the right options and returns the options that have each feature that reads the
+    gold of other questions: they are computed again for each draw. The features `given` count as
     chance. Those that are `accepted` are not chosen, nor what only goes along with `known` values.
     """
 
     def __init__(
         self,
         features: FeatureMatrix,
-        order: Callable[[NDArray[np.bool_]], Floats] | None = None,
+        order: Callable[[NDArray[np.bool_]], tuple[Integers, ...]] | None = None,
         given: Floats | None = None,
         *,
         accepted: Sequence[int] = (),
@@ -260,16 +258,18 @@ class ScoreTest:
         self.features, self.table = features, features.table
         self._order = order
         n = len(self.table.texts)
-        self.observed_order = np.zeros((n, 0)) if order is None else order(self.table.right)
+        self.observed_order = () if order is None else order(self.table.right)
         self.given = np.zeros((n, 0)) if given is None else given
         self.draws, self.seed, self._advance = draws, seed, advance
         self._levels = levels
         self.steps: list[Step] = []
         self.leaking_fields: tuple[str, ...] = ()
+        # in how many questions each sparse feature tells options apart
+        self._events = np.zeros(features.n_sparse, dtype=np.int64)
         self.groups = self.table.passages[1]
         self._has_groups = len(self.table.passages[0]) < len(self.table)
         self.model: Model
-        n_order = self.observed_order.shape[1]
+        n_order = len(self.observed_order)
         families = np.where(
             features.is_published, _KNOWN, np.where(features.is_seen, _OPEN, _FIELDS)
         )
@@ -283,9 +283,15 @@ class ScoreTest:
         n).
         """
         n = len(self.features)
-        own = self.features.columns([j for j in features if j < n])
-        columns = (self.observed_order[:, j - n] if j >= n else next(own) for j in features)
-        return np.column_stack([self.given[:, :0], *columns])
+        columns = np.zeros((len(self.given), len(features)))
+        of_matrix = [i for i, j in enumerate(features) if j < n]
+        values = self.features.columns([features[i] for i in of_matrix])
+        for i, column in zip(of_matrix, values, strict=True):
+            columns[:, i] = column
+        for i, j in enumerate(features):
+            if j >= n:
+                columns[self.observed_order[j - n], i] = 1
+        return columns
 
     def values_of(self, step: Step) -> Floats:
         """Return the values of a choice: its feature, or what all features of its context say
@@ -340,8 +346,10 @@ class ScoreTest:
         while len(self.features):
             self._advance(f"cues, step {len(self.steps) + 1}")
             null, given = self._prepare(chosen)
-            z, tested = self._observed(null, given)
-            alone = alone if self.steps else z.copy()
+            deviates = self._observed(null, given)
+            alone = alone if self.steps else deviates
+            tested = self._allow_dependence(deviates, null, bounds)
+            z = deviates.copy()
             z[used] = 0
             seen = np.where(self._of_fields, 0, z)
             largest = np.zeros((len(LEVELS), 0))
@@ -349,6 +357,7 @@ class ScoreTest:
             is_last = len(self.steps) >= MOST_STEPS
             if best is None or is_last or not abs(tested[best]) > _CLEAR * bounds[best]:
                 largest, bounds = self._draw_bounds(null, given)
+                tested = self._allow_dependence(deviates, null, bounds)
                 best = self._best(seen, tested, bounds)
             while best is not None and self._repeats_accepted(best, bounds[best]):
                 used.append(best)
@@ -427,12 +436,21 @@ class ScoreTest:
         model, features, table = self.model, self.features, self.table
         d, u = model.spread
         n_sparse = features.n_sparse
-        expected, squares = (features.sums(weights[:, None])[:, 0] for weights in (model.p, d))
-        events = np.zeros(n_sparse, dtype=np.int64)
-        rare: list[tuple[Integers, Floats]] = []
         pooled = csr_matrix((u, np.arange(len(u)), table.offsets), shape=(len(table), len(u)))
+        moments = np.column_stack([model.p, d, chosen])
+        for column in moments.T[2:]:
+            column[:] = column * d - u * (pooled @ column)[table.question]
+        sums = features.sums(moments[:, :1], moments[:, 1:2], moments[:, 2:])
+        expected, squares, across = sums[0][:, 0], sums[1][:, 0], sums[2]
+        moments[:, 1] -= u**2
+        uses = features.uses
+        if self.steps:
+            is_few = self._events < _EXACT
+        else:
+            is_few = uses < 8 * _EXACT
+            self._events = np.zeros(n_sparse, dtype=np.int64)
+        rare: list[tuple[Integers, Floats]] = []
         for own, part in features.parts():
-            n_before, uses = own.start, features.uses[own]
             for start in range(0, len(table), _BLOCK_QUESTIONS):
                 places = table.offsets[start : start + _BLOCK_QUESTIONS + 1]
                 rows = slice(int(places[0]), int(places[-1]))
@@ -454,63 +472,76 @@ class ScoreTest:
                     if is_one
                     else (ones.indices, np.repeat(model.p[rows], np.diff(ones.indptr)))
                 )
-                events[own] += np.bincount(indices, minlength=part.width)
-                few = uses[indices] < (8 * _EXACT if is_one else _EXACT)
+                if not self.steps:
+                    self._events[own] += np.bincount(indices, minlength=part.width)
+                few = is_few[own][indices] if is_one else (is_few & (uses < _EXACT))[own][indices]
                 rare.append(
-                    (indices[few].astype(np.int64) + n_before, chances[few].astype(np.float64))
+                    (indices[few].astype(np.int64) + own.start, chances[few].astype(np.float64))
                 )
         for i, column in enumerate(features.dense.T, n_sparse):
             values = column.astype(np.float64)
             squares[i] = values**2 @ d - (table.sum(values * u) ** 2).sum()
-        weighted = np.empty_like(chosen)
-        for i, column in enumerate(chosen.T):
-            weighted[:, i] = column * d - u * (pooled @ column)[table.question]
-        across = features.sums(weighted) if chosen.shape[1] else np.zeros((len(features), 0))
         hessian = covariance(model, chosen, chosen) + _RIDGE * np.eye(chosen.shape[1])
         inverse = np.asarray(np.linalg.inv(hessian), dtype=np.float64)
         variance = np.maximum(squares - np.einsum("ij,jk,ik->i", across, inverse, across), 0)
         variance[variance < 1e-3 * np.maximum(squares, 1e-12)] = 0  # explained by what was chosen
-        is_rare = np.flatnonzero(events < _EXACT)
+        is_rare = np.flatnonzero(self._events < _EXACT)
         tails = _exact_deviates(is_rare, n_sparse, rare)
         tails[variance[is_rare] == 0] = 0
-        all_events = np.append(events, np.full(len(features) - n_sparse, len(table))).astype(
+        all_events = np.append(self._events, np.full(len(features) - n_sparse, len(table))).astype(
             np.float64
         )
         return (
             _Null(expected, np.sqrt(variance), all_events, is_rare, tails),
-            _Given(chosen, weighted, across, inverse, pooled),
+            _Given(chosen, moments, across, inverse),
         )
 
-    def _order_deviates(self, columns: Floats, right: NDArray[np.bool_], given: _Given) -> Floats:
-        """Return the deviates of features of gold order, which are zeros and ones."""
-        residual = right - self.model.p
-        across = columns.T @ given.weighted
-        variance = self.model.spread[0] @ columns - ((given.pooled @ columns) ** 2).sum(axis=0)
+    def _order_deviates(
+        self, having: tuple[Integers, ...], right: NDArray[np.bool_], shift: Floats, given: _Given
+    ) -> Floats:
+        """Return the deviates of features of gold order, which some options have.
+
+        The scores of the chosen features, times `given.inverse`, are the `shift`.
+        """
+        from scipy.sparse import csr_matrix
+
+        options, sizes = np.concatenate(having), np.array([*map(len, having)])
+        entries = np.ones(len(options)), options, offsets_of(sizes)
+        sums = csr_matrix(entries, shape=(len(having), len(right))) @ given.moments
+        hits = [np.count_nonzero(right[own]) for own in having]
+        across, variance = sums[:, 2:], sums[:, 1].copy()
+        for i, own in enumerate(having):
+            question = self.table.question[own]
+            if (question[1:] == question[:-1]).any():
+                u = self.model.spread[1][own]
+                pooled = np.add.reduceat(u, run_starts(question))
+                variance[i] -= pooled @ pooled - u @ u
         variance -= np.einsum("ij,jk,ik->i", across, given.inverse, across)
-        shift = across @ given.inverse @ (given.chosen.T @ residual)
         return np.where(
             variance > 1e-6,
-            (columns.T @ residual - shift) / np.sqrt(np.maximum(variance, 1e-6)),
+            (hits - sums[:, 0] - across @ shift) / np.sqrt(np.maximum(variance, 1e-6)),
             0.0,
         )
 
-    def _observed(self, null: _Null, given: _Given) -> tuple[Floats, Floats]:
-        """Return the deviates of all features, and what of them is compared with the bound."""
+    def _observed(self, null: _Null, given: _Given) -> Floats:
+        """Return the deviates of all features."""
         right = self.table.right.astype(np.float64)
-        shift = given.across @ (given.inverse @ (given.chosen.T @ (right - self.model.p)))
-        z = null.deviates(self.features.sums(right[:, None]), shift[:, None])[:, 0]
-        tested = self._allow_dependence(z, null) if self._has_groups else z
-        order = self._order_deviates(self.observed_order, self.table.right, given)
-        return np.concatenate([z, order]), np.concatenate([tested, order])
+        shift = given.inverse @ (given.chosen.T @ (right - self.model.p))
+        (hits,) = self.features.sums(right[:, None])
+        z = null.deviates(hits, (given.across @ shift)[:, None])[:, 0]
+        if not self.observed_order:
+            return z
+        order = self._order_deviates(self.observed_order, self.table.right, shift, given)
+        return np.concatenate([z, order])
 
-    def _allow_dependence(self, z: Floats, null: _Null) -> Floats:
+    def _allow_dependence(self, z: Floats, null: _Null, bounds: Floats) -> Floats:
         """Return smaller deviates for features whose questions share passages, if gold depends on
         the passage.
 
         The variance grows by the design effect: that of sums over passages by that of sums over
         questions, without the effect that is the same everywhere, because that is no dependence.
         The tail is that of Student's t with as many degrees of freedom as passages allow. It is
-        computed for the features with the large deviates.
+        computed for the features with deviates above their bounds.
         """
         from scipy.special import ndtri, stdtr
 
@@ -520,7 +551,9 @@ class ScoreTest:
             self.model.p,
             len(table.passages[0]),
         )
-        large = np.flatnonzero(np.abs(z) > _LARGE)
+        if not self._has_groups:
+            return tested
+        large = np.flatnonzero((np.abs(z) > np.maximum(_LARGE, bounds))[: len(self.features)])
         having = self.features.options_with(large[large < n_sparse])
         for j in large.tolist():
             if j < n_sparse:
@@ -543,7 +576,7 @@ class ScoreTest:
                 # If nothing varies, nothing says that gold does not depend on the passage.
                 effect = together / single if single > 1e-6 else shared
                 smaller = z[j] / math.sqrt(max(effect, 1))
-                tail = max(stdtr(max(effective - 1, 1), -abs(smaller)), 1e-300)
+                tail = max(stdtr(max(effective - 1, 1), -abs(smaller)), _LEAST_TAIL)
                 tested[j] = -np.sign(smaller) * min(ndtri(tail), 0)
         return tested
 
@@ -554,29 +587,35 @@ class ScoreTest:
         random = np.random.default_rng([self.seed % 2**64, len(self.steps)])
         n = len(self.features)
         largest = np.zeros((len(LEVELS), self.draws))
-        starts = range(0, self.draws, _BATCH)
+        batch = max(_BATCH_OPTIONS // len(self.table.texts) // CHOICES, 1) * CHOICES
+        starts = range(0, self.draws, batch)
         for start in tracked(starts, len(starts), share=0.3):
-            right = self.model.draw(random, min(_BATCH, self.draws - start))
-            shift: Floats | float = 0.0
-            if given.chosen.shape[1]:
-                scores = np.zeros((given.chosen.shape[1], right.shape[1]))
-                for first in range(0, len(right), _BLOCK_OPTIONS):
-                    rows = slice(first, first + _BLOCK_OPTIONS)
-                    scores += given.chosen[rows].T @ (right[rows] - self.model.p[rows, None])
-                shift = given.across @ (given.inverse @ scores)
-            deviates = np.abs(null.deviates(self.features.sums(right), shift))
-            for family, row in enumerate(largest[:, start : start + _BATCH]):
-                row[:] = deviates[self._family[:n] == family].max(axis=0, initial=0)
-            if self._order is not None:
-                for i, drawn in enumerate(right.T):
-                    z = self._order_deviates(self._order(drawn), drawn, given)
-                    place = _OPEN, start + i
-                    largest[place] = np.abs(z).max(initial=largest[place])
+            right = self.model.draw(random, min(batch, self.draws - start))
+            for first, hits in enumerate(self.features.counts(right.T)):
+                own = slice(first * CHOICES, first * CHOICES + hits.shape[1])
+                drawn, place = right[own], slice(start + own.start, start + own.stop)
+                shifts = given.inverse @ self._scores(given.chosen, drawn)
+                deviates = np.abs(null.deviates(hits, given.across @ shifts))
+                for family, row in enumerate(largest[:, place]):
+                    row[:] = deviates[self._family[:n] == family].max(axis=0, initial=0)
+                if self._order is not None:
+                    for i, gold in enumerate(drawn):
+                        z = self._order_deviates(self._order(gold), gold, shifts[:, i], given)
+                        at = _OPEN, place.start + i
+                        largest[at] = np.abs(z).max(initial=largest[at])
         bounds = [
             np.quantile(row, 1 - level, method="higher")
             for row, level in zip(largest, self._levels, strict=True)
         ]
         return largest, np.array(bounds)[self._family]
+
+    def _scores(self, chosen: Floats, right: NDArray[np.bool_]) -> Floats:
+        """Return the scores of chosen features in some draws, of shape (n_chosen, n_draws)."""
+        scores = np.zeros((chosen.shape[1], len(right)))
+        for first in range(0, len(chosen) if chosen.shape[1] else 0, _BLOCK_OPTIONS):
+            rows = slice(first, first + _BLOCK_OPTIONS)
+            scores += chosen[rows].T @ (right[:, rows] - self.model.p[rows]).T
+        return scores
 
     def _choose(self, best: int, z: Floats) -> tuple[int, int]:
         """Choose among the features that say about the same as the best one: the one to act on."""
@@ -623,20 +662,31 @@ def _exact_deviates(rare: Integers, n: int, entries: Sequence[tuple[Integers, Fl
     chances = np.concatenate([np.empty(0), *(p for _, p in entries)])
     kept = place[features] >= 0
     rows, chances = place[features[kept]], np.clip(chances[kept], 0, 1)
+    if len(rare) <= 2**16:
+        rows = rows.astype(np.uint16)  # has a faster sort
     order = np.argsort(rows, kind="stable")
     rows, chances = rows[order], chances[order]
-    starts = offsets_of(np.bincount(rows, minlength=len(rare)))
-    column = np.arange(len(rows)) - starts[:-1][rows]
-    padded = np.zeros((len(rare), _EXACT))
-    padded[rows, np.minimum(column, _EXACT - 1)] = chances
-    odds = np.zeros((len(rare), _EXACT + 1))
-    odds[:, 0] = 1
-    for i in range(_EXACT):
-        p = padded[:, i, None]
-        odds[:, 1:] = odds[:, 1:] * (1 - p) + odds[:, :-1] * p
-        odds[:, :1] *= 1 - p
-    upper = np.minimum(np.cumsum(odds[:, ::-1], axis=1)[:, ::-1], 1)
-    lower = np.minimum(np.cumsum(odds, axis=1), 1)
+    n_events = np.bincount(rows, minlength=len(rare))
+    column = np.arange(len(rows)) - offsets_of(n_events)[:-1][rows]
+    # Features with many events come first, so that those that have an i-th one are a first part.
+    by_events = np.argsort(-n_events, kind="stable")
+    rank = np.empty_like(by_events)
+    rank[by_events] = np.arange(len(rare))
+    n_events = n_events[by_events]
+    padded = np.zeros((_EXACT, len(rare)))
+    padded[column, rank[rows]] = chances
+    odds = np.zeros((_EXACT + 1, len(rare)))
+    odds[0] = 1
+    for i, p in enumerate(padded):
+        p = p[: np.searchsorted(-n_events, -i)]
+        own = odds[: i + 2, : len(p)]
+        taken = own[:-1] * p
+        own *= 1 - p
+        own[1:] += taken
+    upper = np.minimum(np.cumsum(odds[::-1], axis=0)[::-1], 1)
+    lower = np.minimum(np.cumsum(odds, axis=0), 1)
     smaller = np.minimum(np.minimum(upper, lower), 0.5)
-    deviate = -ndtri(np.maximum(smaller, 1e-300))
-    return np.where(upper < lower, deviate, -deviate)
+    deviates = np.full(odds.shape, -ndtri(_LEAST_TAIL))
+    is_possible = np.arange(_EXACT + 1)[:, None] <= n_events
+    deviates[is_possible] = -ndtri(np.maximum(smaller[is_possible], _LEAST_TAIL))
+    return np.where(upper < lower, deviates, -deviates).T[rank]

@@ -374,8 +374,8 @@ def test_several_right_options_have_exact_probabilities():
     model = Model(table, scores)
     assert model.p[:4] == pytest.approx(expected)
     draws = model.draw(np.random.default_rng(0), 2000)
-    assert (draws.reshape(3, 4, -1).sum(axis=1) == 2).all()
-    assert draws.reshape(3, 4, -1).mean(axis=(0, 2)) == pytest.approx(expected, abs=0.03)
+    assert (draws.reshape(-1, 3, 4).sum(axis=2) == 2).all()
+    assert draws.reshape(-1, 3, 4).mean(axis=(0, 1)) == pytest.approx(expected, abs=0.03)
 
 
 def test_multiple_answers_use_the_same_statistic():
