@@ -231,22 +231,21 @@ def _hash_questions(questions: Sequence[Question]) -> _HashedQuestions:
 
 def _compute_hashes(questions: Sequence[Question]) -> _HashedQuestions:
     rows: dict[str, int] = {}
-    passage_of_question = np.array(
-        [
-            rows.setdefault(without_speakers(question.passage.text), len(rows))
-            for question in questions
-        ],
-        dtype=np.int64,
-    )
-    passages = _Texts(list(rows))
+    passages = {id(question.passage): question.passage for question in questions}
+    row_of = {
+        key: rows.setdefault(without_speakers(passage.text), len(rows))
+        for key, passage in passages.items()
+    }
+    passage_of_question = np.array([row_of[id(q.passage)] for q in questions], dtype=np.int64)
+    texts = _Texts(list(rows))
     budget = max(_GRAMS_PER_PASSAGE * len(rows), _MIN_BUDGET)
-    halvings = max(passages.n_grams - 1, 0) // budget
+    halvings = max(texts.n_grams - 1, 0) // budget
     halvings = min(halvings.bit_length(), _MAX_HALVINGS)
-    passage_hashes = passages.hashes()
-    is_specific = passages.content_weights(passages.offsets) >= _CONTENT_WORDS
+    passage_hashes = texts.hashes()
+    is_specific = texts.content_weights(texts.offsets) >= _CONTENT_WORDS
     return _HashedQuestions(
         halvings,
-        *_without_common(*passages.sample_grams(halvings)),
+        *_without_common(*texts.sample_grams(halvings)),
         np.where(is_specific, passage_hashes, np.uint64(0)),
         passage_of_question,
         _question_keys(questions, passage_hashes[passage_of_question]),

@@ -7,8 +7,15 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from classic_rc.commands.check.option_arrays import Floats, Integers, OptionTable
+from classic_rc.commands.check.option_arrays import (
+    Block,
+    Floats,
+    Integers,
+    OptionTable,
+    count_shared_words,
+)
 from classic_rc.kernels.arrays import TokenArrays, longest_runs, offsets_of, ragged_indices, runs_of
 
 _DIGIT = re.compile(r"\d")
@@ -198,13 +205,15 @@ def _of_question(table: OptionTable) -> Iterator[Measurement]:
 def _of_passage(table: OptionTable) -> Iterator[Measurement]:
     sees = ("options", "passage")
     passages, passage = table.passages
-    shared = table.count_shared(passages, passage)
+    shared, runs = np.zeros(len(table.texts)), np.zeros(len(table.texts))
+    for block in table.blocks_of(passages, passage):
+        shared[block.options] = count_shared_words(block)
+        runs[block.options] = _copied_runs(block)
     yield Measurement("words of the passage", shared, sees)
     share = np.round(shared / np.maximum(table.n_different, 1), 9)
     yield Measurement(
         "has most of its words in the passage|has least of its words in the passage", share, sees
     )
-    runs = _copied_runs(table)
     yield Measurement(
         "copies the longest run of words from the passage|copies the shortest run of words from "
         "the passage",
@@ -233,30 +242,17 @@ def _of_passage(table: OptionTable) -> Iterator[Measurement]:
     )
 
 
-def _copied_runs(table: OptionTable) -> Floats:
-    """Return the longest run of each option's words in its passage, in blocks of passages."""
-    tokens, offsets = table.tokens
-    passages, passage = table.passages
-    runs = np.zeros(len(table.texts))
-    order = np.argsort(passage, kind="stable")
-    lengths = np.array([len(text) for text in passages], dtype=np.int64)
-    none = np.zeros(0, dtype=np.int32)
-    for start, stop in runs_of(lengths, _BLOCK_TOKENS):
-        asked = order[slice(*np.searchsorted(passage[order], (start, stop)))]
-        options = ragged_indices(table.offsets[:-1][asked], table.sizes[asked])
-        text = table.text_index[options]
-        counts = np.diff(offsets)[text]
-        passage_tokens, passage_offsets = table.encode(passages[start:stop])
-        arrays = TokenArrays(
-            passage_tokens,
-            passage_offsets,
-            none,
-            np.zeros(len(asked) + 1, dtype=np.int64),
-            tokens[ragged_indices(offsets[:-1][text], counts)],
-            offsets_of(counts),
-            passage[asked] - start,
-            np.repeat(np.arange(len(asked)), table.sizes[asked]),
-            len(table.encoder.vocabulary) + 1,
+def _copied_runs(block: Block) -> NDArray[np.integer]:
+    """Return the longest run of each option's words in its passage."""
+    n_questions = len(block.text)
+    return longest_runs(
+        TokenArrays(
+            *block.words,
+            np.zeros(0, dtype=np.int32),
+            np.zeros(n_questions + 1, dtype=np.int64),
+            *block.option_words,
+            block.text,
+            np.repeat(np.arange(n_questions), block.sizes),
+            block.n_words,
         )
-        runs[options] = longest_runs(arrays)
-    return runs
+    )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from classic_rc.text.squad import normalise_squad_answer
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-_BLOCK_CHARACTERS, _BLOCK_TOKENS = 2**21, 2**19
+_BLOCK_CHARACTERS, _BLOCK_TOKENS = 2**19, 2**19
 _NEGATION = re.compile(r"(?i)(?<=[a-z ])n['’]t\b")  # in released tokens a blank is before it
 
 
@@ -44,6 +44,30 @@ class PassageTexts(Sequence[str]):
     def __getitem__(self, index: Any) -> Any:
         chosen = self._passages[index]
         return [passage.text for passage in chosen] if isinstance(index, slice) else chosen.text
+
+
+Words = tuple[NDArray[np.int32], Integers]
+"""The words of texts as numbers, one text after the other, and the offsets of the texts."""
+
+
+class Block(NamedTuple):
+    """Some texts, and the options of the questions about them."""
+
+    words: Words  # of the texts
+    options: Integers
+    option_words: Words
+    text: Integers  # (n_questions,): the text that each question is about
+    sizes: Integers  # (n_questions,): how many options each question has
+    n_words: int  # of the vocabulary
+
+
+def count_shared_words(block: Block) -> Integers:
+    """Return how many different words each option shares with the text of its question."""
+    known = word_counts(*block.words, block.n_words)
+    option, word = np.divmod(distinct_words(*block.option_words, block.n_words), block.n_words)
+    text = np.repeat(block.text, block.sizes)[option]
+    found = is_in(text * block.n_words + word, known.keys)
+    return np.bincount(option[found], minlength=len(block.options))
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +210,7 @@ class OptionTable:
         """Makes numbers of the words of all texts."""
         return TextEncoder(self.analyzer)
 
-    def encode(self, texts: Sequence[str]) -> tuple[NDArray[np.int32], Integers]:
+    def encode(self, texts: Sequence[str]) -> Words:
         """Return the words of texts as numbers, and the offsets of the texts. A short "n't" is
         "not".
         """
@@ -198,7 +222,7 @@ class OptionTable:
         return any(_NEGATION.search(text) for text in self.distinct_texts)
 
     @cached_property
-    def tokens(self) -> tuple[NDArray[np.int32], Integers]:
+    def tokens(self) -> Words:
         """The words of all distinct texts as numbers, one text after the other, and the offsets
         of the texts.
         """
@@ -219,24 +243,30 @@ class OptionTable:
         """Return how many different words each option shares with a text; `index` has the text
         of each question.
         """
-        tokens, offsets = self.tokens
         result = np.zeros(len(self.texts))
+        for block in self.blocks_of(texts, index):
+            result[block.options] = count_shared_words(block)
+        return result
+
+    def blocks_of(self, texts: Sequence[str], index: Integers) -> Iterator[Block]:
+        """Yield the words of texts in blocks, with those of the options of their questions;
+        `index` has the text of each question.
+        """
+        tokens, offsets = self.tokens
         order = np.argsort(index, kind="stable")
         lengths = np.array([len(text) for text in texts], dtype=np.int64)
         for start, stop in runs_of(lengths, _BLOCK_CHARACTERS):
-            words, word_offsets = self.encode(texts[start:stop])
+            words = self.encode(texts[start:stop])
             asked = order[slice(*np.searchsorted(index[order], (start, stop)))]
             options = ragged_indices(self.offsets[:-1][asked], self.sizes[asked])
-            counts = np.diff(offsets)[self.text_index[options]]
-            own = tokens[ragged_indices(offsets[:-1][self.text_index[options]], counts)]
+            text = self.text_index[options]
+            counts = np.diff(offsets)[text]
+            own = tokens[ragged_indices(offsets[:-1][text], counts)]
+            of_options = own, offsets_of(counts)
             n_words = len(self.encoder.vocabulary) + 1
-            known = word_counts(words, word_offsets, n_words)
-            option, word = np.divmod(distinct_words(own, offsets_of(counts), n_words), n_words)
-            found = is_in(
-                (index[self.question[options]] - start)[option] * n_words + word, known.keys
+            yield Block(
+                words, options, of_options, index[asked] - start, self.sizes[asked], n_words
             )
-            result[options] = np.bincount(option[found], minlength=len(options))
-        return result
 
     # Arithmetic within questions
 

@@ -17,7 +17,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,9 @@ from classic_rc.commands.check.features import CHOICES, FIELD, FIELD_NAME, Featu
 from classic_rc.commands.check.option_arrays import Floats, Integers, OptionTable
 from classic_rc.kernels.arrays import offsets_of, run_starts, runs_of
 from classic_rc.work import tracked
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 DRAWS = 200
 LEVELS = 0.025, 0.015, 0.01
@@ -171,12 +174,19 @@ def covariance(model: Model, one: Floats, other: Floats) -> Floats:
     for start, stop in runs_of(model.table.sizes, _BLOCK_OPTIONS):
         own = slice(int(offsets[start]), int(offsets[stop]))
         x, y = one[own], other[own]
-        a, b = (
-            np.add.reduceat(z * u[own, None], offsets[start:stop] - own.start, axis=0)
-            for z in (x, y)
-        )
+        pooled = pool(u[own], offsets[start : stop + 1] - own.start)
+        a = pooled @ x
+        b = a if other is one else pooled @ y
         total += (x * d[own, None]).T @ y - a.T @ b
     return total
+
+
+def pool(weights: NDArray[np.floating[Any]], offsets: Integers) -> csr_matrix:
+    """Return the matrix of weighted sums over the options of each question."""
+    from scipy.sparse import csr_matrix
+
+    n = len(weights)
+    return csr_matrix((weights, np.arange(n), offsets), shape=(len(offsets) - 1, n))
 
 
 class Step(NamedTuple):
@@ -431,12 +441,10 @@ class ScoreTest:
 
     def _prepare(self, chosen: Floats) -> tuple[_Null, _Given]:
         """Return the null of all features, and what the chosen ones say of them."""
-        from scipy.sparse import csr_matrix
-
         model, features, table = self.model, self.features, self.table
         d, u = model.spread
         n_sparse = features.n_sparse
-        pooled = csr_matrix((u, np.arange(len(u)), table.offsets), shape=(len(table), len(u)))
+        pooled = pool(u, table.offsets)
         moments = np.column_stack([model.p, d, chosen])
         for column in moments.T[2:]:
             column[:] = column * d - u * (pooled @ column)[table.question]
@@ -455,12 +463,7 @@ class ScoreTest:
                 places = table.offsets[start : start + _BLOCK_QUESTIONS + 1]
                 rows = slice(int(places[0]), int(places[-1]))
                 ones = part.rows(rows.start, rows.stop)
-                within = (
-                    u[rows].astype(np.float32),
-                    np.arange(rows.stop - rows.start),
-                    places - rows.start,
-                )
-                block = csr_matrix(within, shape=(len(places) - 1, ones.shape[0])) @ ones
+                block = pool(u[rows].astype(np.float32), places - rows.start) @ ones
                 squares[own] -= np.bincount(
                     block.indices, block.data.astype(np.float64) ** 2, part.width
                 )
