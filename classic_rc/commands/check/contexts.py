@@ -70,6 +70,7 @@ def sources_of_fields(table: OptionTable, without: Iterable[str] = ()) -> FieldS
             raise unknown_name("field", key, fields)
         hidden |= names
     fields = {name: values for name, values in fields.items() if name not in hidden}
+    folded_texts = [*map(folded_text, table.distinct_texts)]
     for name, values in fields.items():
         listed = [_entries(value, table, i) for i, value in enumerate(values)]
         n_listed = sum(own is not None for own in listed)
@@ -77,7 +78,7 @@ def sources_of_fields(table: OptionTable, without: Iterable[str] = ()) -> FieldS
             lists[name] = listed
         else:
             found.scalars[name] = values
-            found.flags += _option_in_field(table, name, values)
+            found.flags += _option_in_field(table, folded_texts, name, values)
     for name, listed in lists.items():
         _add_entries(found, table, name, listed)
     return found
@@ -182,11 +183,10 @@ def _as_number(value: Any) -> float:
 
 
 def _option_in_field(
-    table: OptionTable, name: str, values: Sequence[Any]
+    table: OptionTable, folded_texts: Sequence[str], name: str, values: Sequence[Any]
 ) -> Iterator[tuple[str, Integers]]:
     """Yield whether a field has the index, the letter, the text or an encoding of each option."""
     texts = [_as_text(value) for value in values]
-    number, name_of = table.normalised
     found: dict[str, list[int]] = {}
     digests = any(_DIGEST.search(text) for text in texts[:1000])
     for i, text in enumerate(texts):
@@ -197,7 +197,7 @@ def _option_in_field(
         has_letters = table.sizes[i] <= 26 and (len(text) <= _SHORT or len(tokens) < 4)
         bare, folded = folded_text(text), text.lower()
         first, last = table.offsets[i : i + 2].tolist()
-        for j, known in enumerate(map(name_of, number[first:last].tolist())):
+        for j, known in enumerate(map(folded_texts.__getitem__, table.text_index[first:last])):
             says = []
             if j in numbers:
                 says.append("index from 0")

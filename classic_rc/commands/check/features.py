@@ -260,16 +260,17 @@ class FeatureMatrix:
         for start, stop in runs_of(self.uses[features], 2 * _BLOCK_ONES):
             place = np.full(self.n_sparse, -1, dtype=np.int32)
             place[features[start:stop]] = np.arange(stop - start)
+            is_asked = place >= 0
             found = [np.zeros((2, 0), dtype=np.int32)]
             for own, part in self.parts():
                 for first, last in (
-                    runs_of(np.diff(part.offsets), _BLOCK_ONES) if (place[own] >= 0).any() else ()
+                    runs_of(np.diff(part.offsets), _BLOCK_ONES) if is_asked[own].any() else ()
                 ):
-                    feature = place[own][part.columns[part.offsets[first] : part.offsets[last]]]
-                    chosen = feature >= 0
+                    columns = part.columns[part.offsets[first] : part.offsets[last]]
+                    chosen = np.flatnonzero(is_asked[own][columns])
                     options = np.arange(first, last, dtype=np.int32)
                     options = np.repeat(options, np.diff(part.offsets[first : last + 1]))
-                    found.append(np.stack([feature[chosen], options[chosen]]))
+                    found.append(np.stack([place[own][columns[chosen]], options[chosen]]))
             feature, options = np.concatenate(found, axis=1)
             if stop - start <= 2**16:
                 feature = feature.astype(np.uint16)  # has a faster sort

@@ -202,8 +202,10 @@ class OptionTable:
         """
         number: dict[str, int] = {}
         own = [number.setdefault(folded_text(text), len(number)) for text in self.distinct_texts]
-        names = list(number)
-        return np.array(own, dtype=np.int64)[self.text_index], names.__getitem__
+        first = np.unique(own, return_index=True)[1]
+        return np.array(own, dtype=np.int64)[self.text_index], lambda i: folded_text(
+            self.distinct_texts[first[i]]
+        )
 
     @cached_property
     def encoder(self) -> TextEncoder:

@@ -548,21 +548,22 @@ class ScoreTest:
         """
         from scipy.special import ndtri, stdtr
 
+        if not self._has_groups:
+            return z
         table, tested, n_sparse = self.table, z.copy(), self.features.n_sparse
         residual, chances, n_groups = (
             table.right - self.model.p,
             self.model.p,
             len(table.passages[0]),
         )
-        if not self._has_groups:
-            return tested
         large = np.flatnonzero((np.abs(z) > np.maximum(_LARGE, bounds))[: len(self.features)])
         having = self.features.options_with(large[large < n_sparse])
         for j in large.tolist():
             if j < n_sparse:
                 options = next(having)
-                starts = run_starts(table.question[options])
-                asked = table.question[options[starts]]
+                question = table.question[options]
+                starts = run_starts(question)
+                asked = question[starts]
                 sums, expected = (
                     np.add.reduceat(own[options], starts) for own in (residual, chances)
                 )
