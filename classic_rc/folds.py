@@ -189,7 +189,9 @@ def passage_groups(questions: Sequence[Question], field: str | None = None) -> N
     passages' `meta` (article, author), questions with equal values are also one group; UsageError
     if no question has it.
     """
-    texts = [normalised_text(text) for text in _grouped_texts(questions)]
+    original = _grouped_texts(questions)
+    normalised = {text: normalised_text(text) for text in set(original)}
+    texts = [normalised[text] for text in original]
     distinct = sorted(set(texts))
     # A hash of the text numbers the groups: neighbours in a file (often of one source) are spread
     # over the folds.
@@ -204,8 +206,9 @@ def _grouped_texts(questions: Sequence[Question]) -> list[str]:
     passages its own.
     """
     passages = {id(q.passage): q.passage for q in questions}
-    if any(passage.text.strip() for passage in passages.values()):
-        return [question.passage.text for question in questions]
+    texts = {key: passage.text for key, passage in passages.items()}
+    if any(map(str.strip, texts.values())):
+        return [texts[id(q.passage)] for q in questions]
     return [
         q.text if q.text.strip() else " | ".join(candidate_texts(q.candidates)) for q in questions
     ]

@@ -13,10 +13,11 @@ n-grams of the passage. Unrelated texts share only stock phrases. Short passages
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -31,7 +32,7 @@ from classic_rc.kernels.arrays import (
     sums_by,
 )
 from classic_rc.kernels.draws import mix, text_keys
-from classic_rc.questions import Dataset, Question, candidate_texts
+from classic_rc.questions import Dataset, Passage, Question, candidate_texts
 from classic_rc.text.analyzers import stop_words
 from classic_rc.text.dream import without_speakers
 from classic_rc.text.encode import TextEncoder
@@ -39,6 +40,7 @@ from classic_rc.text.encode import TextEncoder
 Integers = NDArray[np.int64]
 Hashes = NDArray[np.uint64]
 Flags = NDArray[np.bool_]
+_Item = TypeVar("_Item")
 
 VERSION = 1
 """The version of the hashes. Sketches of another version cannot be compared."""
@@ -230,15 +232,18 @@ def _hash_questions(questions: Sequence[Question]) -> _HashedQuestions:
 
 
 def _compute_hashes(questions: Sequence[Question]) -> _HashedQuestions:
-    rows: dict[str, int] = {}
     passages = {id(question.passage): question.passage for question in questions}
-    row_of = {
-        key: rows.setdefault(without_speakers(passage.text), len(rows))
-        for key, passage in passages.items()
-    }
+    number: dict[bytes, int] = {}  # by digests, because whole texts would fill the memory
+    row_of: dict[int, int] = {}
+    different: list[Passage] = []
+    for key, passage in passages.items():
+        text = without_speakers(passage.text).encode("utf-8", "surrogatepass")
+        row_of[key] = number.setdefault(hashlib.sha256(text).digest(), len(number))
+        if len(number) > len(different):
+            different.append(passage)
     passage_of_question = np.array([row_of[id(q.passage)] for q in questions], dtype=np.int64)
-    texts = _Texts(list(rows))
-    budget = max(_GRAMS_PER_PASSAGE * len(rows), _MIN_BUDGET)
+    texts = _Texts([without_speakers(p.text) for p in block] for block in _blocks(different))
+    budget = max(_GRAMS_PER_PASSAGE * len(different), _MIN_BUDGET)
     halvings = max(texts.n_grams - 1, 0) // budget
     halvings = min(halvings.bit_length(), _MAX_HALVINGS)
     passage_hashes = texts.hashes()
@@ -268,9 +273,16 @@ def _question_keys(questions: Sequence[Question], passages: Hashes) -> Hashes:
     """Return a hash of each question's words and options, whatever the options' order; of a
     question without options its words and its passage. Questions that identify no source have 0.
     """
-    parts = [_parts_of(question) for question in questions]
-    texts = _Texts(list(chain.from_iterable(parts)))
-    starts = offsets_of([len(part) for part in parts])
+    counts: list[int] = []
+
+    def blocks() -> Iterator[list[str]]:
+        for block in _blocks(questions):
+            parts = [_parts_of(question) for question in block]
+            counts.extend(map(len, parts))
+            yield list(chain.from_iterable(parts))
+
+    texts = _Texts(blocks())
+    starts = offsets_of(counts)
     hashes = texts.hashes()
     hashes[starts[:-1]] = ~hashes[starts[:-1]]  # the question's own text is no option
     keys = mix(_sums_between(mix(hashes), starts))
@@ -287,15 +299,18 @@ def _parts_of(question: Question) -> list[str]:
     return [question.text, without_speakers(question.passage.text)]
 
 
+def _blocks(items: Sequence[_Item]) -> Iterator[Sequence[_Item]]:
+    """Yield parts of a sequence, at least one."""
+    for start in range(0, max(len(items), 1), _BLOCK_TEXTS):
+        yield items[start : start + _BLOCK_TEXTS]
+
+
 class _Texts:
     """The words of texts, which are characters in scripts without blanks, and their hashes."""
 
-    def __init__(self, texts: Sequence[str]) -> None:
+    def __init__(self, texts: Iterable[Sequence[str]]) -> None:
         encoder, stops = TextEncoder("char"), stop_words("smart")
-        blocks = [
-            encoder.encode(texts[start : start + _BLOCK_TEXTS])
-            for start in range(0, max(len(texts), 1), _BLOCK_TEXTS)
-        ]
+        blocks = [encoder.encode(block) for block in texts]
         self.tokens = np.concatenate([tokens for tokens, _ in blocks])
         self.lengths = np.concatenate([np.diff(offsets) for _, offsets in blocks])
         self.offsets = offsets_of(self.lengths)

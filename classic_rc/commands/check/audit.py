@@ -290,6 +290,8 @@ def _find_cues(
     if table is None:
         return
     given, chance = _given(table)
+    if learners is not None:
+        FoldPlan(*learners).groups(asked)  # its texts are gone before features fill the memory
     advance("features")
     reasons, without_fields = names
     features = build_features(table, without_fields)

@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from classic_rc.commands.check.measurements import Measurement, point_in_time
 from classic_rc.commands.check.option_arrays import Floats, Integers, OptionTable
@@ -35,6 +36,10 @@ _FLAGS = re.compile(r"[01]+|[TF]+|[tf]+|[YN]+|[yn]+|[+-]+")
 _SHORT = 40  # characters: a value of a field that is compared as a whole
 _MODULI = (2, 3, 4, 5)
 _LEAST_NUMBERS, _MOST_NUMBERS = 6, 6  # different numbers of a field; places in its texts
+
+
+OptionPairs = tuple[NDArray[np.integer], NDArray[np.integer]]
+"""The numbers of options, and codes of what they have."""
 
 
 @dataclass
@@ -261,7 +266,7 @@ def known_measurement(
 
 def position_features(
     table: OptionTable, fields: FieldSources, least: int
-) -> Iterator[tuple[list[str], list[str], tuple[Integers, Integers], str]]:
+) -> Iterator[tuple[list[str], list[str], OptionPairs, str]]:
     """Yield positions of options, alone and in contexts: names, contexts, pairs of option and
     code, inputs.
     """
@@ -269,7 +274,7 @@ def position_features(
     options = np.arange(len(table.texts))
     last = table.sizes[table.question] - 1
     names = [f"is {table.place_name(i)}" for i in range(size)]
-    pairs = options, table.position
+    pairs: OptionPairs = options, table.position
     if (table.sizes != size).any():
         is_last = np.flatnonzero(table.position == last)
         names.append(f"is {table.nouns[2]}")
@@ -298,7 +303,7 @@ _Context = tuple[int, str, str]
 
 def _cross(
     table: OptionTable, contexts: Iterator[_Context], size: int, least: int
-) -> tuple[list[str], list[str], tuple[Integers, Integers]]:
+) -> tuple[list[str], list[str], OptionPairs]:
     """Cross each context of enough questions with the positions of options."""
     known: dict[tuple[str, str], int] = {}
     asked, codes = array("i"), array("i")
@@ -319,8 +324,9 @@ def _cross(
     names = [f"is {place} where {' '.join(labels[c])}" for c in kept.tolist() for place in places]
     subjects = [labels[c][0] for c in kept.tolist() for p in range(size)]
     n = table.sizes[question]
-    options = ragged_indices(table.offsets[:-1][question], n)
-    return names, subjects, (options, np.repeat(code, n) * size + table.position[options])
+    options = ragged_indices(table.offsets[:-1][question], n).astype(np.int32)
+    code = np.repeat(code.astype(np.int32), n) * np.int32(size)
+    return names, subjects, (options, code + table.position[options].astype(np.int32))
 
 
 def _question_contexts(table: OptionTable) -> Iterator[_Context]:

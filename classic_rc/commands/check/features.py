@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property, lru_cache
-from itertools import chain
+from itertools import chain, groupby
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -60,7 +60,6 @@ _FEW_PASSAGES = 20
 """With fewer passages, questions are counted instead of passages."""
 _MOST_SHAPE = 12
 _MARKUP = re.compile(r"</?[A-Za-z]\w*|&#?\w+;|\\[nrt]\b")
-_REPEATED = re.compile(r"(.)\1+", re.DOTALL)
 _LEAST_RANKED = 30
 
 
@@ -663,7 +662,7 @@ def _shapes(text: str) -> Iterator[tuple[Family, str]]:
     ):
         if is_so:
             yield family, name
-    shape = _REPEATED.sub(r"\1", bare[:200].translate(_KINDS))
+    shape = "".join(kind for kind, _ in groupby(bare[:200].translate(_KINDS)))
     if len(shape) <= _MOST_SHAPE:
         yield SHAPE, f"has the shape {shape}"
 
@@ -684,7 +683,8 @@ def rank_edges(table: OptionTable, measured: Measurement) -> Iterator[Flag]:
         next_is_less = np.roll(is_less, -1) & ~ends
         joined = (after < before) & ~starts & ~ends
         in_order = n_less - is_less - next_is_less + joined == 0
-        yield family, f"is out of an order whose last option {name}", np.flatnonzero(in_order)
+        out_of_order = np.flatnonzero(in_order).astype(np.int32)
+        yield family, f"is out of an order whose last option {name}", out_of_order
         is_extreme = values == table.largest(values)[table.question]
         is_alone = (table.sum(is_extreme.astype(np.int64)) == 1)[table.question]
         yield family, name, np.flatnonzero(is_extreme & is_alone).astype(np.int32)
@@ -693,8 +693,10 @@ def rank_edges(table: OptionTable, measured: Measurement) -> Iterator[Flag]:
 def flag_entries(table: OptionTable, flags: Sequence[Flag]) -> Entries:
     """Return features as entries of the options."""
     families, names = [family for family, _, _ in flags], [name for _, name, _ in flags]
-    items = np.concatenate([np.zeros(0, dtype=np.int32), *(options for _, _, options in flags)])
-    codes = np.repeat(np.arange(len(flags)), [len(options) for _, _, options in flags])
+    options = [np.zeros(0, dtype=np.int32), *(options for _, _, options in flags)]
+    items = np.concatenate(options, dtype=np.int32, casting="same_kind")
+    numbers = np.arange(len(flags), dtype=np.int32)
+    codes = np.repeat(numbers, [len(options) for _, _, options in flags])
     return Entries.of_pairs(families, names, (items, codes), np.arange(len(table.texts)))
 
 

@@ -290,4 +290,5 @@ def _word_pairs(table: OptionTable, asked: Integers) -> csr_matrix:
     data = np.ones(len(rows), dtype=np.float32)
     matrix = csr_matrix((data, (rows, columns)), shape=(len(options), max(len(codes), 1)))
     matrix.data[:] = 1
-    return without_constants(matrix, offsets_of(table.sizes[asked]))[0]
+    matrix, _ = without_constants(matrix, offsets_of(table.sizes[asked]))
+    return matrix[:, np.unique(matrix.indices)]
