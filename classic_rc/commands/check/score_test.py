@@ -129,10 +129,16 @@ class Model:
         single = np.flatnonzero(table.n_right == 1)
         cumulative = np.cumsum(self.p)
         base = np.concatenate([[0.0], cumulative])[table.offsets]
+        asked = [np.flatnonzero(table.sizes > j) for j in range(1, int(table.sizes.max()))]
+        ends = [cumulative[table.offsets[questions] + j] for j, questions in enumerate(asked)]
         for i in range(n):
-            u = random.random(len(table))
-            at = np.searchsorted(cumulative, base[:-1] + u * (base[1:] - base[:-1]), side="right")
-            at = np.clip(at, table.offsets[:-1], table.offsets[1:] - 1)
+            u = base[:-1] + random.random(len(table)) * (base[1:] - base[:-1])
+            at = table.offsets[:-1].copy()
+            for questions, end in zip(asked, ends, strict=True):
+                if len(questions) == len(table):
+                    at += end <= u
+                else:
+                    at[questions] += end <= u[questions]
             right[i, at[single]] = True
             for block, inside, w, before in self._tables:
                 left = table.n_right[block].copy()
@@ -458,26 +464,30 @@ class ScoreTest:
             is_few = uses < 8 * _EXACT
             self._events = np.zeros(n_sparse, dtype=np.int64)
         rare: list[tuple[Integers, Floats]] = []
+        has_one = bool((table.n_right == 1).all())
         for own, part in features.parts():
+            # No question has a feature of such a part twice.
+            is_alone = has_one and int(self._events[own].sum()) == len(part.columns)
             for start in range(0, len(table), _BLOCK_QUESTIONS):
                 places = table.offsets[start : start + _BLOCK_QUESTIONS + 1]
                 rows = slice(int(places[0]), int(places[-1]))
                 ones = part.rows(rows.start, rows.stop)
-                block = pool(u[rows].astype(np.float32), places - rows.start) @ ones
-                squares[own] -= np.bincount(
-                    block.indices, block.data.astype(np.float64) ** 2, part.width
-                )
+                u_of = u[rows].astype(np.float32)
+                if is_alone:
+                    indices, chances = ones.indices, np.repeat(u_of, np.diff(ones.indptr))
+                else:
+                    block = pool(u_of, places - rows.start) @ ones
+                    indices, chances = block.indices, block.data
+                squares[own] -= np.bincount(indices, chances.astype(np.float64) ** 2, part.width)
                 # u is p for one right option: the sum over a question's options is the probability
                 # of a hit.
                 is_one = (table.n_right[start : start + _BLOCK_QUESTIONS] == 1).all()
-                indices, chances = (
-                    (block.indices, block.data)
-                    if is_one
-                    else (ones.indices, np.repeat(model.p[rows], np.diff(ones.indptr)))
-                )
+                if not is_one:
+                    indices, chances = ones.indices, np.repeat(model.p[rows], np.diff(ones.indptr))
                 if not self.steps:
                     self._events[own] += np.bincount(indices, minlength=part.width)
-                few = is_few[own][indices] if is_one else (is_few & (uses < _EXACT))[own][indices]
+                is_asked = is_few[own] if is_one else is_few[own] & (uses[own] < _EXACT)
+                few = np.flatnonzero(is_asked[indices])
                 rare.append(
                     (indices[few].astype(np.int64) + own.start, chances[few].astype(np.float64))
                 )
