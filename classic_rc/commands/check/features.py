@@ -61,6 +61,7 @@ _FEW_PASSAGES = 20
 _MOST_SHAPE = 12
 _MARKUP = re.compile(r"</?[A-Za-z]\w*|&#?\w+;|\\[nrt]\b")
 _LEAST_RANKED = 30
+_LOWER_CUES = {name: re.compile(cue.pattern) for name, cue in WORD_CUES.items()}
 
 
 class Source(IntEnum):
@@ -496,8 +497,11 @@ def frequent_codes(
         return np.flatnonzero(table >= least)
     codes, totals = np.empty(0, dtype=np.int64), np.zeros(0, dtype=np.float64)
     for own, weights in blocks:
-        known, place = np.unique(own, return_inverse=True)
-        counts = np.bincount(place.reshape(-1), weights, minlength=len(known))
+        if weights is None:
+            known, counts = np.unique(own, return_counts=True)
+        else:
+            known, place = np.unique(own, return_inverse=True)
+            counts = np.bincount(place.reshape(-1), weights, minlength=len(known))
         codes, place = np.unique(np.concatenate([codes, known]), return_inverse=True)
         totals = sums_by(place.reshape(-1), np.concatenate([totals, counts]), len(codes))
     return codes[totals >= least]
@@ -647,7 +651,10 @@ def _shapes(text: str) -> Iterator[tuple[Family, str]]:
     yield FIRST, describe_character(text[0])
     yield LAST, describe_character(text[-1])
     yield from ((ODD, f"has the markup {mark}") for mark in set(_MARKUP.findall(text)))
-    yield from ((WORD_CUE, name) for name, cue in WORD_CUES.items() if cue.search(text))
+    is_simple = text.isascii()  # then case is simple, too, and a search that heeds it is faster
+    folded = text.lower() if is_simple else text
+    cues = _LOWER_CUES if is_simple else WORD_CUES
+    yield from ((WORD_CUE, name) for name, cue in cues.items() if cue.search(folded))
     bare = text.strip()
     for family, name, is_so in (
         (ODD, "has a blank at an end", bare != text),

@@ -144,6 +144,7 @@ class Header:
                 *(
                     part.select(options)[:, np.flatnonzero(seen[own])]
                     for own, part in features.parts()
+                    if seen[own].any()
                 ),
                 *([self._pairs] if "question" in sees and self._has_pairs else []),
             ],
