@@ -295,13 +295,14 @@ class FeatureMatrix:
         """Return the sums over options of each feature times some weights, each of shape
         (n_features, n_weights).
         """
-        blocks = [np.asarray(block, dtype=np.float32) for block in weights]
-        joined = np.concatenate(blocks, axis=1)
+        joined = np.concatenate(weights, axis=1, dtype=np.float32)
         sparse = np.concatenate([np.zeros_like(joined[:0]), *(p.sums(joined) for p in self.sparse)])
-        ends = np.cumsum([block.shape[1] for block in blocks])[:-1]
+        ends = np.cumsum([block.shape[1] for block in weights])[:-1]
         return [
-            np.concatenate([sums, self.dense.T @ block]).astype(np.float64)
-            for sums, block in zip(np.split(sparse, ends, axis=1), blocks, strict=True)
+            np.concatenate([sums, self.dense.T @ np.ascontiguousarray(block)], dtype=np.float64)
+            for sums, block in zip(
+                np.split(sparse, ends, axis=1), np.split(joined, ends, axis=1), strict=True
+            )
         ]
 
     def counts(self, chosen: NDArray[np.bool_]) -> Iterator[NDArray[np.float64]]:
