@@ -9,6 +9,7 @@ import random
 import re
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ import pytest
 
 import classic_rc
 from classic_rc.commands.check import Kind, check_dataset, mend_dataset
+from classic_rc.commands.check.cues import ORDER_NAMES, order_features
+from classic_rc.commands.check.features import build_features
 from classic_rc.commands.check.measurements import point_in_time
 from classic_rc.commands.check.option_arrays import OptionTable
 from classic_rc.commands.check.score_test import Model
@@ -503,3 +506,58 @@ def test_cues_of_more_questions_than_are_needed_are_those_of_whole_passages(monk
     assert report.notes == ("cues: searched for in 60 of 180 questions, by whole passages",)
     assert {id_ for id_, _ in report.suspects} <= {f"q{i}" for i in range(180) if i // 3 % 3 == 2}
     assert report.cues[0].coverage == 1.0
+
+
+def test_sums_over_choices_are_those_of_the_columns():
+    table = OptionTable.of(classic_rc.from_rows(make_rows(60, 4)))
+    features = build_features(table)
+    # Not a multiple of the choices that are counted together.
+    chosen = np.random.default_rng(0).random((len(table.texts), 30)) < 0.3
+    columns = np.column_stack([*features.columns(range(len(features)))])
+    counts = np.concatenate([*features.counts(chosen)], axis=1)
+    assert counts == pytest.approx(columns.T @ chosen, abs=1e-4)
+    assert (counts[: features.n_sparse] == (columns.T @ chosen)[: features.n_sparse]).all()
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_features_of_gold_order_are_as_their_names_say(several):
+    rng = random.Random(3)
+    rows = []
+    for i in range(40):
+        options = rng.sample(["yes", "no", "both", "neither", f"only {i}"], rng.randint(2, 5))
+        gold = rng.sample(range(len(options)), rng.randint(1, len(options) - 1))
+        gold = gold if several else gold[0]
+        rows.append({"passage": f"p{i}", "question": "Is it?", "candidates": options, "gold": gold})
+    table = OptionTable.of(classic_rc.from_rows(rows))
+    starts, places = table.offsets.tolist(), table.position.tolist()
+    right = [[p for p in range(b - a) if table.right[a + p]] for a, b in pairwise(starts)]
+    expected = [set() for _ in ORDER_NAMES]
+    for i, (start, text) in enumerate(zip(table.question.tolist(), table.texts, strict=True)):
+        size = int(table.sizes[start])
+        before = right[start - 1][0] if start else None
+        earlier = right[start - 2][0] if start > 1 else None
+        others = [j for j, other in enumerate(table.texts) if other == text and j != i]
+        is_right = any(table.right[j] for j in others)
+        for number, has in enumerate(
+            (
+                places[i] == before,
+                before is not None and places[i] == (before + 1) % size,
+                before is not None and places[i] == (before - 1) % size,
+                places[i] == earlier,
+                is_right,
+                others and not is_right,
+            )
+        ):
+            if has:
+                expected[number].add(i)
+    having = order_features(table)(table.right)
+    assert [set(options.tolist()) for options in having] == expected
+
+
+def test_shapes_are_those_of_the_characters():
+    rows = make_rows(60, 3)
+    for row in rows:
+        row["candidates"][0] = "Ä1 ßx--9"
+    features = build_features(OptionTable.of(classic_rc.from_rows(rows)))
+    names = {features.name(j) for j in range(len(features))}
+    assert "has the shape X9 x-9" in names
