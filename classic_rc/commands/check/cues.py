@@ -25,7 +25,7 @@ from classic_rc.commands.check.features import (
 )
 from classic_rc.commands.check.known_cues import PUBLISHED, WORD_CUES
 from classic_rc.commands.check.option_arrays import Floats, Integers, OptionTable
-from classic_rc.commands.check.score_test import ScoreTest, Step
+from classic_rc.commands.check.score_test import OrderFeatures, ScoreTest, Step
 
 _SHOWN_EXAMPLES = 3
 _SHOWN_TEXT = 160
@@ -349,10 +349,8 @@ def cue_pattern(family: Family, value: str) -> re.Pattern[str] | None:
 # Gold order: features that read the gold of other questions
 
 
-def order_features(table: OptionTable) -> Callable[[NDArray[np.bool_]], tuple[Integers, ...]]:
-    """Return a function from the right options to the options that have each feature of
-    :data:`ORDER_NAMES`.
-    """
+def order_features(table: OptionTable) -> Callable[[NDArray[np.bool_]], OrderFeatures]:
+    """Return a function from the right options to the features of :data:`ORDER_NAMES`."""
     text = table.normalised[0]
     repeated = np.flatnonzero((np.bincount(text) > 1)[text])
     text = np.unique(text[repeated], return_inverse=True)[1].reshape(-1)
@@ -366,20 +364,19 @@ def order_features(table: OptionTable) -> Callable[[NDArray[np.bool_]], tuple[In
             return start + places
         return start + places % own if around else (start + places)[is_inside]
 
-    def features(right: NDArray[np.bool_]) -> tuple[Integers, ...]:
+    def features(right: NDArray[np.bool_]) -> OrderFeatures:
         first = np.empty(len(table), dtype=np.int64)
         where = np.flatnonzero(right)[::-1]
         first[question[where]] = position[where]
         is_right = right[repeated]
         is_elsewhere = np.bincount(text, is_right)[text] > is_right
-        return (
+        places = (
             options_at(first[:-1], 1, around=False),
             options_at(first[:-1] + 1, 1, around=True),
             options_at(first[:-1] - 1, 1, around=True),
             options_at(first[:-2], 2, around=False),
-            repeated[is_elsewhere],
-            repeated[~is_elsewhere],
         )
+        return OrderFeatures(places, (repeated[is_elsewhere], repeated[~is_elsewhere]))
 
     return features
 

@@ -195,6 +195,13 @@ def pool(weights: NDArray[np.floating[Any]], offsets: Integers) -> csr_matrix:
     return csr_matrix((weights, np.arange(n), offsets), shape=(len(offsets) - 1, n))
 
 
+class OrderFeatures(NamedTuple):
+    """The options, ascending, that have each feature that reads the gold of other questions."""
+
+    places: tuple[Integers, ...]  # of features that at most one option of a question has
+    texts: tuple[Integers, ...]
+
+
 class Step(NamedTuple):
     """One choice: a feature that tells right options from wrong ones, given those chosen before."""
 
@@ -253,15 +260,15 @@ class _Given(NamedTuple):
 class ScoreTest:
     """The search for features that tell right options from wrong ones.
 
-    `order` takes the right options and returns the options that have each feature that reads the
-    gold of other questions: they are computed again for each draw. The features `given` count as
+    `order` takes the right options and returns the features that read the gold of other questions:
+    they are computed again for each draw. The features `given` count as
     chance. Those that are `accepted` are not chosen, nor what only goes along with `known` values.
     """
 
     def __init__(
         self,
         features: FeatureMatrix,
-        order: Callable[[NDArray[np.bool_]], tuple[Integers, ...]] | None = None,
+        order: Callable[[NDArray[np.bool_]], OrderFeatures] | None = None,
         given: Floats | None = None,
         *,
         accepted: Sequence[int] = (),
@@ -274,7 +281,8 @@ class ScoreTest:
         self.features, self.table = features, features.table
         self._order = order
         n = len(self.table.texts)
-        self.observed_order = () if order is None else order(self.table.right)
+        observed = OrderFeatures((), ()) if order is None else order(self.table.right)
+        self.observed_order = observed.places + observed.texts
         self.given = np.zeros((n, 0)) if given is None else given
         self.draws, self.seed, self._advance = draws, seed, advance
         self._levels = levels
@@ -510,24 +518,24 @@ class ScoreTest:
         )
 
     def _order_deviates(
-        self, having: tuple[Integers, ...], right: NDArray[np.bool_], shift: Floats, given: _Given
+        self, order: OrderFeatures, right: NDArray[np.bool_], shift: Floats, given: _Given
     ) -> Floats:
-        """Return the deviates of features of gold order, which some options have.
+        """Return the deviates of features of gold order.
 
         The scores of the chosen features, times `given.inverse`, are the `shift`.
         """
         from scipy.sparse import csr_matrix
 
+        having = order.places + order.texts
         options, sizes = np.concatenate(having), np.array([*map(len, having)])
         entries = np.ones(len(options)), options, offsets_of(sizes)
         sums = csr_matrix(entries, shape=(len(having), len(right))) @ given.moments
         hits = [np.count_nonzero(right[own]) for own in having]
         across, variance = sums[:, 2:], sums[:, 1].copy()
-        for i, own in enumerate(having):
-            question = self.table.question[own]
-            if (question[1:] == question[:-1]).any():
+        for i, own in enumerate(order.texts, len(order.places)):
+            if len(own):
                 u = self.model.spread[1][own]
-                pooled = np.add.reduceat(u, run_starts(question))
+                pooled = np.add.reduceat(u, run_starts(self.table.question[own]))
                 variance[i] -= pooled @ pooled - u @ u
         variance -= np.einsum("ij,jk,ik->i", across, given.inverse, across)
         return np.where(
@@ -542,10 +550,10 @@ class ScoreTest:
         shift = given.inverse @ (given.chosen.T @ (right - self.model.p))
         (hits,) = self.features.sums(right[:, None])
         z = null.deviates(hits, (given.across @ shift)[:, None])[:, 0]
-        if not self.observed_order:
+        if self._order is None:
             return z
-        order = self._order_deviates(self.observed_order, self.table.right, shift, given)
-        return np.concatenate([z, order])
+        order = self._order(self.table.right)
+        return np.concatenate([z, self._order_deviates(order, self.table.right, shift, given)])
 
     def _allow_dependence(self, z: Floats, null: _Null, bounds: Floats) -> Floats:
         """Return smaller deviates for features whose questions share passages, if gold depends on

@@ -550,8 +550,9 @@ def test_features_of_gold_order_are_as_their_names_say(several):
         ):
             if has:
                 expected[number].add(i)
-    having = order_features(table)(table.right)
-    assert [set(options.tolist()) for options in having] == expected
+    order = order_features(table)(table.right)
+    assert [set(options.tolist()) for options in order.places + order.texts] == expected
+    assert all(len(np.unique(table.question[own])) == len(own) for own in order.places)
 
 
 def test_shapes_are_those_of_the_characters():
