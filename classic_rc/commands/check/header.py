@@ -130,7 +130,7 @@ class Header:
 
     def predict(self, sees: frozenset[str]) -> Floats:
         """Return the share of right options that a learner with this input finds, out of fold."""
-        from scipy.sparse import hstack
+        from scipy.sparse import csr_matrix, hstack
 
         table, features = self.table, self.features
         asked = self.asked
@@ -141,6 +141,7 @@ class Header:
         )
         sparse = hstack(
             [
+                csr_matrix((len(options), 0)),
                 *(
                     part.select(options)[:, np.flatnonzero(seen[own])]
                     for own, part in features.parts()
