@@ -78,7 +78,7 @@ count.
 _MAX_PASSAGES_OF_QUESTION = 3
 """A question about more passages than this is a template and identifies none."""
 
-_BLOCK_TEXTS, _BLOCK_TOKENS = 2**12, 2**18
+_BLOCK_TEXTS, _BLOCK_TOKENS = 2**9, 2**18
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,9 +248,12 @@ def _compute_hashes(questions: Sequence[Question]) -> _HashedQuestions:
     halvings = min(halvings.bit_length(), _MAX_HALVINGS)
     passage_hashes = texts.hashes()
     is_specific = texts.content_weights(texts.offsets) >= _CONTENT_WORDS
+    grams, passage_of_gram = _without_common(*texts.sample_grams(halvings))
+    del texts  # which fill the memory
     return _HashedQuestions(
         halvings,
-        *_without_common(*texts.sample_grams(halvings)),
+        grams,
+        passage_of_gram,
         np.where(is_specific, passage_hashes, np.uint64(0)),
         passage_of_question,
         _question_keys(questions, passage_hashes[passage_of_question]),
@@ -310,9 +313,13 @@ class _Texts:
 
     def __init__(self, texts: Iterable[Sequence[str]]) -> None:
         encoder, stops = TextEncoder("char"), stop_words("smart")
-        blocks = [encoder.encode(block) for block in texts]
-        self.tokens = np.concatenate([tokens for tokens, _ in blocks])
-        self.lengths = np.concatenate([np.diff(offsets) for _, offsets in blocks])
+        joined, lengths = bytearray(), []  # grows in place: whole copies would fill the memory
+        for block in texts:
+            tokens, offsets = encoder.encode(block)
+            joined += tokens.astype(np.int32, copy=False).tobytes()
+            lengths.append(np.diff(offsets))
+        self.tokens = np.frombuffer(joined, dtype=np.int32)
+        self.lengths = np.concatenate(lengths)
         self.offsets = offsets_of(self.lengths)
         self._keys = text_keys(encoder.vocabulary)
         self._is_character = np.array(
