@@ -149,7 +149,7 @@ def run(
     return found
 
 
-def answers_of(dataset: Dataset) -> list[Prediction]:
+def answers_of(dataset: Dataset) -> Sequence[Prediction]:
     """Return the answers of the sliding window: the first best option, or the options above 2.5."""
     rule = Argmax(ties="first") if dataset.task is Task.SINGLE_CHOICE else Threshold(value=2.5)
     return rule.decide(parse_solver("sliding-window").score_candidates(dataset), dataset)

@@ -41,7 +41,7 @@ QUESTIONS = st.lists(
 
 def contents(encoded: EncodedSentences) -> list[object]:
     dataset = encoded.dataset
-    arrays = [
+    arrays: list[np.ndarray] = [
         *dataset.arrays[:-1],
         encoded.offsets,
         encoded.passage_offsets,
