@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import offsets_of, ragged_indices
 from classic_rc.questions import LazyCandidates, Passage, Question, candidate_texts
-from classic_rc.text.sentence_arrays import Sentences, iter_sentence_texts, split_passages
+from classic_rc.text.sentence_arrays import SentenceOffsets, iter_sentence_texts, split_passages
 from classic_rc.text.tokenizers import Pieces, PieceTable, TextPieces
 
 
@@ -34,10 +34,10 @@ class Passages:
         return any(passage.sentences is not None for passage in self)
 
     @cached_property
-    def sentences(self) -> Sentences:
+    def sentences(self) -> SentenceOffsets:
         """The sentences of the passages, found once."""
         chunks = zip(*split_passages(self), strict=True)
-        return Sentences(*map(np.concatenate, chunks))
+        return SentenceOffsets(*map(np.concatenate, chunks))
 
 
 PassageCut: TypeAlias = Callable[[Passages], Iterable[Sequence[str]]]
@@ -122,7 +122,7 @@ class QuestionPieces:
         return self._table.cut([passage.text for passage in self._passages])
 
 
-def _divide(pieces: TextPieces, sentences: Sentences) -> TextPieces | None:
+def _divide(pieces: TextPieces, sentences: SentenceOffsets) -> TextPieces | None:
     """Return the pieces of the sentences of texts; None if a piece may be in two sentences."""
     chunks: list[Pieces] = []
     bounds = offsets_of(sentences.counts)

@@ -45,7 +45,7 @@ _GAP = "\n\n"
 """Between the texts of a chunk: a blank line ends a sentence."""
 
 
-class Sentences(NamedTuple):
+class SentenceOffsets(NamedTuple):
     """The sentences of some texts, in order."""
 
     starts: NDArray[np.int64]  # (n_sentences,): the first character of each, within its text
@@ -53,7 +53,7 @@ class Sentences(NamedTuple):
     counts: NDArray[np.int64]  # (n_texts,): how many sentences each text has
 
 
-def split_many(texts: Iterable[str]) -> Iterator[Sentences]:
+def split_many(texts: Iterable[str]) -> Iterator[SentenceOffsets]:
     """Yield the sentences of texts, a few texts at a time, in order.
 
     They are those of :func:`~classic_rc.text.sentences.split_sentences` for each text.
@@ -76,7 +76,7 @@ def split_many(texts: Iterable[str]) -> Iterator[Sentences]:
     yield _split_chunk(chunk)
 
 
-def split_passages(passages: Iterable[Passage]) -> Iterator[Sentences]:
+def split_passages(passages: Iterable[Passage]) -> Iterator[SentenceOffsets]:
     """Yield the sentences of passages, a few passages at a time, in order: those that the dataset
     marks, or if it marks none the result of :func:`split_many`.
     """
@@ -88,7 +88,7 @@ def split_passages(passages: Iterable[Passage]) -> Iterator[Sentences]:
             yield from split_many(passage.text for passage in group)
 
 
-def iter_sentences(sentences: Iterable[Sentences]) -> Iterator[list[tuple[int, int]]]:
+def iter_sentences(sentences: Iterable[SentenceOffsets]) -> Iterator[list[tuple[int, int]]]:
     """Yield the offsets (start, end) of the sentences of each text.
 
     Examples
@@ -102,7 +102,7 @@ def iter_sentences(sentences: Iterable[Sentences]) -> Iterator[list[tuple[int, i
 
 
 def iter_sentence_texts(
-    passages: Iterable[Passage], sentences: Iterable[Sentences] | None = None
+    passages: Iterable[Passage], sentences: Iterable[SentenceOffsets] | None = None
 ) -> Iterator[list[str]]:
     """Yield the sentences of each passage as texts, those of `sentences` if they are known."""
     passages, to_split = itertools.tee(passages)
@@ -112,10 +112,10 @@ def iter_sentence_texts(
         yield [text[start:end] for start, end in places]
 
 
-def _as_arrays(sentences: Sequence[Sequence[tuple[int, int]]]) -> Sentences:
+def _as_arrays(sentences: Sequence[Sequence[tuple[int, int]]]) -> SentenceOffsets:
     places = np.array(list(itertools.chain(*sentences)), dtype=np.int64).reshape(-1, 2)
     counts = np.array(list(map(len, sentences)), dtype=np.int64)
-    return Sentences(places[:, 0], places[:, 1], counts)
+    return SentenceOffsets(places[:, 0], places[:, 1], counts)
 
 
 _BLANK, _OPENER, _CLOSER, _MARK, _WORD, _CAPITAL, _OTHER_STOP, _UNKNOWN = 1 << np.arange(
@@ -204,7 +204,7 @@ class _Characters(NamedTuple):
         return np.append(np.flatnonzero((self.classes & flags) == 0), len(self.text) - 1)
 
 
-def _split_chunk(texts: Sequence[str]) -> Sentences:
+def _split_chunk(texts: Sequence[str]) -> SentenceOffsets:
     characters = _Characters.of(_GAP.join([*texts, ""]))
     if len(characters.text) > _LONG_CHUNK or (characters.classes & _OTHER_STOP).any():
         return _as_arrays(list(map(split_sentences, texts)))
@@ -222,7 +222,7 @@ def _split_chunk(texts: Sequence[str]) -> Sentences:
     text_of = text_starts.searchsorted(starts, side="right") - 1
     text_start = text_starts.take(text_of)
     counts = np.bincount(text_of, minlength=len(texts))
-    return Sentences(starts - text_start, ends - text_start, counts)
+    return SentenceOffsets(starts - text_start, ends - text_start, counts)
 
 
 def _find_stops(
