@@ -365,7 +365,7 @@ class Learner(NamedTuple):
         folds = self.folds[cases.questions]
         if cases.offsets is not None:
             folds = np.repeat(folds, np.diff(cases.offsets))
-        features = _take_rows(features, cases.rows)
+        features, _ = _frequent(_take_rows(features, cases.rows), self.min_count)
         fits = HeldOutFits(features, cases.right, cases.offsets, folds, typed, self.min_count)
         scores = np.zeros(int(self.offsets[-1]))
 
@@ -424,14 +424,7 @@ class _Model:
 
     def __init__(self, features: Features, cases: Cases, min_count: int) -> None:
         self._cases, self._n_columns = cases, features.shape[1]
-        dense, sparse = self._features = _take_rows(features, cases.rows)
-        n_dense = 0 if dense is None else dense.shape[1]
-        self._kept = np.arange(self._n_columns)
-        if sparse is not None and min_count:
-            counts = np.bincount(sparse.indices, minlength=sparse.shape[1])
-            used = np.flatnonzero(counts >= min_count)
-            self._features = Features(dense, sparse[:, used])
-            self._kept = np.concatenate((np.arange(n_dense), n_dense + used))
+        self._features, self._kept = _frequent(_take_rows(features, cases.rows), min_count)
         self._own = np.zeros(len(self._kept))
         self.converged = True
 
@@ -456,6 +449,17 @@ def _take_rows(features: Features, rows: NDArray[np.int64]) -> Features:
     if np.array_equal(rows, np.arange(features.shape[0])):
         return features
     return Features(*(None if block is None else block[rows] for block in features))
+
+
+def _frequent(features: Features, min_count: int) -> tuple[Features, NDArray[np.int64]]:
+    """Return the dense columns and the sparse ones that enough rows have, and which these are."""
+    dense, sparse = features
+    if sparse is None or not min_count:
+        return features, np.arange(features.shape[1])
+    n_dense = features.shape[1] - sparse.shape[1]
+    used = np.flatnonzero(np.bincount(sparse.indices, minlength=sparse.shape[1]) >= min_count)
+    kept = np.concatenate((np.arange(n_dense), n_dense + used))
+    return Features(dense, sparse[:, used]), kept
 
 
 def weighted_sums(
