@@ -41,9 +41,6 @@ _LONG_CHUNK = 2**20
 _MOST_CLOSERS = 2
 """How many closing marks after a stop are skipped in arrays."""
 
-_GAP = "\n\n"
-"""Between the texts of a chunk: a blank line ends a sentence."""
-
 
 class SentenceOffsets(NamedTuple):
     """The sentences of some texts, in order."""
@@ -182,7 +179,7 @@ class _Characters(NamedTuple):
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """Read the characters of a text that ends with a blank line."""
+        """Read the characters of a text that ends with a blank."""
         if text.isascii():
             codes = np.frombuffer(text.encode("ascii"), dtype=np.uint8)
             return cls(text, codes, _class_table().take(codes))
@@ -204,13 +201,23 @@ class _Characters(NamedTuple):
         return np.append(np.flatnonzero((self.classes & flags) == 0), len(self.text) - 1)
 
 
+_BORDER = " "
+"""Between the texts of a chunk."""
+
+
 def _split_chunk(texts: Sequence[str]) -> SentenceOffsets:
-    characters = _Characters.of(_GAP.join([*texts, ""]))
+    # Blanks at the end serve all places before the first character.
+    characters = _Characters.of(_BORDER.join([*texts, " " * _WORD_LENGTH]))
     if len(characters.text) > _LONG_CHUNK or (characters.classes & _OTHER_STOP).any():
         return _as_arrays(list(map(split_sentences, texts)))
     lengths = np.array(list(map(len, texts)), dtype=np.int64)
-    text_starts = offsets_of(lengths + len(_GAP))[:-1]
-    gaps = np.array([gap.start() for gap in BLANK_LINE.finditer(characters.text)], dtype=np.int64)
+    text_starts = offsets_of(lengths + len(_BORDER))[:-1]
+    blank_lines = [
+        start + gap.start()
+        for start, text in zip(text_starts.tolist(), texts, strict=True)
+        for gap in BLANK_LINE.finditer(text)
+    ]
+    gaps = np.sort(np.concatenate((text_starts + lengths, blank_lines)).astype(np.int64))
     filled = characters.outside(_BLANK)
     plain, unsure = _find_stops(characters, gaps, filled)
     fixed = np.sort(np.concatenate((text_starts, gaps, plain)))

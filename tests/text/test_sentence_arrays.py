@@ -18,20 +18,8 @@ WORDS = [
     *("fox", "He", "12", "1998", "ii", "XIV", "U.S", "J", "don't", "x-Corp", "Corp)", "“Bar”", "É"),
 ]
 STOPS = [
-    ". ",
-    "! ",
-    "? ",
-    '." ',
-    ".) ",
-    ".'' ",
-    ". '' ",
-    "... ",
-    "… ",
-    "?! ",
-    " . ",
-    ".\n\n",
-    ".",
-    " ",
+    *(". ", "! ", "? ", '." ', ".) ", ".'' ", ". '' ", "... ", "… ", "?! ", " . "),
+    *(".\n\n", ".", " ", ". . .\n", " . ''\n", "! !\n", "\r\n"),
 ]
 TEXTS = st.lists(
     st.tuples(st.sampled_from(WORDS), st.sampled_from(STOPS)).map("".join), max_size=30
@@ -58,6 +46,15 @@ def test_the_size_of_a_chunk_does_not_matter(texts, size):
 )
 def test_long_texts(text):
     assert list(iter_sentences(split_many([text, "", text]))) == split_one_by_one([text, "", text])
+
+
+@pytest.mark.parametrize(
+    "text", ["...", "....", ". A", "A.!", "He left . . .\n", "Who . ?\n", "\n. A"]
+)
+@pytest.mark.parametrize("neighbour", ["", "\n", "\nHe ran.", "He ran.\n", "He ran. " * 9_000])
+def test_texts_that_end_at_once_or_in_a_line_end(text, neighbour):
+    for texts in ([text], [neighbour, text], [text, neighbour]):
+        assert list(iter_sentences(split_many(texts))) == split_one_by_one(texts)
 
 
 def test_marked_passages_keep_their_sentences_among_others():
