@@ -105,7 +105,7 @@ class QuestionBlock(NamedTuple):
     questions: Sequence[Question]  # their candidates are in memory
 
 
-_BLOCK_CHARACTERS = 2**20
+_BLOCK_CHARACTERS = 2**21
 _CANDIDATE_CHARACTERS = 2**7  # what a candidate needs in memory, in characters of a passage
 
 
