@@ -4,6 +4,7 @@ near the best, and the text with the greatest expected F1.
 
 from __future__ import annotations
 
+import itertools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -107,10 +108,20 @@ class Argmax(Decision):
             kept = self._break_ties(questions, n_tied)
             n_kept = np.bincount(question[kept], minlength=len(scores))
             return ChosenOptions(questions, index[kept], offsets_of(n_kept), n_tied, sizes)
-        tied = np.split(index, offsets_of(n_tied)[1:-1])
+        bounds = itertools.pairwise(offsets_of(n_tied).tolist())
+        tied = [
+            _distinct_answers(q, index[start:stop].tolist())
+            for q, (start, stop) in zip(questions, bounds, strict=True)
+        ]
+        remains = iter(self._break_ties(questions, np.array(list(map(len, tied)), dtype=np.int64)))
         return [
-            self._prediction(q, _distinct_answers(q, best.tolist()), size)
-            for q, best, size in zip(questions, tied, sizes.tolist(), strict=True)
+            Prediction(
+                q.id,
+                tuple(answer for answer in answers if next(remains)),
+                n_tied=len(answers),
+                n_candidates=size,
+            )
+            for q, answers, size in zip(questions, tied, sizes.tolist(), strict=True)
         ]
 
     def _break_ties(
@@ -131,20 +142,6 @@ class Argmax(Decision):
             places = np.flatnonzero(np.repeat(n_tied > 1, n_tied))
             kept[places[drawn]] = True
         return kept
-
-    def _prediction(
-        self, question: Question, answers: list[Answer], n_candidates: int
-    ) -> Prediction:
-        n_tied = len(answers)
-        if n_tied > 1:
-            if self.ties == "first":
-                answers = answers[:1]
-            elif self.ties == "strict":
-                answers = []
-            elif self.ties == "random":
-                draws = uniform_draws(text_keys([question.id]), np.array([n_tied]), self.seed)
-                answers = [answers[int(draws.argmax())]]
-        return Prediction(question.id, tuple(answers), n_tied=n_tied, n_candidates=n_candidates)
 
 
 class Threshold(Decision):

@@ -494,7 +494,7 @@ def text_codes(
         Returns the code of a text.
     by_words : bool
         Whether the code of a text is the sum of those of its parts between blanks. Then `code_of`
-        is called for words, of which spans have few distinct ones.
+        is called once for each distinct word, and spans share most of their words.
 
     Returns
     -------

@@ -27,7 +27,7 @@ NOT_FOR_THESE_PAGES = re.compile(
 
 
 made_kinds: set[type] = {Text}
-"""The classes of nodes of which there is one on a page that was read."""
+"""The classes of all nodes on the pages read so far."""
 
 make_element = Element.__init__
 
@@ -56,7 +56,7 @@ def descendants(node: Node, kind: type) -> Iterator[Node]:
 
 
 class States(dict[str, Any]):
-    """The states of docutils' parser, each of which is made when it is entered first.
+    """The states of docutils' parser. A state is made when the parser first enters it.
 
     A new parser starts for each list and field, and most enter two states of fifteen.
     """

@@ -52,6 +52,10 @@ def test_a_block_is_decided_and_measured_as_its_questions_are(question, ties, ro
     assert tallies[0] == tallies[1]
 
 
+def test_no_questions_have_no_answers():
+    assert list(Argmax().decide(Scores.from_lists([]), [])) == []
+
+
 @pytest.mark.parametrize("ties", TIE_POLICIES)
 def test_the_policies_in_plain_python(question, ties):
     rows = [[1.0, 3.0, 3.0], [2.0, 1.0, 0.0], [5.0, 5.0, 5.0]]
