@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.report import markdown
-from benchmarks.timing import environment
+from benchmarks.timing import environment, watched_load
 
 BENCHMARKS = (
     "kernels",
@@ -61,8 +61,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     if args.output and args.output.exists():
         results["benchmarks"] = json.loads(args.output.read_text(encoding="utf-8"))["benchmarks"]
     for name in args.names or BENCHMARKS:
-        measured = import_module(f"benchmarks.{name}").run(args.quick)
-        tables = [{**table, "environment": environment()} for table in measured]
+        with watched_load() as loads:
+            measured = import_module(f"benchmarks.{name}").run(args.quick)
+        load = [min(loads), max(loads)] if loads else None
+        conditions = {"environment": environment(), "load": load}
+        tables = [{**table, **conditions} for table in measured]
         results["benchmarks"][name] = tables
         for table in tables:
             print(markdown(table), flush=True)

@@ -23,19 +23,16 @@ SCALE = (
     "The largest real text: all sentences of RACE, MultiRC, MCTest and DREAM",
 )
 RETRIEVAL = ("BM25 of pyserini and of classic_rc, the ten best sentences",)
-FIRST = ("The 10 best sentences with a term of either, queries a CPU second",)
-"""Where another program is faster: these lead the page of speeds, which has all tables that no
-other page has.
-"""
 
 
 def markdown(table: Table) -> str:
     """Return a table as Markdown, with its title above and its notes below."""
     lines = [table["header"], ["---"] + ["---:"] * (len(table["header"]) - 1), *table["rows"]]
     cells = ["| " + " | ".join(map(_cell, line)) + " |" for line in lines]
-    return "\n".join(
-        [f"**{table['title']}**", "", *cells, *(f"\n{note}" for note in table["notes"]), ""]
-    )
+    notes = list(table["notes"])
+    if load := table.get("load"):
+        notes.append(f"Load of the machine: {load[0]:.1f} to {load[1]:.1f}.")
+    return "\n".join([f"**{table['title']}**", "", *cells, *(f"\n{note}" for note in notes), ""])
 
 
 def _cell(value: object) -> str:
@@ -43,21 +40,28 @@ def _cell(value: object) -> str:
 
 
 def sections(results: dict[str, Any]) -> dict[str, str]:
-    """Return what each page has between its two comments."""
-    tables = {t["title"]: t for own in results["benchmarks"].values() for t in own}
-    speed = dict.fromkeys(
-        (*FIRST, *(title for title in tables if title not in (*SCALE, *RETRIEVAL)))
-    )
-    pages = {"speed": speed, "scale": SCALE, "retrieval": RETRIEVAL}
+    """Return what each page has between its two comments. The page of speeds has all tables that
+    no other page has; those where another program is better lead it.
+    """
+    tables = {t["title"]: t for measured in results["benchmarks"].values() for t in measured}
+    speed = [table for title, table in tables.items() if title not in (*SCALE, *RETRIEVAL)]
+    lost = [table for table in speed if table.get("lost")]
+    others = [table for table in speed if not table.get("lost")]
     return {
-        page: "\n".join(
+        "speed": "\n".join(
             [
-                *(markdown(tables[title]) for title in titles),
-                *_machines([tables[t] for t in titles]),
+                *("## Where another program is better", "", *map(markdown, lost)),
+                *("## All other tables", "", *map(markdown, others)),
+                *_machines([*lost, *others]),
             ]
-        )
-        for page, titles in pages.items()
+        ),
+        "scale": _section([tables[title] for title in SCALE]),
+        "retrieval": _section([tables[title] for title in RETRIEVAL]),
     }
+
+
+def _section(tables: list[Table]) -> str:
+    return "\n".join([*map(markdown, tables), *_machines(tables)])
 
 
 def _machines(tables: list[Table]) -> Iterator[str]:
@@ -72,6 +76,8 @@ def _machines(tables: list[Table]) -> Iterator[str]:
         titles.setdefault(own, []).append(table["title"])
     for machine, of in titles.items():
         yield machine if len(titles) == 1 else f"* {'; '.join(of)}: {machine}"
+    if not all(table.get("load") for table in tables):
+        yield "\nWhere a table has no load of the machine, it was not recorded."
 
 
 def main() -> None:

@@ -63,4 +63,5 @@ def make_table(sizes: tuple[int, ...], columns: list[Column]) -> Table:
             "given its index terms. CPU seconds of all threads.",
             ", ".join(peer.release() for peer in _PEERS.values() if not peer.missing()) + ".",
         ],
+        "lost": any(speed > column[ours] for column in columns for speed in column.values()),
     }

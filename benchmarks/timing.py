@@ -7,16 +7,19 @@ from __future__ import annotations
 import os
 import platform
 import statistics
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib.metadata import version
 from typing import Any
 
 from classic_rc import __version__
 
 Table = dict[str, Any]
-"""A benchmark's result: ``title``, ``header``, ``rows``, ``notes`` and later ``environment``,
-ready for JSON.
+"""A benchmark's result, ready for JSON: ``title``, ``header``, ``rows``, ``notes`` and ``lost`` if
+another program can be better, which says whether one is; later ``environment`` and ``load``, the
+lowest and the highest load of the machine.
 """
 
 
@@ -25,7 +28,15 @@ def interleaved(
     rounds: int = 7,
     clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, float]:
-    """Return the median seconds of each function, after one call that is not counted.
+    """Return the median of the :func:`seconds_of_rounds` of each function."""
+    seconds = seconds_of_rounds(functions, rounds, clock)
+    return {name: statistics.median(times) for name, times in seconds.items()}
+
+
+def seconds_of_rounds(
+    functions: Mapping[str, Callable[[], Any]], rounds: int, clock: Callable[[], float]
+) -> dict[str, list[float]]:
+    """Return the seconds of each function in each round, after one call that is not counted.
 
     Parameters
     ----------
@@ -43,7 +54,45 @@ def interleaved(
             start = clock()
             function()
             seconds[name].append(clock() - start)
-    return {name: statistics.median(times) for name, times in seconds.items()}
+    return seconds
+
+
+def ratios(times: Sequence[float], others: Sequence[float]) -> list[float]:
+    """Return the ratio of two sides' times in each round."""
+    return [time / other for time, other in zip(times, others, strict=True)]
+
+
+def with_range(values: Sequence[float]) -> str:
+    """Return the median of some values with the smallest and the largest one, as text."""
+    middle, *ends = (
+        f"{value:.2f}" if value < 10 else f"{value:,.0f}"
+        for value in (statistics.median(values), min(values), max(values))
+    )
+    return f"{middle} ({' to '.join(ends)})"
+
+
+@contextmanager
+def watched_load() -> Iterator[list[float]]:
+    """Collect the load of the machine, of the last minute, each second; none where the system does
+    not tell.
+    """
+    loads: list[float] = []
+    done = threading.Event()
+
+    def watch() -> None:
+        loads.append(os.getloadavg()[0])
+        while not done.wait(1):
+            loads.append(os.getloadavg()[0])
+
+    thread = threading.Thread(target=watch, daemon=True)
+    if hasattr(os, "getloadavg"):
+        thread.start()
+    try:
+        yield loads
+    finally:
+        done.set()
+        if thread.is_alive():
+            thread.join()
 
 
 def environment() -> dict[str, Any]:
