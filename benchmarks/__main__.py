@@ -21,6 +21,7 @@ BENCHMARKS = (
     "end_to_end",
     "retrieval_top",
     "retrieval",
+    "retrieval_indexing",
     "retrieval_pyserini",
     "verbatim",
     "ranker",

@@ -1,11 +1,12 @@
 """Queries per CPU second of each search engine, for queries of a question and an option against
-sentences.
+sentences, and memory.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import operator
 import statistics
 import subprocess
 import sys
@@ -29,20 +30,16 @@ SIZES = (10_000, 100_000, 1_000_000)
 ENGINES = {engine.name: engine for engine in PEERS}
 OURS = PEERS[0].name
 
-FEW = 100
-"""The number of sentences indexed before the clock starts, so that no import, JVM or compiler is
-timed.
-"""
-
 Figures = dict[str, dict[str, float]]
 """Figures by what was measured, then by engine."""
 
 TITLES = {
     "constrained": "The best sentence with a term of question and option, queries a CPU second",
     "agreement": "The same best sentence as sparse, % of queries",
-    "indexing": "Indexing, MB of text a CPU second",
     "memory": "Peak memory of indexing and searching, MB",
 }
+
+_IS_BETTER = {"constrained": operator.gt, "memory": operator.lt}
 
 NOTES = {
     "constrained": [
@@ -57,19 +54,17 @@ NOTES = {
         "FTS5 and rank-bm25 have other formulas; the rest differ in rounding, and in which of "
         "equals they take."
     ],
-    "indexing": [
-        "In a process of its own, which has indexed some sentences before. sparse and Lucene "
-        "analyze the text meanwhile; the others are given terms."
+    "memory": [
+        "In a process of its own, the interpreter and the JVM included. sparse and Lucene are "
+        "given text, the others its index terms."
     ],
-    "memory": ["In a process of its own, the interpreter and the JVM included."],
 }
 
 
 class Workload(NamedTuple):
     """Sentences in files, and the questions to ask."""
 
-    # has the sentences, one per line, as `text` and as `terms`, the batch, and the folder `few`
-    folder: Path
+    folder: Path  # has the sentences, one per line, as `text` and as `terms`, and the batch
     batch: Batch
     origin: str = ""  # where the sentences come from
 
@@ -81,10 +76,8 @@ class Workload(NamedTuple):
         option_terms = [list(analyzed(own, analyzer)) for own in options]
         batch = Batch(questions, options, list(analyzed(questions, analyzer)), option_terms)
         (folder / "batch").write_text(json.dumps(batch), encoding="utf-8")
-        for part, some in (folder, sentences), (folder / "few", sentences[:FEW]):
-            part.mkdir(exist_ok=True)
-            _write_lines(part / "text", some)
-            _write_lines(part / "terms", map(" ".join, analyzed(some, analyzer)))
+        write_lines(folder / "text", sentences)
+        write_lines(folder / "terms", map(" ".join, analyzed(sentences, analyzer)))
         return cls(folder, batch, origin)
 
     @classmethod
@@ -92,25 +85,22 @@ class Workload(NamedTuple):
         """Read the files that :meth:`make` wrote."""
         return cls(folder, Batch(*json.loads((folder / "batch").read_text(encoding="utf-8"))))
 
-    def build(self, engine: type[Peer], few: bool = False) -> Peer:
-        """Return the engine with all sentences indexed, or with only a few."""
-        source = self.folder / "few" if few else self.folder
-        return engine(source / engine.reads, self.new_folder())
+    def build(self, engine: type[Peer]) -> Peer:
+        """Return the engine with all sentences indexed."""
+        return engine(self.folder / engine.reads, self.new_folder())
 
     def new_folder(self) -> Path:
         """Make a new, empty folder."""
         return Path(tempfile.mkdtemp(dir=self.folder))
 
 
-def _write_lines(path: Path, lines: Iterable[str]) -> None:
+def write_lines(path: Path, lines: Iterable[str]) -> None:
     with open(path, "w", encoding="utf-8", newline="\n") as file:
         file.writelines(f"{line}\n" for line in lines)
 
 
 def run(quick: bool = False) -> list[Table]:
-    """Measure throughput with the constraint, indexing, memory, and two processes over one
-    index.
-    """
+    """Measure throughput with the constraint, memory, and two processes over one index."""
     missing = {name: reason for name, engine in ENGINES.items() if (reason := engine.missing())}
     names = [name for name in ENGINES if name not in missing]
     sizes = SIZES[:1] if quick else SIZES
@@ -146,10 +136,9 @@ def _measured(workload: Workload, names: Sequence[str], seconds: float, rounds: 
         "agreement": _agreement({name: call() for name, call in calls.items()}),
     }
     del engines, calls
-    alone = {name: _alone(workload.folder, name, n_questions[name]) for name in names}
-    megabytes = (workload.folder / "text").stat().st_size / 1e6
-    figures["indexing"] = {name: megabytes / seconds for name, (seconds, _) in alone.items()}
-    figures["memory"] = {name: peak for name, (_, peak) in alone.items()}
+    figures["memory"] = {
+        name: _peak_memory_of(workload.folder, name, n_questions[name]) for name in names
+    }
     return figures
 
 
@@ -176,26 +165,20 @@ def _agreement(found: dict[str, Sequence[int]]) -> dict[str, float]:
     }
 
 
-def _alone(folder: Path, name: str, n_questions: int) -> tuple[float, float]:
+def _peak_memory_of(folder: Path, name: str, n_questions: int) -> float:
     with _process("index_and_search", folder, name, n_questions) as process:
-        seconds, peak = json.loads(process.communicate()[0].splitlines()[-1])
-    return seconds, peak
+        return float(process.communicate()[0].splitlines()[-1])
 
 
 def index_and_search(folder: str, name: str, n_questions: str) -> None:
-    """Print the CPU seconds that an engine needs to index, and the peak memory of indexing and
-    searching in MB.
-    """
+    """Print the peak memory of indexing and searching, in MB."""
     workload = Workload.of(Path(folder))
     batch = workload.batch.first(int(n_questions))
-    workload.build(ENGINES[name], few=True)
-    start = time.process_time()
     engine = workload.build(ENGINES[name])
-    seconds = time.process_time() - start
     engine.prepare(batch)
     engine.constrained(batch)
     engine.top(batch)
-    print(json.dumps([seconds, peak_memory()]))
+    print(peak_memory())
 
 
 def peak_memory() -> float:
@@ -281,12 +264,20 @@ def _table(
         last = columns[-1][kind]
         for row in rows:
             row.append(_rounded(last[OURS] / last[row[0]]))
-    return {
+    table: Table = {
         "title": TITLES[kind],
         "header": header,
         "rows": rows,
         "notes": list(NOTES.get(kind, [])),
     }
+    if kind in _IS_BETTER:
+        table["lost"] = any(
+            _IS_BETTER[kind](column[kind][name], column[kind][OURS])
+            for column in columns
+            for name in names
+            if name != IndexFolder.name
+        )
+    return table
 
 
 def _rounded(value: float) -> float | int | None:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from classic_rc import __version__
 from classic_rc.errors import ClassicRCError
 from classic_rc.retrieval.base import Engine
 from classic_rc.retrieval.building import build_index
@@ -111,6 +112,10 @@ class _Own(Peer):
     package = "classic_rc"
     engine: Engine
 
+    @classmethod
+    def release(cls) -> str:
+        return f"classic_rc {__version__}"  # of this checkout, not of what is installed
+
     def top(self, batch: Batch) -> Sequence[Sequence[int]]:
         return [sentences.tolist() for sentences, _ in self.engine.top(batch.queries(), K)]
 
@@ -169,12 +174,14 @@ class Tantivy(Peer):
 
     name = package = "tantivy"
 
+    tokenizer = "blanks"
+
     def __init__(self, sentences: Path, folder: Path) -> None:
         import tantivy
 
         self._tantivy = tantivy
         builder = tantivy.SchemaBuilder()
-        builder.add_text_field("terms", tokenizer_name="blanks", index_option="freq")
+        builder.add_text_field("terms", tokenizer_name=self.tokenizer, index_option="freq")
         self._schema = builder.build()
         index = tantivy.Index(self._schema)
         blanks = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
@@ -224,14 +231,9 @@ class FTS5(Peer):
         self._database = sqlite3.connect(folder / "fts5.db")
         self._database.execute("PRAGMA journal_mode = OFF")
         self._database.execute("PRAGMA cache_size = -1000000")
-        # Terms have no blanks, so every other character in them is part of a word.
-        kept = "".join(
-            chr(i) for i in (*range(33, 127), *range(160, 0x3000)) if not chr(i).isalnum()
-        )
-        tokenizer = f"unicode61 remove_diacritics 0 tokenchars {_quoted(kept, chr(39))}"
         self._database.execute(
             "CREATE VIRTUAL TABLE sentences USING fts5(terms, content='', "
-            f"tokenize={_quoted(tokenizer, chr(34))})"
+            f"tokenize={_quoted(self.tokenizer(), chr(34))})"
         )
         rows = ((i, line) for i, line in enumerate(_lines(sentences)))
         self._database.executemany("INSERT INTO sentences(rowid, terms) VALUES (?, ?)", rows)
@@ -241,6 +243,14 @@ class FTS5(Peer):
     @classmethod
     def release(cls) -> str:
         return f"SQLite {sqlite3.sqlite_version}"
+
+    @staticmethod
+    def tokenizer() -> str:
+        # Terms have no blanks, so every other character in them is part of a word.
+        kept = "".join(
+            chr(i) for i in (*range(33, 127), *range(160, 0x3000)) if not chr(i).isalnum()
+        )
+        return f"unicode61 remove_diacritics 0 tokenchars {_quoted(kept, chr(39))}"
 
     def _run(self, query: str, k: int) -> list[int]:
         found = self._database.execute(
@@ -305,9 +315,12 @@ class BM25S(Peer):
         import bm25s
 
         self._index = bm25s.BM25(method="lucene", k1=1.2, b=0.75, backend=self.backend)
-        self._index.index([line.split() for line in _lines(sentences)], show_progress=False)
-
+        self._index.index(self.tokens(_lines(sentences)), show_progress=False)
         self._weights = np.zeros(self._index.scores["num_docs"], dtype=np.float32)
+
+    @staticmethod
+    def tokens(lines: Iterable[str]) -> Any:
+        return [line.split() for line in lines]
 
     def _having(self, terms: list[str]) -> np.ndarray:
         """Return which sentences have one of the terms."""
