@@ -19,6 +19,7 @@ BENCHMARKS = (
     "growth",
     "encoding",
     "end_to_end",
+    "script",
     "retrieval_top",
     "retrieval",
     "retrieval_indexing",

@@ -29,17 +29,22 @@ class Run(NamedTuple):
 
 def measure(command: Sequence[str], checkout: Path) -> Run:
     """Run a command of a checkout, in an empty folder."""
+    return run_python(["-m", "classic_rc", *command], checkout)
+
+
+def run_python(arguments: Sequence[str], checkout: Path) -> Run:
+    """Run Python in an empty folder, where it imports a checkout."""
     environment = {**os.environ, "PYTHONPATH": str(checkout), "OMP_NUM_THREADS": "1"}
     with tempfile.TemporaryDirectory() as folder:
         process = subprocess.Popen(
-            [sys.executable, "-m", "classic_rc", *command],
+            [sys.executable, *arguments],
             cwd=folder,
             env=environment,
             stdout=subprocess.DEVNULL,
         )
         _, status, usage = os.wait4(process.pid, 0)
     if code := os.waitstatus_to_exitcode(status):
-        raise SystemExit(f"exit code {code} of {checkout}: classic-rc {' '.join(command)}")
+        raise SystemExit(f"exit code {code} of {checkout}: python {' '.join(arguments)}")
     return Run(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
 
