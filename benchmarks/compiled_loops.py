@@ -122,14 +122,16 @@ def _score(
             numbers[i] = number_of[tokens[i]]
             counts[numbers[i]] += 1
         while question < len(question_passage) and question_passage[question] == passage:
-            asked = question_tokens[question_offsets[question] : question_offsets[question + 1]]
+            question_words = question_tokens[
+                question_offsets[question] : question_offsets[question + 1]
+            ]
             weights[:n_numbers] = 0
             sides[:n_numbers] = 0
-            n_asked = n_content_words = 0
-            for word in asked:
+            n_question_words = n_content_words = 0
+            for word in question_words:
                 if last_question[word] != question:
                     last_question[word] = question
-                    n_asked += 1
+                    n_question_words += 1
                     number = number_of[word]
                     if number >= 0:
                         weights[number] = weight_of_count[counts[number]]
@@ -140,7 +142,7 @@ def _score(
                 option = candidate_tokens[
                     candidate_offsets[candidate] : candidate_offsets[candidate + 1]
                 ]
-                n_set, has_content = n_asked, False
+                n_set, has_content = n_question_words, False
                 for word in option:
                     if last_question[word] != question and last_candidate[word] != candidate:
                         last_candidate[word] = candidate

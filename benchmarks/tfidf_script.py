@@ -21,8 +21,12 @@ def main(archive: str, split: str = "") -> None:
 
     passages = [re.split(r"(?<=[.!?])\s+", article["article"]) for article in articles]
     queries = [
-        [f"{question} {option}" for question, options in asked for option in options]
-        for asked in (zip(a["questions"], a["options"], strict=True) for a in articles)
+        [
+            f"{question} {option}"
+            for question, options in zip(article["questions"], article["options"], strict=True)
+            for option in options
+        ]
+        for article in articles
     ]
     vectorizer = TfidfVectorizer()
     sentence_vectors = vectorizer.fit_transform([s for sentences in passages for s in sentences])
