@@ -29,7 +29,7 @@ from classic_rc.retrieval.storage import MANIFEST, read_folder
 from classic_rc.running.plan import add_span_candidates
 from classic_rc.solvers import Solver, parse_solver, save_solver
 from classic_rc.testing import synthetic_dataset
-from tests import simulated
+from tests import harness_logs, simulated
 
 _ROOT = Path(__file__).resolve().parents[1]
 PINNED = _ROOT / "tests" / "data" / "written_keys.txt"
@@ -69,6 +69,7 @@ COMMANDS = (
     "run spans.jsonl -s span-sw --save {out}/saved --format json -o {out}/out.json",
     "run single.jsonl -s sw+d --by kind --by kind,skills --by skills,skills --intervals 50 "
     "--save {out}/saved --labels labels.csv --format json -o {out}/out.json",
+    "run {log} -s LLM={log} -s sw+d --save {out}/saved --format json -o {out}/out.json",
     "run race -s sw+d --published --save {out}/saved --format json -o {out}/out.json",
     "run cloze.jsonl -s max-frequency --save {out}/saved --format json -o {out}/out.json",
     "run single.jsonl -s sw+d --perturbed=no-question --format json -o {out}/perturbed.json",
@@ -81,7 +82,9 @@ COMMANDS = (
     "reproduce {run}/saved --format json -o {out}/out.json",
     "floor mine --compute single.jsonl --save {out}/saved --format json -o {out}/out.json",
     "floor --add {floor}/saved -o {out}/floors.json",
-    "floor race:test --format json -o {out}/out.json",
+    "floor race:dev --by level --format json -o {out}/out.json",
+    "floor --format json -o {out}/list.json",
+    "floor {log} --format json -o {out}/out.json",
     "check single.jsonl --train other.jsonl -v --format json -o {out}/out.json "
     "--mend {out}/mended.jsonl",
     "check leaky.jsonl --train leaky.jsonl --format json -o {out}/out.json",
@@ -105,7 +108,7 @@ COMMANDS = (
     "list metrics --format json -o {out}/out.json",
 )
 """The command lines that write; ``{out}`` is a new folder for each, ``{run}`` the one of the last
-`run`.
+`run`, and ``{log}`` what lm-evaluation-harness wrote.
 """
 
 _SUITE = """
@@ -124,7 +127,7 @@ Spans = {first = "span-sw", second = "ir"}
 _FIELD = re.compile(r"[A-Za-z_][\w+-]*")
 """The form of a field's name. Most names from data, as those of ours, have other characters."""
 
-_OPEN = ("packages", ".meta")
+_OPEN = ("packages", ".meta", "$.tasks", "$.tasks.*", "$.tasks.*.*[].metric", "$.floors")
 """Objects whose keys are the user's, or depend on what is installed."""
 
 _NAMES_IN_PATHS = re.compile(r"\b[0-9a-f]{12,}\b|(?<=gradescope/)\w+|(?<=single/)[^.]+")
@@ -134,8 +137,8 @@ _REPEATED = re.compile(r"(\.parts\[\])+")
 """Formulas are trees."""
 
 
-def write_data(folder: Path) -> None:
-    """Write the data that :data:`COMMANDS` read."""
+def write_data(folder: Path) -> Path:
+    """Write the data that :data:`COMMANDS` read, and return the log of lm-evaluation-harness."""
     for name, dataset in make_datasets().items():
         (folder / f"{name}.jsonl").write_text(to_jsonl(dataset), encoding="utf-8")
     single, leaky, spans = (
@@ -164,6 +167,8 @@ def write_data(folder: Path) -> None:
     for student, operator in (("good", "+"), ("wrong", "-"), ("similar", "-")):
         source = f"def add(a, b):\n    return a {operator} b\n"
         (folder / "class" / f"{student}.py").write_text(source, encoding="utf-8")
+    likelihoods = [[-1.0, -2.0, -3.0, -4.0]] * len(harness_logs.GOLD)
+    return harness_logs.write_log(folder, harness_logs.belebele_rows(likelihoods))
 
 
 def _in_cyrillic(text: str) -> str:
@@ -229,13 +234,13 @@ def fit_models(folder: Path) -> dict[str, Solver]:
 
 def written_keys(folder: Path) -> dict[str, Keys]:
     """Run all commands in a folder, and return the keys of each kind of file that they write."""
-    write_data(folder)
+    log = write_data(folder)
     outputs: list[Path] = []
     with contextlib.chdir(folder):
         for number, line in enumerate(COMMANDS):
             earlier = {path.name.split("-")[0]: path for path in outputs}
             outputs.append(_new_folder(f"{line.split()[0]}-{number}"))
-            run_command(line.format(**earlier, out=outputs[-1]))
+            run_command(line.format(**earlier, out=outputs[-1], log=log))
         outputs.append(_new_folder("solvers"))
         fit_models(outputs[-1])
         described = describe_datasets([load("single.jsonl")]).to_dict()
