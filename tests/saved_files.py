@@ -2,7 +2,8 @@
 makes them.
 
 A new archive is for a new version of a format, and for nothing else: files of users are older than
-the code.
+the code. Cells of suites are not here: their names follow from the code that ran, so a later commit
+never reads them (``tests/running/test_suite.py``).
 """
 
 from __future__ import annotations
