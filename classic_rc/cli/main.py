@@ -22,6 +22,7 @@ from classic_rc.cli.console import (
 )
 from classic_rc.cli.registry import COMMANDS, Command
 from classic_rc.errors import ClassicRCError, UsageError, unknown_name
+from classic_rc.io.forks import PROCESS_COUNTS
 from classic_rc.io.progress import start_command
 
 _INTERRUPTED = 130
@@ -193,5 +194,10 @@ def _run(argv: list[str]) -> int:
     except SystemExit as done:  # --help or --version
         return int(done.code or 0)
     start_command()
+    process_counts: list[int] = []
+    PROCESS_COUNTS.set(process_counts)
     code: int = args.handle(args)
+    jobs = getattr(args, "jobs", 1)
+    if jobs != 1 and not process_counts and not args.quiet:
+        print_message(f"note: --jobs {jobs} is not used: another process would gain nothing here")
     return code

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,9 +23,15 @@ from numpy.typing import NDArray
 
 from classic_rc.errors import ClassicRCError, DataError, UsageError, wrong_value
 from classic_rc.io.files import exclusive_lock
+from classic_rc.io.forks import ForkPool, can_fork, count_jobs, note_processes
 from classic_rc.kernels.arrays import block_size
 from classic_rc.retrieval.reading import ProgressCallback, SentencePlaceWriter, TextBlock, TextInput
-from classic_rc.retrieval.segment import MAX_CHARACTERS, MAX_SENTENCES, SegmentBuilder
+from classic_rc.retrieval.segment import (
+    MAX_CHARACTERS,
+    MAX_SENTENCES,
+    EncodedSentences,
+    SegmentBuilder,
+)
 from classic_rc.retrieval.storage import (
     MANIFEST,
     SEGMENTS,
@@ -72,10 +79,10 @@ def build_index(
 
     `folder` is new or empty, or has an unfinished build, or, with `append`, an index, which can be
     searched meanwhile. If it has the segments of these inputs already, it stays as it is. `jobs`
-    segments are built at the same time, by workers of joblib's backend (-1: as many as it has),
-    which must have the folder under the same path; the files do not depend on it. A single segment
-    is built in this process. `advance` gets
-    the number of input bytes just read.
+    processes (-1: one for each core) share the work; the files do not depend on it. They are this
+    one and its forks; where it cannot fork, or another backend of joblib is active, they are
+    workers of that backend, which must have the folder under the same path. A single segment is
+    built in this process. `advance` gets the number of input bytes just read.
     """
     if not 1 <= segment_sentences <= MAX_SENTENCES:
         raise wrong_value("segment_sentences", segment_sentences, f"from 1 to {MAX_SENTENCES:,}")
@@ -250,7 +257,7 @@ class _Tasks:
         analyzer: Analyzer,
         expected: Manifest | None,
     ) -> None:
-        self._contents, self.folder, self._analyzer = contents, folder, analyzer
+        self._contents, self.folder, self.analyzer = contents, folder, analyzer
         self._expected = (
             expected  # the finished index in the folder, which must begin with these segments
         )
@@ -260,89 +267,123 @@ class _Tasks:
         # joblib reads tasks in threads of its own, where an error would be lost.
         try:
             for number, (texts, places) in enumerate(self._contents):
-                key = segment_key(texts, places, self._analyzer)
+                key = segment_key(texts, places, self.analyzer)
                 if self._expected is not None:
                     names = [
                         segment.name for segment in self._expected.segments[number : number + 1]
                     ]
                     if names != [segment_name(key)]:
                         raise _not_empty_error(self.folder)
-                yield key, texts, places, self.folder, self._analyzer
+                yield key, texts, places, self.folder
         except BaseException as error:
             self.error = error
 
 
 def _run(tasks: _Tasks, jobs: int) -> Iterator[tuple[StoredSegment, bool]]:
     """Build the segments, and yield each in order; raise the error of the tasks at their end."""
-    try:
-        arguments = iter(tasks)
-        # The first two: a worker for a single segment would only start Python once more.
-        first = [] if jobs == 1 else list(itertools.islice(arguments, 2))
-        if len(first) < 2:
-            yield from itertools.starmap(_build_segment, itertools.chain(first, arguments))
-        else:
-            # Popped, so that a segment's texts are not kept after it is built.
-            popped = (first.pop(0) for _ in range(2))
-            yield from _run_in_workers(itertools.chain(popped, arguments), tasks.folder, jobs)
-    finally:
-        _own.__dict__.clear()
+    arguments = iter(tasks)
+    # The first two: a single segment gains nothing from another process.
+    first = [] if jobs == 1 else list(itertools.islice(arguments, 2))
+    # Popped, so that a segment's texts are not kept after it is built.
+    arguments = itertools.chain((first.pop(0) for _ in range(len(first))), arguments)
+    n_forks = count_jobs(jobs) - 1 if can_fork() else None
+    if len(first) < 2 or n_forks == 0:
+        builder = SegmentBuilder(tasks.analyzer)
+        yield from (_build_segment(builder, None, *task) for task in arguments)
+    else:
+        try:
+            yield from (
+                _run_in_workers(arguments, tasks, jobs)
+                if n_forks is None
+                else _run_in_forks(arguments, SegmentBuilder(tasks.analyzer), n_forks)
+            )
+        except Exception as error:
+            # dask's error after the death of a worker has no common base class with the errors of
+            # process pools.
+            if isinstance(error, BrokenExecutor) or type(error).__name__ == "KilledWorker":
+                raise UsageError(
+                    "a worker process died, perhaps for lack of memory: finished segments are "
+                    "kept, run the same command again to continue, with fewer --jobs if it "
+                    "happens again",
+                    field="jobs",
+                ) from error
+            raise
     if tasks.error is not None:
         raise tasks.error
 
 
-def _run_in_workers(
-    tasks: Iterator[tuple[Any, ...]], folder: Path, jobs: int
+def _run_in_forks(
+    tasks: Iterator[tuple[Any, ...]], builder: SegmentBuilder, n_forks: int
 ) -> Iterator[tuple[StoredSegment, bool]]:
-    from joblib import Parallel, delayed
+    """Build segments in forks, which know the words of this process.
 
+    This process analyses the words of the first segment, and later ones of a segment that would
+    wait for a fork otherwise.
+    """
+    with ForkPool(n_forks) as pool:
+        for task in tasks:
+            key, texts, _, folder = task
+            encoded = None
+            if (builder.is_new or pool.is_full()) and not (folder / segment_name(key)).exists():
+                encoded = builder.encode(list(texts))
+            pool.start(partial(_build_segment, builder, encoded, *task))
+        yield from pool.finish()
+
+
+def _run_in_workers(
+    arguments: Iterator[tuple[Any, ...]], tasks: _Tasks, jobs: int
+) -> Iterator[tuple[StoredSegment, bool]]:
+    """Build segments in workers of joblib's backend, which each analyse words for themselves."""
+    from joblib import Parallel, delayed, effective_n_jobs
+
+    note_processes(effective_n_jobs(jobs))
     # As many segments are in memory as there are workers: a worker that ends one gets the next.
     parallel = Parallel(n_jobs=jobs, return_as="generator", batch_size=1, pre_dispatch="n_jobs")
-    try:
-        for stored, was_there in parallel(
-            delayed(_build_in_worker)(os.getpid(), *task) for task in tasks
-        ):
-            if not (folder / stored.name).exists():
-                raise UsageError(
-                    f"a worker wrote {stored.name}, and {folder} does not have it: use a folder "
-                    "that all workers share, or --jobs 1",
-                    field="folder",
-                    found=str(folder),
-                    expected="a folder that all workers share",
-                )
-            yield stored, was_there
-    except Exception as error:
-        # dask's error after the death of a worker has no common base class with the errors of
-        # process pools.
-        if isinstance(error, BrokenExecutor) or type(error).__name__ == "KilledWorker":
+    for stored, was_there in parallel(
+        delayed(_build_in_worker)(os.getpid(), tasks.analyzer, *task) for task in arguments
+    ):
+        if not (tasks.folder / stored.name).exists():
             raise UsageError(
-                "a worker process died, perhaps for lack of memory: finished segments are kept, "
-                "run the same command again to continue, with fewer --jobs if it happens again",
-                field="jobs",
-            ) from error
-        raise
+                f"a worker wrote {stored.name}, and {tasks.folder} does not have it: use a folder "
+                "that all workers share, or --jobs 1",
+                field="folder",
+                found=str(tasks.folder),
+                expected="a folder that all workers share",
+            )
+        yield stored, was_there
 
 
-def _build_in_worker(parent: int, *task: Any) -> tuple[StoredSegment, bool]:
-    if os.getpid() != parent and threading.current_thread() is threading.main_thread():
-        # A terminal sends Ctrl-C to all processes. The parent ends its workers.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-    return _build_segment(*task)
-
-
-_own = threading.local()
+_worker = threading.local()
 """The builder of this thread: one that builds several segments analyses each distinct word once."""
 
 
+def _build_in_worker(parent: int, analyzer: Analyzer, *task: Any) -> tuple[StoredSegment, bool]:
+    if os.getpid() != parent and threading.current_thread() is threading.main_thread():
+        # A terminal sends Ctrl-C to all processes. The parent ends its workers.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return _build_segment(_builder_of_thread(analyzer), None, *task)
+
+
+def _builder_of_thread(analyzer: Analyzer) -> SegmentBuilder:
+    if getattr(_worker, "analyzer", None) != analyzer:
+        _worker.analyzer, _worker.builder = analyzer, SegmentBuilder(analyzer)
+    builder: SegmentBuilder = _worker.builder
+    return builder
+
+
 def _build_segment(
-    key: str, texts: StoredTexts, places: Arrays, folder: Path, analyzer: Analyzer
+    builder: SegmentBuilder,
+    encoded: EncodedSentences | None,
+    key: str,
+    texts: StoredTexts,
+    places: Arrays,
+    folder: Path,
 ) -> tuple[StoredSegment, bool]:
     """Return a segment, and whether the folder had it; else build it and write its file."""
     found = find_segment(folder, key)
     if found is not None:
         return found, True
-    if getattr(_own, "analyzer", None) != analyzer:
-        _own.analyzer, _own.builder = analyzer, SegmentBuilder(analyzer)
-    segment = _own.builder.build(list(texts))
+    segment = builder.build(encoded or builder.encode(list(texts)))
     return write_segment(
         folder, key, {**segment._asdict(), **texts.arrays("sentence"), **places}
     ), False

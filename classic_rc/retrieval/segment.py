@@ -48,6 +48,13 @@ class Statistics(NamedTuple):
         )
 
 
+class EncodedSentences(NamedTuple):
+    """The words of sentences."""
+
+    tokens: list[NDArray[np.int32]]  # the one array of all tokens, until a segment is built
+    lengths: NDArray[np.int64]  # (n_sentences,): the number of tokens of each sentence
+
+
 class Segment(NamedTuple):
     """Sentences by term. The arrays state facts about the texts; none depends on a similarity."""
 
@@ -66,20 +73,18 @@ class Segment(NamedTuple):
     totals: NDArray[np.int64]  # (3,): number of sentences, of sentences with a token, and of tokens
 
     @classmethod
-    def build(cls, sentences: Sequence[str], encoder: TextEncoder) -> Segment:
-        """Build the segment of at most :data:`MAX_SENTENCES` sentences; segments may share an
-        encoder's words.
-        """
-        tokens, offsets = encoder.encode(sentences)
-        lengths = np.diff(offsets)
-        totals = np.array([len(sentences), np.count_nonzero(lengths), len(tokens)], dtype=np.int64)
-        terms, rank = _sort_terms(encoder.vocabulary, tokens)
+    def build(cls, encoded: EncodedSentences, vocabulary: Sequence[str]) -> Segment:
+        """Build the segment of at most :data:`MAX_SENTENCES` sentences; it uses up their tokens."""
+        lengths = encoded.lengths
+        n_sentences, tokens = len(lengths), encoded.tokens.pop()
+        totals = np.array([n_sentences, np.count_nonzero(lengths), len(tokens)], dtype=np.int64)
+        terms, rank = _sort_terms(vocabulary, tokens)
         # (term, sentence) in one int64: at most 2**19 sentences leave room for 2**44 terms.
-        bits = len(sentences).bit_length()
+        bits = n_sentences.bit_length()
         keys = rank[tokens].astype(np.int64)
         keys <<= bits
-        keys |= np.repeat(np.arange(len(sentences), dtype=np.int32), lengths)
-        del tokens, offsets  # to keep them would double the memory of a build
+        keys |= np.repeat(np.arange(n_sentences, dtype=np.int32), lengths)
+        del tokens  # to keep them would double the memory of a build
         keys.sort()
         starts = np.flatnonzero(np.diff(keys, prepend=-1))
         counts, keys = np.diff(starts, append=len(keys)), keys[starts]
@@ -152,11 +157,21 @@ class SegmentBuilder:
     def __init__(self, analyzer: str | Analyzer) -> None:
         self._encoder = TextEncoder(analyzer)
 
-    def build(self, sentences: Sequence[str]) -> Segment:
-        """Build the segment of at most :data:`MAX_SENTENCES` sentences."""
+    @property
+    def is_new(self) -> bool:
+        """Whether no text has been analysed yet."""
+        return self._encoder.n_pieces == 0
+
+    def encode(self, sentences: Sequence[str]) -> EncodedSentences:
+        """Return the words of sentences, as numbers of this builder."""
         if self._encoder.n_pieces > block_size(MAX_CACHED_PIECES):
             self._encoder = TextEncoder(self._encoder.analyzer)
-        return Segment.build(sentences, self._encoder)
+        tokens, offsets = self._encoder.encode(sentences)
+        return EncodedSentences([tokens], np.diff(offsets))
+
+    def build(self, encoded: EncodedSentences) -> Segment:
+        """Build the segment of at most :data:`MAX_SENTENCES` sentences that were encoded last."""
+        return Segment.build(encoded, self._encoder.vocabulary)
 
 
 def _sort_terms(

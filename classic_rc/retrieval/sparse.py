@@ -127,12 +127,10 @@ class Sparse(Engine):
         its options.
         """
         manifest, n_kept = build_index(inputs, place, advance=advance, **options)
-        n_built, jobs = len(manifest.segments) - n_kept, options.get("jobs", 1)
         n_replaced, n_nul = manifest.counts.with_replacement, manifest.counts.with_nul
         replaced = "sentences have invalid UTF-8 bytes, or U+FFFD in their place"
         notes = {
             f"{n_kept:,} of {len(manifest.segments):,} segments already existed": n_kept,
-            f"--jobs {jobs} is not used: {n_built} new segment": jobs != 1 and n_built == 1,
             f"{n_replaced:,} {replaced}": n_replaced,
             f"{n_nul:,} sentences have a NUL character": n_nul,
         }
@@ -171,7 +169,7 @@ class Sparse(Engine):
         builder = SegmentBuilder(self.analyzer)
         segments, texts = [], []
         for group in _group_sentences(sentences):
-            segments.append(builder.build(group))
+            segments.append(builder.build(builder.encode(group)))
             texts.append(StoredTexts.of(group))
         self._set_segments(segments, texts)
         return self

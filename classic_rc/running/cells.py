@@ -23,6 +23,7 @@ from classic_rc.identity import (
     identify,
 )
 from classic_rc.io.files import sha256_of
+from classic_rc.io.forks import note_processes
 from classic_rc.io.json import Node, parse_json
 from classic_rc.io.reporters import reporters
 from classic_rc.io.text import read_text, write_file
@@ -323,7 +324,7 @@ class DatasetRun:
         if jobs != 1 and len(systems) > 1:
             from joblib import Parallel, delayed, effective_n_jobs
 
-            n_jobs = min(effective_n_jobs(jobs), len(systems))
+            n_jobs = note_processes(min(effective_n_jobs(jobs), len(systems)))
             if n_jobs > 1:
                 starts(f"{len(systems)} systems in {n_jobs} processes")
                 entry, fingerprint = self.data.entry, self.data.dataset.fingerprint

@@ -7,9 +7,8 @@ are here too.
 from __future__ import annotations
 
 import inspect
-import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from copy import copy
 from dataclasses import replace
@@ -25,6 +24,7 @@ from classic_rc.decisions import Argmax, Decision, Threshold, TunedThreshold, cr
 from classic_rc.errors import OutputError, UsageError
 from classic_rc.facts import values_digest
 from classic_rc.folds import FoldPlan, passage_groups
+from classic_rc.io.forks import can_fork, count_jobs, map_in_forks, note_processes
 from classic_rc.io.reporters import reporters
 from classic_rc.kernels.arrays import block_size, offsets_of
 from classic_rc.metrics.base import Metric, primary_metric
@@ -33,12 +33,10 @@ from classic_rc.predictions import Prediction, Scores
 from classic_rc.protocol import Protocol
 from classic_rc.questions import Candidate, Dataset, LazyCandidates, Question
 from classic_rc.results.outcomes import join_copies, range_over_orders, reorder_options
-from classic_rc.running.forks import can_fork, count_jobs, map_in_forks
 from classic_rc.running.plan import check_data_to_learn, clone_unfitted, find_copied, fold_plan
 from classic_rc.solvers.base import Solver, TrainedOn, score_questions
 from classic_rc.solvers.learning import OutOfFold
 from classic_rc.systems import is_same_solver, learned_elsewhere
-from classic_rc.tables.model import format_count
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encode import Encoders, SharedQuestions, encode
 from classic_rc.text.encoded import EncodedDataset
@@ -658,7 +656,7 @@ def score_in_shards(solver: Solver, questions: Sequence[Question], jobs: int = 1
         return _checked_with_members(solver, questions)
     from joblib import Parallel, delayed, effective_n_jobs
 
-    n_shards = min(effective_n_jobs(jobs), n_shards)
+    n_shards = note_processes(min(effective_n_jobs(jobs), n_shards))
     if n_shards < 2:
         return _checked_with_members(solver, questions)
     shards = questions.shards(n_shards, with_questions=not solver.needs_only_arrays)
@@ -670,35 +668,11 @@ def score_in_shards(solver: Solver, questions: Sequence[Question], jobs: int = 1
     return [_join_shards(questions, scored) for scored in zip(*parts, strict=True)]
 
 
-def explain_one_process(dataset: Dataset, solvers: Iterable[Solver], jobs: int) -> str | None:
-    """Return why one process scores although `jobs` are asked for, or None if they are used."""
-    n_passages = len(dataset.passages)
-    if jobs == 1 or count_jobs(jobs) == 1 or n_passages >= 2 * MIN_SHARD_PASSAGES:
-        return None
-    for solver in solvers:
-        has_jobs = type(solver).score_with_jobs is not Solver.score_with_jobs
-        if has_jobs or _count_forks(solver, n_passages, jobs) > 1:
-            return None
-    return (
-        f"--jobs {jobs} is not used: on {format_count(n_passages, 'passage')}, these systems gain "
-        "nothing from another process"
-    )
-
-
 def _count_forks(solver: Solver, n_passages: int, jobs: int) -> int:
     n_forks = min(count_jobs(jobs), n_passages // MIN_FORK_PASSAGES)
-    return n_forks if n_forks > 1 and _can_score_in_forks(solver) else 1
-
-
-def _can_score_in_forks(solver: Solver) -> bool:
-    """Return whether to fork: not for learned models, whose libraries may have threads."""
-    if not solver.needs_only_arrays or solver.learns_from == "gold" or not can_fork():
-        return False
-    if "joblib" not in sys.modules:  # so no backend was chosen
-        return True
-    from joblib.parallel import get_active_backend
-
-    return type(get_active_backend()[0]).__name__ == "LokyBackend"
+    # Learned models have libraries that may have threads.
+    has_arrays_only = solver.needs_only_arrays and solver.learns_from != "gold"
+    return n_forks if n_forks > 1 and has_arrays_only and can_fork() else 1
 
 
 def _join_shards(questions: EncodedDataset, parts: Sequence[Scores]) -> Scores:

@@ -8,9 +8,9 @@ import time
 import pytest
 
 from classic_rc.io import progress
+from classic_rc.io.forks import can_fork, map_in_forks
 from classic_rc.io.progress import progress_bar, start_command
 from classic_rc.io.reporters import reporters
-from classic_rc.running.forks import can_fork, map_in_forks
 from classic_rc.work import CURRENT_WORK, tracked
 
 

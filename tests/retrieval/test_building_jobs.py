@@ -8,12 +8,14 @@ import gzip
 import json
 import os
 import signal
+import threading
 from pathlib import Path
 
 import pytest
 from joblib import parallel_config
 
 from classic_rc.errors import DataError, UsageError
+from classic_rc.io.forks import can_fork
 from classic_rc.kernels.arrays import small_blocks
 from classic_rc.questions import Passage
 from classic_rc.retrieval import building
@@ -106,9 +108,24 @@ def test_segments_that_end_with_much_text_are_the_same(corpora, tmp_path, limit)
     assert files_of(tmp_path / "several") == files_of(tmp_path / "one")
 
 
-def test_processes_give_the_files_of_one_process(corpora, tmp_path):
-    build_index(corpora["all"](), tmp_path / "one", segment_sentences=40)
-    build_index(corpora["all"](), tmp_path / "several", segment_sentences=40, jobs=2)
+@pytest.fixture(params=["forks", "workers"])
+def processes(request):
+    """Forks where the system has them, and joblib's workers beside another thread."""
+    done = threading.Event()
+    thread = threading.Thread(target=done.wait)
+    if request.param == "workers":
+        thread.start()
+    elif not can_fork():
+        pytest.skip("only Linux forks safely")
+    yield request.param
+    done.set()
+
+
+@pytest.mark.usefixtures("processes")
+@pytest.mark.parametrize(("size", "jobs"), [(40, 2), (9, 2), (9, 4)])
+def test_processes_give_the_files_of_one_process(corpora, tmp_path, size, jobs):
+    build_index(corpora["all"](), tmp_path / "one", segment_sentences=size)
+    build_index(corpora["all"](), tmp_path / "several", segment_sentences=size, jobs=jobs)
     assert files_of(tmp_path / "several") == files_of(tmp_path / "one")
 
 
@@ -176,7 +193,9 @@ def test_an_error_is_that_of_one_process_and_keeps_as_much(bad_rows, tmp_path, s
     assert files_of(tmp_path / "one") == files_of(tmp_path / "several") == whole
 
 
-def test_a_killed_worker_is_one_error_and_loses_no_finished_segment(corpora, tmp_path, monkeypatch):
+def test_a_killed_worker_is_one_error_and_loses_no_finished_segment(
+    corpora, tmp_path, monkeypatch, processes
+):
     real = building.write_segment
 
     def write_or_die(folder, key, arrays):
@@ -191,7 +210,10 @@ def test_a_killed_worker_is_one_error_and_loses_no_finished_segment(corpora, tmp
         return build(*task)
 
     with monkeypatch.context() as patched:
-        patched.setattr(building, "_build_in_worker", build_or_die)
+        if processes == "forks":
+            patched.setattr(building, "write_segment", write_or_die)
+        else:
+            patched.setattr(building, "_build_in_worker", build_or_die)
         with raises(UsageError, field="jobs") as caught:
             build_index(corpora["one file"](), tmp_path / "index", segment_sentences=20, jobs=2)
     assert "run the same command again" in str(caught.value)

@@ -192,10 +192,10 @@ def test_a_long_text_ends_a_segment():
 
 def test_a_vocabulary_that_has_grown_too_large_is_reset():
     builder = SegmentBuilder("whitespace")
-    segments = [builder.build(group) for group in (["a b", "c"], ["d e f", "a"])]
+    segments = [builder.build(builder.encode(group)) for group in (["a b", "c"], ["d e f", "a"])]
     with small_blocks(1):
         builder = SegmentBuilder("whitespace")
-        again = [builder.build(group) for group in (["a b", "c"], ["d e f", "a"])]
+        again = [builder.build(builder.encode(group)) for group in (["a b", "c"], ["d e f", "a"])]
     assert pickle.dumps(segments) == pickle.dumps(again)
 
 

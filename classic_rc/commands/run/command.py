@@ -169,7 +169,6 @@ def _evaluate(
     so far.
     """
     from classic_rc.running.evaluate import evaluate
-    from classic_rc.running.fitted_system import explain_one_process
     from classic_rc.systems import find_baselines, find_log_model, one_or_all
 
     start = time.perf_counter()
@@ -201,9 +200,6 @@ def _evaluate(
         )
     report_answers(args, evaluation)
     warn_about_published(args, evaluation)
-    solvers = [system.solver for system in systems if system.solver is not None]
-    if note := explain_one_process(dataset, solvers, args.jobs):
-        inputs.report_notes(args, "note", [note], dataset.name)
     inputs.report_notes(args, "warning", evaluation.warnings)
     return evaluation, GroupTables(
         [of for of in drawn if of.grouping.key != in_columns], questions.crosses, drawn

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 
 from classic_rc.decisions import Decision
+from classic_rc.io.forks import note_processes
 from classic_rc.io.reporters import reporters
 from classic_rc.kernels.arrays import block_size, offsets_of
 from classic_rc.parameters import number, parameter, whole_number
@@ -165,7 +166,8 @@ class AlignmentILP(Solver):
         """Score like :meth:`score_candidates`, with up to `jobs` processes."""
         from joblib import Parallel, delayed, effective_n_jobs
 
-        n_shards = min(effective_n_jobs(jobs), len(questions) // block_size(_QUESTIONS_PER_SHARD))
+        n_shards = len(questions) // block_size(_QUESTIONS_PER_SHARD)
+        n_shards = note_processes(min(effective_n_jobs(jobs), n_shards))
         if n_shards < 2:
             return self.score_candidates(questions)
         bounds = np.linspace(0, len(questions), n_shards + 1).astype(int).tolist()

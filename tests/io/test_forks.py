@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from classic_rc.errors import UsageError
-from classic_rc.running.forks import can_fork, count_jobs, map_in_forks
+from classic_rc.io.forks import can_fork, count_jobs, map_in_forks
 from tests.errors import raises
 
 needs_fork = pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks safely")
