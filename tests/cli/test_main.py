@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 
 import numpy as np
 import pytest
@@ -169,6 +170,24 @@ def test_ctrl_c_in_the_second_dataset_keeps_the_first_ones_table(cli, write, sin
     assert done.err.endswith("classic-rc: interrupted\n")
     assert done.out.startswith("single (jsonl)")
     assert done.out.count("questions,") == 1
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["run", SINGLE, "-s", "sw"],
+        ["predict", SINGLE, "-s", "sw"],
+        ["compare", "sw", "sw+d", "--data", SINGLE],
+        ["report", SINGLE, "-s", "sw", "-o", "{}/page.html"],
+        ["index", SINGLE, "-o", "{}/index"],
+    ],
+    ids=lambda args: args[0],
+)
+def test_jobs_that_gain_nothing_are_said_to_be_unused(cli, tmp_path, args):
+    args = [arg.format(tmp_path) for arg in args]
+    notes = [cli(*args, *jobs).err.count("is not used") for jobs in ((), ("--jobs", 2))]
+    shutil.rmtree(tmp_path / "index", ignore_errors=True)
+    assert [*notes, cli(*args, "--jobs", 2, "-q").err.count("is not used")] == [0, 1, 0]
 
 
 def test_control_characters_in_errors_are_spelled_out(cli):

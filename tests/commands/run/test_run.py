@@ -517,12 +517,3 @@ def test_questions_without_passages_are_rows_and_dashes(cli, write):
         json.dumps({**questions[0], "passage": "Dogs bark."}) + "\n" + json.dumps(questions[1]),
     )
     cli("run", mixed).fails(3, "'passage'", where="line 2")
-
-
-def test_jobs_that_gain_nothing_are_said_to_be_unused(cli):
-    args = ("sample:single-choice", "-s", "sw+d")
-    one, several = json_of(cli, *args), json_of(cli, *args, "--jobs", 2)
-    assert one.err == ""
-    assert "--jobs 2 is not used" in several.err
-    assert json_of(cli, *args, "--jobs", 2, "--quiet").err == ""
-    assert one.rows == several.rows
