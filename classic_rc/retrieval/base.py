@@ -135,11 +135,13 @@ def check_sentences(sentences: Iterable[str]) -> Iterator[str]:
         yield sentence
 
 
-def check_depth(k: Any, most: int | None = None) -> None:
+def check_depth(k: Any, maximum: int | None = None) -> None:
     """Check the number of hits that a search should return."""
-    if not is_integer(k, 1, inf if most is None else most + 1):
+    if not is_integer(k, 1, inf if maximum is None else maximum + 1):
         expected = (
-            "a positive whole number" if most is None else f"a whole number from 1 to {most:,}"
+            "a positive whole number"
+            if maximum is None
+            else f"a whole number from 1 to {maximum:,}"
         )
         raise wrong_value("k", k, expected)
 
@@ -180,8 +182,8 @@ def _numbers_in(explanation: Mapping[str, Any]) -> dict[str, float]:
     ``idf``, ``avgdl``, …
     """
     numbers = {explanation.get("description", "").partition(",")[0]: float(explanation["value"])}
-    for part in explanation.get("details", ()):
-        numbers |= _numbers_in(part)
+    for detail in explanation.get("details", ()):
+        numbers |= _numbers_in(detail)
     return numbers
 
 
@@ -262,11 +264,13 @@ class Engine(ABC):
             f"engine {cls.name} has no stored indexes, got {place!r}", field="place", found=place
         )
 
-    def _check_is_one_of(self, field: str, name: str, found: str, known: Sequence[str]) -> None:
-        if name not in known:
-            expected = " or ".join(map(repr, known))
-            problem = f"engine {self.name} has only {field} {expected}, got {found!r}"
-            raise UsageError(problem, field=field, found=found, expected=expected)
+    def _check_is_one_of(
+        self, field: str, name: str, setting: str, possible: Sequence[str]
+    ) -> None:
+        if name not in possible:
+            expected = " or ".join(map(repr, possible))
+            problem = f"engine {self.name} has only {field} {expected}, got {setting!r}"
+            raise UsageError(problem, field=field, found=setting, expected=expected)
 
     @property
     def signature(self) -> str:
@@ -408,19 +412,23 @@ class Engine(ABC):
         engine's own sentences do not matter.
         """
         engine = type(self)(similarity=self.similarity, analyzer=self.analyzer)
-        found: list[Best] = []
-        for passage, own in itertools.groupby(questions, key=lambda question: question.passage):
+        best_of_passages: list[Best] = []
+        for passage, passage_questions in itertools.groupby(
+            questions, key=lambda question: question.passage
+        ):
             engine.index([passage.text[start:end] for start, end in passage_sentences(passage)])
-            asked = [(q.query, [c.text for c in q.candidates]) for q in own]
-            found.append(
+            queries = [(q.query, [c.text for c in q.candidates]) for q in passage_questions]
+            best_of_passages.append(
                 engine.best_constrained(
-                    [query for query, _ in asked], [texts for _, texts in asked]
+                    [query for query, _ in queries], [texts for _, texts in queries]
                 )
             )
         n_options = np.concatenate(
-            [np.empty(0, np.int64), *(np.diff(best.offsets) for best in found)]
+            [np.empty(0, np.int64), *(np.diff(best.offsets) for best in best_of_passages)]
         )
-        columns = ([getattr(best, name) for best in found] for name in ("sentences", "scores"))
+        columns = (
+            [getattr(best, name) for best in best_of_passages] for name in ("sentences", "scores")
+        )
         sentences, scores = (
             np.concatenate(column) if column else np.empty(0) for column in columns
         )
@@ -474,11 +482,15 @@ class Engine(ABC):
         -------
         Best
         """
-        n_options = np.array([len(own) for own in options], dtype=np.int64)
+        n_options = np.array(
+            [len(question_options) for question_options in options], dtype=np.int64
+        )
         question_texts = [
-            question for question, own in zip(questions, options, strict=True) for _ in own
+            question
+            for question, question_options in zip(questions, options, strict=True)
+            for _ in question_options
         ]
-        option_texts = [option for own in options for option in own]
+        option_texts = [option for question_options in options for option in question_options]
         words = WordSets(overlap)
         sentences, scores = (
             np.full(len(question_texts), -1, dtype=np.int64),
@@ -493,17 +505,20 @@ class Engine(ABC):
                 ],
                 depth,
             )
-            needed = list(
+            word_sets = list(
                 zip(words.of(question_texts[block]), words.of(option_texts[block]), strict=True)
             )
-            places = self._find_first_sharing(hits, needed, words)
+            places = self._find_first_sharing(hits, word_sets, words)
             rows = np.flatnonzero(places >= 0)
             sentences[start + rows] = hits.sentences[places[rows]]
             scores[start + rows] = hits.scores[places[rows]]
         return Best(sentences, scores, offsets_of(n_options))
 
     def _find_first_sharing(
-        self, hits: Hits, needed: Sequence[tuple[frozenset[int], frozenset[int]]], words: WordSets
+        self,
+        hits: Hits,
+        text_words: Sequence[tuple[frozenset[int], frozenset[int]]],
+        words: WordSets,
     ) -> NDArray[np.int64]:
         """Return the index of each query's first hit that shares a word with both texts; -1 if
         there is none.
@@ -523,8 +538,8 @@ class Engine(ABC):
             sets.update(zip(new, words.of([self.sentence(number) for number in new]), strict=True))
             for row in unresolved.tolist():
                 for place in range(start[row], stop[row]):
-                    own = sets[int(hits.sentences[place])]
-                    if not any(own.isdisjoint(text) for text in needed[row]):
+                    sentence_words = sets[int(hits.sentences[place])]
+                    if not any(sentence_words.isdisjoint(text) for text in text_words[row]):
                         places[row] = place
                         break
             start, width = stop, 2 * width

@@ -143,10 +143,10 @@ def has_unfinished_segments(folder: str | os.PathLike[str]) -> bool:
     """Return whether a folder has finished segments of a build that has not ended."""
     folder = Path(folder)
     try:
-        known = {segment.name for segment in Manifest.read(folder).segments}
+        listed = {segment.name for segment in Manifest.read(folder).segments}
     except (ClassicRCError, OSError):
-        known = set()
-    return any(path.suffix == ".bin" and path.name not in known for path in folder.glob(SEGMENTS))
+        listed = set()
+    return any(path.suffix == ".bin" and path.name not in listed for path in folder.glob(SEGMENTS))
 
 
 def _read_old_manifest(folder: Path, analyzer: Analyzer, append: bool) -> Manifest | None:
@@ -235,9 +235,9 @@ def _read_segments(
     segment = _SegmentReader(max_sentences, max_characters)
     for source in inputs:
         for block in source.blocks(advance):
-            taken = 0
-            while taken < len(block.sentences):
-                taken = segment.add(source.name, block, taken)
+            n_taken = 0
+            while n_taken < len(block.sentences):
+                n_taken = segment.add(source.name, block, n_taken)
                 if segment.is_full:
                     yield segment.finish()
                     segment = _SegmentReader(max_sentences, max_characters)
@@ -380,20 +380,18 @@ def _build_segment(
     folder: Path,
 ) -> tuple[StoredSegment, bool]:
     """Return a segment, and whether the folder had it; else build it and write its file."""
-    found = find_segment(folder, key)
-    if found is not None:
-        return found, True
+    segment_on_disk = find_segment(folder, key)
+    if segment_on_disk is not None:
+        return segment_on_disk, True
     segment = builder.build(encoded or builder.encode(list(texts)))
     return write_segment(
         folder, key, {**segment._asdict(), **texts.arrays("sentence"), **places}
     ), False
 
 
-def _has_all(segments: Sequence[StoredSegment], wanted: Sequence[StoredSegment]) -> bool:
+def _has_all(segments: Sequence[StoredSegment], run: Sequence[StoredSegment]) -> bool:
     """Return whether some consecutive segments are the wanted ones."""
-    return any(
-        list(segments[start : start + len(wanted)]) == [*wanted] for start in range(len(segments))
-    )
+    return any(list(segments[start : start + len(run)]) == [*run] for start in range(len(segments)))
 
 
 def _describe(old: Manifest, folder: Path, segments: Sequence[StoredSegment]) -> Manifest:
@@ -423,7 +421,7 @@ def _remove_leftovers(folder: Path, manifest: Manifest) -> None:
     """Remove segment files that the manifest does not list: incomplete ones, and ones of other
     builds.
     """
-    known = {segment.name for segment in manifest.segments}
+    listed = {segment.name for segment in manifest.segments}
     for path in folder.glob(SEGMENTS):
-        if path.name not in known:
+        if path.name not in listed:
             path.unlink(missing_ok=True)

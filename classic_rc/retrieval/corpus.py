@@ -65,7 +65,7 @@ def passage_corpus(passages: Iterable[Passage], engine: Engine) -> Corpus:
     distinct = list({p.text: p for p in passages}.values())
     sentences = list(iter_sentence_texts(distinct))
     firsts = offsets_of(list(map(len, sentences)))
-    texts = [sentence for own in sentences for sentence in own]
+    texts = [sentence for passage_sentences in sentences for sentence in passage_sentences]
     engine.index(texts)
     return Corpus(
         "passages",

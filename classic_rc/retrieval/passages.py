@@ -101,13 +101,13 @@ class _Collections(NamedTuple):
         counts, keys = np.diff(starts, append=len(keys)), keys[starts]
         sentence, runs = keys & ((1 << bits) - 1), keys >> bits
         starts = np.flatnonzero(np.diff(runs, prepend=-1))
-        own = passage[sentence]
+        passage_of_posting = passage[sentence]
         postings = SentencePostings(
             np.append(starts, len(runs)),
             sentence.astype(np.int32),
             np.arange(len(runs), dtype=np.uint32),
             counts.astype(np.float32),
-            similarity.length_factors(lengths[sentence], statistics.of(own)),
+            similarity.length_factors(lengths[sentence], statistics.of(passage_of_posting)),
         )
         return cls(firsts, statistics, runs[starts], postings)
 
@@ -142,11 +142,11 @@ class _Collections(NamedTuple):
         passage = passage_of_text[counts.texts]
         keys = passage * counts.n_words + counts.words
         runs = np.minimum(np.searchsorted(self.run_keys, keys), max(len(self.run_keys) - 1, 0))
-        found = (
+        is_indexed = (
             self.run_keys[runs] == keys
             if len(self.run_keys)
             else np.zeros(len(keys), dtype=np.bool_)
         )
-        frequencies = np.where(found, np.diff(self.postings.offsets, append=0)[runs], 0)
+        frequencies = np.where(is_indexed, np.diff(self.postings.offsets, append=0)[runs], 0)
         idfs = similarity.idfs(self.statistics.of(passage), frequencies)
-        return TermStatistics(np.where(found, runs, -1), idfs)
+        return TermStatistics(np.where(is_indexed, runs, -1), idfs)

@@ -33,17 +33,20 @@ class EncodedQueries(NamedTuple):
         options: Sequence[Sequence[str]] | None = None,
     ) -> EncodedQueries:
         """Encode queries, or questions with their options."""
-        own: Sequence[Sequence[str]] = [()] * len(texts) if options is None else options
-        if len(own) != len(texts):
+        options_of_text: Sequence[Sequence[str]] = [()] * len(texts) if options is None else options
+        if len(options_of_text) != len(texts):
             problem = (
-                f"options must have one list per question, got {len(own)} lists for {len(texts)} "
-                "questions"
+                f"options must have one list per question, got {len(options_of_text)} lists for "
+                f"{len(texts)} questions"
             )
             raise UsageError(
-                problem, field="options", found=str(len(own)), expected=str(len(texts))
+                problem, field="options", found=str(len(options_of_text)), expected=str(len(texts))
             )
         encoder = TextEncoder(analyzer)
-        encoded = encoder.encode(texts), encoder.encode([option for some in own for option in some])
+        encoded = (
+            encoder.encode(texts),
+            encoder.encode([option for option_texts in options_of_text for option in option_texts]),
+        )
         terms = encoder.vocabulary
         question_counts, option_counts = (
             word_counts(tokens, offsets, max(len(terms), 1)) for tokens, offsets in encoded
@@ -52,7 +55,10 @@ class EncodedQueries(NamedTuple):
             terms,
             question_counts,
             option_counts,
-            np.repeat(np.arange(len(own)), [len(some) for some in own]),
+            np.repeat(
+                np.arange(len(options_of_text)),
+                [len(option_texts) for option_texts in options_of_text],
+            ),
         )
 
 
@@ -89,13 +95,13 @@ def weigh_constrained(
     questions, options, option_question = queries
     # The query is question + option: a term of both occurs as often as in both together.
     shared = occurrences(questions, option_question[options.texts], options.words)
-    known = option_facts.lists >= 0
+    has_list = option_facts.lists >= 0
     return ConstrainedQueries(
         weigh(questions, question_facts, similarity),
         _keep_known(
             options, option_facts, similarity.weights(options.counts + shared, option_facts.idfs)
         ),
-        similarity.weights(shared, option_facts.idfs)[known],
+        similarity.weights(shared, option_facts.idfs)[has_list],
         option_question,
         firsts,
         sizes,
@@ -130,8 +136,10 @@ def combine_constrained(
 def _keep_known(
     counts: WordCounts, facts: TermStatistics, weights: NDArray[np.float32]
 ) -> QueryTerms:
-    known = facts.lists >= 0
-    return QueryTerms(counts.texts[known], facts.lists[known], counts.counts[known], weights[known])
+    has_list = facts.lists >= 0
+    return QueryTerms(
+        counts.texts[has_list], facts.lists[has_list], counts.counts[has_list], weights[has_list]
+    )
 
 
 def _sum_terms(

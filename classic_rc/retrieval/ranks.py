@@ -29,23 +29,25 @@ def passage_ranks(
     distinct = {q.passage.text: q.passage for q in questions}.values()
     sizes = [chunk.counts for chunk in split_passages(distinct)]
     of_sentence = np.repeat(np.arange(len(distinct)), np.concatenate(sizes))
-    own = np.array([number[q.passage.text] for q in questions], dtype=np.int64)
+    passage_of_question = np.array([number[q.passage.text] for q in questions], dtype=np.int64)
     ranks = np.zeros(len(questions), dtype=np.int64)
-    left, n_hits = np.arange(len(questions)), 10 * depth
-    while len(left) and corpus.engine.n_sentences:
-        hits = corpus.engine.top([questions[i].query for i in left.tolist()], n_hits)
+    unranked, n_hits = np.arange(len(questions)), 10 * depth
+    while len(unranked) and corpus.engine.n_sentences:
+        hits = corpus.engine.top([questions[i].query for i in unranked.tolist()], n_hits)
         unsure = []
         for place, start, stop in zip(
-            left.tolist(), hits.offsets[:-1].tolist(), hits.offsets[1:].tolist(), strict=True
+            unranked.tolist(), hits.offsets[:-1].tolist(), hits.offsets[1:].tolist(), strict=True
         ):
             passages, first = np.unique(of_sentence[hits.sentences[start:stop]], return_index=True)
-            found = passages[np.argsort(first)][:depth]
+            leading = passages[np.argsort(first)][:depth]
             ranks[place] = (
-                int(np.flatnonzero(found == own[place])[0]) + 1 if own[place] in found else 0
+                int(np.flatnonzero(leading == passage_of_question[place])[0]) + 1
+                if passage_of_question[place] in leading
+                else 0
             )
-            if not ranks[place] and len(found) < depth and stop - start == n_hits:
+            if not ranks[place] and len(leading) < depth and stop - start == n_hits:
                 unsure.append(place)  # further sentences may be of further passages
-        left, n_hits = np.array(unsure, dtype=np.int64), 10 * n_hits
+        unranked, n_hits = np.array(unsure, dtype=np.int64), 10 * n_hits
     return ranks
 
 
@@ -74,13 +76,15 @@ def group_by_rank(
     )
     ranks = passage_ranks(questions, get_engine(DEFAULT_ENGINE), depth=depths[-1])
     places = np.where(ranks == 0, len(depths), np.searchsorted(depths, ranks))
-    known = ranks[has_passage]
+    ranks_of_passages = ranks[has_passage]
+    retrieved = ranks_of_passages[ranks_of_passages > 0]
+    n_passages = len(ranks_of_passages)
     recall = ", ".join(
-        f"{100 * np.mean((known > 0) & (known <= depth)):.2f} at {depth}" for depth in depths
+        f"{100 * np.sum(retrieved <= depth) / n_passages:.2f} at {depth}" for depth in depths
     )
     note = (
-        f"BM25 of the question alone, {len(known):,} questions: recall of the own passage "
-        f"{recall}; mean reciprocal rank {np.sum(1 / known[known > 0]) / len(known):.4f}"
+        f"BM25 of the question alone, {n_passages:,} questions: recall of the own passage "
+        f"{recall}; mean reciprocal rank {np.sum(1 / retrieved) / n_passages:.4f}"
     )
     return [
         names[place] if has else None for place, has in zip(places, has_passage, strict=True)

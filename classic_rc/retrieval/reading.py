@@ -116,9 +116,9 @@ class TextFile(TextInput):
                 texts, labels, error = self._parse_rows(lines, first, numbers.tolist())
                 numbers = numbers[: len(texts)]
             if paragraphs or is_json:
-                own = _split(texts) if paragraphs else [[text] * bool(text) for text in texts]
-                numbers = np.repeat(numbers, list(map(len, own)))
-                texts = list(itertools.chain.from_iterable(own))
+                sentences = _split(texts) if paragraphs else [[text] * bool(text) for text in texts]
+                numbers = np.repeat(numbers, list(map(len, sentences)))
+                texts = list(itertools.chain.from_iterable(sentences))
             yield TextBlock(texts, numbers, labels)
             if error is not None:
                 raise error
@@ -163,11 +163,11 @@ class PassageInput(TextInput):
         for first in range(1, len(self._passages) + 1, block_size(_BLOCK_PASSAGES)):
             passages = self._passages[first - 1 : first - 1 + block_size(_BLOCK_PASSAGES)]
             advance(sum(len(passage.text.encode("utf-8", "surrogatepass")) for passage in passages))
-            own = list(iter_sentence_texts(passages))
+            sentences = list(iter_sentence_texts(passages))
             numbers = range(first, first + len(passages))
             yield TextBlock(
-                list(itertools.chain.from_iterable(own)),
-                np.repeat(np.array(numbers, dtype=np.int64), list(map(len, own))),
+                list(itertools.chain.from_iterable(sentences)),
+                np.repeat(np.array(numbers, dtype=np.int64), list(map(len, sentences))),
                 {number: passage.id for number, passage in zip(numbers, passages, strict=True)},
             )
 
@@ -206,15 +206,15 @@ def find_files(path: str) -> list[str]:
         raise DataError("no such file or folder", source=path)
     if not os.path.isdir(path):
         check_is_regular(path, hint="Use - and pipe it in")
-    found = []
+    paths = []
     for folder, folders, files in os.walk(path, onerror=_refuse_folder):
         folders[:] = sorted(name for name in folders if not _is_hidden(name))
-        found += [os.path.join(folder, name) for name in sorted(files) if not _is_hidden(name)]
-    if not found:
+        paths += [os.path.join(folder, name) for name in sorted(files) if not _is_hidden(name)]
+    if not paths:
         raise DataError("the folder has no files", source=path)
-    for file in found:
+    for file in paths:
         check_is_regular(file)
-    return found
+    return paths
 
 
 def read_first_line(path: str) -> Any:
@@ -285,11 +285,11 @@ class SentencePlaceWriter:
             self._places.append(numbers)
             return
         records, record_of = np.unique(numbers, return_inverse=True)
-        own = [labels.get(number) for number in records.tolist()]
-        labelled = np.array([label is not None for label in own])
+        record_labels = [labels.get(number) for number in records.tolist()]
+        labelled = np.array([label is not None for label in record_labels])
         ranks = len(self._labels) + np.cumsum(labelled) - 1
         self._places.append(np.where(labelled, ~ranks, records)[record_of])
-        self._labels += [label for label in own if label is not None]
+        self._labels += [label for label in record_labels if label is not None]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays."""

@@ -95,19 +95,23 @@ def open_corpus(
     DataError
         The index does not exist or cannot be used.
     """
-    found = engine_class(engine)
-    if not found.stored_as:
-        expected = " or ".join(repr(name) for name, other in ENGINES.items() if other.stored_as)
+    engine_type = engine_class(engine)
+    if not engine_type.stored_as:
+        expected = " or ".join(
+            repr(name) for name, actual_engine in ENGINES.items() if actual_engine.stored_as
+        )
         problem = (
             f"engine {engine!r} opens no indexes, got corpus={os.fspath(place)!r}: use {expected}"
         )
         raise UsageError(problem, field="engine", found=engine, expected=expected)
     try:
-        opened = found.open(os.fspath(place), similarity=similarity)
+        opened = engine_type.open(os.fspath(place), similarity=similarity)
     except DataError:
-        if (other := recognise_index(os.fspath(place))) in (None, engine):
+        if (actual_engine := recognise_index(os.fspath(place))) in (None, engine):
             raise
-        problem = f"{os.fspath(place)} is an index of engine {other}: add engine={other}"
-        raise UsageError(problem, field="engine", found=engine, expected=other) from None
+        problem = (
+            f"{os.fspath(place)} is an index of engine {actual_engine}: add engine={actual_engine}"
+        )
+        raise UsageError(problem, field="engine", found=engine, expected=actual_engine) from None
     name = os.path.basename(os.path.abspath(place))
     return Corpus(name, opened, opened.fingerprint, opened.source)

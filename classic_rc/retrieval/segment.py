@@ -41,10 +41,14 @@ class Statistics(NamedTuple):
     @classmethod
     def total(cls, parts: Sequence[Statistics], n_terms: int) -> Statistics:
         """Sum over parts; there may be none."""
-        totals = sum((np.array(part.collection) for part in parts), np.zeros(3, dtype=np.int64))
+        totals = sum(
+            (np.array(statistics.collection) for statistics in parts), np.zeros(3, dtype=np.int64)
+        )
         return cls(
             CollectionStatistics(*totals),
-            sum((part.frequencies for part in parts), np.zeros(n_terms, dtype=np.int64)),
+            sum(
+                (statistics.frequencies for statistics in parts), np.zeros(n_terms, dtype=np.int64)
+            ),
         )
 
 
@@ -117,7 +121,7 @@ class Segment(NamedTuple):
         keys, lengths = _term_keys(encoded), np.fromiter(map(len, encoded), np.int64, len(encoded))
         first = np.searchsorted(self.term_keys, keys, side="left")
         last = np.searchsorted(self.term_keys, keys, side="right")
-        found = np.full(len(encoded), -1, dtype=np.int64)
+        numbers = np.full(len(encoded), -1, dtype=np.int64)
         # Among the terms with one key, the one of at most eight bytes comes first: it is found
         # without a search.
         candidates = np.flatnonzero(first < last)
@@ -125,26 +129,28 @@ class Segment(NamedTuple):
             self.term_offsets[first[candidates] + 1] - self.term_offsets[first[candidates]]
             == lengths[candidates]
         )
-        found[candidates[short]] = first[candidates[short]]
+        numbers[candidates[short]] = first[candidates[short]]
         for i in candidates[~short].tolist():
             place = bisect.bisect_left(range(last[i]), encoded[i], lo=int(first[i]), key=self._term)
             if place < last[i] and self._term(place) == encoded[i]:
-                found[i] = place
+                numbers[i] = place
         # without_sentences may have removed all postings of a term.
-        found[self.posting_offsets[found] == self.posting_offsets[found + 1]] = -1
-        return found
+        numbers[self.posting_offsets[numbers] == self.posting_offsets[numbers + 1]] = -1
+        return numbers
 
-    def statistics(self, found: NDArray[np.int64]) -> Statistics:
+    def statistics(self, term_numbers: NDArray[np.int64]) -> Statistics:
         """Return this segment's part of the statistics of an index, for terms that :meth:`find`
         found.
         """
-        known = np.maximum(found, 0)
+        rows = np.maximum(term_numbers, 0)
         frequencies = (
-            self.posting_offsets[known + 1] - self.posting_offsets[known]
+            self.posting_offsets[rows + 1] - self.posting_offsets[rows]
             if len(self.term_keys)
-            else known
+            else rows
         )
-        return Statistics(CollectionStatistics(*self.totals), np.where(found >= 0, frequencies, 0))
+        return Statistics(
+            CollectionStatistics(*self.totals), np.where(term_numbers >= 0, frequencies, 0)
+        )
 
     def _term(self, number: int) -> bytes:
         start, end = self.term_offsets[number : number + 2].tolist()

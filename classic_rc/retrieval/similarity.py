@@ -271,10 +271,10 @@ def get_similarity(spec: str | Similarity) -> Similarity:
     for setting in settings:
         constant, _, text = setting.partition("=")
         if constant not in constants:
-            known = (
+            advice = (
                 f"choose from {', '.join(constants)}" if constants else f"{name} has no constants"
             )
-            problem = f"unknown constant {constant!r} of {name}: {known}"
+            problem = f"unknown constant {constant!r} of {name}: {advice}"
             raise UsageError(
                 problem, field="similarity", found=constant, expected=", ".join(constants)
             )

@@ -177,8 +177,8 @@ class Sparse(Engine):
     def __getstate__(self) -> dict[str, Any]:
         if self.place is None:
             return self.__dict__
-        shown = "place", "similarity", "fingerprint", "left_out"
-        return {name: getattr(self, name) for name in shown}
+        attributes = "place", "similarity", "fingerprint", "left_out"
+        return {name: getattr(self, name) for name in attributes}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         if state["place"] is not None:
@@ -249,12 +249,12 @@ class Sparse(Engine):
             segment.posting_sentences[i:j]
             for i, j in zip(starts.tolist(), stops.tolist(), strict=True)
         ]
-        found = starts + np.array(
+        postings_of_terms = starts + np.array(
             [np.searchsorted(numbers, place) for numbers in lists], dtype=np.int64
         )
         has = np.array([place in numbers for numbers in lists], dtype=np.bool_)
         postings = postings_of(segment, statistics, self.similarity)
-        codes = postings.codes[found[has]]
+        codes = postings.codes[postings_of_terms[has]]
         shares = postings.scores(terms.weights[has], codes, self.similarity.term_scores).astype(
             np.float64
         )
@@ -264,8 +264,11 @@ class Sparse(Engine):
             shares = to_scores(shares, matched, np.zeros(len(shares), dtype=np.int64)).astype(
                 np.float64
             )
-        known = facts.lists >= 0
-        words, idfs = encoded.texts.words[known][has], facts.idfs[known][has].astype(np.float64)
+        has_list = facts.lists >= 0
+        words, idfs = (
+            encoded.texts.words[has_list][has],
+            facts.idfs[has_list][has].astype(np.float64),
+        )
         counts = encoded.texts.counts
         of_terms = zip(
             [encoded.terms[word] for word in words],
@@ -321,7 +324,8 @@ class Sparse(Engine):
         """Return where each segment has the terms, and their statistics in the whole index."""
         lists = [segment.find(terms) for segment in self.segments]
         parts = [
-            segment.statistics(found) for segment, found in zip(self.segments, lists, strict=True)
+            segment.statistics(term_numbers)
+            for segment, term_numbers in zip(self.segments, lists, strict=True)
         ]
         return lists, Statistics.total(parts, len(terms))
 
@@ -331,8 +335,8 @@ class Sparse(Engine):
         """Search all segments, with their common statistics."""
         lists, *shared = *self._find(queries.terms), self.similarity, queries, *arguments
         return [
-            search(segment, found, *shared)
-            for segment, found in zip(self.segments, lists, strict=True)
+            search(segment, term_numbers, *shared)
+            for segment, term_numbers in zip(self.segments, lists, strict=True)
         ]
 
 
@@ -443,19 +447,23 @@ def search_constrained(
     )
 
 
-def merge_hits(parts: Sequence[Hits], firsts: Sequence[int], k: int) -> Hits:
+def merge_hits(hits_of_segments: Sequence[Hits], firsts: Sequence[int], k: int) -> Hits:
     """Merge the `k` best of each query from segments that begin at the sentences `firsts`."""
-    if len(parts) == 1:
-        return Hits(parts[0].sentences + firsts[0], parts[0].scores, parts[0].offsets)
-    n_queries = len(parts[0])
+    if len(hits_of_segments) == 1:
+        return Hits(
+            hits_of_segments[0].sentences + firsts[0],
+            hits_of_segments[0].scores,
+            hits_of_segments[0].offsets,
+        )
+    n_queries = len(hits_of_segments[0])
     query = np.concatenate(
-        [np.repeat(np.arange(n_queries), np.diff(part.offsets)) for part in parts]
+        [np.repeat(np.arange(n_queries), np.diff(hits.offsets)) for hits in hits_of_segments]
     )
     numbers = np.concatenate(
-        [part.sentences + first for part, first in zip(parts, firsts, strict=True)]
+        [hits.sentences + first for hits, first in zip(hits_of_segments, firsts, strict=True)]
     )
     best, sentences, scores = best_per_query(
-        query, numbers, np.concatenate([part.scores for part in parts]), k
+        query, numbers, np.concatenate([hits.scores for hits in hits_of_segments]), k
     )
     return Hits(sentences, scores, offsets_of(np.bincount(best, minlength=n_queries)))
 

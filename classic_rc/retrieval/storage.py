@@ -126,9 +126,9 @@ def write_segment(folder: Path, key: str, arrays: Arrays) -> StoredSegment:
         with open(temporary, "wb") as file:
             for name in _ARRAYS:
                 data = np.ascontiguousarray(arrays[name]).view(np.uint8).data
-                for part in (data, bytes(-len(data) % _ALIGNMENT)):
-                    file.write(part)
-                    digest.update(part)
+                for chunk in (data, bytes(-len(data) % _ALIGNMENT)):
+                    file.write(chunk)
+                    digest.update(chunk)
             described = json.dumps({"key": key, "arrays": table}).encode()
             tail = described + len(described).to_bytes(8, "little")
             digest.update(tail)
@@ -227,10 +227,10 @@ def _verify(path: Path, file: BinaryIO) -> None:
     """Check the digest of a segment file: the content is what :func:`write_segment` wrote."""
     size, expected = _read_end(path, file)
     file.seek(0)
-    digest, left = hashlib.sha256(), size - _DIGEST_SIZE
-    while left > 0 and (block := file.read(min(left, _READ_AT_ONCE))):
+    digest, n_unread = hashlib.sha256(), size - _DIGEST_SIZE
+    while n_unread > 0 and (block := file.read(min(n_unread, _READ_AT_ONCE))):
         digest.update(block)
-        left -= len(block)
+        n_unread -= len(block)
     if digest.hexdigest() != expected:
         raise _damage_error(path, f"sha256 {digest.hexdigest()[:16]}", expected[:16])
 
@@ -344,12 +344,12 @@ class Manifest:
             facts = {"where": error.where, "found": error.found, "expected": error.expected}
             raise DataError(error.problem, source=source, hint=REBUILD_HINT, **facts) from None
         for field, expected in (("kind", _KIND), ("format", INDEX_FORMAT)):
-            if (found := values.get(field) if isinstance(values, dict) else values) != expected:
+            if (actual := values.get(field) if isinstance(values, dict) else values) != expected:
                 raise DataError(
                     "not a manifest of an index of this version",
                     source=source,
                     field=field,
-                    found=describe_value(found),
+                    found=describe_value(actual),
                     expected=repr(expected),
                     hint=REBUILD_HINT,
                 )

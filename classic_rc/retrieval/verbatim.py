@@ -66,17 +66,30 @@ def find_verbatim(
     # The longest sentence is the least likely to be there by chance, so it decides for most
     # passages.
     longest = [max(sentences, key=len, default="") for sentences in split]
-    found = find_texts(corpus, [*(q.query for q in questions), *longest])
-    containing = [found[q.query] for q in questions]
+    sentences_with = find_texts(corpus, [*(q.query for q in questions), *longest])
+    containing = [sentences_with[q.query] for q in questions]
     n_pairs = sum(
         _has_answer_near(corpus, q, numbers)
         for q, numbers in zip(questions, containing, strict=True)
     )
-    split = [own for own, longest_text in zip(split, longest, strict=True) if found[longest_text]]
+    split = [
+        passage_texts
+        for passage_texts, longest_text in zip(split, longest, strict=True)
+        if sentences_with[longest_text]
+    ]
     if split:
-        found = find_texts(corpus, [text for own in split for text in own])
-    complete = [own for own in split if all(found[text] for text in own)]
-    numbers = [*containing, *(found[text] for own in complete for text in own)]
+        sentences_with = find_texts(
+            corpus, [text for passage_texts in split for text in passage_texts]
+        )
+    complete = [
+        passage_texts
+        for passage_texts in split
+        if all(sentences_with[text] for text in passage_texts)
+    ]
+    numbers = [
+        *containing,
+        *(sentences_with[text] for passage_texts in complete for text in passage_texts),
+    ]
     return VerbatimPassages(
         sum(map(bool, containing)),
         n_pairs,
@@ -93,9 +106,13 @@ def find_texts(corpus: Corpus, texts: Sequence[str]) -> dict[str, list[int]]:
     is in none.
     """
     engine = corpus.engine
-    found: dict[str, list[int]] = {text: [] for text in texts}
+    sentences_with: dict[str, list[int]] = {text: [] for text in texts}
     words = WordSets(engine.analyzer)
-    terms = {text: own for text, own in zip(found, words.of(list(found)), strict=True) if own}
+    terms = {
+        text: text_terms
+        for text, text_terms in zip(sentences_with, words.of(list(sentences_with)), strict=True)
+        if text_terms
+    }
     finders: list[_TextFinder] = []
     first, sentences = 0, engine.sentences() if terms else iter(())
     blocks = iter(lambda: list(islice(sentences, block_size(_BLOCK))), [])
@@ -109,9 +126,9 @@ def find_texts(corpus: Corpus, texts: Sequence[str]) -> dict[str, list[int]]:
         terms_of = dict(zip(places, words.of([block[place] for place in places]), strict=True))
         for place, text in pairs:
             if terms[text] <= terms_of[place]:
-                found[text].append(first + place)
+                sentences_with[text].append(first + place)
         first += len(block)
-    return found
+    return sentences_with
 
 
 class _TextFinder:
@@ -159,7 +176,9 @@ def _make_finders(texts: Sequence[str], sample: StoredTexts) -> list[_TextFinder
         normalised = normalised_text(text)
         n_bytes = len(StoredTexts.of([normalised]).data)
         by_width[min(_MAX_WIDTH, n_bytes)][text] = normalised
-    return [_TextFinder(width, own, sample) for width, own in by_width.items()]
+    return [
+        _TextFinder(width, texts_of_width, sample) for width, texts_of_width in by_width.items()
+    ]
 
 
 def _windows(texts: StoredTexts, width: int) -> NDArray[np.uint64]:
