@@ -105,9 +105,9 @@ class Argmax(Decision):
         sizes = np.diff(scores.offsets)
         n_tied = np.bincount(question, minlength=len(scores))
         if len(questions) and questions[0].task is Task.SINGLE_CHOICE:
-            kept = self._break_ties(questions, n_tied)
-            n_kept = np.bincount(question[kept], minlength=len(scores))
-            return ChosenOptions(questions, index[kept], offsets_of(n_kept), n_tied, sizes)
+            remaining = self._break_ties(questions, n_tied)
+            n_kept = np.bincount(question[remaining], minlength=len(scores))
+            return ChosenOptions(questions, index[remaining], offsets_of(n_kept), n_tied, sizes)
         bounds = itertools.pairwise(offsets_of(n_tied).tolist())
         tied = [
             _distinct_answers(q, index[start:stop].tolist())
@@ -129,19 +129,19 @@ class Argmax(Decision):
     ) -> NDArray[np.bool_]:
         """Return which of the tied options of all questions remain: shape (n_tied.sum(),)."""
         firsts = offsets_of(n_tied)[:-1]
-        kept = np.repeat((n_tied == 1) | (self.ties == "partial"), n_tied)
-        several = np.flatnonzero(n_tied > 1)
+        remaining = np.repeat((n_tied == 1) | (self.ties == "partial"), n_tied)
+        with_ties = np.flatnonzero(n_tied > 1)
         if self.ties == "first":
-            kept[firsts[several]] = True
+            remaining[firsts[with_ties]] = True
         elif self.ties == "random":
-            keys = text_keys(questions[i].id for i in several.tolist())
-            draws = uniform_draws(keys, n_tied[several], self.seed)
-            rows = np.repeat(np.arange(len(several)), n_tied[several])
+            keys = text_keys(questions[i].id for i in with_ties.tolist())
+            draws = uniform_draws(keys, n_tied[with_ties], self.seed)
+            rows = np.repeat(np.arange(len(with_ties)), n_tied[with_ties])
             order = np.lexsort((-draws, rows))
-            drawn = order[offsets_of(n_tied[several])[:-1]]
+            drawn = order[offsets_of(n_tied[with_ties])[:-1]]
             places = np.flatnonzero(np.repeat(n_tied > 1, n_tied))
-            kept[places[drawn]] = True
-        return kept
+            remaining[places[drawn]] = True
+        return remaining
 
 
 class Threshold(Decision):
@@ -264,7 +264,7 @@ class RelativeThreshold(Decision):
         for i in sorted(near, key=lambda i: (-row[i], spans[i].start or 0, spans[i].end or 0)):
             if self.max_spans is not None and len(texts) == self.max_spans:
                 break
-            if not any(_overlap(spans[i], other) for other in selected):
+            if not any(_overlap(spans[i], chosen_span) for chosen_span in selected):
                 selected.append(spans[i])
                 texts[spans[i].text] = None
         return Prediction(question.id, (tuple(texts),), n_candidates=len(row))
@@ -384,11 +384,11 @@ class GivenAnswers(Decision):
             return Prediction(
                 question.id, (frozenset(np.flatnonzero(row > 0.5).tolist()),), n_candidates=len(row)
             )
-        chosen = np.flatnonzero(row).tolist()
+        answered = np.flatnonzero(row).tolist()
         shares: dict[
             Answer, float
         ] = {}  # mentions with one text have the same share, which counts once
-        for i in chosen:
+        for i in answered:
             answer = (
                 frozenset((i,)) if question.task.has_choices else (question.candidates[i].text,)
             )
@@ -458,16 +458,16 @@ def make_decision(params: Mapping[str, Any], base: Decision | None = None) -> De
     rule = next((rule for rule in rules if params.keys() <= rule.parameters.keys()), None)
     if rule is None:
         names = " and ".join(params)
-        known = "; ".join(", ".join(rule.parameters) for rule in rules)
+        groups = "; ".join(", ".join(rule.parameters) for rule in rules)
         raise UsageError(
             f"no decision has the parameters {names} together: choose from one of these groups: "
-            f"{known}",
+            f"{groups}",
             field="decision",
             found=names,
-            expected=known,
+            expected=groups,
         )
-    kept = base.get_params(deep=False) if type(base) is rule else {}
-    decision = rule(**{**kept, **params})
+    base_params = base.get_params(deep=False) if type(base) is rule else {}
+    decision = rule(**{**base_params, **params})
     decision.check_parameters()
     return decision
 
@@ -485,9 +485,9 @@ def changed_decision(
     names = {rule: name for name, rule in RULES.items()}
     if decision is None or type(decision) not in names:
         return {}
-    own = decision.get_params(deep=False)
+    params = decision.get_params(deep=False)
     reference = (base if type(base) is type(decision) else type(decision)()).get_params(deep=False)
-    changed = {name: value for name, value in own.items() if value != reference[name]}
+    changed = {name: value for name, value in params.items() if value != reference[name]}
     defaults = (Argmax, TunedThreshold) if usual is None else (usual,)
     is_usual = type(decision) is type(base) or (base is None and type(decision) in defaults)
     return changed if changed or is_usual else {"decision": names[type(decision)]}
@@ -532,10 +532,10 @@ def cross_fit(
     """
     predictions: dict[int, Prediction] = {}
     rules: list[Decision] = []
-    for others, own in folds:
+    for others, held_out in folds:
         rule = clone(decision).fit(scores.take(others), [questions[i] for i in others.tolist()])
-        answers = rule.decide(scores.take(own), [questions[i] for i in own.tolist()])
-        predictions.update(zip(own.tolist(), answers, strict=True))
+        answers = rule.decide(scores.take(held_out), [questions[i] for i in held_out.tolist()])
+        predictions.update(zip(held_out.tolist(), answers, strict=True))
         rules.append(rule)
     return [predictions[i] for i in range(len(questions))], rules
 
@@ -574,9 +574,9 @@ def cut_points(scores: Scores, cuts: Cuts = "exact") -> NDArray[np.float64]:
         raise wrong_value("cuts", cuts, f"one of {', '.join(CUTS)}")
     finite = np.isfinite(scores.values)
     if not finite.all():
-        found = str(scores.values[finite.argmin()])
-        message = f"cannot tune a threshold on infinite scores, got {found}"
-        raise UsageError(message, field="scores", found=found, expected="finite scores")
+        infinite = str(scores.values[finite.argmin()])
+        message = f"cannot tune a threshold on infinite scores, got {infinite}"
+        raise UsageError(message, field="scores", found=infinite, expected="finite scores")
     falling = np.unique(scores.values)[::-1]
     if not len(falling):
         return np.zeros(1)
@@ -661,8 +661,8 @@ def _select_above(
         raise UsageError(message, field="questions", found=task.value, expected="multiple-answer")
     selected = [np.flatnonzero(row > threshold).tolist() for row in scores]
     return [
-        Prediction(q.id, (frozenset(chosen),), n_candidates=len(row))
-        for q, chosen, row in zip(questions, selected, scores, strict=True)
+        Prediction(q.id, (frozenset(options),), n_candidates=len(row))
+        for q, options, row in zip(questions, selected, scores, strict=True)
     ]
 
 
@@ -681,7 +681,7 @@ def _gold_flags(scores: Scores, questions: Sequence[Question]) -> NDArray[np.flo
     return flags
 
 
-def _overlap(one: Candidate, other: Candidate) -> bool:
-    if one.start is None or one.end is None or other.start is None or other.end is None:
+def _overlap(first: Candidate, second: Candidate) -> bool:
+    if first.start is None or first.end is None or second.start is None or second.end is None:
         return False
-    return one.start < other.end and other.start < one.end
+    return first.start < second.end and second.start < first.end

@@ -56,16 +56,16 @@ def find_solved_regions(
     """
     metric = solved_metric(results)
     decided = [system for system in results.systems if not system.expected]
-    shown = decided[:MAX_VENN_SYSTEMS] if len(decided) > 1 else []
-    names = [system.name for system in shown]
+    compared = decided[:MAX_VENN_SYSTEMS] if len(decided) > 1 else []
+    names = [system.name for system in compared]
     left_out = tuple(c.name for c in results.systems if c.name not in names)
-    if not shown:
+    if not compared:
         return metric, (), left_out
-    solved = [metric.of_questions(c.statistics[metric.name]) >= FULL_CREDIT for c in shown]
+    solved = [metric.of_questions(c.statistics[metric.name]) >= FULL_CREDIT for c in compared]
     # Bit i of a question's code is 1 if system i solves it.
     codes = np.array(solved).T @ (1 << np.arange(len(solved)))
     regions = []
-    for code in range(2 ** len(shown)):
+    for code in range(2 ** len(compared)):
         mask = codes == code
         regions.append(
             SolvedRegion(
@@ -231,10 +231,10 @@ def compare(
         chance = next((c for c in results.systems if c.is_chance), None)
     rows = [system.statistics[measure.name] for system in results.systems]
     chance_rows = [] if chance is None else [chance.statistics[measure.name]]
-    values = [measure.aggregate(of) for of in (*rows, *chance_rows)]
+    values = [measure.aggregate(statistics) for statistics in (*rows, *chance_rows)]
     drawn: Sequence[NDArray[np.float64] | None] = []
     if resampling.n_groups > 1:
-        measured = [(measure, of) for of in (*rows, *chance_rows)]
+        measured = [(measure, statistics) for statistics in (*rows, *chance_rows)]
         drawn = resample_ratios(measured, results.groups, resampling)
     learned = {i for i, system in enumerate(results.systems) if system.copied is not None}
     measurements = _Measurements(

@@ -99,7 +99,9 @@ class Evaluation:
     @property
     def group(self) -> str | None:
         """The key of `meta` whose equal values are one group of passages in intervals and tests."""
-        settings = [made for made in (self.resampling, self.significance) if made is not None]
+        settings = [
+            setting for setting in (self.resampling, self.significance) if setting is not None
+        ]
         return settings[0].group if settings else self.protocol.group
 
     @cached_property
@@ -107,8 +109,8 @@ class Evaluation:
         """The rows with their groups and settings, ready to be measured and compared."""
         dataset = self.dataset
         assert dataset.task is not None  # an evaluation has questions
-        chosen = [METRICS[name] for name in self.metrics]
-        reported = chosen or metrics_for(dataset, unanswerable=has_unanswerable(dataset))
+        run_metrics = [METRICS[name] for name in self.metrics]
+        reported = run_metrics or metrics_for(dataset, unanswerable=has_unanswerable(dataset))
         return SharedResults(
             dataset.name,
             dataset.fingerprint,
@@ -151,13 +153,13 @@ class Evaluation:
         it otherwise.
         """
         done = {*self.errors, *self.given, *(row.name for row in self.rows)}
-        left = [
+        unfinished = [
             str(system.name)
             for system in self.systems
             if done.isdisjoint({system.name, system.run_of})
         ]
-        errors = {**self.errors, **{name: InterruptedRunError() for name in left}}
-        systems = tuple(system for system in self.systems if system.name not in left)
+        errors = {**self.errors, **{name: InterruptedRunError() for name in unfinished}}
+        systems = tuple(system for system in self.systems if system.name not in unfinished)
         return replace(self, errors=errors, systems=systems)
 
     @property
@@ -185,7 +187,11 @@ class Evaluation:
             "resampling": self.resampling and self.resampling.to_dict(),
             **({} if self.significance is None else {"significance": self.significance.to_dict()}),
             **(
-                {"given": {name: list(map(asdict, of)) for name, of in self.given.items()}}
+                {
+                    "given": {
+                        name: list(map(asdict, numbers)) for name, numbers in self.given.items()
+                    }
+                }
                 if self.given
                 else {}
             ),
@@ -268,11 +274,17 @@ class Evaluation:
         measured = {name: results.measure(METRICS[name], group)[index] for name in row.statistics}
         record: dict[str, Any] = {"metrics": row.metrics(results.mask(group))}
         record["intervals"] = {
-            name: list(of.interval) for name, of in measured.items() if of.interval is not None
+            name: list(measurement.interval)
+            for name, measurement in measured.items()
+            if measurement.interval is not None
         }
         if group is not None and self.resampling is None:
             del record["intervals"]
-        for test in (of.test for of in measured.values() if of.test is not UNTESTED):
+        for test in (
+            measurement.test
+            for measurement in measured.values()
+            if measurement.test is not UNTESTED
+        ):
             record |= {} if test.p_value is None else {"p_value": test.p_value}
             record |= self.better_than(test)
         return record
@@ -289,9 +301,9 @@ def evaluation_table(evaluation: Evaluation, published: Sequence[Figure] = ()) -
     """Return the table of an evaluation, see :func:`classic_rc.results.result_table.result_table`,
     with its given numbers.
     """
-    given = given_figures(evaluation.given, evaluation.group_by)
+    figures = given_figures(evaluation.given, evaluation.group_by)
     return result_table(
-        evaluation.dataset, evaluation.results, evaluation.notes, [*published, *given]
+        evaluation.dataset, evaluation.results, evaluation.notes, [*published, *figures]
     )
 
 
@@ -433,16 +445,16 @@ def with_significance(
     return replace(evaluation, significance=settings)
 
 
-def _require_group(other: Resampling | Significance | None, group: str | None) -> None:
+def _require_group(settings: Resampling | Significance | None, group: str | None) -> None:
     """Refuse other groups of passages for tests than for intervals."""
-    if other is None or other.group == group:
+    if settings is None or settings.group == group:
         return
     raise UsageError(
         f"intervals and tests need the same groups of passages, and one is grouped by {group}, the "
-        f"other by {other.group}",
+        f"other by {settings.group}",
         field="group",
         found=str(group),
-        expected=str(other.group),
+        expected=str(settings.group),
     )
 
 

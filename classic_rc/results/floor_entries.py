@@ -75,7 +75,7 @@ def floor_entry(
     official = FINGERPRINTS.get(dataset["fingerprint"])
     if (dataset.get("read_with") or {}).get("path") == dataset["name"]:
         # an official split whose fingerprint is not known yet, such as a test set
-        figures = ((of["dataset"], of["split"]) for of in run.get("published") or ())
+        figures = ((figure["dataset"], figure["split"]) for figure in run.get("published") or ())
         official = official or next((f for f in figures if f not in FINGERPRINTS.values()), None)
     above, floor_interval = _uncertainty(results, None if dev is None else dev.floor.system)
     return {
@@ -139,10 +139,10 @@ def row_entry(
     }
 
 
-def _numbers_entry(of: Mapping[str, Any]) -> dict[str, Any]:
-    intervals = of.get("intervals", {})
+def _numbers_entry(numbers: Mapping[str, Any]) -> dict[str, Any]:
+    intervals = numbers.get("intervals", {})
     return {
-        "metrics": {name: _rounded(value) for name, value in of["metrics"].items()},
+        "metrics": {name: _rounded(value) for name, value in numbers["metrics"].items()},
         "intervals": {name: list(map(_rounded, bounds)) for name, bounds in intervals.items()},
     }
 
@@ -159,12 +159,12 @@ def same_numbers(old: Any, new: Any) -> bool:
 
 
 def _uncertainty(
-    results: SharedResults, chosen: str | None
+    results: SharedResults, floor_system: str | None
 ) -> tuple[dict[str, dict[str, list[float]]], list[float] | None]:
     """Return the intervals of each system's distances from chance and floor, and of the floor.
 
-    The floor is the `chosen` system. Without one, each resample of passages has its own best system
-    as its floor: an interval of the best of many that ignores the choice is too narrow.
+    Without a `floor_system`, each resample of passages has its own best system as its floor: an
+    interval of the best of many that ignores the choice is too narrow.
     """
     metric, groups = results.primary, results.groups
     untrained = [
@@ -174,7 +174,7 @@ def _uncertainty(
         return {}, None
     measured = [(metric, row.statistics[metric.name]) for row in results.systems]
     draws = dict(zip(results.names, resample_metrics(measured, groups), strict=True))
-    best = [draws[name] for name in ([chosen] if chosen in untrained else untrained)]
+    best = [draws[name] for name in ([floor_system] if floor_system in untrained else untrained)]
     at_floor = np.max(best, axis=0)
     bases = {"above_chance": draws[CHANCE], "above_floor": at_floor}
     bases = {key: base for key, base in bases.items() if base.max() < 1}

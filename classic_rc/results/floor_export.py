@@ -21,7 +21,7 @@ _CONSTANT = ("constant-position", "all-positive", "all-negative")
 
 def export_floors(floors: Mapping[str, FloorDataset]) -> dict[str, Any]:
     """Return all floors by dataset, and by evaluator and task what is known of their questions."""
-    numbers = {name: floor_numbers(of) for name, of in floors.items()}
+    numbers = {name: floor_numbers(floor) for name, floor in floors.items()}
     tasks: dict[str, dict[str, list[dict[str, Any]]]] = {}
     for task in evaluator_tasks():
         entry = _task_entry(task, numbers)
@@ -29,37 +29,37 @@ def export_floors(floors: Mapping[str, FloorDataset]) -> dict[str, Any]:
     return {"schema": SCHEMA, "version": __version__, "floors": numbers, "tasks": tasks}
 
 
-def floor_numbers(of: FloorDataset) -> dict[str, Any]:
+def floor_numbers(dataset: FloorDataset) -> dict[str, Any]:
     """Return what an evaluation is compared with, as shares of 1."""
-    constant = [row for row in of.rows if row.system.startswith(_CONSTANT) and not row.learns]
+    constant = [row for row in dataset.rows if row.system.startswith(_CONSTANT) and not row.learns]
     return {
-        "task": of.task,
-        "language": of.language,
-        "metric": of.metric,
-        "n": of.questions,
-        "chance": of.value(of.chance),
-        "majority": max(map(of.value, constant), default=None),
-        "floor": of.value(of.floor),
-        "interval": bounds(of.floor.intervals, of.metric),
-        "interval_of_choice": of.floor_interval,
-        "chosen_on": of.name if of.dev is None else of.dev.name,
-        "system": of.floor.system,
-        "signature": of.floor.signature,
-        "trained": _learned(of, of.trained(out_of_fold=False)),
-        "folds": _learned(of, of.trained(out_of_fold=True)),
-        "prior": _learned(of, of.prior),
-        "fingerprint": of.fingerprint,
-        "date": of.date,
+        "task": dataset.task,
+        "language": dataset.language,
+        "metric": dataset.metric,
+        "n": dataset.questions,
+        "chance": dataset.value(dataset.chance),
+        "majority": max(map(dataset.value, constant), default=None),
+        "floor": dataset.value(dataset.floor),
+        "interval": bounds(dataset.floor.intervals, dataset.metric),
+        "interval_of_choice": dataset.floor_interval,
+        "chosen_on": dataset.name if dataset.dev is None else dataset.dev.name,
+        "system": dataset.floor.system,
+        "signature": dataset.floor.signature,
+        "trained": _learned(dataset, dataset.trained(out_of_fold=False)),
+        "folds": _learned(dataset, dataset.trained(out_of_fold=True)),
+        "prior": _learned(dataset, dataset.prior),
+        "fingerprint": dataset.fingerprint,
+        "date": dataset.date,
     }
 
 
-def _learned(of: FloorDataset, row: FloorRow | None) -> dict[str, Any] | None:
+def _learned(dataset: FloorDataset, row: FloorRow | None) -> dict[str, Any] | None:
     if row is None:
         return None
     return {
-        "value": of.value(row),
-        "without_copies": None if row.outdated else of.fair_value(row),
-        "interval": of.fair_interval(row),
+        "value": dataset.value(row),
+        "without_copies": None if row.outdated else dataset.fair_value(row),
+        "interval": dataset.fair_interval(row),
         "system": row.system,
         "signature": row.signature,
         "version": row.version,

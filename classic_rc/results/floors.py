@@ -256,7 +256,10 @@ def parse_floors(entries: Iterable[Mapping[str, Any]]) -> dict[str, FloorDataset
         entry["name"]: FloorDataset(**{**entry, "rows": tuple(map(row_from_entry, entry["rows"]))})
         for entry in entries
     }
-    return {name: replace(of, dev=find_dev(name, floors)) for name, of in floors.items()}
+    return {
+        name: replace(floor_dataset, dev=find_dev(name, floors))
+        for name, floor_dataset in floors.items()
+    }
 
 
 def find_dev(name: str, floors: Mapping[str, FloorDataset]) -> FloorDataset | None:
@@ -285,25 +288,25 @@ def floor(name: str) -> Floor:
     >>> found.dataset.questions, found.dataset.floor.system
     (4934, 'lexical')
     """
-    known = load_floors()
+    floors = load_floors()
     dataset, _, split = name.lower().partition(":")
     split = {"val": "dev", "validation": "dev", "valid": "dev"}.get(split, split)
-    found = known.get(name) or known.get(f"{dataset}:{split}")
-    if found is not None:
-        return Floor(found)
+    floor_dataset = floors.get(name) or floors.get(f"{dataset}:{split}")
+    if floor_dataset is not None:
+        return Floor(floor_dataset)
     from classic_rc.datasets.fetch import named_datasets  # it loads NumPy
 
-    siblings = [other for other in known if other.partition(":")[0] == dataset]
+    siblings = [known_name for known_name in floors if known_name.partition(":")[0] == dataset]
     fetched = named_datasets().get(dataset)
     if not siblings and fetched is None:
-        names = {other.partition(":")[0] for other in (*known, *named_datasets())}
+        names = {known_name.partition(":")[0] for known_name in (*floors, *named_datasets())}
         raise unknown_name("dataset", dataset, sorted(names))
     others = f"; there are {', '.join(siblings)}" if siblings else ""
     splits = () if fetched is None else fetched.splits
     if split in splits:
         problem = f"{name} is not computed yet: classic-rc floor {dataset}:{split} --compute"
     else:
-        choices = ", ".join(f"{dataset}:{each}" for each in list(splits)[:_MAX_SHOWN])
+        choices = ", ".join(f"{dataset}:{split_name}" for split_name in list(splits)[:_MAX_SHOWN])
         can_be = f"; --compute can be given for {choices}" if choices else ""
         problem = f"no results of {name} come with the package{can_be}"
     raise UsageError(
@@ -342,22 +345,22 @@ class Floor:
         """Return the rows as a table: those that learn nothing, those that are trained, and
         published ones.
         """
-        of = self.dataset
-        if self.by is not None and self.by != of.by:
+        dataset = self.dataset
+        if self.by is not None and self.by != dataset.by:
             raise UsageError(
-                f"the results of {of.name} are not kept by {self.by}",
+                f"the results of {dataset.name} are not kept by {self.by}",
                 field="--by",
                 found=self.by,
-                expected=of.by or "no --by",
+                expected=dataset.by or "no --by",
             )
-        values = [v for v in of.chance.groups if self.by is not None or v == WITHOUT_COPIES]
-        metrics = sorted(of.chance.metrics, key=lambda name: name != of.metric)
+        values = [v for v in dataset.chance.groups if self.by is not None or v == WITHOUT_COPIES]
+        metrics = sorted(dataset.chance.metrics, key=lambda name: name != dataset.metric)
         columns = [
             Column("system"),
             *(Column(METRIC_NAMES[name], "percent", key=name) for name in metrics),
             *above_columns(),
             *(
-                Column(f"{value} ({of.chance.groups[value].questions})", "percent", key=value)
+                Column(f"{value} ({dataset.chance.groups[value].questions})", "percent", key=value)
                 for value in values
             ),
             Column("ties", "percent", 1, "tie_rate"),
@@ -365,27 +368,29 @@ class Floor:
             *(Column(key, hidden=True) for key in _HIDDEN),
         ]
         blocks = {
-            UNTRAINED: [self._cells(row) for row in of.rows if not row.learns],
-            TRAINED: [self._cells(row) for row in of.rows if row.learns],
-            PUBLISHED: list(map(self._published_cells, of.published)),
+            UNTRAINED: [self._cells(row) for row in dataset.rows if not row.learns],
+            TRAINED: [self._cells(row) for row in dataset.rows if row.learns],
+            PUBLISHED: list(map(self._published_cells, dataset.published)),
         }
         return Table(
-            f"{of.name} · {of.questions:,} questions, {of.passages:,} passages · data "
-            f"{of.fingerprint[:8]}",
+            f"{dataset.name} · {dataset.questions:,} questions, {dataset.passages:,} passages · "
+            f"data {dataset.fingerprint[:8]}",
             columns,
             [RowGroup(fill_rows(columns, rows), name) for name, rows in blocks.items() if rows],
             self.notes,
-            signatures={row.system: row.signature for row in of.rows},
-            facts={"dataset": of.name, "split": of.split, "questions": of.questions},
+            signatures={row.system: row.signature for row in dataset.rows},
+            facts={"dataset": dataset.name, "split": dataset.split, "questions": dataset.questions},
         )
 
     @property
     def notes(self) -> list[str]:
         """What a reader of the numbers must know."""
-        of = self.dataset
-        best, label = of.floor, METRIC_NAMES[of.metric]
-        below = [row.system for row in of.rows if of.value(row) < of.value(of.chance)]
-        n_untrained = sum(not row.learns for row in of.rows)
+        dataset = self.dataset
+        best, label = dataset.floor, METRIC_NAMES[dataset.metric]
+        below = [
+            row.system for row in dataset.rows if dataset.value(row) < dataset.value(dataset.chance)
+        ]
+        n_untrained = sum(not row.learns for row in dataset.rows)
         notes = [
             f"chance: random; floor: {best.system}, the best in {label} of the {n_untrained} rows "
             f"that learn nothing: {self._choice()}",
@@ -394,41 +399,45 @@ class Floor:
             "in brackets: 95 % interval; of distances, and of test sets, the percentiles of 10,000 "
             "resamples of passages",
             *([f"below chance: {', '.join(below)}"] if below else []),
-            *of.notes,
-            f"{of.verified} (classic_rc {best.version}, {of.date})",
+            *dataset.notes,
+            f"{dataset.verified} (classic_rc {best.version}, {dataset.date})",
             *(
-                [f"left out, because today's code gives other rows: {', '.join(of.left_out)}"]
-                if of.left_out
+                [f"left out, because today's code gives other rows: {', '.join(dataset.left_out)}"]
+                if dataset.left_out
                 else []
             ),
         ]
         keys = " ".join(
-            dict.fromkeys([best.system.partition(",")[0], *([str(of.reader)] if of.cites else [])])
+            dict.fromkeys(
+                [best.system.partition(",")[0], *([str(dataset.reader)] if dataset.cites else [])]
+            )
         )
         return [
             *notes,
-            f"to cite: classic-rc list --bibtex {keys}; classic-rc floor {of.name} -v for "
+            f"to cite: classic-rc list --bibtex {keys}; classic-rc floor {dataset.name} -v for "
             "signatures",
         ]
 
     def _choice(self) -> str:
         """Return on which data the floor was chosen."""
-        of = self.dataset
-        if of.dev is not None:
-            return f"it was chosen on {of.dev.name}"
-        if of.floor_interval is None:
+        dataset = self.dataset
+        if dataset.dev is not None:
+            return f"it was chosen on {dataset.dev.name}"
+        if dataset.floor_interval is None:
             return "it was chosen on this data"
-        low, high = (f"{100 * bound:.1f}" for bound in of.floor_interval)
+        low, high = (f"{100 * bound:.1f}" for bound in dataset.floor_interval)
         return f"it was chosen on this data, and [{low}, {high}] if each resample chooses again"
 
     def _cells(self, row: FloorRow) -> dict[str, Any]:
-        of, is_floor = self.dataset, row is self.dataset.floor
+        dataset, is_floor = self.dataset, row is self.dataset.floor
         cells = {key: getattr(row, key) for key in ("system", "tie_rate", *_HIDDEN)}
         for value, group in row.groups.items():
-            cells[value] = Cell(group.metrics[of.metric], bounds(group.intervals, of.metric))
+            cells[value] = Cell(
+                group.metrics[dataset.metric], bounds(group.intervals, dataset.metric)
+            )
         for name, share in row.metrics.items():
             cells[name] = Cell(share, bounds(row.intervals, name), bold=is_floor)
-        above_base = self._above(of.value(row))
+        above_base = self._above(dataset.value(row))
         above_base["above_floor"] = Cell(
             above_base["above_floor"], bounds(row.above, "above_floor")
         )
@@ -444,8 +453,8 @@ class Floor:
         }
 
     def _above(self, value: float) -> dict[str, Any]:
-        of = self.dataset
-        distances = above(value, of.value(of.chance), of.value(of.floor))
+        dataset = self.dataset
+        distances = above(value, dataset.value(dataset.chance), dataset.value(dataset.floor))
         return dict(zip(("above_chance", "above_floor"), distances, strict=True))
 
 
@@ -495,7 +504,14 @@ def find_by_fingerprint(fingerprint: str) -> FloorDataset | None:
     """Return the dataset with this content, whatever the name of its file; None if it is not
     known.
     """
-    return next((of for of in load_floors().values() if of.fingerprint == fingerprint), None)
+    return next(
+        (
+            floor_dataset
+            for floor_dataset in load_floors().values()
+            if floor_dataset.fingerprint == fingerprint
+        ),
+        None,
+    )
 
 
 def row_from_entry(entry: Mapping[str, Any]) -> FloorRow:

@@ -107,12 +107,12 @@ def _question_lengths(questions: Sequence[Question]) -> list[str | None]:
 
 
 def _bin(length: int) -> str:
-    least = 0
-    for most in _LENGTHS:
-        if length <= most:
-            return f"{least}-{most}"
-        least = most + 1
-    return f"{least} and more"
+    shortest = 0
+    for longest in _LENGTHS:
+        if length <= longest:
+            return f"{shortest}-{longest}"
+        shortest = longest + 1
+    return f"{shortest} and more"
 
 
 _BINS = tuple(dict.fromkeys(_bin(length) for length in range(_LENGTHS[-1] + 2)))
@@ -219,12 +219,13 @@ class Grouping:
     @property
     def coverage(self) -> str:
         """A sentence on how many questions it covers."""
-        known, total = int(self.covered.sum()), len(self.covered)
-        of = f" (from {self.source})" if self.source else ""
-        if known == total:
-            text = f"{self.key}: all {total:,} questions{of}"
+        n_covered, total = int(self.covered.sum()), len(self.covered)
+        provenance = f" (from {self.source})" if self.source else ""
+        if n_covered == total:
+            text = f"{self.key}: all {total:,} questions{provenance}"
         else:
-            text = f"{self.key}: {known:,} of {total:,} questions{of}; the others are left out"
+            covered = f"{n_covered:,} of {total:,} questions{provenance}"
+            text = f"{self.key}: {covered}; the others are left out"
         return f"{text}; {self.note}" if self.note else text
 
 
@@ -256,7 +257,7 @@ def group_questions(dataset: Dataset, key: str, labels: Sequence[Labels] = ()) -
         The key is unknown, or it is ``KEY:alone`` and every question has one label.
     """
     first, comma, second = key.partition(",")
-    is_known = any(own.name == key for own in labels) or any(
+    is_known = any(labels_of_file.name == key for labels_of_file in labels) or any(
         key in question.meta for question in dataset[:1]
     )
     if comma and not is_known:
@@ -267,9 +268,9 @@ def group_questions(dataset: Dataset, key: str, labels: Sequence[Labels] = ()) -
         name, view = key, ""
     values, order, source, note = _find_values(dataset, name, labels)
     covered = np.array([value is not None for value in values], dtype=np.bool_)
-    several = any(value is not None and len(value) != 1 for value in values)
+    has_several = any(value is not None and len(value) != 1 for value in values)
     if view == "alone":
-        if not several:
+        if not has_several:
             raise UsageError(
                 f"{key} is only for questions with several labels, but every question has one "
                 f"{name}: use {name}",
@@ -286,17 +287,19 @@ def group_questions(dataset: Dataset, key: str, labels: Sequence[Labels] = ()) -
     return Grouping(key, masks, covered, overlapping, source, note)
 
 
-def _pair_groups(key: str, one: Grouping, other: Grouping) -> Grouping:
+def _pair_groups(key: str, first: Grouping, second: Grouping) -> Grouping:
     """Return the groups of questions that are in a group of each of two keys."""
     pairs = {
-        f"{a}{_PAIR}{b}": own & of for a, own in one.masks.items() for b, of in other.masks.items()
+        f"{a}{_PAIR}{b}": first_mask & second_mask
+        for a, first_mask in first.masks.items()
+        for b, second_mask in second.masks.items()
     }
-    sources = dict.fromkeys(part.source for part in (one, other) if part.source)
+    sources = dict.fromkeys(grouping.source for grouping in (first, second) if grouping.source)
     return Grouping(
         key,
         {name: mask for name, mask in pairs.items() if mask.any()},
-        one.covered & other.covered,
-        one.overlapping or other.overlapping,
+        first.covered & second.covered,
+        first.overlapping or second.overlapping,
         " and ".join(sources) or None,
     )
 
@@ -310,15 +313,22 @@ def read_groupings(
     together. With several labels a question, all labels are grouped by ``:alone`` and ``:count``
     too.
     """
-    chosen = [
+    grouping_keys = [
         key
         for key in keys
-        if len(pair := [part.strip() for part in key.split(",")]) == 1 or pair[0] != pair[1]
+        if len(pair := [key_name.strip() for key_name in key.split(",")]) == 1 or pair[0] != pair[1]
     ]
-    for own in () if keys else labels:
-        has_several = any(len(values) > 1 for values in own.of_question.values())
-        chosen += [own.name, *([f"{own.name}:alone", f"{own.name}:count"] if has_several else [])]
-    return [group_questions(dataset, key, labels) for key in chosen]
+    for labels_of_file in () if keys else labels:
+        has_several = any(len(values) > 1 for values in labels_of_file.of_question.values())
+        grouping_keys += [
+            labels_of_file.name,
+            *(
+                [f"{labels_of_file.name}:alone", f"{labels_of_file.name}:count"]
+                if has_several
+                else []
+            ),
+        ]
+    return [group_questions(dataset, key, labels) for key in grouping_keys]
 
 
 WITHOUT_COPIES = "without copies"
@@ -358,24 +368,34 @@ def find_defining(
         return set()
     metric = solved_metric(subject)
     decided = {row.name: row.statistics[metric.name] for row in rows if not row.expected}
-    solved = {name: metric.of_questions(of) >= FULL_CREDIT for name, of in decided.items()}
-    found: set[str] = set()
+    solved = {
+        name: metric.of_questions(answers_of_system) >= FULL_CREDIT
+        for name, answers_of_system in decided.items()
+    }
+    defining: set[str] = set()
     for mask in (masks[name], *_iter_parts(masks, name)):
-        for answers in (solved, {name: ~of for name, of in solved.items()}):
+        for answers in (
+            solved,
+            {name: ~answers_of_system for name, answers_of_system in solved.items()},
+        ):
             around = {
-                name: of
-                for name, of in answers.items()
-                if mask.any() and of[mask].all() and not of.all()
+                name: answers_of_system
+                for name, answers_of_system in answers.items()
+                if mask.any() and answers_of_system[mask].all() and not answers_of_system.all()
             }
-            exact = {name for name, of in around.items() if bool((of == mask).all())}
+            exact = {
+                name
+                for name, answers_of_system in around.items()
+                if bool((answers_of_system == mask).all())
+            }
             if (
                 not exact
                 and around
                 and bool((np.logical_and.reduce([*around.values()]) == mask).all())
             ):
                 exact = {*around}
-            found |= exact
-    return found
+            defining |= exact
+    return defining
 
 
 def _iter_parts(masks: Mapping[str, NDArray[np.bool_]], name: str) -> Iterator[NDArray[np.bool_]]:
@@ -385,12 +405,8 @@ def _iter_parts(masks: Mapping[str, NDArray[np.bool_]], name: str) -> Iterator[N
     labels = name.split(_PAIR)
     for i in range(1, len(labels)):
         first, second = _PAIR.join(labels[:i]) + _PAIR, _PAIR + _PAIR.join(labels[i:])
-        yield np.logical_or.reduce(
-            [mask for other, mask in masks.items() if other.startswith(first)]
-        )
-        yield np.logical_or.reduce(
-            [mask for other, mask in masks.items() if other.endswith(second)]
-        )
+        yield np.logical_or.reduce([mask for pair, mask in masks.items() if pair.startswith(first)])
+        yield np.logical_or.reduce([mask for pair, mask in masks.items() if pair.endswith(second)])
 
 
 def _find_values(
@@ -399,16 +415,16 @@ def _find_values(
     """Return each question's labels under a name (None if unknown), their order, their source
     and a note.
     """
-    for own in labels:
-        if own.name == name:
+    for labels_of_file in labels:
+        if labels_of_file.name == name:
             return (
-                [own.of_question.get(question.id) for question in dataset],
-                own.order,
-                own.source,
+                [labels_of_file.of_question.get(question.id) for question in dataset],
+                labels_of_file.order,
+                labels_of_file.source,
                 None,
             )
-    known = {key for question in dataset for key in (*question.passage.meta, *question.meta)}
-    if name in known:
+    meta_keys = {key for question in dataset for key in (*question.passage.meta, *question.meta)}
+    if name in meta_keys:
         return (
             [_as_labels(question.meta_value(name, _MISSING)) for question in dataset],
             (),
@@ -420,7 +436,7 @@ def _find_values(
         computed = derived.values(dataset)
         computed, note = computed if isinstance(computed, Noted) else (computed, None)
         return [None if value is None else {value} for value in computed], derived.order, None, note
-    names = {*(own.name for own in labels), *known, *DERIVED_KEYS}
+    names = {*(labels_of_file.name for labels_of_file in labels), *meta_keys, *DERIVED_KEYS}
     raise unknown_name(f"key of {dataset.name}", name, names)
 
 
@@ -433,9 +449,11 @@ def _as_labels(value: Any) -> frozenset[str]:
 def _label_masks(values: GroupValues, order: Sequence[str]) -> dict[str, NDArray[np.bool_]]:
     masks = dict(_iter_label_masks(values, order))
     if (
-        none := np.array([value is not None and not value for value in values], dtype=np.bool_)
+        without_label := np.array(
+            [value is not None and not value for value in values], dtype=np.bool_
+        )
     ).any():
-        masks[NO_LABEL] = masks[NO_LABEL] | none if NO_LABEL in masks else none
+        masks[NO_LABEL] = masks[NO_LABEL] | without_label if NO_LABEL in masks else without_label
     return masks
 
 
@@ -445,7 +463,7 @@ def _split_masks(values: GroupValues, order: Sequence[str]) -> dict[str, NDArray
     masks: dict[str, NDArray[np.bool_]] = {}
     for label, mask in _iter_label_masks(values, order):
         parts = {f"{label}, alone": mask & single, f"{label}, with others": mask & ~single}
-        masks |= {name: part for name, part in parts.items() if part.any()}
+        masks |= {name: labelled for name, labelled in parts.items() if labelled.any()}
     return masks
 
 
@@ -459,8 +477,8 @@ def _iter_label_masks(
     for i, value in enumerate(values):
         for label in value or ():
             members.setdefault(label, []).append(i)
-    known = [label for label in order if label in members]
-    for label in (*known, *sorted(members.keys() - set(known), key=_natural_key)):
+    ordered = [label for label in order if label in members]
+    for label in (*ordered, *sorted(members.keys() - set(ordered), key=_natural_key)):
         mask = np.zeros(len(values), dtype=np.bool_)
         mask[members[label]] = True
         yield label, mask

@@ -37,8 +37,8 @@ def resample_metrics(
     means = resample_means(np.hstack(flat), groups, n=n, seed=seed)
     parts = np.split(means, np.cumsum([rows.shape[1] for rows in flat])[:-1], axis=1)
     return [
-        metric.of_questions(part.reshape(-1, *rows.shape[1:]))
-        for (metric, rows), part in zip(measured, parts, strict=True)
+        metric.of_questions(metric_means.reshape(-1, *rows.shape[1:]))
+        for (metric, rows), metric_means in zip(measured, parts, strict=True)
     ]
 
 
@@ -53,13 +53,13 @@ def subset_intervals(
 
     An interval is None if the subset has fewer than two groups.
     """
-    own = renumber(groups[subset])
-    if own.max(initial=0) < 1:
+    subset_groups = renumber(groups[subset])
+    if subset_groups.max(initial=0) < 1:
         return [None] * len(measured)
     parts = [(metric, rows[subset]) for metric, rows in measured]
-    drawn = resample_ratios(parts, own, resampling)
+    drawn = resample_ratios(parts, subset_groups, resampling)
     return [
-        interval_of(metric, [rows], [values], own, resampling.level)
+        interval_of(metric, [rows], [values], subset_groups, resampling.level)
         for (metric, rows), values in zip(parts, drawn, strict=True)
     ]
 
@@ -101,19 +101,21 @@ def interval_of(
         The level of the interval.
     """
     if is_mean(metric):
-        return _bounded_interval([of[..., 0] for of in rows], groups, level)
-    distributions = [of for of in drawn if of is not None]
+        return _bounded_interval([statistics[..., 0] for statistics in rows], groups, level)
+    distributions = [ratios for ratios in drawn if ratios is not None]
     value, distribution = metric.aggregate(rows[0]), distributions[0]
     if len(rows) > 1:
         value, distribution = value - metric.aggregate(rows[1]), distribution - distributions[1]
-    runs = [metric.of_runs(of) for of in rows]
+    runs = [metric.of_runs(statistics) for statistics in rows]
     interval = interval_of_runs(value, distribution, runs, int(groups.max()) + 1, level)
     if interval.low < interval.high:
         return interval
     # Questions without any count, such as those without an answer in "HasAns", change no ratio.
-    counted = np.any([of.reshape(len(of), -1).any(axis=1) for of in rows], axis=0)
+    counted = np.any(
+        [statistics.reshape(len(statistics), -1).any(axis=1) for statistics in rows], axis=0
+    )
     counted |= not counted.any()
-    outcomes = [metric.of_questions(of[counted]) for of in rows]
+    outcomes = [metric.of_questions(statistics[counted]) for statistics in rows]
     return _bounded_interval(outcomes, renumber(groups[counted]), level)
 
 

@@ -100,13 +100,13 @@ def difference_interval(
     >>> round(low, 3), round(high, 3)
     (-0.088, 0.088)
     """
-    one, other = _GroupedMean.of(first, groups), _GroupedMean.of(second, groups)
-    low, high = one.interval(level)
-    other_low, other_high = other.interval(level)
-    correlation = one.correlation(other)
-    difference = one.value - other.value
-    below = _join_margins(one.value - low, other_high - other.value, correlation)
-    above = _join_margins(high - one.value, other.value - other_low, correlation)
+    first_mean, second_mean = _GroupedMean.of(first, groups), _GroupedMean.of(second, groups)
+    low, high = first_mean.interval(level)
+    other_low, other_high = second_mean.interval(level)
+    correlation = first_mean.correlation(second_mean)
+    difference = first_mean.value - second_mean.value
+    below = _join_margins(first_mean.value - low, other_high - second_mean.value, correlation)
+    above = _join_margins(high - first_mean.value, second_mean.value - other_low, correlation)
     return Interval(
         round(max(difference - below, -1.0), _DIGITS), round(min(difference + above, 1.0), _DIGITS)
     )
@@ -135,10 +135,10 @@ class _GroupedMean:
         by_run = outcomes.reshape(len(outcomes), -1)
         n, n_runs = by_run.shape
         # Exact sums: the order of the questions does not change a bit.
-        whole, unit = scale_to_integers(by_run, n)
+        integers, unit = scale_to_integers(by_run, n)
         sizes = np.bincount(groups)
         sums = np.zeros((len(sizes), n_runs))
-        np.add.at(sums, groups, whole)
+        np.add.at(sums, groups, integers)
         run_means = sums.sum(axis=0) * unit / n
         group_sums = (sums * unit).mean(axis=1)
         value = min(max(math.fsum(group_sums) / n, 0.0), 1.0)

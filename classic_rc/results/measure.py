@@ -104,9 +104,9 @@ def given_figures(given: Mapping[str, Iterable[GivenNumber]], by: str | None) ->
     figures = []
     for name, numbers in given.items():
         for number in numbers:
-            asked = number.questions and f"{number.questions:,} of the questions"
+            coverage = number.questions and f"{number.questions:,} of the questions"
             key = number.group and by
-            figures.append(Figure(name, GIVEN, number, key=key, note=asked or None))
+            figures.append(Figure(name, GIVEN, number, key=key, note=coverage or None))
     return figures
 
 

@@ -73,24 +73,30 @@ class Outcomes:
     def join(cls, runs: Sequence[Outcomes]) -> Outcomes:
         """Return the outcomes of several runs of one system."""
         first = runs[0]
-        parts = {name: [own.statistics[name] for own in runs] for name in first.statistics}
+        parts = {
+            name: [outcomes.statistics[name] for outcomes in runs] for name in first.statistics
+        }
         answers = [
-            of if own.runs > 1 else tuple([a] for a in of) for own in runs for of in (own.answers,)
+            values if outcomes.runs > 1 else tuple([a] for a in values)
+            for outcomes in runs
+            for values in (outcomes.answers,)
         ]
         return cls(
             {
                 name: np.concatenate(
-                    [rows if rows.ndim == 3 else rows[:, np.newaxis] for rows in of], axis=1
+                    [rows if rows.ndim == 3 else rows[:, np.newaxis] for rows in values], axis=1
                 )
-                for name, of in parts.items()
+                for name, values in parts.items()
             },
-            np.max([own.n_tied for own in runs], axis=0),
+            np.max([outcomes.n_tied for outcomes in runs], axis=0),
             np.average(
-                [own.n_selected for own in runs], axis=0, weights=[own.runs for own in runs]
+                [outcomes.n_selected for outcomes in runs],
+                axis=0,
+                weights=[outcomes.runs for outcomes in runs],
             ),
             first.n_candidates,
             first.evidence,
-            tuple(list(itertools.chain(*of)) for of in zip(*answers, strict=True)),
+            tuple(list(itertools.chain(*values)) for values in zip(*answers, strict=True)),
         )
 
     def part(self, mask: NDArray[np.bool_]) -> Outcomes:
@@ -222,16 +228,16 @@ class Row:
             first,
             label=name,
             params={
-                key: of[0] if all(value == of[0] for value in of) else of
-                for key, of in params.items()
+                key: values[0] if all(value == values[0] for value in values) else values
+                for key, values in params.items()
             },
             signature=str(signature),
             short_signature=signature.short,
             outcomes=Outcomes.join([row.outcomes for row in runs]),
             copied=join_copies(row.copied for row in runs),
             **{
-                name: none
-                for name, none in _OF_ONE_RUN.items()
+                name: placeholder
+                for name, placeholder in _OF_ONE_RUN.items()
                 if any(vars(r)[name] != vars(first)[name] for r in runs)
             },
             caveats=tuple(dict.fromkeys(caveat for row in runs for caveat in row.caveats)),
@@ -244,10 +250,10 @@ class Row:
         """Return the renamed rows; rows with the same new name are runs of one system and become
         one row.
         """
-        named: dict[str, list[Row]] = {}
+        runs_by_name: dict[str, list[Row]] = {}
         for row in rows:
-            named.setdefault(new.get(row.name, row.name), []).append(row)
-        return tuple(cls.join(name, runs) for name, runs in named.items())
+            runs_by_name.setdefault(new.get(row.name, row.name), []).append(row)
+        return tuple(cls.join(name, runs) for name, runs in runs_by_name.items())
 
     def deviation(
         self, metric: Metric, questions: NDArray[np.bool_] | slice = slice(None)
@@ -342,8 +348,8 @@ class Row:
 
 def join_copies(masks: Iterable[NDArray[np.bool_] | None]) -> NDArray[np.bool_] | None:
     """Return the questions that are in any of the masks of copies, or None if there are none."""
-    known = [mask for mask in masks if mask is not None and mask.any()]
-    return np.logical_or.reduce(known) if known else None
+    nonempty = [mask for mask in masks if mask is not None and mask.any()]
+    return np.logical_or.reduce(nonempty) if nonempty else None
 
 
 def to_plain(value: Any) -> Any:
@@ -351,7 +357,7 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, AnswerCounts):
         return value.to_dict()
     if isinstance(value, Mapping):
-        return {key: to_plain(of) for key, of in value.items()}
+        return {key: to_plain(entry) for key, entry in value.items()}
     if isinstance(value, tuple | list):
         return list(map(to_plain, value))
     return str(value) if isinstance(value, StrEnum) else value
@@ -361,13 +367,15 @@ def join_runs(rows: Sequence[Row], systems: Iterable[System]) -> tuple[Row, ...]
     """Return the rows with those of the runs of one system as one row, where all of them have
     one.
     """
-    known = {row.name for row in rows}
+    row_names = {row.name for row in rows}
     runs: dict[str, list[str]] = {}
     for system in systems:
         for end in () if system.run_of is None else ("", OUT_OF_FOLD):
             runs.setdefault(f"{system.run_of}{end}", []).append(f"{system.name}{end}")
-    complete = {name: of for name, of in runs.items() if known.issuperset(of)}
-    return Row.join_renamed(rows, {member: name for name, of in complete.items() for member in of})
+    complete = {name: members for name, members in runs.items() if row_names.issuperset(members)}
+    return Row.join_renamed(
+        rows, {member: name for name, members in complete.items() for member in members}
+    )
 
 
 class OutcomeTally:
@@ -584,5 +592,5 @@ def range_over_orders(
         scores,
         *(replace(scores, values=score_reordered(everything, seed)) for seed in range(N_ORDERS)),
     ]
-    results = [metric(questions, decide(own)) for own in orders]
+    results = [metric(questions, decide(reordered)) for reordered in orders]
     return min(results), max(results)

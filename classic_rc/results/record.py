@@ -165,7 +165,7 @@ def _system_entry(system: System, folder: Path | None, reader: str | None) -> di
     base = os.path.realpath(folder or Path())
     return {
         **entry,
-        "identity": identity_of_entry(entry, reader, lambda kept: os.path.join(base, kept["path"])),
+        "identity": identity_of_entry(entry, reader, lambda file: os.path.join(base, file["path"])),
     }
 
 
@@ -224,7 +224,9 @@ def _file_entries(dataset: Dataset, folder: Path | None) -> dict[str, Any]:
             if read_with[key] is not None
         }
     parts = (
-        {"parts": [_dataset_entry(part, folder) for part in dataset.parts]} if dataset.parts else {}
+        {"parts": [_dataset_entry(component, folder) for component in dataset.parts]}
+        if dataset.parts
+        else {}
     )
     return {"facts": facts, "read_with": read_with, "sources": sources, **parts}
 

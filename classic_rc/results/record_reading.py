@@ -54,14 +54,14 @@ def read_results(path: str | Path) -> list[SharedResults]:
 def read_row(path: str, name: str, dataset: Dataset) -> Row:
     """Return a row of a run record, with its outcomes on a dataset's questions."""
     by_content = {results.fingerprint: results for results in read_results(path)}
-    if (found := by_content.get(dataset.fingerprint)) is None:
+    if (record_results := by_content.get(dataset.fingerprint)) is None:
         raise UsageError(
             f"the record {path} has no results on {dataset.name}: its questions are others",
             field="solver",
             found=path,
             expected=f"a record of the questions with the fingerprint {dataset.fingerprint[:8]}",
         )
-    rows = {row.name: row for row in found.systems}
+    rows = {row.name: row for row in record_results.systems}
     if name not in rows:
         raise unknown_name(f"row of {path}", name, rows)
     return rows[name]
@@ -138,19 +138,23 @@ _READ: Mapping[str, Callable[[Node, str], Any]] = {
 """How a value is read, by the annotation of its field."""
 
 
-def read_fields(node: Node, kind: type[_Kind], **known: Any) -> _Kind:
-    """Return a dataclass read from an object; `known` fields are not read, and optional ones may
-    be missing.
+def read_fields(node: Node, kind: type[_Kind], **values: Any) -> _Kind:
+    """Return a dataclass read from an object. `values` are fields that are known already, and
+    optional ones may be missing.
     """
-    for one in fields(kind):  # type: ignore[arg-type]
-        declared = str(one.type)
-        if one.name in known:
+    for declared_field in fields(kind):  # type: ignore[arg-type]
+        declared = str(declared_field.type)
+        if declared_field.name in values:
             continue
-        if node.has(one.name) or (one.default is MISSING and not declared.endswith(" | None")):
-            known[one.name] = _READ[declared.removesuffix(" | None")](node, one.name)
-        elif one.default is MISSING:
-            known[one.name] = None
-    return kind(**known)
+        if node.has(declared_field.name) or (
+            declared_field.default is MISSING and not declared.endswith(" | None")
+        ):
+            values[declared_field.name] = _READ[declared.removesuffix(" | None")](
+                node, declared_field.name
+            )
+        elif declared_field.default is MISSING:
+            values[declared_field.name] = None
+    return kind(**values)
 
 
 def read_resampling(run: Node) -> Resampling | None:
@@ -176,18 +180,18 @@ def read_significance(run: Node) -> Significance | None:
         return None
     recorded = run.child("significance")
     others = recorded.texts("others") if recorded.has("others") else ()
-    known = {"n": _read_draws(recorded, "n"), "seed": recorded.integer("seed")}
+    draws = {"n": _read_draws(recorded, "n"), "seed": recorded.integer("seed")}
     return read_fields(
-        recorded, Significance, baselines=(recorded.text("baseline"), *others), **known
+        recorded, Significance, baselines=(recorded.text("baseline"), *others), **draws
     )
 
 
 def _read_draws(node: Node, key: str) -> int:
     number = node.integer(key)
     if not 0 < number <= MAX_DRAWS:
-        found = describe_value(number)
+        actual = describe_value(number)
         raise node.error(
-            "not a number of resamples", field=key, found=found, expected=f"1 to {MAX_DRAWS:,}"
+            "not a number of resamples", field=key, found=actual, expected=f"1 to {MAX_DRAWS:,}"
         )
     return number
 
@@ -324,7 +328,7 @@ def _read_row(row: Node, outcomes: Node, subject: HasTask) -> Row:
         if row.has("copied_questions")
         else None,
         answers=_read_answer_counts(row.child("answers")) if row.has("answers") else None,
-        seconds={step: of for step, of in seconds.items() if is_number(of)},
+        seconds={step: time for step, time in seconds.items() if is_number(time)},
         label=row.text("name") if row.has("name") else None,
         outcomes=_read_outcomes(row, outcomes, subject),
     )
@@ -334,11 +338,11 @@ def _read_threshold(row: Node) -> float | list[float] | None:
     threshold = row.value.get("threshold")
     numbers = threshold if isinstance(threshold, list) else [] if threshold is None else [threshold]
     if not all(map(is_number, numbers)):
-        found = describe_value(threshold)
+        actual = describe_value(threshold)
         raise row.error(
             "not a threshold",
             field="threshold",
-            found=found,
+            found=actual,
             expected="a number, or one for each fold",
         )
     return threshold
@@ -346,7 +350,7 @@ def _read_threshold(row: Node) -> float | list[float] | None:
 
 def _read_answer_counts(answers: Node) -> AnswerCounts:
     forms = answers.child("forms") if answers.has("forms") else Node({}, answers.source)
-    found = ((form, forms.child(form)) for form in forms.value)
+    form_nodes = ((form, forms.child(form)) for form in forms.value)
     answered, unparsed, empty = map(answers.integer, ANSWER_COUNTS)
     return AnswerCounts(
         answered,
@@ -354,7 +358,7 @@ def _read_answer_counts(answers: Node) -> AnswerCounts:
         empty,
         {
             form: AnswerForm(node.integer("answers"), tuple(node.texts("examples")))
-            for form, node in found
+            for form, node in form_nodes
         },
         tuple(answers.texts("models")) if answers.has("models") else (),
     )
@@ -362,10 +366,10 @@ def _read_answer_counts(answers: Node) -> AnswerCounts:
 
 def _read_outcomes(row: Node, outcomes: Node, subject: HasTask) -> Outcomes:
     first = next(iter(outcomes.value), None)
-    named = () if first is None else outcomes.child(first).child("statistics").value
+    measured = () if first is None else outcomes.child(first).child("statistics").value
     # A row has the metrics that its table shows, and those that the run named.
     metrics = dict.fromkeys(
-        [*metrics_for(subject), *(metric_of_task(subject, name) for name in named)]
+        [*metrics_for(subject), *(metric_of_task(subject, name) for name in measured)]
     )
     n_questions = len(outcomes.value)
     selections = row.child("selections") if row.has("selections") else Node({}, row.source)
@@ -422,15 +426,15 @@ def _check_row(row: Node, consequences: Iterable[tuple[Node, str, Any]]) -> None
     signature.
     """
     for node, name, expected in consequences:
-        found = node.get(name)
-        is_same = str(found) == str(expected)
-        if is_number(expected) and is_number(found):
-            is_same = math.isclose(found, expected, rel_tol=_EQUAL, abs_tol=_EQUAL)
+        recorded = node.get(name)
+        is_same = str(recorded) == str(expected)
+        if is_number(expected) and is_number(recorded):
+            is_same = math.isclose(recorded, expected, rel_tol=_EQUAL, abs_tol=_EQUAL)
         if not is_same:
             raise node.error(
                 f"row {row.get('name')!r} contradicts itself: was the record edited?",
                 field=name,
-                found=str(found),
+                found=str(recorded),
                 expected=f"{expected}, which follows from its outcomes or its signature",
             )
 
@@ -442,9 +446,9 @@ def _consequences(
     parts = [(node, np.ones(len(row.outcomes.n_tied), dtype=np.bool_))]
     if node.has("groups"):
         parts += [(node.child("groups").child(value), mask) for value, mask in groups.items()]
-    for part, mask in parts:
-        yield part, "questions", int(mask.sum())
-        metrics = part.child("metrics")
+    for place, mask in parts:
+        yield place, "questions", int(mask.sum())
+        metrics = place.child("metrics")
         yield from ((metrics, name, value) for name, value in row.metrics(mask).items())
     if row.ties:
         yield node, "tie_rate", row.tie_rate
@@ -472,8 +476,10 @@ def _read_statistics(outcomes: Node, metric: str) -> NDArray[np.float64]:
     """
     with suppress(AttributeError, LookupError, OverflowError, TypeError, ValueError):
         rows = [outcome["statistics"][metric] for outcome in outcomes.value.values()]
-        of_runs = [own if isinstance(own[0], list) else [own] for own in rows]
-        if {int, float}.issuperset(map(type, (x for own in of_runs for run in own for x in run))):
+        of_runs = [values if isinstance(values[0], list) else [values] for values in rows]
+        if {int, float}.issuperset(
+            map(type, (x for values in of_runs for run in values for x in run))
+        ):
             array = np.array(rows, dtype=np.float64)
             if array.ndim in (2, 3) and array.size and np.isfinite(array).all():
                 return array

@@ -55,9 +55,9 @@ class Resampling:
             raise _too_few_resamples(self.n)
 
     @classmethod
-    def of(cls, groups: NDArray[np.int64], *settings: Any, **named: Any) -> Self:
+    def of(cls, groups: NDArray[np.int64], *settings: Any, **settings_by_name: Any) -> Self:
         """Return the settings for questions in these groups of passages, shape (n_questions,)."""
-        return cls(int(groups.max(initial=-1)) + 1, *settings, **named)
+        return cls(int(groups.max(initial=-1)) + 1, *settings, **settings_by_name)
 
     @property
     def label(self) -> str:
@@ -159,9 +159,9 @@ def resample_means(
     if n < 1:
         raise _too_few_resamples(n)
     sizes = np.bincount(groups, minlength=n_groups)
-    whole, unit = scale_to_integers(statistics, n_summed=n_groups * int(sizes.max()))
+    integers, unit = scale_to_integers(statistics, n_summed=n_groups * int(sizes.max()))
     sums = np.zeros((n_groups, statistics.shape[1]))
-    np.add.at(sums, groups, whole)
+    np.add.at(sums, groups, integers)
     table = np.column_stack([sums, sizes])
     bits = np.random.PCG64(seed % 2**64)
     totals = np.empty((n, table.shape[1]))
@@ -255,22 +255,22 @@ def interval_of_runs(
     >>> round(low, 2), round(high, 2)
     (0.35, 0.65)
     """
-    several = [of for of in runs if len(of) > 1]
-    if not several:
+    repeated = [values for values in runs if len(values) > 1]
+    if not repeated:
         return percentile_interval(drawn, level)
     from scipy.special import stdtrit
 
     parts = [
         (float(drawn.var()), n_groups - 1),
-        *((float(of.var(ddof=1)) / len(of), len(of) - 1) for of in several),
+        *((float(values.var(ddof=1)) / len(values), len(values) - 1) for values in repeated),
     ]
     total = sum(variance for variance, _ in parts)
     if total <= 0:
         return Interval(value, value)
     freedom = total**2 / sum(variance**2 / degrees for variance, degrees in parts)
     half = float(stdtrit(freedom, (1 + level) / 2)) * total**0.5
-    least = 0.0 if len(runs) == 1 else -1.0
-    return Interval(max(value - half, least), min(value + half, 1.0))
+    lowest = 0.0 if len(runs) == 1 else -1.0
+    return Interval(max(value - half, lowest), min(value + half, 1.0))
 
 
 NULL_HYPOTHESES = {
@@ -332,15 +332,15 @@ def permutation_test(
         )
     first, second = (rows if rows.ndim == 2 else rows.mean(axis=1) for rows in (first, second))
     # Sums of swapped and unswapped parts stay below four times the sum of either system.
-    whole, unit = scale_to_integers(np.concatenate([first, second]), n_summed=4 * len(first))
-    of_first, of_second = np.split(whole, 2)
-    gained = np.zeros((int(groups.max()) + 1, whole.shape[1]))
+    integers, unit = scale_to_integers(np.concatenate([first, second]), n_summed=4 * len(first))
+    of_first, of_second = np.split(integers, 2)
+    gained = np.zeros((int(groups.max()) + 1, integers.shape[1]))
     np.add.at(gained, groups, of_second - of_first)
     gained = gained[gained.any(axis=1)]  # swapping equal groups changes nothing
-    first_total, grand_total = of_first.sum(axis=0), whole.sum(axis=0)
+    first_total, grand_total = of_first.sum(axis=0), integers.sum(axis=0)
 
-    def difference(own: NDArray[np.float64]) -> NDArray[np.float64]:
-        means = own * (unit / len(first)), (grand_total - own) * (unit / len(first))
+    def difference(totals: NDArray[np.float64]) -> NDArray[np.float64]:
+        means = totals * (unit / len(first)), (grand_total - totals) * (unit / len(first))
         return np.abs(metric.from_means(means[0]) - metric.from_means(means[1]))
 
     # A swap and its complement only differ in sign, so the last group is never swapped: half of all

@@ -76,7 +76,7 @@ def result_table(
         blocks[_GIVEN if source == GIVEN else Block.PUBLISHED.heading].append(cells)
     columns = list(_result_columns(results, measures))
     filled = {heading: fill_rows(columns, rows) for heading, rows in blocks.items() if rows}
-    several = len(filled.keys() - {_MISSING}) > 1
+    has_headings = len(filled.keys() - {_MISSING}) > 1
     candidates = format_count(results.n_candidates, "candidate")
     notes = [*remarks, *_protocol_notes(results)]
     # A paper's caption has no fingerprint: signatures, which are comments in LaTeX, have it.
@@ -85,7 +85,7 @@ def result_table(
         dataset_title(dataset, candidates),
         columns,
         [
-            RowGroup(rows, heading if several or heading == _MISSING else None)
+            RowGroup(rows, heading if has_headings or heading == _MISSING else None)
             for heading, rows in filled.items()
         ],
         notes,
@@ -109,11 +109,11 @@ class _Measure(NamedTuple):
 
 def _measures(results: SharedResults) -> Iterator[_Measure]:
     """Yield the metrics and groups that people see, then those that only programs do."""
-    shown = results.columns
+    visible = results.columns
     statistics = dict.fromkeys(name for row in results.systems for name in row.statistics)
-    every = product(map(METRICS.__getitem__, statistics), (None, *results.shown_groups))
-    for metric, group in dict.fromkeys([*shown, *every]):
-        key, hidden = results.column_key(metric.name, group), (metric, group) not in shown
+    measured = product(map(METRICS.__getitem__, statistics), (None, *results.shown_groups))
+    for metric, group in dict.fromkeys([*visible, *measured]):
+        key, hidden = results.column_key(metric.name, group), (metric, group) not in visible
         size = "" if group is None else f" {group} ({results.mask(group).sum()})"
         column = Column(metric.label + size, "percent", key=key, hidden=hidden)
         yield _Measure(metric, group, column, results.is_small(group))
@@ -202,11 +202,15 @@ def row_notes(row: Row) -> list[str]:
 
 def _deviations(row: Row) -> str:
     """Return the standard deviations of the metrics over the runs of a row."""
-    named = {METRICS[name].label: row.deviation(METRICS[name]) for name in row.outcomes.statistics}
-    return (
-        ", SD "
-        f"{', '.join(f'{100 * of:.2f} ({label})' for label, of in named.items() if of is not None)}"
-    )
+    deviations = {
+        METRICS[name].label: row.deviation(METRICS[name]) for name in row.outcomes.statistics
+    }
+    numbers = [
+        f"{100 * deviation:.2f} ({label})"
+        for label, deviation in deviations.items()
+        if deviation is not None
+    ]
+    return f", SD {', '.join(numbers)}"
 
 
 def _format_tuned(value: Any) -> str:
@@ -223,7 +227,9 @@ def _protocol_notes(results: SharedResults) -> list[str]:
     small groups.
     """
     notes = _tie_notes(results.systems)
-    notes += [made.note for made in (results.resampling, results.tests) if made is not None]
+    notes += [
+        settings.note for settings in (results.resampling, results.tests) if settings is not None
+    ]
     notes += copies_notes(results.systems)
     notes += [DEFINING_NOTE] if any(map(results.defining, results.shown_groups)) else []
     sizes = [mask.sum() for mask in results.shown_groups.values()]
@@ -237,8 +243,8 @@ def copies_notes(rows: Sequence[Row]) -> list[str]:
     """
     if all(row.copied is None for row in rows):
         return []
-    left = COPIES_NOTE if group_without_copies(rows) else f"{WITHOUT_COPIES}: no question is left"
-    return [f"{left}; no system is ranked or tested on questions that it learned from"]
+    remark = COPIES_NOTE if group_without_copies(rows) else f"{WITHOUT_COPIES}: no question is left"
+    return [f"{remark}; no system is ranked or tested on questions that it learned from"]
 
 
 def _tie_notes(rows: Sequence[Row]) -> list[str]:

@@ -298,14 +298,14 @@ def join_results(all_results: Sequence[SharedResults], keys: Collection[str] = (
         The results are on other questions, other scorers measured them, or groups of `keys` differ.
     """
     first, *others = all_results
-    for other in others:
-        if (other.fingerprint, other.n_questions) != (first.fingerprint, first.n_questions):
+    for further in others:
+        if (further.fingerprint, further.n_questions) != (first.fingerprint, first.n_questions):
             raise UsageError(
                 f"systems can only be compared on the same questions: {_list_names(first)} "
-                f"answered {first.label}, but {_list_names(other)} answered {other.label}"
-                f"{_name_difference(first, other)}",
+                f"answered {first.label}, but {_list_names(further)} answered {further.label}"
+                f"{_name_difference(first, further)}",
                 field="dataset",
-                found=other.label,
+                found=further.label,
                 expected=first.label,
             )
     _require_equal_facts(all_results)
@@ -336,7 +336,7 @@ def _require_equal_facts(all_results: Sequence[SharedResults]) -> None:
     """Refuse rows that read other sentence marks, that other scorers measured, or whose folds
     follow other values of a key.
     """
-    known: dict[str, tuple[str, str]] = {}
+    first_seen: dict[str, tuple[str, str]] = {}
     for results in all_results:
         for row in results.systems:
             parts = Signature.parse(row.signature).parts
@@ -347,24 +347,24 @@ def _require_equal_facts(all_results: Sequence[SharedResults]) -> None:
             }
             facts |= {f"values of {key!r}, which folds follow,": values} if values else {}
             for what, digest in facts.items():
-                name, other = known.setdefault(what, (row.name, digest))
-                if digest != other:
+                name, first_digest = first_seen.setdefault(what, (row.name, digest))
+                if digest != first_digest:
                     raise UsageError(
                         f"systems can only be compared on the same questions: the {what} of "
                         f"{results.dataset} are others for {row.name} than for {name}",
                         field="dataset",
                         found=digest[:SHORT_FINGERPRINT],
-                        expected=other[:SHORT_FINGERPRINT],
+                        expected=first_digest[:SHORT_FINGERPRINT],
                     )
 
 
-def _name_difference(first: SharedResults, other: SharedResults) -> str:
+def _name_difference(first: SharedResults, second: SharedResults) -> str:
     """Return the first difference of the questions; nothing if they are no longer there."""
-    if first.read is None or other.read is None:
+    if first.read is None or second.read is None:
         return ""
     with suppress(ClassicRCError, TypeError):  # an older version had other options
-        questions, others = first.read(), other.read()
-        if (questions.fingerprint, others.fingerprint) == (first.fingerprint, other.fingerprint):
+        questions, others = first.read(), second.read()
+        if (questions.fingerprint, others.fingerprint) == (first.fingerprint, second.fingerprint):
             return f": {describe_difference(questions, others)}"
     return ""
 
@@ -389,11 +389,11 @@ def _join_groupings(
     joined: dict[str, Mapping[str, NDArray[np.bool_]]] = {}
     for results in all_results:
         for key, masks in results.groupings.items():
-            known = joined.setdefault(key, masks)
-            same = known.keys() == masks.keys() and all(
-                np.array_equal(known[name], masks[name]) for name in known
+            groups = joined.setdefault(key, masks)
+            is_same = groups.keys() == masks.keys() and all(
+                np.array_equal(groups[name], masks[name]) for name in groups
             )
-            if key in used and not same:
+            if key in used and not is_same:
                 raise UsageError(
                     f"the results on {results.dataset} have different groups of {key}: run the "
                     "systems with the same --labels",

@@ -99,8 +99,8 @@ class Signature:
         """
         first, *others = _PART.split(text)
         parts = {"solver": first.removeprefix("solver:")}
-        for part in others:
-            name, _, value = part.partition(":")
+        for pair in others:
+            name, _, value = pair.partition(":")
             parts[_NAMES.get(name, name)] = value
         if not parts["solver"]:
             raise ValueError(f"not a signature: {text!r}")
@@ -109,9 +109,14 @@ class Signature:
     @classmethod
     def join(cls, signatures: Sequence[Signature]) -> Signature:
         """Return the signature of several runs: parts that differ have all values, in order."""
-        names = dict.fromkeys(name for one in signatures for name in one.parts)
-        values = {name: [one.parts.get(name, "-") for one in signatures] for name in names}
-        parts = {name: of[0] if len(set(of)) == 1 else "+".join(of) for name, of in values.items()}
+        names = dict.fromkeys(name for signature in signatures for name in signature.parts)
+        values = {
+            name: [signature.parts.get(name, "-") for signature in signatures] for name in names
+        }
+        parts = {
+            name: part_values[0] if len(set(part_values)) == 1 else "+".join(part_values)
+            for name, part_values in values.items()
+        }
         return cls({**parts, "runs": str(len(signatures))})
 
     def __str__(self) -> str:
@@ -121,12 +126,12 @@ class Signature:
     def short(self) -> str:
         """The short form, with abbreviated names and digests: ``sw+d|v:mctest160|…``."""
         solver, *others = self.parts.items()
-        shown = (
+        shortened = (
             (name, _DIGEST.sub(lambda digest: digest[0][:SHORT_FINGERPRINT], text))
             for name, text in others
         )
         return "|".join(
-            [solver[1], *(f"{_ABBREVIATIONS.get(name, name)}:{value}" for name, value in shown)]
+            [solver[1], *(f"{_ABBREVIATIONS.get(name, name)}:{value}" for name, value in shortened)]
         )
 
 

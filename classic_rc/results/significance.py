@@ -57,10 +57,10 @@ class Significance:
         label = METRICS[self.metric].label
         mark = f"*: {label} differs from {self.baselines[0]}"
         if self.has_letters:
-            named = ", ".join(
+            baselines = ", ".join(
                 f"{name} ({letter})" for name, letter in zip(self.baselines, LETTERS, strict=False)
             )
-            mark = f"letters: {label} is better than that of {named}"
+            mark = f"letters: {label} is better than that of {baselines}"
         return (
             f"{mark}, p < {ALPHA:g} "
             f"(two-sided, up to {self.n:,} swaps of whole {what}, seed {self.seed}; {systems}; "
@@ -104,22 +104,23 @@ def family_tests(
         for pair in family_pairs(names, baselines)
         if left_out.isdisjoint(names[i] for i in pair)
     ]
-    own = renumber(groups)
-    found = holm(
+    passages = renumber(groups)
+    adjusted = holm(
         [
-            permutation_test(metric, rows[i], rows[j], own, n=n, seed=seed).p
+            permutation_test(metric, rows[i], rows[j], passages, n=n, seed=seed).p
             for i, j in tracked(pairs, len(pairs))
         ]
     ).tolist()
     p_values: list[float | None] = [None] * len(rows)
     beats: list[list[int]] = [[] for _ in rows]
-    values = [metric.aggregate(own) for own in rows]
-    for (i, base), p in zip(pairs, found, strict=True):
+    values = [metric.aggregate(passages) for passages in rows]
+    for (i, base), p in zip(pairs, adjusted, strict=True):
         if len(baselines) == 1:
             p_values[i] = p
         elif p < ALPHA:
             better, worse = (i, base) if values[i] > values[base] else (base, i)
             beats[better] += [baselines.index(names[worse])] if names[worse] in baselines else []
     return [
-        Tested(metric.name, p, tuple(sorted(of))) for p, of in zip(p_values, beats, strict=True)
+        Tested(metric.name, p, tuple(sorted(beaten)))
+        for p, beaten in zip(p_values, beats, strict=True)
     ]
