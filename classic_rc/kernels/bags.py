@@ -47,9 +47,9 @@ def pairs_with_equal_keys(
     order = np.argsort(keys, kind="stable")
     equal = keys[order[1:]] == keys[order[:-1]]
     # the keys of several rows: most keys have one, and memory for them is saved
-    kept = np.zeros(len(keys), dtype=bool)
-    kept[order[1:][equal]] = kept[order[:-1][equal]] = True
-    rows, keys = rows[kept], keys[kept]
+    is_shared = np.zeros(len(keys), dtype=bool)
+    is_shared[order[1:][equal]] = is_shared[order[:-1][equal]] = True
+    rows, keys = rows[is_shared], keys[is_shared]
     order = np.argsort(keys, kind="stable")  # among equal keys, earlier rows first
     rows_by_key, keys = rows[order], keys[order]
     starts = run_starts(keys)
@@ -63,15 +63,15 @@ def pairs_with_equal_keys(
     for start, stop in runs_of(per_row, _BLOCK_PAIRS):
         places = position[entries[start] : entries[stop]]
         counts = following[places]
-        one = np.repeat(rows_by_key[places], counts)
-        two = rows_by_key[ragged_indices(places + 1, counts)]
-        fitting = fits(one, two)
-        codes = one[fitting].astype(np.int64) * n_rows + two[fitting]
+        first_rows = np.repeat(rows_by_key[places], counts)
+        second_rows = rows_by_key[ragged_indices(places + 1, counts)]
+        fitting = fits(first_rows, second_rows)
+        codes = first_rows[fitting].astype(np.int64) * n_rows + second_rows[fitting]
         codes.sort()
         first = run_starts(codes)
         shared = np.diff(first, append=len(codes))
-        one_of, two_of = np.divmod(codes[first], max(n_rows, 1))
-        yield one_of, two_of, shared
+        first_of, second_of = np.divmod(codes[first], max(n_rows, 1))
+        yield first_of, second_of, shared
 
 
 def least_shared(sizes: NDArray[np.int64], share: float) -> NDArray[np.int64]:
@@ -89,7 +89,7 @@ def overlapping_bags(
     words: NDArray[np.integer],  # (n_words,): of all bags, bag after bag
     offsets: NDArray[np.int64],  # (n_bags + 1,)
     # (n_bags,): how many words each bag shares at least, such as `least_shared`
-    least: NDArray[np.int64],
+    min_shared: NDArray[np.int64],
     *,
     # (n_bags,): one bag of a pair has this flag and the other bag the next one
     here: NDArray[np.bool_],
@@ -103,7 +103,7 @@ def overlapping_bags(
     Two bags that share enough words share two of the rarest words of each (prefix filtering:
     Chaudhuri, Ganti and Kaushik 2006). So bags are compared if they share two of their rarest
     words: the more words a pair must share, the fewer and rarer are those that it is found by.
-    Every pair is then counted on all words, and must reach `least` of both. With `part_share`,
+    Every pair is then counted on all words, and must reach `min_shared` of both. With `part_share`,
     above 0, also find pairs in which one bag contains all words of the other (at least two words),
     if they make up at least this share of the larger bag.
 
@@ -125,39 +125,43 @@ def overlapping_bags(
     n_numbers = int(numbers.max(initial=-1)) + 1
     frequency, of_here, of_there = np.zeros((3, n_numbers), dtype=np.int64)
     for start, stop in runs_of(sizes, _BLOCK_WORDS):
-        own = numbers[offsets[start] : offsets[stop]]
+        block_numbers = numbers[offsets[start] : offsets[stop]]
         for counts, usable in ((frequency, here | there), (of_here, here), (of_there, there)):
             counts += np.bincount(
-                own[np.repeat(usable[start:stop], sizes[start:stop])], minlength=n_numbers
+                block_numbers[np.repeat(usable[start:stop], sizes[start:stop])], minlength=n_numbers
             )
     # Rank 0 is the rarest word. A word of one bag only is left out, because no two bags share it.
     rank = np.argsort(np.argsort(frequency, kind="stable"), kind="stable")
     rank[(frequency < 2) | (np.minimum(of_here, of_there) == 0)] = -1
     by_size = np.argsort(sizes, kind="stable")  # neighbours in this order have similar sizes
     rarest = _Rarest.of(rank, numbers, offsets[by_size], sizes[by_size], (here | there)[by_size])
-    by_row = least[by_size]
+    by_row = min_shared[by_size]
 
     def flagged(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.bool_]:
         return np.asarray((here[a] & there[b]) | (there[a] & here[b]))
 
-    def fits(one: NDArray[np.int32], two: NDArray[np.int32]) -> NDArray[np.bool_]:
-        a, b = by_size[one], by_size[two]
-        return flagged(a, b) & (sizes[a] >= np.maximum(least[a], least[b]))
+    def fits(first_rows: NDArray[np.int32], second_rows: NDArray[np.int32]) -> NDArray[np.bool_]:
+        a, b = by_size[first_rows], by_size[second_rows]
+        return flagged(a, b) & (sizes[a] >= np.maximum(min_shared[a], min_shared[b]))
 
-    found = [np.empty((3, 0), dtype=np.int64)]
-    for one, two, _ in pairs_with_equal_keys(*rarest.keys(by_row), len(sizes), neighbours, fits):
-        a, b = by_size[one], by_size[two]
+    pairs = [np.empty((3, 0), dtype=np.int64)]
+    for first_rows, second_rows, _ in pairs_with_equal_keys(
+        *rarest.keys(by_row), len(sizes), neighbours, fits
+    ):
+        a, b = by_size[first_rows], by_size[second_rows]
         shared = _count_in_blocks(numbers, offsets, a, b)
-        found.append(np.stack([a, b, shared])[:, shared >= np.maximum(least[a], least[b])])
+        pairs.append(
+            np.stack([a, b, shared])[:, shared >= np.maximum(min_shared[a], min_shared[b])]
+        )
     if part_share is not None:
-        for one, two in rarest.parts(part_share, neighbours):
-            a, b = by_size[one], by_size[two]
+        for first_rows, second_rows in rarest.parts(part_share, neighbours):
+            a, b = by_size[first_rows], by_size[second_rows]
             # the others are found already
-            chosen = flagged(a, b) & (sizes[a] < np.maximum(least[a], least[b]))
-            a, b = a[chosen], b[chosen]
+            is_new = flagged(a, b) & (sizes[a] < np.maximum(min_shared[a], min_shared[b]))
+            a, b = a[is_new], b[is_new]
             shared = _count_in_blocks(numbers, offsets, a, b)
-            found.append(np.stack([a, b, shared])[:, shared == sizes[a]])
-    a, b, shared = np.concatenate(found, axis=1)
+            pairs.append(np.stack([a, b, shared])[:, shared == sizes[a]])
+    a, b, shared = np.concatenate(pairs, axis=1)
     return np.minimum(a, b), np.maximum(a, b), shared
 
 
@@ -170,14 +174,16 @@ def _number_repetitions(
     n_words, ends, numbers = int(words.max(initial=0)) + 1, offsets_of(sizes), words.copy()
     places, codes = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
     for start, stop in runs_of(sizes, _BLOCK_WORDS):
-        own = words[ends[start] : ends[stop]]
-        keys = np.repeat(np.arange(stop - start), sizes[start:stop]) * n_words + own
+        block_words = words[ends[start] : ends[stop]]
+        keys = np.repeat(np.arange(stop - start), sizes[start:stop]) * n_words + block_words
         order = np.argsort(keys, kind="stable")
         starts = run_starts(keys[order])
-        occurrence = np.arange(len(own)) - np.repeat(starts, np.diff(starts, append=len(own)))
-        again = order[occurrence > 0]
-        places.append(again + ends[start])
-        codes.append(own[again] + n_words * occurrence[occurrence > 0])
+        occurrence = np.arange(len(block_words)) - np.repeat(
+            starts, np.diff(starts, append=len(block_words))
+        )
+        repeated = order[occurrence > 0]
+        places.append(repeated + ends[start])
+        codes.append(block_words[repeated] + n_words * occurrence[occurrence > 0])
     numbers[np.concatenate(places)] = n_words + np.unique(
         np.concatenate(codes), return_inverse=True
     )[1].reshape(-1)
@@ -205,29 +211,29 @@ class _Rarest(NamedTuple):
         used: NDArray[np.bool_],
     ) -> _Rarest:
         loads, counts = np.where(used, sizes, 0), np.zeros(len(sizes), dtype=np.int64)
-        found = [
+        columns = [
             (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64))
         ]
         for start, stop in runs_of(loads, _BLOCK_WORDS):
-            own = loads[start:stop]
+            block_sizes = loads[start:stop]
             ranks, rows = (
-                rank[numbers[ragged_indices(starts[start:stop], own)]],
-                np.repeat(np.arange(len(own)), own),
+                rank[numbers[ragged_indices(starts[start:stop], block_sizes)]],
+                np.repeat(np.arange(len(block_sizes)), block_sizes),
             )
             codes = np.sort((rows * len(rank) + ranks)[ranks >= 0])
             rows, ranks = np.divmod(codes, max(len(rank), 1))
-            counts[start:stop] = np.bincount(rows, minlength=len(own))
+            counts[start:stop] = np.bincount(rows, minlength=len(block_sizes))
             place = np.arange(len(rows)) - offsets_of(counts[start:stop])[rows]
             first = place < _MAX_RAREST
-            found.append((rows[first] + start, mix(ranks[first].astype(np.uint64)), place[first]))
-        rows, words, places = (np.concatenate(parts) for parts in zip(*found, strict=True))
+            columns.append((rows[first] + start, mix(ranks[first].astype(np.uint64)), place[first]))
+        rows, words, places = (np.concatenate(parts) for parts in zip(*columns, strict=True))
         return cls(rows, words, places, counts, sizes)
 
-    def keys(self, least: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
+    def keys(self, min_shared: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
         """Return a key for every two of the rarest words of each row, and for the only word of
         rows with one.
         """
-        rows, keys = self._keys_of_two(least)
+        rows, keys = self._keys_of_two(min_shared)
         single = np.flatnonzero(self.sizes[self.rows] == 1)
         rows, keys = (
             np.concatenate([rows, self.rows[single]]),
@@ -237,11 +243,11 @@ class _Rarest(NamedTuple):
         return rows[order].astype(np.int32), keys[order]
 
     def _keys_of_two(
-        self, least: NDArray[np.int64]
+        self, min_shared: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-        # Of the words that others have, too, `least` are shared. So two of the first ones are.
+        # Of the words that others have, too, `min_shared` are shared. So two of the first ones are.
         prefix = np.clip(
-            self.counts - np.maximum(least, 2) + 2, 0, np.minimum(self.counts, _MAX_RAREST)
+            self.counts - np.maximum(min_shared, 2) + 2, 0, np.minimum(self.counts, _MAX_RAREST)
         )
         first = np.flatnonzero(self.place < prefix[self.rows])
         later = prefix[self.rows[first]] - self.place[first] - 1
@@ -257,22 +263,22 @@ class _Rarest(NamedTuple):
         words of the part.
         """
         # A part has no word of its own, so its two rarest words are its first ones.
-        none = int(self.counts.max(initial=0)) + 2  # more than any row shares
+        unreachable = int(self.counts.max(initial=0)) + 2  # more than any row shares
         part_rows, part_keys = self._keys_of_two(
-            np.where(self.counts == self.sizes, self.counts, none)
+            np.where(self.counts == self.sizes, self.counts, unreachable)
         )
         fewest = least_shared(self.sizes, share)
         of_parts = distinct(self.sizes[part_rows])
         smaller = np.append(of_parts, self.sizes.max(initial=0) + 1)[
             np.searchsorted(of_parts, fewest)
         ]
-        rows, keys = self._keys_of_two(np.where(smaller < self.sizes, fewest, none))
-        known = (
+        rows, keys = self._keys_of_two(np.where(smaller < self.sizes, fewest, unreachable))
+        has_part = (
             binary_search(keys, np.sort(part_keys))[1]
             if len(part_keys)
             else np.zeros(len(keys), dtype=bool)
         )
-        rows, keys = rows[known], keys[known]
+        rows, keys = rows[has_part], keys[has_part]
         # Among equal keys, smaller rows come first. So the parts that are next in size precede a
         # row.
         order = np.lexsort((np.concatenate([part_rows, rows]), np.concatenate([part_keys, keys])))
@@ -286,41 +292,47 @@ class _Rarest(NamedTuple):
         counts = np.minimum(before[entries] - in_earlier_runs[entries], neighbours)
         parts, wholes = part_rows[order[is_part]], rows[order[entries] - len(part_rows)]
         for start, stop in runs_of(counts, _BLOCK_PAIRS):
-            chosen = slice(start, stop)
-            one = parts[ragged_indices(before[entries[chosen]] - counts[chosen], counts[chosen])]
-            two = np.repeat(wholes[chosen], counts[chosen])
+            block = slice(start, stop)
+            block_parts = parts[
+                ragged_indices(before[entries[block]] - counts[block], counts[block])
+            ]
+            block_wholes = np.repeat(wholes[block], counts[block])
             fits = (
-                (one < two) & (self.sizes[one] >= fewest[two]) & (self.sizes[one] < self.sizes[two])
+                (block_parts < block_wholes)
+                & (self.sizes[block_parts] >= fewest[block_wholes])
+                & (self.sizes[block_parts] < self.sizes[block_wholes])
             )
-            yield one[fits], two[fits]
+            yield block_parts[fits], block_wholes[fits]
 
 
 def count_shared(
     numbers: NDArray[np.integer],
     offsets: NDArray[np.int64],
-    one: NDArray[np.int64],
-    two: NDArray[np.int64],
+    first_rows: NDArray[np.int64],
+    second_rows: NDArray[np.int64],
     weights: NDArray[np.float64] | None = None,
 ) -> NDArray[Any]:
     """Count for each pair the numbers that both rows have, or sum their weights; they are
     distinct within a row.
     """
-    n, pair = int(numbers.max(initial=0)) + 1, np.arange(len(one))
+    n, pair = int(numbers.max(initial=0)) + 1, np.arange(len(first_rows))
     codes = []
-    for rows in (one, two):
+    for rows in (first_rows, second_rows):
         counts = offsets[rows + 1] - offsets[rows]
         codes.append(np.repeat(pair, counts) * n + numbers[ragged_indices(offsets[rows], counts)])
-    both = np.concatenate(codes)
-    both.sort()  # a code that occurs twice is in both rows of its pair
-    pair_of, number = np.divmod(both[1:][both[1:] == both[:-1]], n)
-    return np.bincount(pair_of, None if weights is None else weights[number], minlength=len(one))
+    pair_codes = np.concatenate(codes)
+    pair_codes.sort()  # a code that occurs twice is in both rows of its pair
+    pair_of, number = np.divmod(pair_codes[1:][pair_codes[1:] == pair_codes[:-1]], n)
+    return np.bincount(
+        pair_of, None if weights is None else weights[number], minlength=len(first_rows)
+    )
 
 
 def shared_words(
     words: NDArray[np.integer],
     offsets: NDArray[np.int64],
-    one: NDArray[np.int64],
-    two: NDArray[np.int64],
+    first_bags: NDArray[np.int64],
+    second_bags: NDArray[np.int64],
 ) -> NDArray[np.int64]:
     """Count for each pair of bags the words in common, repetitions counted.
 
@@ -331,15 +343,17 @@ def shared_words(
     ... )
     array([2])
     """
-    words, offsets, one, two = _only_used(words, offsets, one, two)
-    return _count_in_blocks(_number_repetitions(words, np.diff(offsets)), offsets, one, two)
+    words, offsets, first_bags, second_bags = _only_used(words, offsets, first_bags, second_bags)
+    return _count_in_blocks(
+        _number_repetitions(words, np.diff(offsets)), offsets, first_bags, second_bags
+    )
 
 
 def shared_weight(
     words: NDArray[np.integer],
     offsets: NDArray[np.int64],
-    one: NDArray[np.int64],
-    two: NDArray[np.int64],
+    first_bags: NDArray[np.int64],
+    second_bags: NDArray[np.int64],
     weights: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Sum for each pair of bags the weights, by word, of the different words in common.
@@ -352,39 +366,39 @@ def shared_weight(
     ... )
     array([0.5])
     """
-    words, offsets, one, two = _only_used(words, offsets, one, two)
+    words, offsets, first_bags, second_bags = _only_used(words, offsets, first_bags, second_bags)
     bag = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    kept = weights[words] != 0
-    codes = np.sort(bag[kept] * len(weights) + words[kept])
+    has_weight = weights[words] != 0
+    codes = np.sort(bag[has_weight] * len(weights) + words[has_weight])
     codes = codes[run_starts(codes)]
-    bag, own = np.divmod(codes, max(len(weights), 1))
+    bag, bag_words = np.divmod(codes, max(len(weights), 1))
     offsets = offsets_of(np.bincount(bag, minlength=len(offsets) - 1))
-    return _count_in_blocks(own, offsets, one, two, weights)
+    return _count_in_blocks(bag_words, offsets, first_bags, second_bags, weights)
 
 
 def _only_used(
     words: NDArray[np.integer],
     offsets: NDArray[np.int64],
-    one: NDArray[np.int64],
-    two: NDArray[np.int64],
+    first_bags: NDArray[np.int64],
+    second_bags: NDArray[np.int64],
 ) -> tuple[NDArray[np.integer], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Return only the bags of some pairs, numbered anew, and the pairs."""
-    bags, row = np.unique(np.concatenate([one, two]), return_inverse=True)
+    bags, row = np.unique(np.concatenate([first_bags, second_bags]), return_inverse=True)
     counts = offsets[bags + 1] - offsets[bags]
-    one, two = np.split(row.reshape(-1), 2)
-    return words[ragged_indices(offsets[bags], counts)], offsets_of(counts), one, two
+    first_bags, second_bags = np.split(row.reshape(-1), 2)
+    return words[ragged_indices(offsets[bags], counts)], offsets_of(counts), first_bags, second_bags
 
 
 def _count_in_blocks(
     numbers: NDArray[np.integer],
     offsets: NDArray[np.int64],
-    one: NDArray[np.int64],
-    two: NDArray[np.int64],
+    first_rows: NDArray[np.int64],
+    second_rows: NDArray[np.int64],
     weights: NDArray[np.float64] | None = None,
 ) -> NDArray[Any]:
     sizes = np.diff(offsets)
     counts = [
-        count_shared(numbers, offsets, one[start:stop], two[start:stop], weights)
-        for start, stop in runs_of(sizes[one] + sizes[two] + 1, _BLOCK_WORDS)
+        count_shared(numbers, offsets, first_rows[start:stop], second_rows[start:stop], weights)
+        for start, stop in runs_of(sizes[first_rows] + sizes[second_rows] + 1, _BLOCK_WORDS)
     ]
     return np.concatenate([np.empty(0, dtype=np.int64 if weights is None else np.float64), *counts])

@@ -104,49 +104,50 @@ class BlockedMatrix:
         result *= self._scale**2
         return result
 
-    def frequent_columns(self, most: int) -> NDArray[np.int64]:
+    def frequent_columns(self, n_columns: int) -> NDArray[np.int64]:
         """Return the columns with the most entries, ascending; in the dense block, a 0 is an
         entry.
         """
         counts = np.full(self.n_columns, self.n_rows)
         if self._sparse is not None:
             counts[self._n_dense :] = self._columns.sizes
-        return np.sort(np.argsort(-counts, kind="stable")[:most])
+        return np.sort(np.argsort(-counts, kind="stable")[:n_columns])
 
     def take(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> csr_matrix:
         """Return some rows and ascending columns of the sparse block."""
         assert self._sparse is not None
-        own = columns - self._n_dense
-        taken = csr_matrix(self._sparse[rows][:, own], dtype=np.float64)
-        taken.data *= self._scale[columns][taken.indices]
-        return taken
+        sparse_columns = columns - self._n_dense
+        block = csr_matrix(self._sparse[rows][:, sparse_columns], dtype=np.float64)
+        block.data *= self._scale[columns][block.indices]
+        return block
 
     def take_dense(
         self, rows: NDArray[np.int64], columns: NDArray[np.int64]
     ) -> NDArray[np.floating[Any]]:
         """Return some rows and ascending columns of both blocks as a dense matrix, exactly."""
         is_plain = (self._scale[columns] == 1).all()
-        taken = np.zeros((len(rows), len(columns)), self.fast_type if is_plain else np.float64)
+        block = np.zeros((len(rows), len(columns)), self.fast_type if is_plain else np.float64)
         is_dense = columns < self._n_dense
         n_dense = int(is_dense.sum())
         if self._dense is not None:
-            taken[:, :n_dense] = self._dense[np.ix_(rows, columns[is_dense])]
-            taken[:, :n_dense] *= self._scale[columns[is_dense]]
+            block[:, :n_dense] = self._dense[np.ix_(rows, columns[is_dense])]
+            block[:, :n_dense] *= self._scale[columns[is_dense]]
         if n_dense < len(columns):
-            taken[:, n_dense:] = self.take(rows, columns[~is_dense]).toarray()
-        return taken
+            block[:, n_dense:] = self.take(rows, columns[~is_dense]).toarray()
+        return block
 
     def neighbourhood(
-        self, rows: NDArray[np.int64], most: int
+        self, rows: NDArray[np.int64], max_entries: int
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the sparse columns of some rows with at most `most` entries, and all rows that
-        have them.
+        """Return the sparse columns of some rows with at most `max_entries` entries, and all rows
+        that have them.
         """
         if self._sparse is None:
             return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
         columns = np.unique(self._sparse[rows].indices)
         columns = columns[
-            (self._columns.sizes[columns] <= most) & (self._scale[self._n_dense + columns] > 0)
+            (self._columns.sizes[columns] <= max_entries)
+            & (self._scale[self._n_dense + columns] > 0)
         ]
         return columns.astype(np.int64) + self._n_dense, np.unique(
             self._transposed[columns].indices
@@ -235,12 +236,12 @@ def count_entries(indices: NDArray[np.integer[Any]], n_columns: int) -> NDArray[
 
 def find_entries(matrix: csr_matrix, columns: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Return the positions, in the matrix's arrays, of the entries of some columns, ascending."""
-    found = [np.empty(0, dtype=np.int64)]
+    positions = [np.empty(0, dtype=np.int64)]
     for begin in range(0, matrix.nnz, _BLOCK_ENTRIES):
-        found.append(
+        positions.append(
             begin + np.flatnonzero(columns[matrix.indices[begin : begin + _BLOCK_ENTRIES]])
         )
-    return np.concatenate(found)
+    return np.concatenate(positions)
 
 
 def renumber_columns(

@@ -54,11 +54,11 @@ def find_pieces(buffer: bytes, classes: bytes) -> tuple[NDArray[np.int64], NDArr
     The first and the last byte are separators; `classes` is a :func:`class_table`.
     """
     flags = np.frombuffer(buffer.translate(classes), dtype=np.uint8)
-    kept = flags & np.uint8(_KEPT)
+    in_piece = flags & np.uint8(_KEPT)
     # A joiner is kept between two letters or digits, and next to a byte beyond ASCII.
-    left, right = flags[:-2], flags[2:]
-    kept[1:-1] |= (flags[1:-1] >> 3) & (((left & right) >> 1) | ((left | right) >> 2))
-    edges = np.flatnonzero(kept[1:] != kept[:-1])
+    before, after = flags[:-2], flags[2:]
+    in_piece[1:-1] |= (flags[1:-1] >> 3) & (((before & after) >> 1) | ((before | after) >> 2))
+    edges = np.flatnonzero(in_piece[1:] != in_piece[:-1])
     starts = edges[::2] + 1
     return starts, edges[1::2] + 1 - starts
 
@@ -127,10 +127,10 @@ class KeyCache:
         numbers = self._slots.take(self._hash(keys))
         # An empty slot has -1. It selects the last of the stored keys, which is 0 like that of a
         # long piece.
-        known = (self._keys.first.take(numbers) == keys.first) & (
+        is_stored = (self._keys.first.take(numbers) == keys.first) & (
             self._keys.second.take(numbers) == keys.second
         )
-        return np.where(known, numbers, np.int32(-1))
+        return np.where(is_stored, numbers, np.int32(-1))
 
     def add(self, keys: Keys, numbers: NDArray[np.int32], n_numbers: int) -> None:
         """Store the numbers of some pieces: always the same for equal keys and only for those,
@@ -138,8 +138,8 @@ class KeyCache:
 
         Numbers of pieces without a key are ignored.
         """
-        kept = np.flatnonzero((keys.second > 0) & (numbers < _MAX_NUMBERS))
-        keys, numbers = keys.take(kept), numbers[kept]
+        with_key = np.flatnonzero((keys.second > 0) & (numbers < _MAX_NUMBERS))
+        keys, numbers = keys.take(with_key), numbers[with_key]
         self._reserve(min(n_numbers, _MAX_NUMBERS))
         self._keys.first[numbers], self._keys.second[numbers] = keys
         self._fill_slots(keys, numbers)

@@ -88,8 +88,8 @@ def phrase_places(
     # Start with the places of the first token, keep those followed by the second token, and so on.
     row = np.flatnonzero(lengths > 0)
     first = arrays.candidate_tokens[arrays.candidate_offsets[row]]
-    run, found = look_up(passage[row] * arrays.n_words + first, postings.keys)
-    row, run = row[found], run[found]
+    run, is_in_passage = look_up(passage[row] * arrays.n_words + first, postings.keys)
+    row, run = row[is_in_passage], run[is_in_passage]
     n_places = np.diff(postings.offsets)[run]
     row = np.repeat(row, n_places)
     start = postings.positions[ragged_indices(postings.offsets[:-1][run], n_places)]
@@ -101,9 +101,9 @@ def phrase_places(
         place = arrays.passage_offsets[passage[row]] + start + step
         continues = ~ended & (place < arrays.passage_offsets[passage[row] + 1])
         row, start, place = row[continues], start[continues], place[continues]
-        wanted = arrays.candidate_tokens[arrays.candidate_offsets[row] + step]
-        same = arrays.passage_tokens[place] == wanted
-        row, start = row[same], start[same]
+        next_token = arrays.candidate_tokens[arrays.candidate_offsets[row] + step]
+        is_next = arrays.passage_tokens[place] == next_token
+        row, start = row[is_next], start[is_next]
         step += 1
     if not complete:
         return row, start
@@ -130,10 +130,18 @@ def query_words(
     question = np.repeat(np.arange(len(lengths)), lengths)
     place = np.arange(len(question)) - arrays.question_offsets[question]
     words = arrays.question_tokens
-    run, found = look_up(arrays.question_passage[question] * arrays.n_words + words, postings.keys)
-    offsets = offsets_of(np.bincount(question[found], minlength=len(lengths)))
+    run, is_in_passage = look_up(
+        arrays.question_passage[question] * arrays.n_words + words, postings.keys
+    )
+    offsets = offsets_of(np.bincount(question[is_in_passage], minlength=len(lengths)))
     after = place >= placeholders[question]
-    return QueryWords(offsets, words[found], run[found], place[found], after[found])
+    return QueryWords(
+        offsets,
+        words[is_in_passage],
+        run[is_in_passage],
+        place[is_in_passage],
+        after[is_in_passage],
+    )
 
 
 def cloze_distance(
@@ -165,20 +173,22 @@ def cloze_distance(
     -------
     distances : ndarray of int64, shape (n_candidates,)
         In steps.
-    found : ndarray of bool, shape (n_candidates,)
+    is_near : ndarray of bool, shape (n_candidates,)
         Whether any word costs less than `max_distance`.
     """
     n_candidates = len(arrays.candidate_question)
-    distances, found = (
+    distances, is_near = (
         np.zeros(n_candidates, dtype=np.int64),
         np.zeros(n_candidates, dtype=np.bool_),
     )
     counted = np.ones(arrays.n_words, dtype=np.bool_)
     for where, block in arrays.blocks(BLOCK_TOKENS):
         first = int(arrays.candidate_question[where.start])
-        own = placeholders[first : first + len(block.question_passage)]
-        distances[where], found[where] = _distance_block(block, own, counted, max_distance)
-    return distances, found
+        block_placeholders = placeholders[first : first + len(block.question_passage)]
+        distances[where], is_near[where] = _distance_block(
+            block, block_placeholders, counted, max_distance
+        )
+    return distances, is_near
 
 
 def _distance_block(
@@ -231,8 +241,8 @@ def mention_distances(
     relative = query.places - np.repeat(placeholders, np.diff(query.offsets)) + query.after
     # Runs are so far apart on one number line that the nearest place is always one of the same run.
     reach = sum(
-        int(np.diff(own).max(initial=0)) + 1
-        for own in (arrays.passage_offsets, arrays.question_offsets)
+        int(np.diff(offsets).max(initial=0)) + 1
+        for offsets in (arrays.passage_offsets, arrays.question_offsets)
     )
     stride = 2 * reach + 1
     keys = (
@@ -248,10 +258,10 @@ def mention_distances(
 
     n_words = np.diff(query.offsets)[question[candidates]]
     sums = np.empty(len(candidates), dtype=np.int64)
-    for part in row_chunks(np.arange(len(candidates)), n_words, _PAIRS):
-        candidate, counts = candidates[part], n_words[part]
+    for chunk in row_chunks(np.arange(len(candidates)), n_words, _PAIRS):
+        candidate, counts = candidates[chunk], n_words[chunk]
         word = ragged_indices(query.offsets[:-1][question[candidate]], counts)
-        first = np.repeat(starts[part], counts)
+        first = np.repeat(starts[chunk], counts)
         to_last = np.repeat(np.diff(arrays.candidate_offsets)[candidate] - 1, counts)
         runs = query.runs[word]
         if is_aligned:
@@ -264,7 +274,7 @@ def mention_distances(
         )
         # Some mentions have no words to look up. Differences of a running total allow empty rows,
         # unlike reduceat.
-        sums[part] = worst[part] - np.diff(offsets_of(saved)[offsets_of(counts)])
+        sums[chunk] = worst[chunk] - np.diff(offsets_of(saved)[offsets_of(counts)])
     return sums
 
 
@@ -300,8 +310,8 @@ def cloze_window(
     best = np.zeros(len(arrays.candidate_question), dtype=np.int64)
     for where, block in arrays.blocks(BLOCK_TOKENS):
         first = int(arrays.candidate_question[where.start])
-        own = placeholders[first : first + len(block.question_passage)]
-        best[where] = _shift_block(block, own, word_weights)
+        block_placeholders = placeholders[first : first + len(block.question_passage)]
+        best[where] = _shift_block(block, block_placeholders, word_weights)
     return best
 
 
@@ -324,7 +334,7 @@ def _shift_block(
     # passage.
     query = query_words(arrays, postings, placeholders)
     of_token = np.repeat(np.arange(len(sizes)), sizes)
-    run, found = look_up(
+    run, is_in_passage = look_up(
         passage[of_token] * arrays.n_words + arrays.candidate_tokens, postings.keys
     )
     place = (
@@ -332,8 +342,8 @@ def _shift_block(
         - arrays.candidate_offsets[of_token]
         + placeholders[question[of_token]]
     )
-    filling_runs, filling_places = run[found], place[found]
-    filling_offsets = offsets_of(np.bincount(of_token[found], minlength=len(sizes)))
+    filling_runs, filling_places = run[is_in_passage], place[is_in_passage]
+    filling_offsets = offsets_of(np.bincount(of_token[is_in_passage], minlength=len(sizes)))
 
     # One row per candidate with one cell per shift: from the query's last token on the passage's
     # first, to the query's first token on the passage's last. A token at place k that matches

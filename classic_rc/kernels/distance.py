@@ -74,14 +74,14 @@ def word_distance(
     Returns
     -------
     distances : ndarray of float64, shape (n_candidates,)
-    found : ndarray of bool, shape (n_candidates,)
+    is_measured : ndarray of bool, shape (n_candidates,)
         Whether there is a pair of words to measure.
     """
     n_candidates = len(arrays.candidate_question)
-    distances, found = np.ones(n_candidates), np.zeros(n_candidates, dtype=np.bool_)
+    distances, is_measured = np.ones(n_candidates), np.zeros(n_candidates, dtype=np.bool_)
     for block in matched_blocks(arrays) if matched is None else matched:
-        distances[block.where], found[block.where] = word_distances(block, stop_words, rule)
-    return distances, found
+        distances[block.where], is_measured[block.where] = word_distances(block, stop_words, rule)
+    return distances, is_measured
 
 
 def window_and_distance(
@@ -106,14 +106,18 @@ def window_and_distance(
     -------
     windows : ndarray of int64, shape (n_candidates,)
     distances : ndarray of float64, shape (n_candidates,)
-    found : ndarray of bool, shape (n_candidates,)
+    is_measured : ndarray of bool, shape (n_candidates,)
     """
     n = len(arrays.candidate_question)
-    windows, distances, found = np.zeros(n, dtype=np.int64), np.ones(n), np.zeros(n, dtype=np.bool_)
+    windows, distances, is_measured = (
+        np.zeros(n, dtype=np.int64),
+        np.ones(n),
+        np.zeros(n, dtype=np.bool_),
+    )
     for block in matched_blocks(arrays):
         windows[block.where] = best_windows(block, window, word_weights)
-        distances[block.where], found[block.where] = word_distances(block, stop_words, rule)
-    return windows, distances, found
+        distances[block.where], is_measured[block.where] = word_distances(block, stop_words, rule)
+    return windows, distances, is_measured
 
 
 def word_distances(
@@ -129,10 +133,10 @@ def word_distances(
         _select_runs(block.additions, content),
     )
     question = arrays.candidate_question
-    found = (np.diff(questions.offsets)[question] > 0) & (np.diff(additions.offsets) > 0)
+    is_measured = (np.diff(questions.offsets)[question] > 0) & (np.diff(additions.offsets) > 0)
     distances = np.ones(len(question))
     lengths = np.diff(arrays.passage_offsets)
-    for rows, has_many in _split_rows(np.flatnonzero(found), question):
+    for rows, has_many in _split_rows(np.flatnonzero(is_measured), question):
         answer_places = places_of(postings, additions, rows)
         if has_many and rule != "first":
             steps, n_words = _nearest_steps_of_many(
@@ -144,7 +148,7 @@ def word_distances(
                 places_of(postings, questions, question[rows]), answer_places, rule
             )
         distances[rows] = steps / (n_words * (lengths[arrays.question_passage[question[rows]]] - 1))
-    return distances, found
+    return distances, is_measured
 
 
 def _split_rows(
@@ -154,13 +158,16 @@ def _split_rows(
     has its own.
     """
     of_row = question[rows]
-    many = np.bincount(of_row)[of_row] >= _MANY_ROWS
+    has_many_rows = np.bincount(of_row)[of_row] >= _MANY_ROWS
     change = np.diff(of_row) > 0
-    cuts = np.flatnonzero(change & (many[:-1] | many[1:])) + 1
+    cuts = np.flatnonzero(change & (has_many_rows[:-1] | has_many_rows[1:])) + 1
     size = block_size(_CHUNK_ROWS)
-    for part in np.split(rows, cuts):
-        for start in range(0, len(part), size):
-            yield part[start : start + size], bool(many[np.searchsorted(rows, part[0])])
+    for question_rows in np.split(rows, cuts):
+        for start in range(0, len(question_rows), size):
+            yield (
+                question_rows[start : start + size],
+                bool(has_many_rows[np.searchsorted(rows, question_rows[0])]),
+            )
 
 
 def _select_runs(matches: Matches, selected: NDArray[np.bool_]) -> Matches:
@@ -175,8 +182,8 @@ def nearest_distances(keys: NDArray[np.int64], table: NDArray[np.int64]) -> NDAr
     empty.
     """
     after = np.searchsorted(table, keys)
-    right, left = table[np.minimum(after, len(table) - 1)], table[np.maximum(after - 1, 0)]
-    return np.minimum(np.abs(right - keys), np.abs(keys - left))
+    above, below = table[np.minimum(after, len(table) - 1)], table[np.maximum(after - 1, 0)]
+    return np.minimum(np.abs(above - keys), np.abs(keys - below))
 
 
 def pack_places(places: Places, stride: int) -> NDArray[np.int64]:

@@ -150,10 +150,10 @@ class HeldOutFits:
                 margins = fit.margins[active] + step * change
                 state = losses.at(margins, active)
                 reached = state.values + _squares(weights) / (2 * C)
-                least = objective[active] * (1 + _NOISE) - _SUFFICIENT * size * expected
-                if (reached <= least).all():
+                sufficient = objective[active] * (1 + _NOISE) - _SUFFICIENT * size * expected
+                if (reached <= sufficient).all():
                     break
-                size[reached > least] /= 2
+                size[reached > sufficient] /= 2
             fit.weights[active], fit.margins[active], objective[active] = weights, margins, reached
             goes_on = expected > _NOISE * reached
             active, state = active[goes_on], state.take(goes_on)
@@ -226,8 +226,8 @@ class HeldOutFits:
         return direction
 
 
-def _products(left: Floats, right: Floats) -> NDArray[np.float64]:
-    return np.array([a @ b for a, b in zip(left, right, strict=True)], dtype=np.float64)
+def _products(first: Floats, second: Floats) -> NDArray[np.float64]:
+    return np.array([a @ b for a, b in zip(first, second, strict=True)], dtype=np.float64)
 
 
 def _squares(vectors: Floats) -> NDArray[np.float64]:
@@ -342,9 +342,9 @@ class _Matrix:
         result = np.ascontiguousarray((self._sparse @ sparse).T)
         if self._n_plain:
             for rows, columns in self._types:
-                both = vectors[:, : self._n_plain].copy()
-                both[:, self._repeated] += vectors[:, columns]
-                result[:, rows] += both @ self._dense[rows].T
+                joined = vectors[:, : self._n_plain].copy()
+                joined[:, self._repeated] += vectors[:, columns]
+                result[:, rows] += joined @ self._dense[rows].T
         return result
 
     def transposed_times(self, vectors: Floats) -> Floats:
@@ -352,9 +352,9 @@ class _Matrix:
         result = np.zeros((len(vectors), self.n_columns), dtype=np.float32)
         if self._n_plain:
             for rows, columns in self._types:
-                own = vectors[:, rows] @ self._dense[rows]
-                result[:, : self._n_plain] += own
-                result[:, columns] = own[:, self._repeated]
+                type_sums = vectors[:, rows] @ self._dense[rows]
+                result[:, : self._n_plain] += type_sums
+                result[:, columns] = type_sums[:, self._repeated]
         result[:, self.n_dense :] = (self._transposed @ np.ascontiguousarray(vectors.T)).T
         return result
 
@@ -377,15 +377,15 @@ class _Matrix:
         hessian = np.zeros((self.n_dense, self.n_dense))
         for rows, columns in self._types if self._n_plain else ():
             block = self._dense[rows] * np.sqrt(weight[rows, None])
-            own = (block.T @ block).astype(np.float64)
+            type_hessian = (block.T @ block).astype(np.float64)
             if states.question is not None:
                 of_question = states.question[rows]
                 starts = np.flatnonzero(np.diff(of_question, prepend=-1))
                 np.multiply(self._dense[rows], weight[rows, None], out=block)
                 means = np.add.reduceat(block, starts, axis=0)
-                own -= means.T @ means
-            hessian[: self._n_plain, : self._n_plain] += own
-            hessian[: self._n_plain, columns] = own[:, self._repeated]
-            hessian[columns, : self._n_plain] = own[self._repeated]
-            hessian[columns, columns] = own[np.ix_(self._repeated, self._repeated)]
+                type_hessian -= means.T @ means
+            hessian[: self._n_plain, : self._n_plain] += type_hessian
+            hessian[: self._n_plain, columns] = type_hessian[:, self._repeated]
+            hessian[columns, : self._n_plain] = type_hessian[self._repeated]
+            hessian[columns, columns] = type_hessian[np.ix_(self._repeated, self._repeated)]
         return hessian

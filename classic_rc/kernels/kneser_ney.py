@@ -64,35 +64,35 @@ def count_ngrams(
         size = block_size(_CHUNK)
         chunks = [slice(start, start + size) for start in range(0, len(tokens), size)]
         runs = (
-            _count_keys(_ngram_keys(part, rank, tokens, room, k, n_words)[1]) for part in chunks
+            _count_keys(_ngram_keys(chunk, rank, tokens, room, k, n_words)[1]) for chunk in chunks
         )
         counted.append(_merge_all(runs))
         if k < order:
             # Ranks are stored for every position, so a narrow type halves the largest array.
             following = np.zeros(len(tokens), dtype=np.int32 if len(tokens) < 2**31 else np.int64)
-            for part in chunks:
-                where, keys = _ngram_keys(part, rank, tokens, room, k, n_words)
+            for chunk in chunks:
+                where, keys = _ngram_keys(chunk, rank, tokens, room, k, n_words)
                 following[where] = find(counted[-1].keys, keys)
             rank = following
     return counted
 
 
-def find(keys: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the index in ascending `keys` of each of `wanted`, or -1.
+def find(keys: NDArray[np.int64], searched: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the index in ascending `keys` of each of `searched`, or -1.
 
     Examples
     --------
     >>> find(np.array([3, 5, 8]), np.array([8, 4, 3]))
     array([ 2, -1,  0])
     """
-    places = np.full(len(wanted), -1, dtype=np.int64)
+    places = np.full(len(searched), -1, dtype=np.int64)
     if not len(keys):
         return places
     chunk = block_size(_CHUNK)
-    for start in range(0, len(wanted), chunk):
+    for start in range(0, len(searched), chunk):
         # Sorted, distinct keys are searched in memory order, which the cache makes three times as
         # fast.
-        ordered, order = _sort_with_order(wanted[start : start + chunk])
+        ordered, order = _sort_with_order(searched[start : start + chunk])
         firsts = run_starts(ordered)
         distinct = ordered[firsts]
         place = np.minimum(np.searchsorted(keys, distinct), len(keys) - 1)
@@ -135,13 +135,13 @@ def _count_following(offsets: NDArray[np.int64], order: int) -> NDArray[np.uint8
     """Count the tokens from each position to the end of its text, up to `order`."""
     room = np.full(offsets[-1], order, dtype=np.uint8)
     lengths = np.diff(offsets)
-    for left in range(1, order):
-        room[offsets[1:][lengths >= left] - left] = left
+    for n_tokens in range(1, order):
+        room[offsets[1:][lengths >= n_tokens] - n_tokens] = n_tokens
     return room
 
 
 def _ngram_keys(
-    part: slice,
+    chunk: slice,
     rank: NDArray[Any],
     tokens: NDArray[np.int32],
     room: NDArray[np.uint8],
@@ -151,7 +151,7 @@ def _ngram_keys(
     """Return the starts of k-grams in a part of the tokens, and their keys, from the ranks of
     the (k - 1)-grams.
     """
-    where = np.flatnonzero(room[part] >= k) + part.start
+    where = np.flatnonzero(room[chunk] >= k) + chunk.start
     return where, rank[where].astype(np.int64) * n_words + tokens[where + k - 1]
 
 
@@ -259,11 +259,11 @@ def kneser_ney(
         total = np.bincount(context, counts, n_contexts)
         # Counts of counts are whole numbers, so these sums have the same bits for any numbering of
         # the words.
-        left = sum(
+        subtracted = sum(
             discounts[k, i - 1] * np.bincount(context[size == i], minlength=n_contexts)
             for i in (1, 2, 3)
         )
-        backoff = np.divide(left, total, out=np.ones(n_contexts), where=total > 0)
+        backoff = np.divide(subtracted, total, out=np.ones(n_contexts), where=total > 0)
         share = np.divide(
             counts - discount, total[context], out=np.zeros(len(counts)), where=counts > 0
         )
@@ -342,12 +342,14 @@ def token_probabilities(
     for k in range(1, model.order):
         context = np.append(-1, rank)[:-1]
         context[first] = -1  # no n-gram crosses the border of two texts
-        (known,) = np.nonzero(context >= 0)
+        (with_context,) = np.nonzero(context >= 0)
         rank = np.full(len(tokens), -1)
-        rank[known] = find(model.keys[k], context[known] * model.n_words + tokens[known])
+        rank[with_context] = find(
+            model.keys[k], context[with_context] * model.n_words + tokens[with_context]
+        )
         # Back off if the context is known; if the k-gram is known too, its own probability replaces
         # the product.
-        values[known] *= model.backoffs[k - 1][context[known]]
-        (found,) = np.nonzero(rank >= 0)
-        values[found], orders[found] = model.probabilities[k][rank[found]], k + 1
+        values[with_context] *= model.backoffs[k - 1][context[with_context]]
+        (with_ngram,) = np.nonzero(rank >= 0)
+        values[with_ngram], orders[with_ngram] = model.probabilities[k][rank[with_ngram]], k + 1
     return Probabilities(values, orders)

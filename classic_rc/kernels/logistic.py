@@ -165,10 +165,10 @@ def fit_logistic(
     losses: _Losses
     alone = _find_single_entries(features) if offsets is None else None
     if alone is not None:
-        own = np.zeros(n_rows)
-        np.add.at(own, alone.rows, C * (alone.values * scale[alone.columns]) ** 2)
+        shifts = np.zeros(n_rows)
+        np.add.at(shifts, alone.rows, C * (alone.values * scale[alone.columns]) ** 2)
         factor = np.asarray(np.ones(n_rows) if importance is None else importance, dtype=np.float64)
-        losses = _BinaryLosses(labels, own, factor)
+        losses = _BinaryLosses(labels, shifts, factor)
         # These columns follow from the others: without them, the matrix has zeros there.
         scale[alone.columns] = weights[alone.columns] = 0
     else:
@@ -449,8 +449,8 @@ class _Losses(Protocol):
     def at(self, margins: NDArray[np.float64]) -> _State:
         """Return the losses at these margins."""
 
-    def sample(self, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
-        """Return about `most` evenly spaced rows, or the rows of entire questions and their
+    def sample(self, n_rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
+        """Return about `n_rows` evenly spaced rows, or the rows of entire questions and their
         offsets.
         """
 
@@ -466,16 +466,19 @@ class _BinaryLosses:
     The optimal weights v of a row's own columns follow from the margin m of its other columns. The
     row's loss is then :math:`\min_v r \log(1 + e^{-y (m + v \cdot x)}) + \|v\|^2 / 2C`, where r is
     the row's importance. With :math:`s = C \|x\|^2`, the minimum is where :math:`\tau = y (m + v
-    \cdot x)` solves :math:`\tau = y m + r s / (1 + e^\tau)`. `own` has s of each row.
+    \cdot x)` solves :math:`\tau = y m + r s / (1 + e^\tau)`. `shifts` has s of each row.
     """
 
     def __init__(
-        self, right: NDArray[np.float64], own: NDArray[np.float64], importance: NDArray[np.float64]
+        self,
+        right: NDArray[np.float64],
+        shifts: NDArray[np.float64],
+        importance: NDArray[np.float64],
     ) -> None:
-        self._right, self._own, self._importance = right, own, importance
+        self._right, self._shifts, self._importance = right, shifts, importance
 
     def at(self, margins: NDArray[np.float64]) -> _State:
-        sign, pull = 2 * self._right - 1, self._importance * self._own
+        sign, pull = 2 * self._right - 1, self._importance * self._shifts
         signed = _shift_margins(sign * margins, pull)
         wrong = _logistic(-signed)
         value = self._importance @ (np.logaddexp(0, -signed) + pull * wrong**2 / 2)
@@ -483,11 +486,11 @@ class _BinaryLosses:
         gradient = -sign * self._importance * wrong
         return _State(float(value), gradient, self._importance * weight / (1 + pull * weight))
 
-    def sample(self, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
-        return np.arange(0, len(self._own), max(-(-len(self._own) // most), 1)), None
+    def sample(self, n_rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
+        return np.arange(0, len(self._shifts), max(-(-len(self._shifts) // n_rows), 1)), None
 
     def take(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], _Losses]:
-        return rows, _BinaryLosses(self._right[rows], self._own[rows], self._importance[rows])
+        return rows, _BinaryLosses(self._right[rows], self._shifts[rows], self._importance[rows])
 
 
 def _logistic(x: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -497,11 +500,13 @@ def _logistic(x: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.divide(1, result, out=result)
 
 
-def _shift_margins(margins: NDArray[np.float64], own: NDArray[np.float64]) -> NDArray[np.float64]:
+def _shift_margins(
+    margins: NDArray[np.float64], shifts: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Solve t = margin + own / (1 + exp(t)) for each row's t, by Newton steps between bounds."""
     result = margins.copy()
-    rows = np.flatnonzero(own)
-    low, s = margins[rows], own[rows]
+    rows = np.flatnonzero(shifts)
+    low, s = margins[rows], shifts[rows]
     m, high = low, low + s
     t = np.clip(0.0, low, high)
     for _ in range(_MAX_ROOT_STEPS):
@@ -534,8 +539,8 @@ class _ConditionalLosses:
         value = float(np.log(totals).sum() - shifted @ self._right)
         return _State(value, probability - self._right, probability, self._question, self._starts)
 
-    def sample(self, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
-        questions = np.arange(0, len(self._starts), max(-(-len(self._right) // most), 1))
+    def sample(self, n_rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
+        questions = np.arange(0, len(self._starts), max(-(-len(self._right) // n_rows), 1))
         return self._rows_of(questions)
 
     def take(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], _Losses]:

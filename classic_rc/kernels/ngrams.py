@@ -49,8 +49,10 @@ def token_runs(texts: Texts, postings: Postings, n_words: int) -> NDArray[np.int
     """Return the run of each token in its text's passage, -1 if the passage does not have it:
     shape (n_tokens,).
     """
-    runs, found = look_up(texts.passages[texts.owner] * n_words + texts.tokens, postings.keys)
-    return np.where(found, runs, -1)
+    runs, is_in_passage = look_up(
+        texts.passages[texts.owner] * n_words + texts.tokens, postings.keys
+    )
+    return np.where(is_in_passage, runs, -1)
 
 
 def ngram_counts(
@@ -78,15 +80,15 @@ def ngram_counts(
     counts = []
     for n in range(1, longest + 1):
         if n > 1:
-            kept = passage_left[passage_at] >= n
-            passage_at, passage_grams = passage_at[kept], passage_grams[kept]
+            is_long_enough = passage_left[passage_at] >= n
+            passage_at, passage_grams = passage_at[is_long_enough], passage_grams[is_long_enough]
             table, passage_grams = _number(passage_grams * n_runs + in_passage[passage_at + n - 1])
-            kept = n_left[at] >= n
-            at, grams = at[kept], grams[kept]
+            is_long_enough = n_left[at] >= n
+            at, grams = at[is_long_enough], grams[is_long_enough]
             ends = runs[at + n - 1]
             at, grams, ends = at[ends >= 0], grams[ends >= 0], ends[ends >= 0]
-            grams, found = look_up(grams * n_runs + ends, table)
-            at, grams = at[found], grams[found]
+            grams, is_in_passage = look_up(grams * n_runs + ends, table)
+            at, grams = at[is_in_passage], grams[is_in_passage]
         begins = np.flatnonzero(n_left >= n)
         counts.append(
             NgramCounts(
@@ -121,7 +123,7 @@ def longest_found(counts: Sequence[NgramCounts]) -> NDArray[np.int64]:
     """
     # A passage with an n-gram has its parts: the sizes that are found are 1, 2, ..., up to the
     # largest.
-    return np.sum([own.found > 0 for own in counts], axis=0)
+    return np.sum([size_counts.found > 0 for size_counts in counts], axis=0)
 
 
 def common_subsequences(
@@ -145,10 +147,10 @@ def common_subsequences(
     sizes = 64 * _binary_digits(counts[rows]) + _binary_digits(other_counts[rows])
     order = np.argsort(sizes, kind="stable")
     for alike in np.split(rows[order], np.flatnonzero(np.diff(sizes[order])) + 1):
-        for some in row_chunks(alike, counts + other_counts, _CELLS):
-            left = _columns(tokens, offsets[some], counts[some], -1)
-            right = _columns(other_tokens, other_starts[some], other_counts[some], -2)
-            lengths[some] = _common_lengths(left, right)
+        for chunk in row_chunks(alike, counts + other_counts, _CELLS):
+            text_columns = _columns(tokens, offsets[chunk], counts[chunk], -1)
+            partner_columns = _columns(other_tokens, other_starts[chunk], other_counts[chunk], -2)
+            lengths[chunk] = _common_lengths(text_columns, partner_columns)
     return lengths
 
 
@@ -166,19 +168,19 @@ def _columns(
     )
 
 
-def _common_lengths(left: NDArray[np.int32], right: NDArray[np.int32]) -> NDArray[np.int32]:
+def _common_lengths(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.int32]:
     """Fill the table of the classical recurrence by its anti-diagonals, for all columns at once."""
     # L[i, j] = max(L[i - 1, j], L[i, j - 1], L[i - 1, j - 1] + (left[i - 1] == right[j - 1]));
     # diagonal k has the cells with i + j = k, at row i.
-    n, m = len(left), len(right)
-    reversed_right = np.ascontiguousarray(right[::-1])
-    older, old, new = (np.zeros((n + 1, left.shape[1]), dtype=np.int32) for _ in range(3))
+    n, m = len(first), len(second)
+    reversed_second = np.ascontiguousarray(second[::-1])
+    older, old, new = (np.zeros((n + 1, first.shape[1]), dtype=np.int32) for _ in range(3))
     for k in range(2, n + m + 1):
         a, b = max(1, k - m), min(n, k - 1) + 1
         # Row i meets right[k - i - 1], which is reversed_right[m - k + i].
-        same = left[a - 1 : b - 1] == reversed_right[m - k + a : m - k + b]
+        is_equal = first[a - 1 : b - 1] == reversed_second[m - k + a : m - k + b]
         cells = new[a:b]
-        np.add(older[a - 1 : b - 1], same, out=cells)
+        np.add(older[a - 1 : b - 1], is_equal, out=cells)
         np.maximum(cells, old[a - 1 : b - 1], out=cells)
         np.maximum(cells, old[a:b], out=cells)
         older, old, new = old, new, older

@@ -73,8 +73,8 @@ def occurrences(
     """Return how often ``texts[i]`` has ``words[i]``, 0 if never, shape (n,)."""
     if not len(counts.keys):
         return np.zeros(len(words), dtype=np.int64)
-    place, found = binary_search(texts * counts.n_words + words, counts.keys)
-    return np.where(found, counts.counts[place], 0)
+    place, has_word = binary_search(texts * counts.n_words + words, counts.keys)
+    return np.where(has_word, counts.counts[place], 0)
 
 
 def word_pairs(
@@ -100,13 +100,16 @@ def pair_blocks(
     A block has about `tokens` tokens and `pairs` pairs of a candidate's token with a question's; at
     least one candidate, and about ``pairs / 16`` at most.
     """
-    for where, part in arrays.blocks(tokens):
+    for where, block in arrays.blocks(tokens):
         n_pairs = (
-            np.diff(part.candidate_offsets)
-            * np.diff(part.question_offsets)[part.candidate_question]
+            np.diff(block.candidate_offsets)
+            * np.diff(block.question_offsets)[block.candidate_question]
         )
         for start, stop in runs_of(np.maximum(n_pairs, _LEAST_PAIRS), pairs):
-            yield slice(where.start + start, where.start + stop), part.slice_candidates(start, stop)
+            yield (
+                slice(where.start + start, where.start + stop),
+                block.slice_candidates(start, stop),
+            )
 
 
 # --------------------------------------------------------------------------------------------------
@@ -155,13 +158,14 @@ def mean_jaccard(sets: WordSets, question: NDArray[np.int64], n_words: int) -> N
         # The rows of a chunk are adjacent except for empty sets, so their entries are adjacent.
         entries = np.arange(sets.offsets[rows[0]], sets.offsets[rows[-1] + 1])
         others = sets.texts[order[ragged_indices(holders[group[entries]], n_pairs[entries])]]
-        own = np.repeat(sets.texts[entries], n_pairs[entries])
+        candidates = np.repeat(sets.texts[entries], n_pairs[entries])
         pair, common = np.unique(
-            own[own != others] * n_texts + others[own != others], return_counts=True
+            candidates[candidates != others] * n_texts + others[candidates != others],
+            return_counts=True,
         )
-        left, right = pair // n_texts, pair % n_texts
-        similarity = common / (sizes[left] + sizes[right] - common)
+        first, second = pair // n_texts, pair % n_texts
+        similarity = common / (sizes[first] + sizes[second] - common)
         # `sums_by` adds one by one, in the order of the other candidates.
-        totals += sums_by(left, similarity, n_texts)
+        totals += sums_by(first, similarity, n_texts)
     n_others = (np.bincount(question)[question] - 1).astype(np.float64)
     return share(totals, n_others)

@@ -60,8 +60,8 @@ def word_regions(
     sentence = token_sentences[np.repeat(starts, n_places) + postings.positions]
     # One entry for each sentence of a run. The regions that reach it and not the sentence before it
     # are new.
-    kept = (np.diff(run, prepend=-1) != 0) | (np.diff(sentence, prepend=-1) != 0)
-    run, sentence = run[kept], sentence[kept]
+    is_new_sentence = (np.diff(run, prepend=-1) != 0) | (np.diff(sentence, prepend=-1) != 0)
+    run, sentence = run[is_new_sentence], sentence[is_new_sentence]
     before = np.where(np.diff(run, prepend=-1) != 0, -1, np.roll(sentence, 1))
     n_new = np.minimum(size, sentence - before)
     regions = ragged_indices(sentence - n_new + 1, n_new)
@@ -107,20 +107,20 @@ def cell_sums(sets: WordSets, starts: NDArray[np.int64], regions: Regions) -> ND
 
     The sums are integers that doubles hold exactly.
     """
-    found = sets.select(sets.matched)
-    cells, counts = _matched_cells(found, starts, regions)
-    return sums_by(cells, np.repeat(found.weights, counts), starts[-1])
+    matched = sets.select(sets.matched)
+    cells, counts = _matched_cells(matched, starts, regions)
+    return sums_by(cells, np.repeat(matched.weights, counts), starts[-1])
 
 
 def _matched_cells(
-    found: WordSets, starts: NDArray[np.int64], regions: Regions
+    matched: WordSets, starts: NDArray[np.int64], regions: Regions
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the cells that have the word of each entry, entry by entry, and how many each entry
     has.
     """
-    firsts = regions.offsets[found.runs]
-    counts = regions.offsets[found.runs + 1] - firsts
-    cells = np.repeat(starts[found.texts], counts)
+    firsts = regions.offsets[matched.runs]
+    counts = regions.offsets[matched.runs + 1] - firsts
+    cells = np.repeat(starts[matched.texts], counts)
     cells += regions.regions[ragged_indices(firsts, counts)]
     return cells, counts
 
@@ -137,8 +137,8 @@ class QuestionCells(NamedTuple):
 
 def question_cells(words: ContentWords, cells: Cells, regions: Regions) -> QuestionCells:
     """Return how much of each question of a chunk each region has."""
-    own = words.questions.take(cells.questions)
-    sums, totals = cell_sums(own, cells.question_starts, regions), own.totals()
+    question_sets = words.questions.take(cells.questions)
+    sums, totals = cell_sums(question_sets, cells.question_starts, regions), question_sets.totals()
     owner = np.repeat(np.arange(len(cells.questions)), np.diff(cells.question_starts))
     covered = share(sums, totals[owner])
     attention = np.exp(ATTENTION * covered)
@@ -266,9 +266,11 @@ def sentence_scores(q: QuestionCells, c: CandidateCells, cells: Cells) -> Senten
     for _ in range(2):
         best = first_maxima(sums, cells.question_starts)
         place = first + (best - cells.question_starts[:-1])[of_row]
-        found = (sums[best] > 0)[of_row]
-        after = np.maximum(after, c.new[np.minimum(place + 1, last)] * (found & (place < last)))
-        before = np.maximum(before, c.new[np.maximum(place - 1, first)] * (found & (place > first)))
+        has_match = (sums[best] > 0)[of_row]
+        after = np.maximum(after, c.new[np.minimum(place + 1, last)] * (has_match & (place < last)))
+        before = np.maximum(
+            before, c.new[np.maximum(place - 1, first)] * (has_match & (place > first))
+        )
         sums[best] = 0
 
     union = c.added + q.sums[at]
@@ -302,21 +304,23 @@ def turn_coverage(
     speakers: NDArray[np.int64],
     turns: NDArray[np.int64],  # (n_question_cells,): its turn; later turns have larger numbers
     # (n_questions of the chunk,): the speaker that each question names, or -1
-    asked: NDArray[np.int64],
+    named_speakers: NDArray[np.int64],
 ) -> TurnCoverage:
     """Return how much of the sets of one chunk's candidates the turns of a dialogue have."""
     starts = cells.question_starts
-    named = np.repeat(asked, np.diff(starts))
-    is_turn = (speakers >= 0) & (named >= 0)
-    own = is_turn & (speakers == named)
+    speaker_named = np.repeat(named_speakers, np.diff(starts))
+    is_turn = (speakers >= 0) & (speaker_named >= 0)
+    is_of_speaker = is_turn & (speakers == speaker_named)
     # The last turn of the speaker, and the last one before it.
-    last = np.maximum.reduceat(np.where(own, turns, -1), starts[:-1])
-    before = own & (turns < np.repeat(last, np.diff(starts)))
+    last = np.maximum.reduceat(np.where(is_of_speaker, turns, -1), starts[:-1])
+    before = is_of_speaker & (turns < np.repeat(last, np.diff(starts)))
     second = np.maximum.reduceat(np.where(before, turns, -1), starts[:-1])
-    is_last = own & (turns >= np.repeat(np.where(second < 0, last, second), np.diff(starts)))
+    is_last = is_of_speaker & (
+        turns >= np.repeat(np.where(second < 0, last, second), np.diff(starts))
+    )
 
-    found = sets.select(sets.matched)
-    at, counts = _matched_cells(found, cells.starts, sentences)
+    matched = sets.select(sets.matched)
+    at, counts = _matched_cells(matched, cells.starts, sentences)
     at, first = cells.from_question[at], offsets_of(counts)[:-1]
     totals = sets.totals()
 
@@ -324,9 +328,11 @@ def turn_coverage(
         covered = (
             np.logical_or.reduceat(flags[at], first) if len(first) else np.zeros(0, dtype=np.bool_)
         )
-        return share(found.sums(found.weights * covered), totals)
+        return share(matched.sums(matched.weights * covered), totals)
 
-    return TurnCoverage(coverage(own), coverage(is_last), coverage(is_turn & ~own))
+    return TurnCoverage(
+        coverage(is_of_speaker), coverage(is_last), coverage(is_turn & ~is_of_speaker)
+    )
 
 
 QUESTION_REACH = 5
@@ -387,21 +393,23 @@ def proximity(block: MatchedBlock, questions: WordSets, candidates: WordSets) ->
 
         # one number for each word
         steps = np.minimum.reduceat(to_new, offsets_of(q_places.counts)[:-1])
-        own = q_set.take(texts)
-        starts = own.offsets[:-1]
-        mean[rows] = np.add.reduceat(steps, starts) / (np.diff(own.offsets) * spans)
-        weighted_mean[rows] = np.add.reduceat(own.weights * steps, starts) / (own.totals() * spans)
+        row_sets = q_set.take(texts)
+        starts = row_sets.offsets[:-1]
+        mean[rows] = np.add.reduceat(steps, starts) / (np.diff(row_sets.offsets) * spans)
+        weighted_mean[rows] = np.add.reduceat(row_sets.weights * steps, starts) / (
+            row_sets.totals() * spans
+        )
         least[rows] = np.minimum.reduceat(steps, starts) / spans
         decay[rows] = share(
-            np.add.reduceat(own.weights * _look_up(to_decay, steps), starts), q_totals[rows]
+            np.add.reduceat(row_sets.weights * _look_up(to_decay, steps), starts), q_totals[rows]
         )
 
-        own = n_set.take(rows)
-        starts, word_starts = own.offsets[:-1], offsets_of(n_places.counts)[:-1]
+        row_sets = n_set.take(rows)
+        starts, word_starts = row_sets.offsets[:-1], offsets_of(n_places.counts)[:-1]
         values = _look_up(from_decay, to_question)
         best, total = np.maximum.reduceat(values, word_starts), np.add.reduceat(values, word_starts)
-        best_decay[rows] = share(np.add.reduceat(own.weights * best, starts), n_totals[rows])
-        all_decay[rows] = share(np.add.reduceat(own.weights * total, starts), n_totals[rows])
+        best_decay[rows] = share(np.add.reduceat(row_sets.weights * best, starts), n_totals[rows])
+        all_decay[rows] = share(np.add.reduceat(row_sets.weights * total, starts), n_totals[rows])
         close[rows] = np.add.reduceat(
             np.add.reduceat(to_question <= CLOSE, word_starts, dtype=np.int64), starts
         )
@@ -417,23 +425,23 @@ def _row_chunks(
 ) -> Iterator[NDArray[np.int64]]:
     """Yield the candidates for which both sides have matches, some at a time."""
     question = block.arrays.candidate_question
-    found = (np.diff(questions.offsets)[question] > 0) & (np.diff(candidates.offsets) > 0)
+    has_both = (np.diff(questions.offsets)[question] > 0) & (np.diff(candidates.offsets) > 0)
     counts = np.diff(block.postings.offsets)
     n_places = []
     for matches in (questions, candidates):
         summed = offsets_of(counts[matches.runs])
         n_places.append(summed[matches.offsets[1:]] - summed[matches.offsets[:-1]])
-    return row_chunks(np.flatnonzero(found), n_places[0][question] + n_places[1], _CHUNK_PLACES)
+    return row_chunks(np.flatnonzero(has_both), n_places[0][question] + n_places[1], _CHUNK_PLACES)
 
 
-def nearest_steps(left: Places, right: Places) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def nearest_steps(first: Places, second: Places) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the distance of each place of either side to the nearest place of the other side in
     the same row.
 
     Every row has places on both sides.
     """
-    stride = row_stride(left, right)
-    keys = [pack_places(side, stride) for side in (left, right)]
+    stride = row_stride(first, second)
+    keys = [pack_places(side, stride) for side in (first, second)]
     return nearest_distances(keys[0], np.sort(keys[1])), nearest_distances(
         keys[1], np.sort(keys[0])
     )

@@ -68,10 +68,14 @@ class RoughSums:
         self._offsets = offsets_of(lengths)
         starts = terms.starts[first]
         bounds = list(zip(starts.tolist(), (starts + lengths).tolist(), strict=True))
-        none = slice(0, 0)
-        lists = [none, *(slice(*bound) for bound in bounds)]
-        self._sentences = np.concatenate([postings.sentences[own] for own in lists])
-        self._codes = np.concatenate([postings.codes[own] for own in lists])
+        empty_list = slice(0, 0)
+        lists = [empty_list, *(slice(*bound) for bound in bounds)]
+        self._sentences = np.concatenate(
+            [postings.sentences[postings_of_list] for postings_of_list in lists]
+        )
+        self._codes = np.concatenate(
+            [postings.codes[postings_of_list] for postings_of_list in lists]
+        )
         n_terms = np.bincount(terms.texts, minlength=n_queries)
         self._round_up(n_terms, terms.sums(terms.weights, n_queries).max(initial=0))
         self._group_queries(int(terms.lengths.sum()))
@@ -82,12 +86,12 @@ class RoughSums:
         saturation = self._term_scores(
             np.ones_like(postings.counts), postings.counts, postings.factors
         )
-        most = int(n_terms.max(initial=0))
-        dtype = np.promote_types(np.uint16, np.min_scalar_type(_UNITS_PER_TERM * most))
+        max_terms = int(n_terms.max(initial=0))
+        dtype = np.promote_types(np.uint16, np.min_scalar_type(_UNITS_PER_TERM * max_terms))
         units = np.iinfo(dtype).max
         # Even if a sentence has all terms at their most, rounding up by one unit per term stays
         # within the type.
-        scale = (units - most - 1) / (heaviest * float(saturation.max(initial=0)) or 1.0)
+        scale = (units - max_terms - 1) / (heaviest * float(saturation.max(initial=0)) or 1.0)
         # Sums may be a unit per term too large, and single precision may shift them by a millionth.
         self._slack = n_terms + int(np.ceil(1e-6 * units))
         weights, one = (self._weights * scale).astype(np.float32), np.float32(1)
@@ -96,11 +100,11 @@ class RoughSums:
         # rounded once.
         bounds = self._offsets.tolist()
         n_short = int(np.diff(self._offsets).searchsorted(len(saturation)))
-        own = slice(0, bounds[n_short])
-        of_short = saturation.take(self._codes[own], mode="clip")
+        short = slice(0, bounds[n_short])
+        of_short = saturation.take(self._codes[short], mode="clip")
         of_short *= weights[:n_short].repeat(np.diff(self._offsets[: n_short + 1]))
         of_short += one
-        self._added[own] = of_short
+        self._added[short] = of_short
         of_codes = (saturation * weights[n_short:, None] + one).astype(dtype)
         for of_code, (i, j) in zip(of_codes, pairwise(bounds[n_short:]), strict=True):
             of_code.take(self._codes[i:j], out=self._added[i:j], mode="clip")
@@ -110,8 +114,8 @@ class RoughSums:
         first.
         """
         n_lists, mean = len(self._weights), n_postings // max(self._n_queries, 1) + 1
-        most = block_size(_CELLS) // max(self._n_sentences, 1)
-        n_together = max(min(isqrt(_CALLS // mean), most, self._n_queries), 1)
+        max_queries = block_size(_CELLS) // max(self._n_sentences, 1)
+        n_together = max(min(isqrt(_CALLS // mean), max_queries, self._n_queries), 1)
         self._n_together = 2 ** (n_together.bit_length() - 1)  # as processors add
         block, self._place = np.divmod(self._texts, self._n_together)
         pairs, self._pair = np.unique(
@@ -153,9 +157,9 @@ class RoughSums:
         matrix.indptr = np.zeros(matrix.shape[1] + 1, dtype=np.int32)
         matrix.indptr[0 : 2 * len(lists) : 2] = self._offsets[lists]
         matrix.indptr[1 : 2 * len(lists) : 2] = self._offsets[lists + 1]
-        chosen = np.zeros((matrix.shape[1], self._n_together), dtype=matrix.dtype)
-        chosen[2 * (self._pair[entries] - first), self._place[entries]] = 1
-        sums: NDArray[np.unsignedinteger] = matrix @ chosen
+        has_list = np.zeros((matrix.shape[1], self._n_together), dtype=matrix.dtype)
+        has_list[2 * (self._pair[entries] - first), self._place[entries]] = 1
+        sums: NDArray[np.unsignedinteger] = matrix @ has_list
         return sums
 
     def _score(
@@ -211,8 +215,8 @@ def _find_largest(
     enough = np.ones(len(slack), dtype=sums.dtype)
     if k <= n_chunks:
         # The k best chunks have k sums as large as the k-th of them.
-        least = np.partition(largest, n_chunks - k, axis=1)[:, n_chunks - k] - slack
-        enough = np.maximum(least, 1).astype(sums.dtype)
+        kth_largest = np.partition(largest, n_chunks - k, axis=1)[:, n_chunks - k] - slack
+        enough = np.maximum(kth_largest, 1).astype(sums.dtype)
     # Flat indices: NumPy needs several times as long for indices of two axes.
     query, chunk = np.divmod((largest >= enough[:, None]).ravel().nonzero()[0], n_chunks)
     places = (chunk * n_queries + query)[:, None] + np.arange(0, sums.size, n_chunks * n_queries)

@@ -155,9 +155,9 @@ def _merge_hits(gathered: list[_Hits]) -> _Hits:
     options = slice(gathered[0].options.start, gathered[-1].options.stop)
     hits = _Hits(options, *(np.concatenate(column) for column in columns))
     for slots, of_block in ((hits.slots, "slots"), (hits.asked_slots, "asked_slots")):
-        slots += np.repeat(before[:-1], [len(getattr(part, of_block)) for part in gathered]).astype(
-            np.int32
-        )
+        slots += np.repeat(
+            before[:-1], [len(getattr(block_hits, of_block)) for block_hits in gathered]
+        ).astype(np.int32)
     return hits
 
 
@@ -200,10 +200,10 @@ def _score_hits(
     n_pairs = np.bincount(entry_option, entry_hits, len(question)).astype(np.int64)
     row_lengths = np.where(n_pairs > 0, end_hit - first_hit, 0)
     for first, last in runs_of(row_lengths + n_pairs, _MAX_HITS):
-        part = slice(*entry_option.searchsorted((first, last)).tolist())
-        n = entry_hits[part]
-        hit = ragged_indices(hit_offsets[entry_offered[part]], n)
-        option = (entry_option[part] - first).repeat(n)
+        block_entries = slice(*entry_option.searchsorted((first, last)).tolist())
+        n = entry_hits[block_entries]
+        hit = ragged_indices(hit_offsets[entry_offered[block_entries]], n)
+        option = (entry_option[block_entries] - first).repeat(n)
         rows, slot = offsets_of(row_lengths[first:last]), hits.slots[hit]
         cell = slot + (rows[:-1] - first_hit[first:last])[option]
         sums = asked_sums[slot] + np.bincount(cell, offered[hit], rows[-1])[cell]
@@ -213,15 +213,15 @@ def _score_hits(
             matches = plan.offered.boosts[hits.terms[hit]]
             matched = asked_matches[slot] + np.bincount(cell, matches, rows[-1])[cell]
             values = combine(sums, matched, option + (first + hits.options.start))
-        found = n_pairs[first:last].nonzero()[0]
-        starts = offsets_of(n_pairs[first:last])[found]
+        with_hits = n_pairs[first:last].nonzero()[0]
+        starts = offsets_of(n_pairs[first:last])[with_hits]
         best = np.zeros(last - first, dtype=np.float32)
-        best[found] = np.maximum.reduceat(values, starts) if len(found) else 0
+        best[with_hits] = np.maximum.reduceat(values, starts) if len(with_hits) else 0
         # Among equal scores the lowest sentence wins.
         numbers = np.where(values == best[option], hits.sentences[hit], _NO_SENTENCE)
-        where = hits.options.start + first + found
-        scores[where] = best[found]
-        sentences[where] = np.minimum.reduceat(numbers, starts) if len(found) else -1
+        where = hits.options.start + first + with_hits
+        scores[where] = best[with_hits]
+        sentences[where] = np.minimum.reduceat(numbers, starts) if len(with_hits) else -1
 
 
 def top_sentences(
@@ -243,8 +243,8 @@ def top_sentences(
     n_postings = terms.sums(terms.lengths, n_queries).astype(np.int64)
     find = _find_top_by_bounds if combine is None else partial(_find_top_of_all, combine)
     hits = find(postings, terms, n_queries, n_sentences, k, term_scores, n_postings)
-    none = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32)
-    parts = zip(none, *(best_per_query(*found, k) for found in hits), strict=True)
+    no_hits = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32)
+    parts = zip(no_hits, *(best_per_query(*block_hits, k) for block_hits in hits), strict=True)
     found_queries, sentences, scores = (np.concatenate(column) for column in parts)
     return sentences, scores, offsets_of(np.bincount(found_queries, minlength=n_queries))
 
@@ -261,8 +261,8 @@ def _find_top_by_bounds(
     """Yield the sentences that can be among the best of some queries, with their scores."""
     entries = terms.texts.searchsorted(np.arange(n_queries + 1))
     for first, last in runs_of(np.minimum(n_postings, _SPARE_HITS * k), _MAX_HITS):
-        own = terms.part(slice(entries[first], entries[last]), first)
-        sums = RoughSums(postings, own, last - first, n_sentences, term_scores)
+        block_terms = terms.part(slice(entries[first], entries[last]), first)
+        sums = RoughSums(postings, block_terms, last - first, n_sentences, term_scores)
         queries, sentences, scores = sums.top(k)
         yield queries + first, sentences, scores
 
@@ -283,20 +283,27 @@ def _find_top_of_all(
     entries = np.searchsorted(terms.texts, np.arange(n_queries + 1))
     slots = np.empty(max(BLOCK_CELLS, n_sentences), dtype=np.int32)
     for first, last in runs_of(n_sentences + n_postings, BLOCK_CELLS):
-        own = terms.part(slice(entries[first], entries[last]), first)
-        lists = PostingLists.read(postings, own, np.arange(last - first) * n_sentences)
-        of, cells = np.arange(len(lists.shifts)).repeat(own.lengths), lists.cells
+        block_terms = terms.part(slice(entries[first], entries[last]), first)
+        lists = PostingLists.read(postings, block_terms, np.arange(last - first) * n_sentences)
+        list_of_posting, cells = (
+            np.arange(len(lists.shifts)).repeat(block_terms.lengths),
+            lists.cells,
+        )
         # The last posting of a cell represents it: its index is where the cell's sum is.
         numbers = np.arange(len(cells), dtype=np.int32)
         slots[cells] = numbers
         slot = slots[cells]
-        each = np.flatnonzero(slot == numbers)
-        added = postings.scores(own.weights[of], lists.all_codes(postings), term_scores)
-        sums = np.bincount(slot, added, len(cells))[each].astype(np.float64, copy=False)
-        matched = np.bincount(slot, own.boosts[of], len(cells))[each].astype(np.float64, copy=False)
-        own_list = of[each]
-        query = own.texts[own_list] + first
-        yield query, cells[each] - lists.shifts[own_list], combine(sums, matched, query)
+        last_postings = np.flatnonzero(slot == numbers)
+        added = postings.scores(
+            block_terms.weights[list_of_posting], lists.all_codes(postings), term_scores
+        )
+        sums = np.bincount(slot, added, len(cells))[last_postings].astype(np.float64, copy=False)
+        matched = np.bincount(slot, block_terms.boosts[list_of_posting], len(cells))[
+            last_postings
+        ].astype(np.float64, copy=False)
+        list_of_hit = list_of_posting[last_postings]
+        query = block_terms.texts[list_of_hit] + first
+        yield query, cells[last_postings] - lists.shifts[list_of_hit], combine(sums, matched, query)
 
 
 def best_per_query(
@@ -309,14 +316,23 @@ def best_per_query(
         order = np.argsort(queries, kind="stable")
         queries, sentences, scores = queries[order], sentences[order], scores[order]
     bounds = np.append(run_starts(queries), len(queries))
-    many = (np.diff(bounds) > _MANY_HITS * k).nonzero()[0]
-    if len(many):  # sorting all would be slower than finding the k-th score first
-        kept = np.ones(len(queries), dtype=np.bool_)
-        for start, stop in zip(bounds[many].tolist(), bounds[many + 1].tolist(), strict=True):
-            own = scores[start:stop]
+    long_queries = (np.diff(bounds) > _MANY_HITS * k).nonzero()[0]
+    if len(long_queries):  # sorting all would be slower than finding the k-th score first
+        is_candidate = np.ones(len(queries), dtype=np.bool_)
+        for start, stop in zip(
+            bounds[long_queries].tolist(), bounds[long_queries + 1].tolist(), strict=True
+        ):
+            query_scores = scores[start:stop]
             # with all ties of the k-th
-            kept[start:stop] = own >= np.partition(own, len(own) - k)[len(own) - k]
-        queries, sentences, scores = queries[kept], sentences[kept], scores[kept]
+            is_candidate[start:stop] = (
+                query_scores
+                >= np.partition(query_scores, len(query_scores) - k)[len(query_scores) - k]
+            )
+        queries, sentences, scores = (
+            queries[is_candidate],
+            sentences[is_candidate],
+            scores[is_candidate],
+        )
     order = np.lexsort((sentences, -scores, queries))
     starts = run_starts(queries)  # the sort keeps the queries' order
     rank = np.arange(len(queries)) - starts.repeat(np.diff(np.append(starts, len(queries))))

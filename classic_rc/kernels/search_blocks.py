@@ -213,37 +213,41 @@ class ScoreBounds:
             block.entry_offered,
             block.entry_option,
         )
-        found, scale, units = self._sum_in_cells(
+        asked_sums, scale, units = self._sum_in_cells(
             block.asked, offered, block.n_asked, block.asked_weights, block.n_cells
         )
-        places = (found > 0).nonzero()[0]  # every matched term adds at least one unit
-        qualifying, found = offered.choose(places), found[places]
+        places = (asked_sums > 0).nonzero()[0]  # every matched term adds at least one unit
+        qualifying, asked_sums = offered.choose(places), asked_sums[places]
         weights = (
             (offered.terms.weights - block.question_weights) * scale[offered.terms.texts]
         ).astype(np.float32)
 
         def sum_with_offered(which: NDArray[np.int64]) -> NDArray[np.float32]:
             saturation = self._saturation[self._postings.codes[qualifying.at[which]]]
-            return found[which] + weights[qualifying.lists[which]] * saturation
+            return asked_sums[which] + weights[qualifying.lists[which]] * saturation
 
         # For each offered term: the best sum with it, among the sentences to which the asked terms
         # add most.
-        n_found = np.bincount(qualifying.lists, minlength=len(weights))
-        some = n_found.nonzero()[0]
-        largest = np.maximum.reduceat(found, offsets_of(n_found[some])[:-1]) if len(some) else found
-        which = (found == largest.repeat(n_found[some])).nonzero()[0]
+        n_qualifying = np.bincount(qualifying.lists, minlength=len(weights))
+        some = n_qualifying.nonzero()[0]
+        largest = (
+            np.maximum.reduceat(asked_sums, offsets_of(n_qualifying[some])[:-1])
+            if len(some)
+            else asked_sums
+        )
+        which = (asked_sums == largest.repeat(n_qualifying[some])).nonzero()[0]
         term_sums = np.zeros(len(weights), dtype=np.float32)
         np.maximum.at(term_sums, qualifying.lists[which], sum_with_offered(which))
 
         # For each option: a lower bound of its best score, and what a sentence needs with each of
         # its terms.
-        least = np.zeros(len(block.option_question), dtype=np.float32)
-        np.maximum.at(least, entry_option, term_sums[entry_offered])
+        lower_bounds = np.zeros(len(block.option_question), dtype=np.float32)
+        np.maximum.at(lower_bounds, entry_option, term_sums[entry_offered])
         question = block.option_question[entry_option]
         # The sums found may be a unit per asked term too large; the rest covers single precision.
         rounding = block.n_asked + (0.1 + 1e-6 * units)
         demands = (
-            least[entry_option]
+            lower_bounds[entry_option]
             - block.lighter_weights * self._max_saturation * scale[question]
             - rounding[question]
         )
@@ -253,9 +257,9 @@ class ScoreBounds:
         # First a cheap test on the asked sums, with the most that an offered term can add; then
         # with what it adds.
         enough = np.clip(np.floor(demand - weights * self._max_saturation), 0, units).astype(
-            found.dtype
+            asked_sums.dtype
         )
-        which = (found >= enough.repeat(n_found)).nonzero()[0]
+        which = (asked_sums >= enough.repeat(n_qualifying)).nonzero()[0]
         which = which[sum_with_offered(which) >= demand[qualifying.lists[which]]]
         return qualifying, qualifying.cells[which]
 
@@ -289,6 +293,6 @@ class ScoreBounds:
         )
         added += 1  # the conversion to integers truncates: together they round up
         np.add.at(sums, lists.cells, added.astype(dtype))
-        found = sums.take(others.cells)
+        cell_sums = sums.take(others.cells)
         sums[:n_cells] = 0  # the array is reused: clearing is cheaper than allocating
-        return found, scale, units
+        return cell_sums, scale, units

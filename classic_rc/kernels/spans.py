@@ -73,8 +73,8 @@ def score_spans(
     # Token i + k makes S grow if it is not a question word and the span from i does not have its
     # word yet.
     previous = np.full(length, -1)
-    again = word_of[places[1:]] == word_of[places[:-1]]
-    previous[places[1:][again]] = places[:-1][again]
+    is_repeated = word_of[places[1:]] == word_of[places[:-1]]
+    previous[places[1:][is_repeated]] = places[:-1][is_repeated]
     starts = np.arange(length)[:, None]
     token = starts + np.arange(max_tokens)
     inside = token < length
@@ -84,15 +84,15 @@ def score_spans(
     # As in RowWeights: by inverse counts a window weighs less than its number of distinct words, by
     # given weights at most its length.
     heaviest = n_words.max() if word_weights is None else min(n_words.max(), length)
-    own: NDArray[np.integer] = np.where(in_question, weights, 0)
-    own = own.astype(np.int32 if heaviest <= INT32_SAFE else np.int64)
+    question_weights: NDArray[np.integer] = np.where(in_question, weights, 0)
+    question_weights = question_weights.astype(np.int32 if heaviest <= INT32_SAFE else np.int64)
 
     if len(question_words):
         best[:, 0] = row_maxima(
-            own,
+            question_weights,
             np.array([0, length]),
             np.array([min(len(question_words), length)]),
-            np.empty((2, length), own.dtype),
+            np.empty((2, length), question_weights.dtype),
         )
     n_rows = max(block_size(_CELLS) // length, 1)
     for first in range(0, length, n_rows):
@@ -102,8 +102,8 @@ def score_spans(
         round_of = np.arange(len(start)) - np.searchsorted(start, start)
         order = np.argsort(round_of, kind="stable")
         rows = np.unique(start)
-        matrix = np.tile(own, (len(rows), 1))
-        memory = np.empty((2, matrix.size), dtype=own.dtype)
+        matrix = np.tile(question_weights, (len(rows), 1))
+        memory = np.empty((2, matrix.size), dtype=question_weights.dtype)
         bounds = np.flatnonzero(np.diff(round_of[order], prepend=-1, append=length))
         for r, (begin, end) in enumerate(itertools.pairwise(bounds.tolist()), start=1):
             growing, steps = start[order[begin:end]], step[order[begin:end]]
@@ -162,7 +162,9 @@ def bigrams_of(arrays: TokenArrays) -> TokenArrays:
         (arrays.question_tokens, arrays.question_offsets),
     )
     pairs = [_encode_bigrams(tokens, offsets, arrays.n_words) for tokens, offsets in texts]
-    codes, ids = np.unique(np.concatenate([own for own, _ in pairs]), return_inverse=True)
+    codes, ids = np.unique(
+        np.concatenate([codes_of_text for codes_of_text, _ in pairs]), return_inverse=True
+    )
     passage_ids, question_ids = np.split(ids.reshape(-1).astype(np.int32), [len(pairs[0][0])])
     return arrays._replace(
         passage_tokens=passage_ids,
@@ -182,8 +184,10 @@ def _encode_bigrams(
     of the texts.
     """
     counts = np.maximum(np.diff(offsets) - 1, 0)
-    left = ragged_indices(offsets[:-1], counts)
-    return tokens[left].astype(np.int64) * n_words + tokens[left + 1], offsets_of(counts)
+    first_tokens = ragged_indices(offsets[:-1], counts)
+    return tokens[first_tokens].astype(np.int64) * n_words + tokens[first_tokens + 1], offsets_of(
+        counts
+    )
 
 
 def _count_outside(

@@ -183,13 +183,13 @@ def row_maxima(
     best = np.empty(len(widths), dtype=np.int64)
     for first, last in itertools.pairwise([*run_starts(widths).tolist(), len(widths)]):
         width = int(widths[first])
-        left, right = starts[first], starts[last]
-        sums = _window_sums(weights[left:right], width, memory)
+        start, stop = starts[first], starts[last]
+        sums = _window_sums(weights[start:stop], width, memory)
         # The last window of a row starts `width` cells before its end; later starts run into the
         # next row. Their sums may even wrap around an int32, but nothing reads them.
         bounds = np.empty(2 * (last - first), dtype=np.int64)
-        bounds[0::2] = starts[first:last] - left
-        bounds[1::2] = starts[first + 1 : last + 1] - left - (width - 1)
+        bounds[0::2] = starts[first:last] - start
+        bounds[1::2] = starts[first + 1 : last + 1] - start - (width - 1)
         best[first:last] = _maxima_between(sums, bounds)
     return best
 
@@ -332,14 +332,16 @@ def pair_windows(
     # All occurrences of a word in a passage weigh less than 1 together.
     most_words = questions.n_distinct.max(initial=0) + candidates.n_distinct.max(initial=0)
     dtype = np.int64 if most_words > INT32_SAFE else np.int32
-    both = np.zeros((len(question), len(sizes)), dtype=np.int64)
-    product, least = (np.zeros((len(question), len(pair_sizes)), dtype=np.int64) for _ in range(2))
+    union = np.zeros((len(question), len(sizes)), dtype=np.int64)
+    product, minimum = (
+        np.zeros((len(question), len(pair_sizes)), dtype=np.int64) for _ in range(2)
+    )
     # As in `best_of_sizes`: empty cells behind each passage, so that windows may begin at each of
     # its tokens.
     padded = lengths + (max([*sizes, *pair_sizes]) - 1)
     n_cells = min(_CELLS + int(padded.max(initial=0)), int(padded.sum()))
     row_memory, scratch = np.empty((3, n_cells), dtype), np.empty((2, n_cells), dtype)
-    left_memory = np.empty(n_cells, dtype)
+    question_memory = np.empty(n_cells, dtype)
     for rows in row_chunks(np.flatnonzero(lengths > 0), padded, _CELLS):
         starts = offsets_of(padded[rows])
         of_question, of_candidate, of_both = (memory[: starts[-1]] for memory in row_memory)
@@ -351,16 +353,21 @@ def pair_windows(
         bounds = np.stack((starts[:-1], starts[:-1] + lengths[rows]), axis=1).ravel()
         for column, size in enumerate(sizes):
             sums = _window_sums(of_both, size, scratch)
-            both[rows, column] = _maxima_between(sums, bounds)
+            union[rows, column] = _maxima_between(sums, bounds)
         for column, size in enumerate(pair_sizes):
-            left = left_memory[: len(of_question) - size + 1]
+            question_sums = question_memory[: len(of_question) - size + 1]
             # copied: the next sums overwrite them
-            left[:] = _window_sums(of_question, size, scratch)
-            right = _window_sums(of_candidate, size, scratch)
-            least[rows, column] = _maxima_between(np.minimum(left, right), bounds)
-            capped = np.minimum(left, _LARGEST_SUM), np.minimum(right, _LARGEST_SUM)
+            question_sums[:] = _window_sums(of_question, size, scratch)
+            candidate_sums = _window_sums(of_candidate, size, scratch)
+            minimum[rows, column] = _maxima_between(
+                np.minimum(question_sums, candidate_sums), bounds
+            )
+            capped = (
+                np.minimum(question_sums, _LARGEST_SUM),
+                np.minimum(candidate_sums, _LARGEST_SUM),
+            )
             product[rows, column] = _maxima_between(np.multiply(*capped, dtype=np.int64), bounds)
-    return PairWindows(both, product, least)
+    return PairWindows(union, product, minimum)
 
 
 def _maxima_between(values: NDArray[np.integer], bounds: NDArray[np.int64]) -> NDArray[np.integer]:

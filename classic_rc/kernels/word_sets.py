@@ -38,11 +38,13 @@ class WordSets(NamedTuple):
         """Whether the passage has the word of each entry."""
         return self.runs >= 0
 
-    def select(self, kept: NDArray[np.bool_]) -> WordSets:
+    def select(self, selected: NDArray[np.bool_]) -> WordSets:
         """Return the sets with only some of the entries."""
-        texts = self.texts[kept]
+        texts = self.texts[selected]
         offsets = offsets_of(np.bincount(texts, minlength=len(self.offsets) - 1))
-        return WordSets(offsets, texts, self.words[kept], self.weights[kept], self.runs[kept])
+        return WordSets(
+            offsets, texts, self.words[selected], self.weights[selected], self.runs[selected]
+        )
 
     def take(self, texts: NDArray[np.int64]) -> WordSets:
         """Return the sets of some texts, numbered from 0."""
@@ -76,8 +78,8 @@ class WordSets(NamedTuple):
 
     def matches(self) -> Matches:
         """Return the entries that the passage has."""
-        found = self.select(self.matched)
-        return Matches(np.diff(self.offsets), found.offsets, found.runs)
+        matched_sets = self.select(self.matched)
+        return Matches(np.diff(self.offsets), matched_sets.offsets, matched_sets.runs)
 
 
 class ContentWords(NamedTuple):
@@ -111,10 +113,12 @@ def content_words(
         n_texts = len(passages)
         is_content = flagged_or_all(~stop_words[words], texts, n_texts)
         texts, words = texts[is_content], words[is_content]
-        runs, found = look_up(passages[texts] * n_words + words, block.postings.keys)
+        runs, is_in_passage = look_up(passages[texts] * n_words + words, block.postings.keys)
         counts = np.bincount(texts, minlength=n_texts)
         sides.append(
-            WordSets(offsets_of(counts), texts, words, weights[words], np.where(found, runs, -1))
+            WordSets(
+                offsets_of(counts), texts, words, weights[words], np.where(is_in_passage, runs, -1)
+            )
         )
     questions, candidates = sides
     shared = is_in(

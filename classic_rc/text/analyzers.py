@@ -445,5 +445,5 @@ def _apply_modifier(analyzer: Analyzer, modifier: str) -> Analyzer:
         return replace(analyzer, stemmer="none")
     if modifier.startswith("stop="):
         return replace(analyzer, stop_words=modifier.removeprefix("stop="))
-    known = [*_CASES, *stemmers, _UNSTEMMED, *(f"stop={name}" for name in STOP_LISTS)]
-    raise unknown_name("analyzer modifier", modifier, known)
+    modifiers = [*_CASES, *stemmers, _UNSTEMMED, *(f"stop={name}" for name in STOP_LISTS)]
+    raise unknown_name("analyzer modifier", modifier, modifiers)

@@ -149,8 +149,8 @@ class _SkippedText:
             if (first := self._first_letter(start)) < end:
                 return first
             start = end
-        kept = bisect_left(self._kept, start)
-        return self._kept[kept] if kept < len(self._kept) else self._length
+        following = bisect_left(self._kept, start)
+        return self._kept[following] if following < len(self._kept) else self._length
 
     def _first_letter(self, start: int) -> int:
         """Return the place of the first letter or digit from `start`."""

@@ -38,11 +38,11 @@ def parse_annotations(root: Node) -> tuple[dict[str, AnnotatedText], dict[str, A
             "unknown version", field="version", found=str(root.value["version"]), expected="1"
         )
     passages, questions = root.child("passages"), root.child("questions")
-    for part in (passages, questions):
-        if not isinstance(part.value, dict):
-            raise part.error(
+    for section in (passages, questions):
+        if not isinstance(section.value, dict):
+            raise section.error(
                 "wrong type",
-                found=describe_value(part.value),
+                found=describe_value(section.value),
                 expected="an object with ids as keys",
             )
     return (
@@ -51,12 +51,12 @@ def parse_annotations(root: Node) -> tuple[dict[str, AnnotatedText], dict[str, A
     )
 
 
-def _check_keys(node: Node, known: tuple[str, ...]) -> None:
+def _check_keys(node: Node, fields: tuple[str, ...]) -> None:
     if not isinstance(node.value, dict):
         raise node.error("wrong type", found=describe_value(node.value), expected="an object")
     for key in node.value:
-        if key not in known:
-            raise node.error("unknown field", field=key, expected=f"one of {', '.join(known)}")
+        if key not in fields:
+            raise node.error("unknown field", field=key, expected=f"one of {', '.join(fields)}")
 
 
 def _parse_question(node: Node) -> AnnotatedQuestion:
@@ -191,7 +191,7 @@ def _plain_text(text: AnnotatedText) -> dict[str, Any]:
 
 def _plain_question(question: AnnotatedQuestion) -> dict[str, Any]:
     plain = _plain_text(question.text) | {
-        "candidates": [_plain_text(own) for own in question.candidates]
+        "candidates": [_plain_text(candidate) for candidate in question.candidates]
     }
     if question.negated is not None:
         plain["negated"] = question.negated
@@ -270,15 +270,16 @@ def _shared_words(
     shared: Mapping[str, dict[str, bool]] = {"token": {}, "lemma": {}}
     for token in tokens:
         for form, word in (("token", token.word), ("lemma", token.lemma)):
-            found = token.matches(form, question, candidate)
-            if shared[form].setdefault(word, found) is not found:
+            is_match = token.matches(form, question, candidate)
+            if shared[form].setdefault(word, is_match) is not is_match:
                 raise token.node.error(
                     "a word matches in one place of the story but not in another",
                     field="matches",
                     found=f"{describe_value(word)} in question {question}",
                 )
     words, lemmas = (
-        tuple(word for word, found in shared[form].items() if found) for form in ("token", "lemma")
+        tuple(word for word, is_match in shared[form].items() if is_match)
+        for form in ("token", "lemma")
     )
     return AnnotatedText(words, lemmas, complete=False)
 
@@ -362,10 +363,10 @@ class Annotations:
                 expected=str(len(question.candidates)),
             )
         candidate: Candidate
-        for i, (own, candidate) in enumerate(
+        for i, (annotation, candidate) in enumerate(
             zip(annotated.candidates, question.candidates, strict=True)
         ):
-            self._fitting(own, candidate.text, question, f"candidate {i}")
+            self._fitting(annotation, candidate.text, question, f"candidate {i}")
         return annotated
 
     def save(self, path: str | Path) -> None:
@@ -381,12 +382,14 @@ class Annotations:
         data = json.dumps(plain, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
         write_file(Path(path), gzip_bytes(data) if str(path).endswith(".gz") else data)
 
-    def _missing(self, question: Question, what: str, known: list[str]) -> DataError:
+    def _missing(self, question: Question, what: str, annotated_ids: list[str]) -> DataError:
         return DataError(
             f"no annotation of {what}",
             source=self.source,
             where=f"question {question.id}",
-            found=f"{len(known)} ids, such as {known[0]!r}" if known else "no ids",
+            found=f"{len(annotated_ids)} ids, such as {annotated_ids[0]!r}"
+            if annotated_ids
+            else "no ids",
             hint="Use the annotation file of this dataset",
         )
 
@@ -456,12 +459,12 @@ def read_categories(path: str | Path) -> Categories:
             source=str(path),
             hint="Use a folder with one file per category, such as who.txt",
         )
-    found: dict[str, set[str]] = {}
+    categories_by_id: dict[str, set[str]] = {}
     digest = hashlib.sha256()
     for file in sorted(folder.glob("*.txt")):
         ids = [line.strip() for line in read_text(file).split("\n")]
         for number, id in enumerate(ids, start=1):
-            categories = found.setdefault(id, set()) if id else set()
+            categories = categories_by_id.setdefault(id, set()) if id else set()
             if file.stem in categories:
                 raise DataError(
                     "duplicate question id",
@@ -471,12 +474,12 @@ def read_categories(path: str | Path) -> Categories:
                 )
             categories.add(file.stem)
         digest.update("\n".join([file.stem, *ids, ""]).encode("utf-8", "surrogatepass"))
-    if not found:
+    if not categories_by_id:
         problem = "no category file in the folder"
         raise DataError(
             problem,
             source=str(path),
             expected="files such as who.txt, with one question id per line",
         )
-    of_question = {id: frozenset(categories) for id, categories in found.items()}
+    of_question = {id: frozenset(categories) for id, categories in categories_by_id.items()}
     return Categories(of_question, f"{folder.name}@{digest.hexdigest()[:8]}")

@@ -59,7 +59,7 @@ class CliticTokenizer(WordTokenizer):
 
     def tokenize(self, text: str) -> list[str]:
         """Return the words; every negation ends with the token ``n't``."""
-        return [part for word in super().tokenize(text) for part in _split_word(word)]
+        return [token for word in super().tokenize(text) for token in _split_word(word)]
 
     def locate(self, text: str) -> list[tuple[int, int]]:
         """Return the offsets of each word; ``n't`` is the last three characters of its word."""

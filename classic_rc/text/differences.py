@@ -32,7 +32,7 @@ def words_only(text: str) -> str:
     return _NO_WORD.sub("", text.casefold()) or normalised_text(text)
 
 
-def word_diff(one: str, other: str, width: int = 96) -> str:
+def word_diff(before: str, after: str, width: int = 96) -> str:
     """Return the words that differ, in the notation of wdiff, on one line of at most `width`
     columns.
 
@@ -40,8 +40,8 @@ def word_diff(one: str, other: str, width: int = 96) -> str:
 
     Parameters
     ----------
-    one, other : str
-        Words of `one` are ``[-removed-]``, words of `other` are ``{+added+}``.
+    before, after : str
+        Words of `before` are ``[-removed-]``, words of `after` are ``{+added+}``.
     width : int
         Wide characters take two columns.
 
@@ -54,14 +54,14 @@ def word_diff(one: str, other: str, width: int = 96) -> str:
     >>> word_diff("他们买了一瓶油。", "他们卖了一瓶油。")
     '他们 [-买-] {+卖+} 了一瓶油。'
     """
-    if one == other:
+    if before == after:
         return "equal"
-    if words_only(one) == words_only(other):
+    if words_only(before) == words_only(after):
         return "case, blanks or punctuation"
-    has_spaces = unspaced_share((one, other)) < 0.5
+    has_spaces = unspaced_share((before, after)) < 0.5
     glue, context = (" ", 1) if has_spaces else ("", 4)  # words shown before and after a difference
     words, others = (
-        text.split() if has_spaces else _CHARACTERS.findall(text) for text in (one, other)
+        text.split() if has_spaces else _CHARACTERS.findall(text) for text in (before, after)
     )
     keys, other_keys = [words_only(w) for w in words], [words_only(w) for w in others]
     n = next(
@@ -96,7 +96,7 @@ def _join(parts: Sequence[str], width: int) -> str:
         return line
     ends = [column_width(" ".join(parts[: n + 1])) for n in range(len(parts))]
     fitting = parts[: sum(end <= width - 2 for end in ends)]
-    if any(part.startswith(("[-", "{+")) for part in fitting):
+    if any(phrase.startswith(("[-", "{+")) for phrase in fitting):
         return " ".join(fitting).rstrip(" …") + " …"
     while column_width(line) > width - 1:
         line = line[:-1]

@@ -133,23 +133,23 @@ class SharedQuestions(SequenceView[Question]):
 
     def take(self, index: NDArray[np.int64]) -> SharedQuestions:
         """Return some of the questions; some questions of a dataset are a dataset."""
-        part = self._take_part(index)
-        return self._view(part, lambda full: full.take(index, part))
+        subset = self._take_part(index)
+        return self._view(subset, lambda full: full.take(index, subset))
 
     def _take_part(self, index: NDArray[np.int64]) -> Sequence[Question]:
         """Return a part, kept because all solvers of a run learn from the same folds: it is
         checked once.
         """
         key = index.tobytes()
-        part = self._parts.get(key)
-        if part is None:
-            part = [self.questions[i] for i in index.tolist()]
+        subset = self._parts.get(key)
+        if subset is None:
+            subset = [self.questions[i] for i in index.tolist()]
             if isinstance(self.questions, Dataset):
-                part = replace(self.questions, questions=part)
+                subset = replace(self.questions, questions=subset)
             if len(self._parts) >= _MAX_PARTS:
                 self._parts.clear()
-            self._parts[key] = part
-        return part
+            self._parts[key] = subset
+        return subset
 
     def _view(
         self, questions: Sequence[Question], select: Callable[[EncodedSentences], EncodedSentences]
@@ -260,20 +260,20 @@ class TextEncoder:
         return np.concatenate(tokens), offsets if first_parts is None else offsets[first_parts]
 
     def _analyze_new_pieces(self) -> None:
-        known = len(self._piece_offsets) - 1
-        if known == len(self.pieces):
+        n_analyzed = len(self._piece_offsets) - 1
+        if n_analyzed == len(self.pieces):
             return
         words: list[str] = []
         counts: list[int] = []
         tokenize = self._tokenizer.tokenize if self._tokenizer.separators else _as_one_token
-        for piece in itertools.islice(self.pieces, known, None):
+        for piece in itertools.islice(self.pieces, n_analyzed, None):
             if len(piece) < WORD_LENGTH and piece.isascii() and piece.isalnum():
                 words.append(piece)
                 counts.append(1)
             else:
-                own = tokenize(piece)
-                words += own
-                counts.append(len(own))
+                piece_words = tokenize(piece)
+                words += piece_words
+                counts.append(len(piece_words))
         distinct = list(dict.fromkeys(words))
         folded = zip(distinct, self.analyzer.fold(distinct), strict=True)
         id_of = {word: -1 if final is None else self._ids[final] for word, final in folded}
@@ -389,7 +389,7 @@ def tokens_before_placeholder(
         return np.diff(TextEncoder(analyzer).encode(before)[1])
     located = (analyzer.locate(question.query) for question in questions)
     counts = (
-        sum(end <= len(left) for _, _, end in tokens)
-        for left, tokens in zip(before, located, strict=True)
+        sum(end <= len(beginning) for _, _, end in tokens)
+        for beginning, tokens in zip(before, located, strict=True)
     )
     return np.fromiter(counts, np.int64, len(questions))

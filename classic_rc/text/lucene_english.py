@@ -180,14 +180,14 @@ def _word_pattern() -> re.Pattern[str]:
     between_letters = f'{one(_BETWEEN_LETTERS)}|"(?<=[{_HEBREW}]")(?=[{_HEBREW}])'
     number = f"{digit}(?:(?:(?:{join})*|{one(_BETWEEN_DIGITS)}){digit})*"
     word = f"{letter}(?:(?:(?:{join})*|{between_letters}){letter})*(?:'(?<=[{_HEBREW}]'))?"
-    part = f"(?:(?:{word}|{number})+|{kana}(?:(?:{join})*{kana})*)"
+    unit = f"(?:(?:{word}|{number})+|{kana}(?:(?:{join})*{kana})*)"
     flag, emoji = one("\U0001f1e6-\U0001f1ff"), f"{one(_EMOJI)}(?:{one(_SKIN_TONES)})?"
     emoji = f"\u200d?{emoji}(?:(?<=\u200d){emoji})*|{flag}{flag}|[0-9#*]\ufe0f?\u20e3"
     # Joiners without a word are a match too, which callers drop: looking for a word after each of
     # them would take time that grows with the square of their number.
     return re.compile(
         f"[{_JOINERS}](?:[{_JOINERS}]|[{marks}]++(?=[{_JOINERS}]))*+(?![{marks}]*+[{letters}{digits}{_KATAKANA}])"
-        f"|(?:{join})*+{part}(?:(?:{join})+{part})*(?:{join})*|(?:{undivided})+|{one(_SINGLE_CHARACTERS)}|{emoji}"
+        f"|(?:{join})*+{unit}(?:(?:{join})+{unit})*(?:{join})*|(?:{undivided})+|{one(_SINGLE_CHARACTERS)}|{emoji}"
     )
 
 

@@ -168,13 +168,13 @@ def _collect_candidates(questions: Sequence[Question]) -> tuple[CandidateLists, 
     repeats: dict[int, list[int]] = {}
     for row, candidates in enumerate(lists.values()):
         listed = candidates.generate() if isinstance(candidates, LazyCandidates) else candidates
-        own = list(candidate_texts(listed))
-        sizes.append(len(own))
-        if len(set(own)) < len(own):
+        list_texts = list(candidate_texts(listed))
+        sizes.append(len(list_texts))
+        if len(set(list_texts)) < len(list_texts):
             number: dict[str, int] = {}
-            repeats[row] = [number.setdefault(text, len(number)) for text in own]
-            own = list(number)
-        texts += own
+            repeats[row] = [number.setdefault(text, len(number)) for text in list_texts]
+            list_texts = list(number)
+        texts += list_texts
     all_sizes = np.array(sizes, dtype=np.int64)
     distinct_sizes = all_sizes.copy()
     for row, numbers in repeats.items():

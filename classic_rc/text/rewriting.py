@@ -96,9 +96,9 @@ class Rewriting:
 
     def keep(self, start: int, end: int, written: str | None = None) -> None:
         """Append a part of the original text, or what is written instead of it."""
-        part = self.original[start:end] if written is None else written
-        self.moves.append((start, end, self.length, self.length + len(part), written is None))
-        self.add(part)
+        stretch = self.original[start:end] if written is None else written
+        self.moves.append((start, end, self.length, self.length + len(stretch), written is None))
+        self.add(stretch)
 
     def add(self, text: str) -> None:
         """Append new text."""
@@ -131,10 +131,10 @@ def write_in_order(
     ends.
     """
     written = []
-    for place, part in zip(places, parts, strict=True):
+    for place, stretch in zip(places, parts, strict=True):
         rewriting.keep(start, place[0])
-        written.append((rewriting.length, rewriting.length + part[1] - part[0]))
-        rewriting.keep(part[0], part[1])
+        written.append((rewriting.length, rewriting.length + stretch[1] - stretch[0]))
+        rewriting.keep(stretch[0], stretch[1])
         start = place[1]
     rewriting.keep(start, end)
     return written

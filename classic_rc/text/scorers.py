@@ -130,9 +130,9 @@ def _han_between(single: str, cut: Callable[[str], Iterable[str]]) -> Callable[[
         parts = pattern.split(text)
         return [
             unit
-            for i, part in enumerate(parts)
-            if part
-            for unit in ([part] if i % 2 else cut(part))
+            for i, piece in enumerate(parts)
+            if piece
+            for unit in ([piece] if i % 2 else cut(piece))
         ]
 
     return units
@@ -328,7 +328,11 @@ class _Golds:
     def __init__(self, scorer: Scorer, normals: Iterable[str]) -> None:
         self.normals = frozenset(normals)
         units = [scorer.units(text) for text in self.normals]
-        self.texts = [(frozenset(of), scorer.overlap(of), len(of)) for of in units if of]
+        self.texts = [
+            (frozenset(gold_units), scorer.overlap(gold_units), len(gold_units))
+            for gold_units in units
+            if gold_units
+        ]
         self.distinct = frozenset[str]().union(*(distinct for distinct, _, _ in self.texts))
         self.has_empty = len(self.texts) < len(units)
 

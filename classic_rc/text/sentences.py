@@ -240,8 +240,10 @@ def _initial(stop: StopContext) -> bool | None:
 
 def _abbreviation(stop: StopContext) -> bool | None:
     """``the U.S. Army``, ``Fox Inc. said`` and ``St. Ives``, against ``the U.S. They``."""
-    known = stop.before in NAME_PARTS or stop.before in MONTHS or _ACRONYM.fullmatch(stop.before)
-    return _begins_with_starter(stop) if known else None
+    is_abbreviation = (
+        stop.before in NAME_PARTS or stop.before in MONTHS or _ACRONYM.fullmatch(stop.before)
+    )
+    return _begins_with_starter(stop) if is_abbreviation else None
 
 
 def _lower_case(stop: StopContext) -> bool | None:

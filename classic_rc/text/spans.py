@@ -159,8 +159,8 @@ class SpanGenerator:
     @classmethod
     def of_language(cls, language: Language, max_tokens: int | None = None) -> Self:
         """Return the generator for a language."""
-        most = cls.max_tokens if max_tokens is None else max_tokens
-        return cls(most, language.stop_words, language.segmenter)
+        longest = cls.max_tokens if max_tokens is None else max_tokens
+        return cls(longest, language.stop_words, language.segmenter)
 
     @property
     def signature(self) -> str:
@@ -432,11 +432,15 @@ def _encode(
     located = [analyzer.locate(p.text) for p in passages.values()]
     queries = [analyzer.analyze(q.query) for q in questions]
     ids: dict[str, int] = {}
-    tokens = [ids.setdefault(token, len(ids)) for own in located for token, _, _ in own]
-    query_tokens = [ids.setdefault(token, len(ids)) for own in queries for token in own]
+    tokens = [
+        ids.setdefault(token, len(ids)) for text_tokens in located for token, _, _ in text_tokens
+    ]
+    query_tokens = [
+        ids.setdefault(token, len(ids)) for text_tokens in queries for token in text_tokens
+    ]
 
     before = offsets_of(list(map(len, located)))
-    starts, ends = _split_columns([place[1:] for own in located for place in own])
+    starts, ends = _split_columns([place[1:] for text_tokens in located for place in text_tokens])
     borders = [_sentence_starts(p) for p in passages.values()]
     passage_sentences = offsets_of(list(map(len, borders)))
     sentence_offsets, first, last, sentence = [], [], [], []
@@ -446,12 +450,12 @@ def _encode(
     by_key = {_list_key(q): q for q in questions}
     for key, question in by_key.items():
         i = number[id(question.passage)]
-        own = slice(before[i], before[i + 1])
+        text_tokens = slice(before[i], before[i + 1])
         begins, finishes = _offsets_of_all(lists[key], question)
         # From the first token that ends after the span begins, up to the first that starts at its
         # end or later.
-        first.append(before[i] + np.searchsorted(ends[own], begins, side="right"))
-        last.append(before[i] + np.searchsorted(starts[own], finishes))
+        first.append(before[i] + np.searchsorted(ends[text_tokens], begins, side="right"))
+        last.append(before[i] + np.searchsorted(starts[text_tokens], finishes))
         within = np.searchsorted(borders[i], begins, side="right") - 1
         sentence.append(passage_sentences[i] + np.maximum(within, 0))
     list_number = {key: i for i, key in enumerate(by_key)}
@@ -520,13 +524,13 @@ def text_codes(
     ):
         keys, numbers = np.unique(begins * (len(text) + 1) + finishes, return_inverse=True)
         parts = [text[slice(*divmod(key, len(text) + 1))] for key in keys.tolist()]
-        codes += np.array([code_of(part) for part in parts], dtype=np.int64)[numbers]
+        codes += np.array([code_of(piece) for piece in parts], dtype=np.int64)[numbers]
     return codes
 
 
 def _split_columns(rows: Sequence[tuple[int, ...]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    one, other = np.array(rows, dtype=np.int64).reshape(-1, 2).T.copy()
-    return one, other
+    first, second = np.array(rows, dtype=np.int64).reshape(-1, 2).T.copy()
+    return first, second
 
 
 def _sentence_starts(passage: Passage) -> NDArray[np.int64]:

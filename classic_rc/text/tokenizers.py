@@ -292,7 +292,7 @@ def split_pattern(script: str = "") -> str:
 
     No word has a letter of the class `script`.
     """
-    others = _word_regex(without=UNSPACED + script)
+    others = _word_regex(excluded=UNSPACED + script)
     return f"(?=[^\\W_])[{UNSPACED}][{mark_class()}]*|{others}"
 
 
@@ -303,13 +303,13 @@ def _syllable_pattern() -> re.Pattern[str]:
     stacked = f"{letter}(?:(?<=[\u17d2\u1039]){letter})*"
     before, after = "[\u0e40-\u0e44\u0ec0-\u0ec4]", "[\u0e30\u0e32\u0e33\u0e45\u0eb0\u0eb2\u0eb3]"
     syllable = f"(?:{before}(?={letter}))?{stacked}(?:{after}[{mark_class()}]*)*"
-    return re.compile(f"{syllable}|{_word_regex(without=UNSPACED + HANGUL)}")
+    return re.compile(f"{syllable}|{_word_regex(excluded=UNSPACED + HANGUL)}")
 
 
-def _word_regex(without: str = "") -> str:
-    """Return the pattern of words; it matches no character of the class `without`."""
+def _word_regex(excluded: str = "") -> str:
+    """Return the pattern of words; it matches no character of the class `excluded`."""
     marks = mark_class()
-    letter_or_digit, letter = f"[^\\W_{without}]", f"[^\\W\\d_{without}]"
+    letter_or_digit, letter = f"[^\\W_{excluded}]", f"[^\\W\\d_{excluded}]"
     run = f"{letter_or_digit}+(?:[{marks}]+{letter_or_digit}*)*"
     apostrophe = f"['’](?:(?<={letter}['’])|(?<=[{marks}]['’]))(?={letter})"
     decimal = r"[.,](?<=\d[.,])(?=\d)"
@@ -446,7 +446,7 @@ def _transcribe(character: str) -> str:
     if character.isspace():
         return " "
     parts = unicodedata.normalize("NFKD", _PLAIN.get(character, character))
-    written = "".join(_PLAIN.get(part, part if part.isascii() else "") for part in parts)
+    written = "".join(_PLAIN.get(sign, sign if sign.isascii() else "") for sign in parts)
     return _CUTS.sub("", written) or written
 
 
@@ -527,9 +527,9 @@ class PieceTable:
         counts: list[int] = []
         tokenize, at_blanks = self._tokenizer.tokenize, bool(self._tokenizer.separators)
         for text in texts:
-            own = text.split(" ") if at_blanks else tokenize(text)
-            pieces += own
-            counts.append(len(own))
+            text_pieces = text.split(" ") if at_blanks else tokenize(text)
+            pieces += text_pieces
+            counts.append(len(text_pieces))
         return Pieces(self._number(pieces, len(pieces)), np.array(counts, dtype=np.int64))
 
     def _cut_chunk(self, texts: Sequence[str]) -> Pieces:
@@ -557,9 +557,9 @@ class PieceTable:
                 first.take(unknown).tolist(), last.take(unknown).tolist(), strict=True
             )
             pieces = [joined[start:end] for start, end in bounds_of_unknown]
-            found = self._number(pieces, len(pieces))
-            cache.add(keys.take(unknown), found, len(self._numbers))
-            numbers[unknown] = found
+            new_numbers = self._number(pieces, len(pieces))
+            cache.add(keys.take(unknown), new_numbers, len(self._numbers))
+            numbers[unknown] = new_numbers
         places = np.stack((first, last), axis=1)
         places -= np.repeat(bounds[:-1], counts)[:, np.newaxis]
         return Pieces(numbers, counts, places.astype(np.int32))
@@ -613,7 +613,7 @@ def _split_long_texts(texts: Sequence[str]) -> tuple[Sequence[str], NDArray[np.i
     if max(map(len, texts), default=0) <= block_size(_LONG_TEXT):
         return texts, None
     parts = [list(_parts(text)) for text in texts]
-    return [part for own in parts for part in own], offsets_of(list(map(len, parts)))
+    return [part for text_parts in parts for part in text_parts], offsets_of(list(map(len, parts)))
 
 
 def _parts(text: str) -> Iterator[str]:

@@ -51,17 +51,17 @@ class WordNet:
         self._data: dict[str, bytes] = {}
         self._index: dict[str, dict[str, tuple[int, ...]]] = {}
         self._exceptions: dict[str, dict[str, list[str]]] = {}
-        for part, name in _PARTS_OF_SPEECH.items():
-            index, self._data[part] = (
+        for pos, name in _PARTS_OF_SPEECH.items():
+            index, self._data[pos] = (
                 self._read_file(f"index.{name}"),
                 self._read_file(f"data.{name}"),
             )
             exceptions = self._read_file(f"{name}.exc")
-            for content in (index, self._data[part], exceptions):
+            for content in (index, self._data[pos], exceptions):
                 digest.update(hashlib.sha256(content).digest())
-            self._index[part] = dict(_index_entries(index, f"{self.folder}/index.{name}"))
+            self._index[pos] = dict(_index_entries(index, f"{self.folder}/index.{name}"))
             lines = [line.split() for line in exceptions.decode("ascii").splitlines()]
-            self._exceptions[part] = {words[0]: words[1:] for words in lines if words}
+            self._exceptions[pos] = {words[0]: words[1:] for words in lines if words}
         self.sha256 = digest.hexdigest()
         self._synsets: dict[str, list[Synset]] = {}
         self._above: dict[str, dict[Synset, int]] = {}
@@ -78,9 +78,9 @@ class WordNet:
         """
         if word not in self._synsets:
             self._synsets[word] = [
-                (part, place)
-                for part, index in self._index.items()
-                for base in self._base_forms(word, part)
+                (pos, place)
+                for pos, index in self._index.items()
+                for base in self._base_forms(word, pos)
                 for place in index[base]
             ]
         return self._synsets[word]
@@ -112,17 +112,17 @@ class WordNet:
                 f"WordNet cannot be read ({reason})", source=source, hint=_HINT
             ) from None
 
-    def _base_forms(self, word: str, part: str) -> list[str]:
-        index = self._index[part]
-        forms = [word, *self._exceptions[part].get(word, ())]
+    def _base_forms(self, word: str, pos: str) -> list[str]:
+        index = self._index[pos]
+        forms = [word, *self._exceptions[pos].get(word, ())]
         if len(forms) == 1:
-            endings = [ending.split("-") for ending in _ENDINGS[part].split()]
+            endings = [ending.split("-") for ending in _ENDINGS[pos].split()]
             forms += [word.removesuffix(old) + new for old, new in endings if word.endswith(old)]
         return [form for form in dict.fromkeys(forms) if form in index]
 
     def _hypernyms(self, synset: Synset) -> Iterator[Synset]:
-        part, place = synset
-        data = self._data[part]
+        pos, place = synset
+        data = self._data[pos]
         fields = data[place : data.index(b"\n", place)].decode("utf-8").split()
         n_words = int(fields[3], 16)
         n_pointers = int(fields[4 + 2 * n_words])
