@@ -71,7 +71,8 @@ def best_sentences(
         cells = rows * width + token_sentences[tokens]
         sums = np.bincount(cells, token_weights[tokens], minlength=n * width).reshape(n, width)
         # Exact again: these doubles are integers far below 2**53, so their order does not matter.
-        totals[where] = np.partition(sums, width - n_best, axis=1)[:, -n_best:].sum(axis=1)
+        sums.partition(width - n_best, axis=1)
+        totals[where] = sums[:, -n_best:].sum(axis=1)
     return totals
 
 

@@ -375,13 +375,13 @@ def _next_batch(solvers: Sequence[Solver], dataset: Dataset, is_large: bool) -> 
     """Return how many systems are scored together on each block, and whether a block may be a part
     of the dataset.
 
-    Generated spans are made once for all systems. Else one system is finished before the next one
-    starts, and its encoding is freed if no other system needs it. But the encoding of a part serves
-    all systems that can use it.
+    Generated spans are made once for all systems, and the texts of a part are read and cut once for
+    all systems that can score it. Else one system is finished before the next one starts, and its
+    encoding is freed if no other system needs it.
     """
     if dataset.span_generator is not None:
         return len(solvers), True
-    together = [s.takes_encoding and scores_in_parts(s, dataset) for s in solvers if is_large]
+    together = [scores_in_parts(solver, dataset) for solver in solvers if is_large]
     n = together.index(False) if False in together else len(together)
     return (n, True) if n else (1, scores_in_parts(solvers[0], dataset))
 

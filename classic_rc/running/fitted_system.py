@@ -129,20 +129,23 @@ def iter_blocks(
     shared = shared or EncodingCache()
     generated: dict[int, Sequence[Candidate] | None] = {}  # by passage
 
-    def block(start: int, stop: int) -> QuestionBlock:
+    def blocks(start: int, stop: int) -> Iterator[QuestionBlock]:
         places = np.arange(start, stop)
         if dataset.span_generator is None and len(places) == len(dataset):
-            return QuestionBlock(places, shared.of(dataset))
+            yield QuestionBlock(places, shared.of(dataset))
+            return
         questions = (dataset[i] for i in range(start, stop))
         made = ((q, generated[id(q.passage)]) for q in questions)
         in_memory = [q if c is None else replace(q, candidates=c) for q, c in made]
-        return QuestionBlock(places, SharedQuestions(in_memory, shared.encoders))
+        block = SharedQuestions(in_memory, shared.encoders)
+        yield QuestionBlock(places, block)
+        block.keep_only(())  # encodings refer to their questions: nothing else frees them soon
 
     start, size, limit = 0, 0, block_size(_BLOCK_CHARACTERS)
     for i, question in enumerate(dataset if in_parts or dataset.span_generator is not None else ()):
         if (key := id(question.passage)) not in generated:
             if size >= limit:
-                yield block(start, i)
+                yield from blocks(start, i)
                 start, size = i, 0
                 generated.clear()
             lazy = question.candidates
@@ -150,7 +153,7 @@ def iter_blocks(
             size += len(question.passage.text)
         candidates = question.candidates if (made := generated[key]) is None else made
         size += _CANDIDATE_CHARACTERS * len(candidates)
-    yield block(start, len(dataset))
+    yield from blocks(start, len(dataset))
 
 
 def is_one_block(dataset: Dataset) -> bool:

@@ -24,7 +24,7 @@ from classic_rc.text.encode import encode_sentences
 from classic_rc.text.encoded import EncodedDataset, stop_flags
 from classic_rc.text.sentences import passage_sentences
 
-_BLOCK_TOKENS = 2**18
+_BLOCK_TOKENS = 2**16
 """Tokens of the questions that are scored together, unless one question has more."""
 
 _PUNCTUATION = frozenset("'\"!?-;.,:/\\@#*&`$+=%_()[]{}")
