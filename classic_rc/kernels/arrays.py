@@ -313,6 +313,11 @@ class Matches(NamedTuple):
     offsets: NDArray[np.int64]
     runs: NDArray[np.int64]  # runs of the postings
 
+    @property
+    def texts(self) -> NDArray[np.int64]:
+        """The text of each match: shape (n_matches,)."""
+        return np.repeat(np.arange(len(self.n_distinct)), np.diff(self.offsets))
+
 
 def match_words(arrays: TokenArrays, postings: Postings) -> tuple[Matches, Matches]:
     """Match the questions' words, and the words that each candidate adds to its question's, to
@@ -406,9 +411,15 @@ class MatchedBlock(NamedTuple):
     questions: Matches  # over questions
     additions: Matches  # over candidates: the words that each adds to its question's words
 
-    def without_questions(self) -> MatchedBlock:
-        """Return the block with empty questions: candidates add all of their words."""
-        arrays = self.arrays.without_questions()
+    def candidates_alone(self, chosen: NDArray[np.bool_]) -> MatchedBlock:
+        """Return the block with empty questions, so that candidates add all of their words; those
+        that are not chosen are empty too.
+        """
+        lengths = np.diff(self.arrays.candidate_offsets)
+        arrays = self.arrays.without_questions()._replace(
+            candidate_tokens=self.arrays.candidate_tokens[np.repeat(chosen, lengths)],
+            candidate_offsets=offsets_of(np.where(chosen, lengths, 0)),
+        )
         return MatchedBlock(self.where, arrays, self.postings, *match_words(arrays, self.postings))
 
 

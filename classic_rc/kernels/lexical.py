@@ -22,14 +22,20 @@ from classic_rc.kernels.arrays import (
 from classic_rc.kernels.distance import nearest_distances, pack_places, row_stride
 
 
-def token_counts(arrays: TokenArrays) -> NDArray[np.int64]:
+def token_counts(
+    arrays: TokenArrays, matched: Iterable[MatchedBlock] | None = None
+) -> NDArray[np.int64]:
     """Return how often the word of each passage token occurs in its passage: shape
     (n_passage_tokens,).
+
+    A passage without candidates is not counted. `matched` are the arrays'
+    :func:`~classic_rc.kernels.arrays.matched_blocks`, if they are known.
     """
-    passage = np.repeat(np.arange(len(arrays.passage_offsets) - 1), np.diff(arrays.passage_offsets))
-    keys = passage * arrays.n_words + arrays.passage_tokens
-    _, which, counts = np.unique(keys, return_inverse=True, return_counts=True)
-    return counts[which]
+    counts = np.zeros(len(arrays.passage_tokens), dtype=np.int64)
+    for block in matched_blocks(arrays) if matched is None else matched:
+        sizes = np.diff(block.postings.offsets)
+        counts[_posted_tokens(arrays, block)] = np.repeat(sizes, sizes)
+    return counts
 
 
 def bag_of_words(
@@ -40,13 +46,18 @@ def bag_of_words(
     """Sum the weights of all passage tokens that are words of the question or of the candidate.
 
     This is :func:`classic_rc.kernels.reference.lexical.bag_of_words` of all candidates. A token
-    that does not count has the weight 0. `matched` are the arrays'
-    :func:`~classic_rc.kernels.arrays.matched_blocks`, if they are known.
+    that does not count has the weight 0. `matched` as in :func:`token_counts`.
     """
     totals = np.zeros(len(arrays.candidate_question), dtype=np.int64)
-    for where, rows, tokens in _find_matched_tokens(arrays, matched):
+    for block in matched_blocks(arrays) if matched is None else matched:
+        tokens, starts = _posted_tokens(arrays, block), block.postings.offsets[:-1]
+        run_weights = np.add.reduceat(token_weights[tokens], starts, dtype=np.int64)
         # Sums of fixed-point weights stay far below 2**53, so doubles hold them exactly.
-        totals[where] = np.bincount(rows, token_weights[tokens], minlength=where.stop - where.start)
+        questions, additions = (
+            np.bincount(matches.texts, run_weights[matches.runs], len(matches.offsets) - 1)
+            for matches in (block.questions, block.additions)
+        )
+        totals[block.where] = questions[block.arrays.candidate_question] + additions
     return totals
 
 
@@ -62,7 +73,7 @@ def best_sentences(
 
     This is :func:`classic_rc.kernels.reference.lexical.best_sentences` of all candidates.
     `token_sentences` is the index of each passage token's sentence in its passage. `matched` as in
-    :func:`bag_of_words`.
+    :func:`token_counts`.
     """
     totals = np.zeros(len(arrays.candidate_question), dtype=np.int64)
     for where, rows, tokens in _find_matched_tokens(arrays, matched):
@@ -113,6 +124,13 @@ def occurrence_distance(arrays: TokenArrays) -> tuple[NDArray[np.float64], NDArr
             counts * np.maximum(lengths - 1, 1)
         )
     return distances, found
+
+
+def _posted_tokens(arrays: TokenArrays, block: MatchedBlock) -> NDArray[np.int64]:
+    """Return the passage token of each position of a block's postings."""
+    passage = arrays.question_passage[arrays.candidate_question[block.where.start]]
+    starts = arrays.passage_offsets[passage + block.postings.keys // block.arrays.n_words]
+    return np.repeat(starts, np.diff(block.postings.offsets)) + block.postings.positions
 
 
 def _find_matched_tokens(

@@ -424,15 +424,17 @@ class OutcomeTally:
             self._add_answers(index, predictions)
 
     def _add_choices(self, index: NDArray[np.int64], chosen: ChosenOptions) -> None:
-        is_answered = np.diff(chosen.offsets) > 0
+        n_chosen = np.diff(chosen.offsets)
         self._n_tied[index], self._n_candidates[index] = chosen.n_tied, chosen.n_candidates
-        self._n_selected[index] = is_answered
+        self._n_selected[index] = n_chosen > 0
         # few distinct choices, so few lists
         choices = np.full(chosen.n_candidates.max(initial=0), None, dtype=object)
         for option in range(len(choices)):
             choices[option] = [option]
-        firsts = chosen.options[chosen.offsets[:-1][is_answered]]
-        self._answers[index[is_answered]] = choices[firsts]
+        # An expectation over draws has more answers than ties: no single answer exists.
+        is_single = (n_chosen > 0) & (n_chosen <= chosen.n_tied)
+        firsts = chosen.options[chosen.offsets[:-1][is_single]]
+        self._answers[index[is_single]] = choices[firsts]
 
     def _add_answers(self, index: NDArray[np.int64], predictions: Sequence[Prediction]) -> None:
         self._n_tied[index] = [p.n_tied for p in predictions]
@@ -440,8 +442,6 @@ class OutcomeTally:
         self._n_candidates[index] = [p.n_candidates for p in predictions]
         plain: dict[Answer, list[Any]] = {}
         for i, prediction in zip(index.tolist(), predictions, strict=True):
-            # A prediction in closed form over draws has more answers than ties: no single answer
-            # exists.
             if 0 < len(prediction.answers) <= prediction.n_tied:
                 answer = prediction.answers[0]
                 if answer not in plain:

@@ -404,7 +404,7 @@ class Solver(Estimator, ABC):
         """Whether :meth:`tune` chooses more than the decision's constants."""
         return False
 
-    def expectation(self, questions: Sequence[Question]) -> list[Prediction] | None:
+    def expectation(self, questions: Sequence[Question]) -> Sequence[Prediction] | None:
         """Return predictions whose metrics are this solver's expected values in closed form.
 
         Return None if the solver does not draw at random, as by default.

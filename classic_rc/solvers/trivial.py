@@ -11,10 +11,10 @@ import numpy as np
 from classic_rc.decisions import Abstain, Argmax, Decision, Threshold
 from classic_rc.equality import normalised_text
 from classic_rc.errors import UsageError
-from classic_rc.kernels.arrays import offsets_of
+from classic_rc.kernels.arrays import offsets_of, ragged_indices
 from classic_rc.kernels.draws import text_keys, uniform_draws
 from classic_rc.parameters import whole_number
-from classic_rc.predictions import Prediction, Scores
+from classic_rc.predictions import ChosenOptions, Prediction, Scores
 from classic_rc.questions import Question, Task, candidate_texts
 from classic_rc.solvers.base import Solver, Variant, candidate_counts, scores_without_evidence
 from classic_rc.solvers.shared_parameters import DECISION, SEED, UNIT
@@ -54,13 +54,17 @@ class Random(Solver):
         )
         return scores_without_evidence(draws, questions)
 
-    def expectation(self, questions: Sequence[Question]) -> list[Prediction]:
+    def expectation(self, questions: Sequence[Question]) -> Sequence[Prediction]:
         """Return predictions whose metrics are the expected values of the draws.
 
         Single choice: each option with equal weight. Cloze and spans: each distinct text, in
         proportion to its number of candidates. Multiple answers: each option with probability 1/2.
         """
-        return [_expected_prediction(q) for q in questions]
+        if not questions or questions[0].task is not Task.SINGLE_CHOICE:
+            return [_expected_prediction(q) for q in questions]
+        counts = candidate_counts(questions)
+        options = ragged_indices(np.zeros_like(counts), counts)
+        return ChosenOptions(questions, options, offsets_of(counts), np.ones_like(counts), counts)
 
     def default_decision(self, task: Task) -> Decision:
         """Return the rule that takes the best draw or, if several may be right, every draw above
@@ -73,8 +77,6 @@ def _expected_prediction(question: Question) -> Prediction:
     n = len(question.candidates)
     if question.task is Task.MULTIPLE_ANSWER:
         return Prediction(question.id, (), selection_probability=0.5, n_candidates=n)
-    if question.task is Task.SINGLE_CHOICE:
-        return Prediction(question.id, tuple(frozenset((i,)) for i in range(n)), n_candidates=n)
     counts = Counter(c.text for c in question.candidates)
     weights = tuple(count / n for count in counts.values())
     return Prediction(question.id, tuple((text,) for text in counts), weights, n_candidates=n)
@@ -290,7 +292,7 @@ class _ByLength(Solver):
         words.
         """
         self.check_parameters()
-        texts = [c.text for q in questions for c in q.candidates]
+        texts = [text for q in questions for text in candidate_texts(q.candidates)]
         lengths = (
             [len(t) for t in texts]
             if self.unit == "characters"

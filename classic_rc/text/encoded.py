@@ -269,7 +269,8 @@ def stop_flags(vocabulary: Sequence[str], analyzer: Analyzer, name: str) -> NDAr
     """
     stem = stemmer(analyzer.stemmer)
     listed = {stem(word) for word in stop_words(str(name))}
-    return np.fromiter((w.lower() in listed for w in vocabulary), np.bool_, len(vocabulary))
+    flags = map(listed.__contains__, map(str.lower, vocabulary))
+    return np.fromiter(flags, np.bool_, len(vocabulary))
 
 
 class _UnsentQuestions(Sequence[Question]):

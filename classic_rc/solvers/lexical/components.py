@@ -4,14 +4,14 @@ the released bugs.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import DataError, UsageError, unknown_name
-from classic_rc.kernels.arrays import MatchedBlock, matched_blocks, offsets_of
+from classic_rc.kernels.arrays import offsets_of
 from classic_rc.kernels.distance import word_distance
 from classic_rc.kernels.lexical import bag_of_words, best_sentences, occurrence_distance
 from classic_rc.kernels.logistic import fit_logistic
@@ -88,19 +88,18 @@ def component_scores(
     component reads, that candidate scores 1 there and the others 0. `bugs` are names of
     :data:`BUGS`.
     """
-    words, stems = list(matched_blocks(texts.words)), list(matched_blocks(texts.stems))
-    distance, found = _score_distance(texts, bugs, words)
-    bag, sentences = _score_bag(texts, words), _score_sentences(texts, bugs, stems)
+    distance, found = _score_distance(texts, bugs)
+    bag, sentences = _score_bag(texts), _score_sentences(texts, bugs)
     if linked is not None:
         chosen = is_linked[texts.words.candidate_question]
         bag += np.where(chosen, _score_bag(linked), 0)
         sentences += np.where(chosen, _score_sentences(linked, bugs), 0)
-    window = _score_window(texts, bugs, stems)
+    window = _score_window(texts, bugs)
     scores = np.stack((window / SCALE, -distance, bag / SCALE, sentences / SCALE), axis=1)
     evidence = found | (window > 0) | (bag > 0) | (sentences > 0)
     ruled = np.zeros(scores.shape, dtype=np.bool_)
     if negation:
-        absent, ruled = _apply_negation_rule(texts, words, stems)
+        absent, ruled = _apply_negation_rule(texts)
         scores = np.where(ruled, absent, scores)
         evidence |= ruled.any(axis=1)
     return Components(texts, linked, scores, evidence, ruled)
@@ -141,12 +140,14 @@ def _count_kept_before(texts: LexicalTexts) -> NDArray[np.int64]:
     return offsets_of(texts.kept.astype(np.int8))
 
 
-def _score_window(
-    texts: LexicalTexts, bugs: Collection[str], stems: Sequence[MatchedBlock]
-) -> NDArray[np.int64]:
+def _score_window(texts: LexicalTexts, bugs: Collection[str]) -> NDArray[np.int64]:
     as_released = "last-window" in bugs
     sums = window_sweep(
-        texts.stems, WIDTHS, smoothing=SMOOTHING, last_window=not as_released, matched=stems
+        texts.stems,
+        WIDTHS,
+        smoothing=SMOOTHING,
+        last_window=not as_released,
+        matched=texts.stem_blocks,
     ).sum(axis=1)
     if not as_released:
         return sums
@@ -155,19 +156,19 @@ def _score_window(
     length = np.diff(arrays.passage_offsets)[arrays.question_passage[arrays.candidate_question]]
     return np.where(
         length <= WIDTHS[-1],
-        bag_of_words(arrays, smoothed_weights(texts.stem_counts), stems),
+        bag_of_words(arrays, smoothed_weights(texts.stem_counts), texts.stem_blocks),
         sums,
     )
 
 
 def _score_distance(
-    texts: LexicalTexts, bugs: Collection[str], matched: Sequence[MatchedBlock]
+    texts: LexicalTexts, bugs: Collection[str]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     words = texts.words
     if "distance" not in bugs:
         is_stop_word = np.zeros(words.n_words, dtype=np.bool_)
         is_stop_word[words.passage_tokens[~texts.kept]] = True
-        return word_distance(words, is_stop_word, matched=matched)
+        return word_distance(words, is_stop_word, matched=texts.word_blocks)
     return occurrence_distance(
         words._replace(
             passage_tokens=words.passage_tokens[texts.kept],
@@ -176,19 +177,15 @@ def _score_distance(
     )
 
 
-def _score_bag(
-    texts: LexicalTexts, words: Sequence[MatchedBlock] | None = None
-) -> NDArray[np.int64]:
+def _score_bag(texts: LexicalTexts) -> NDArray[np.int64]:
     weights = np.where(texts.kept, smoothed_weights(texts.word_counts), 0)
-    return bag_of_words(texts.words, weights, words)
+    return bag_of_words(texts.words, weights, texts.word_blocks)
 
 
-def _score_sentences(
-    texts: LexicalTexts, bugs: Collection[str], stems: Sequence[MatchedBlock] | None = None
-) -> NDArray[np.int64]:
+def _score_sentences(texts: LexicalTexts, bugs: Collection[str]) -> NDArray[np.int64]:
     sentences, counts = assign_sentences(texts, bugs)
     weights = np.where(counts, smoothed_weights(texts.stem_counts), 0)
-    return best_sentences(texts.stems, weights, sentences, matched=stems)
+    return best_sentences(texts.stems, weights, sentences, matched=texts.stem_blocks)
 
 
 def smoothed_weights(counts: NDArray[np.int64]) -> NDArray[np.int32]:
@@ -197,14 +194,15 @@ def smoothed_weights(counts: NDArray[np.int64]) -> NDArray[np.int32]:
 
 
 def _apply_negation_rule(
-    texts: LexicalTexts, words: Sequence[MatchedBlock], stems: Sequence[MatchedBlock]
+    texts: LexicalTexts,
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return which candidates have no word in the passage, and where the rule decides: shape
-    (n_candidates, 4).
+    """Return which candidates of negated questions have no word in the passage, and where the rule
+    decides: shape (n_candidates, 4).
     """
     question = texts.words.candidate_question
-    option_words = [block.without_questions() for block in words]
-    option_stems = [block.without_questions() for block in stems]
+    negated = texts.negated[question]
+    option_words = [block.candidates_alone(negated[block.where]) for block in texts.word_blocks]
+    option_stems = [block.candidates_alone(negated[block.where]) for block in texts.stem_blocks]
     n_stems = np.zeros(len(question), dtype=np.int64)
     for block in option_stems:
         n_stems[block.where] = np.diff(block.additions.offsets)
@@ -215,7 +213,7 @@ def _apply_negation_rule(
     absent = ~np.stack(views, axis=1)
     n_absent = np.zeros((len(texts.negated), len(views)), dtype=np.int64)
     np.add.at(n_absent, question, absent)
-    return absent, (texts.negated[:, None] & (n_absent == 1))[question]
+    return absent, negated[:, None] & (n_absent == 1)[question]
 
 
 PUBLISHED_WEIGHTS: Mapping[str, tuple[float, ...]] = {

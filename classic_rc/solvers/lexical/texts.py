@@ -13,7 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import DataError
-from classic_rc.kernels.arrays import TokenArrays, offsets_of, runs_of
+from classic_rc.kernels.arrays import (
+    MatchedBlock,
+    TokenArrays,
+    matched_blocks,
+    offsets_of,
+    runs_of,
+)
 from classic_rc.kernels.lexical import token_counts
 from classic_rc.questions import Passage, Question
 from classic_rc.text.analyzers import get_analyzer, stemmer
@@ -75,6 +81,9 @@ class LexicalTexts:
     kept: NDArray[np.bool_]
     # Shape (n_passage_tokens,): the number of each token's sentence in its passage.
     sentences: NDArray[np.int64]
+    # Where the words and the stems of questions and candidates occur in the passages.
+    word_blocks: Sequence[MatchedBlock]
+    stem_blocks: Sequence[MatchedBlock]
     # Shape (n_passage_tokens,): how often each token's word and stem occur in its passage.
     word_counts: NDArray[np.int64]
     stem_counts: NDArray[np.int64]
@@ -151,14 +160,17 @@ class RawTexts:
             candidate_tokens=stem_of[words.candidate_tokens],
             n_words=self._n_stems,
         )
+        word_blocks, stem_blocks = list(matched_blocks(words)), list(matched_blocks(stems))
         order = whole.order[start:stop].tolist()
         return LexicalTexts(
             encoded.with_arrays(words),
             stems,
             self._kept[words.passage_tokens],
             sentences[self._counts[arrays.passage_tokens]],
-            token_counts(words),
-            token_counts(stems),
+            word_blocks,
+            stem_blocks,
+            token_counts(words, word_blocks),
+            token_counts(stems, stem_blocks),
             np.array([is_negated(self._questions[i].query) for i in order], dtype=np.bool_),
             token_offsets[:-1] - np.repeat(arrays.passage_offsets[:-1], np.diff(sentence_offsets)),
             sentence_offsets,
@@ -263,6 +275,12 @@ class AnnotatedReader:
             ],
             *shape,
         )
+        word_blocks, stem_blocks = list(matched_blocks(words)), list(matched_blocks(stems))
+        word_counts = token_counts(words, word_blocks)
+        stem_counts = token_counts(stems, stem_blocks)
+        if by_form:
+            word_counts = _count_tokens(passages, original, "word")
+            stem_counts = _count_tokens(passages, original, "stem")
         starts = [self._sentence_starts(q) for q in first.values()]
         return LexicalTexts(
             EncodedDataset(
@@ -271,8 +289,10 @@ class AnnotatedReader:
             stems,
             np.array([not t.stop for tokens in passages for t in tokens], dtype=np.bool_),
             np.array([t.sentence for tokens in passages for t in tokens], dtype=np.int64),
-            _count_tokens(passages, original, "word") if by_form else token_counts(words),
-            _count_tokens(passages, original, "stem") if by_form else token_counts(stems),
+            word_blocks,
+            stem_blocks,
+            word_counts,
+            stem_counts,
             np.array([self.negated(q) for q in grouped], dtype=np.bool_),
             np.array([start for own in starts for start in own], dtype=np.int64),
             offsets_of(list(map(len, starts))),
