@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from classic_rc.kernels import reference, window_sweep
+from classic_rc.kernels.arrays import matched_blocks
 from classic_rc.kernels.lexical import (
     bag_of_words,
     best_sentences,
@@ -85,7 +86,11 @@ def test_counts_and_texts_without_questions(problem):
     ]
     ones = np.ones(len(arrays.passage_tokens), dtype=np.int32)
     own = bag_of_words(arrays.without_questions(), ones)
-    assert own.tolist() == [sum(token in c for token in p) for _, p, _, c in each(problem)]
+    expected = [sum(token in c for token in p) for _, p, _, c in each(problem)]
+    assert own.tolist() == expected
+    even = np.arange(len(expected)) % 2 == 0
+    alone = [block.candidates_alone(even[block.where]) for block in matched_blocks(arrays)]
+    assert bag_of_words(arrays, ones, alone).tolist() == np.where(even, expected, 0).tolist()
 
 
 def test_weights_are_smoothed():

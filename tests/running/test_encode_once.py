@@ -4,12 +4,14 @@ tuning steps.
 
 from __future__ import annotations
 
+import gc
 import weakref
 
 import numpy as np
 
+from classic_rc.kernels.arrays import small_blocks
 from classic_rc.questions import Task
-from classic_rc.running.fitted_system import EncodingCache
+from classic_rc.running.fitted_system import EncodingCache, iter_blocks
 from classic_rc.solvers import parse_solver
 from classic_rc.testing import synthetic_dataset
 from classic_rc.text.encode import SharedQuestions, encode
@@ -28,6 +30,21 @@ def test_encodings_that_no_later_solver_needs_are_freed():
     }
     cache.keep_analyzers([])
     assert all(tokens() is None for tokens in encodings.values())
+
+
+def test_encodings_of_a_part_are_freed_before_the_next_one():
+    made = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=4)
+    with small_blocks(100):
+        parts = iter_blocks(made, in_parts=True)
+        part = next(parts)
+        tokens = weakref.ref(encode(part.questions, "word").arrays.passage_tokens)
+        assert tokens() is not None
+        gc.disable()
+        try:
+            next(parts)
+            assert tokens() is None
+        finally:
+            gc.enable()
 
 
 def test_solvers_learn_from_the_same_objects_of_a_fold():
