@@ -24,7 +24,6 @@ from classic_rc.encodings import (
 )
 from classic_rc.equality import TextLadder
 from classic_rc.errors import DataError
-from classic_rc.formats.answers import decide_answers, decide_samples
 from classic_rc.formats.harness_docs import (
     Document,
     conditional_requests,
@@ -320,6 +319,8 @@ def _read_golds(
     """
     if responses[0].values:
         return _read_targets(rows, documents, responses, gold_as)
+    from classic_rc.formats.answers import decide_answers, decide_samples  # its patterns are slow
+
     # A target of a generated answer is an answer itself: a letter, a text or an index.
     targets = [[(_place(row), _plain_target(row))] for row in rows]
     answers = [[(response.node, text) for text in response.texts] for response in responses]
