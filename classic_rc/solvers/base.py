@@ -138,18 +138,30 @@ def require_passages(questions: Sequence[Question], hint: str | None = None) -> 
         raise DataError("no question has a passage, so there is no text to read", hint=hint)
 
 
-def _with_answer(
-    explain: Callable[[Any, Question], Explanation],
-) -> Callable[[Any, Question], Explanation]:
-    """Make ``explain`` add the answer that the solver decides on."""
+_Explain = Callable[[Any, Question], Explanation]
+_ExplainEach = Callable[[Any, Sequence[Question]], Iterator[Explanation]]
 
-    @wraps(explain)
-    def explained(self: Solver, question: Question) -> Explanation:
-        explanation = explain(self, question)
-        is_one = isinstance(explanation, Explanation)  # a user's own method may return anything
-        return replace(explanation, decide=self._answer_to) if is_one else explanation
+
+def _with_answers(explain_each: _ExplainEach) -> _ExplainEach:
+    """Make ``explain_each`` add the answers that the solver decides on."""
+
+    @wraps(explain_each)
+    def explained(self: Solver, questions: Sequence[Question]) -> Iterator[Explanation]:
+        for explanation in explain_each(self, questions):
+            is_one = isinstance(explanation, Explanation)  # a user's own may return anything
+            yield replace(explanation, decide=self._answer_to) if is_one else explanation
 
     return explained
+
+
+def _first_of(explain_each: _ExplainEach) -> _Explain:
+    """Return the method that explains one question by the method that explains several."""
+
+    def explain(self: Solver, question: Question) -> Explanation:
+        """Explain one question (:meth:`explain_each`)."""
+        return next(explain_each(self, [question]))
+
+    return explain
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False)
@@ -225,10 +237,12 @@ class Solver(Estimator, ABC):
         entry = SOLVER_ENTRIES.get(cls.name)
         if entry is not None and entry.home == f"{cls.__module__}:{cls.__name__}":
             cls.description = entry.description
-        if "explain" in cls.__dict__:
-            cls.explain = _with_answer(cls.explain)  # type: ignore[method-assign]
-            if "explain_each" not in cls.__dict__:
-                cls.explain_each = Solver.explain_each  # type: ignore[method-assign]
+        explain, explain_each = map(cls.__dict__.get, ("explain", "explain_each"))
+        if explain and not explain_each:
+            explain_each = lambda self, questions: (explain(self, q) for q in questions)  # noqa: E731
+        if explain_each:  # a class that writes either method has both
+            cls.explain_each = _with_answers(explain_each)  # type: ignore[method-assign]
+            cls.explain = _first_of(cls.explain_each)
 
     @abstractmethod
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
@@ -497,27 +511,23 @@ class Solver(Estimator, ABC):
         """
         return {}
 
-    @_with_answer
-    def explain(self, question: Question) -> Explanation:
-        """Explain what produced each candidate's score: by default :attr:`score_meaning`, or
-        nothing but the score.
+    @_with_answers
+    def explain_each(self, questions: Sequence[Question]) -> Iterator[Explanation]:
+        """Explain what produced the scores of each question's candidates: by default
+        :attr:`score_meaning`, or nothing but the score.
 
-        A subclass may return marks in the passage, numbers, and a formula
-        (:class:`~classic_rc.solvers.explanation.CandidateExplanation`). If it does not,
+        A subclass may yield marks in the passage, numbers, and a formula
+        (:class:`~classic_rc.solvers.explanation.CandidateExplanation`), and may write `explain`,
+        which returns those of one question, instead. If it writes neither,
         :class:`~classic_rc.running.explain.Explainer` measures what each word adds.
         """
-        scores = score_questions(self, [question])
+        scores = score_questions(self, questions)
         meaning = self.score_meaning
         formula = (lambda i, score: given("score", score, meaning)) if meaning else None
-        return Explanation.from_scores(self.name, question, scores, formula)
+        for k, question in enumerate(questions):
+            yield Explanation.from_scores(self.name, question, scores.take([k]), formula)
 
-    def explain_each(self, questions: Sequence[Question]) -> Iterator[Explanation]:
-        """Yield the explanations of questions.
-
-        A subclass that has :meth:`explain` may also have this method, to score all of them
-        together.
-        """
-        return map(self.explain, questions)
+    explain = _first_of(explain_each)
 
     def _answer_to(self, explanation: Explanation) -> Prediction | None:
         """Return the answer that follows from explained scores; None if a threshold is not

@@ -4,9 +4,9 @@ at a mention.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -154,11 +154,11 @@ class ClozeDistance(Solver):
         distances, found = cloze_distance(encoded.arrays, _placeholders(encoded), self.max_distance)
         return encoded.scores(-distances.astype(np.float64), found)
 
-    def explain(self, question: Question) -> Explanation:
+    def explain_each(self, questions: Sequence[Question]) -> Iterator[Explanation]:
         """Mark the best mention of each candidate, and the query words that the passage has near
         it.
         """
-        return explain_distance(self, question)
+        return _explain_texts(self, questions, distance_explainer)
 
 
 class ClozeWindow(Solver):
@@ -256,9 +256,14 @@ class ClozeWindow(Solver):
         )
         return inverse_count_weights(counts, total=self.n_passages_)
 
-    def explain(self, question: Question) -> Explanation:
+    def explain_each(self, questions: Sequence[Question]) -> Iterator[Explanation]:
         """Mark the best position of each candidate, and the words that match there."""
-        return explain_window(self, question)
+        encoded = self.encoded(questions)
+        weights = self.word_weights(encoded)
+        known = (
+            {} if weights is None else dict(zip(encoded.vocabulary, weights.tolist(), strict=True))
+        )
+        return _explain_texts(self, questions, partial(window_explainer, known=known))
 
     def fitted_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the number of fitted passages, and how many of them have each word."""
@@ -300,11 +305,10 @@ _Parts = tuple[tuple[Mark, ...], dict[str, float], Callable[[], Term]]
 """A candidate's marks and numbers, and what makes its formula."""
 
 
-def explain_distance(solver: ClozeDistance, question: Question) -> Explanation:
-    """Explain each candidate by its best mention, and by how much less than the maximum each
-    matched word costs.
+def distance_explainer(solver: ClozeDistance, texts: _Texts) -> Callable[[list[str]], _Parts]:
+    """Return what explains a candidate by its best mention, and by how much less than the maximum
+    each matched word costs.
     """
-    texts = _Texts.of(solver, question)
 
     def mark_candidate(candidate: list[str]) -> _Parts:
         mentions = alignments(
@@ -347,23 +351,18 @@ def explain_distance(solver: ClozeDistance, question: Question) -> Explanation:
         numbers = {"distance": distance, "words": float(len(words)), "matched": float(len(matched))}
         return marks, numbers, formula
 
-    return _explain_texts(solver, question, mark_candidate)
+    return mark_candidate
 
 
-def explain_window(solver: ClozeWindow, question: Question) -> Explanation:
-    """Explain each candidate by the best position of its completed query, and the weights of the
-    matching words.
+def window_explainer(
+    solver: ClozeWindow, texts: _Texts, known: Mapping[Any, int]
+) -> Callable[[list[str]], _Parts]:
+    """Return what explains a candidate by the best position of its completed query, and the weights
+    of the matching words: the `known` ones, or else those of the passage.
     """
-    texts = _Texts.of(solver, question)
-    encoded = solver.encoded([question])
-    weights = solver.word_weights(encoded)
-    weight_of: dict[Hashable, int]
-    if weights is None:
-        weight_of = {
-            word: inverse_count_weight(texts.passage.count(word)) for word in set(texts.passage)
-        }
-    else:
-        weight_of = dict(zip(encoded.vocabulary, weights.tolist(), strict=True))
+    weight_of = known or {
+        word: inverse_count_weight(texts.passage.count(word)) for word in set(texts.passage)
+    }
 
     def weigh_word(word: str) -> Term:
         value = weight_of[word] / SCALE
@@ -414,18 +413,25 @@ def explain_window(solver: ClozeWindow, question: Question) -> Explanation:
             formula,
         )
 
-    return _explain_texts(solver, question, mark_candidate)
+    return mark_candidate
 
 
 def _explain_texts(
-    solver: Solver, question: Question, mark_candidate: Callable[[list[str]], _Parts]
-) -> Explanation:
-    """Add marks and numbers to the scores, once for all candidates with the same text."""
-    analyzer = get_analyzer(solver.analyzer)
-    explain_text = cache(lambda text: mark_candidate(analyzer.analyze(text)))
-    unmarked = Explanation.from_scores(solver.name, question, solver.score_candidates([question]))
-    explained = []
-    for plain in unmarked.candidates:
-        marks, numbers, make_formula = explain_text(plain.text)
-        explained.append(replace(plain, marks=marks, numbers=numbers, make_formula=make_formula))
-    return Explanation(solver.name, question, tuple(explained))
+    solver: Solver,
+    questions: Sequence[Question],
+    explainer: Callable[[Any, _Texts], Callable[[list[str]], _Parts]],
+) -> Iterator[Explanation]:
+    """Add marks and numbers to the scores, once for all candidates of a question with the same
+    text.
+    """
+    analyzer, scores = get_analyzer(solver.analyzer), solver.score_candidates(questions)
+    for k, question in enumerate(questions):
+        mark_words = explainer(solver, _Texts.of(solver, question))
+        unmarked = Explanation.from_scores(solver.name, question, scores.take([k]))
+        texts = dict.fromkeys(plain.text for plain in unmarked.candidates)
+        parts = {text: mark_words(analyzer.analyze(text)) for text in texts}
+        explained = []
+        for plain in unmarked.candidates:
+            marks, numbers, formula = parts[plain.text]
+            explained.append(replace(plain, marks=marks, numbers=numbers, make_formula=formula))
+        yield replace(unmarked, candidates=tuple(explained))

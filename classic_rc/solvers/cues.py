@@ -5,7 +5,7 @@ passage.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -58,15 +58,15 @@ class _Cue(Solver):
         cue = self.cue(questions)
         return Scores(self.direction_ * cue.values, cue.offsets, cue.evidence)
 
-    def explain(self, question: Question) -> Explanation:
+    def explain_each(self, questions: Sequence[Question]) -> Iterator[Explanation]:
         """Show each candidate's cue and the learned sign."""
-        scores, cues = self.score_candidates([question]), self.cue([question])[0].tolist()
+        scores = self.score_candidates(questions)
+        for k, question in enumerate(questions):
+            yield Explanation.from_scores(self.name, question, scores.take([k]), self._formula)
 
-        def formula(i: int, score: float) -> Term:
-            sign = given("learned sign", self.direction_, "1: more is better; -1: less is better")
-            return times("score", sign, given(self.cue_name, cues[i]), value=score)
-
-        return Explanation.from_scores(self.name, question, scores, formula)
+    def _formula(self, i: int, score: float) -> Term:
+        sign = given("learned sign", self.direction_, "1: more is better; -1: less is better")
+        return times("score", sign, given(self.cue_name, self.direction_ * score), value=score)
 
 
 class Length(_Cue):

@@ -247,17 +247,11 @@ class IRSolver(Solver):
         options = [[c.text for c in q.candidates] for q in questions]
         return [self._search(corpus.engine, queries, options) for corpus in self.corpora_]
 
-    def explain(self, question: Question) -> Explanation:
+    def explain_each(self, questions: Sequence[Question]) -> Iterator[Explanation]:
         """Show the best sentence of each candidate, its source, and what each term adds to its
         score.
         """
-        (explanation,) = explain_sentences(self, [question])
-        return explanation
-
-    def explain_each(self, questions: Sequence[Question]) -> Iterator[Explanation]:
-        """Yield the explanations of questions, which are searched together."""
-        for explanation in explain_sentences(self, questions):
-            yield replace(explanation, decide=self._answer_to)
+        return explain_sentences(self, questions)
 
     def caveats(self, questions: Sequence[Question]) -> tuple[str, ...]:
         """Report the sentences left out, and the questions and passages that a corpus contains word

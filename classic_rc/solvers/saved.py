@@ -8,7 +8,7 @@ import hashlib
 import io
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, Self, runtime_checkable
 
@@ -429,9 +429,9 @@ class SavedSolver(Solver):
         """Return the saved solver's scores and, for a combination, its members' after them."""
         return self._loaded_solver().score_with_members(questions)
 
-    def explain(self, question: Question) -> Explanation:
-        """Return the saved solver's explanation."""
-        return self._loaded_solver().explain(question)
+    def explain_each(self, questions: Sequence[Question]) -> Iterator[Explanation]:
+        """Yield the saved solver's explanations."""
+        return self._loaded_solver().explain_each(questions)
 
     def default_decision(self, task: Task) -> Decision:
         """Return the saved solver's rule, with its tuned threshold if it has one."""

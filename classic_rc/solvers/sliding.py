@@ -209,15 +209,9 @@ class _Matcher(Solver):
         counts = np.array([self.word_counts_.get(w, 1) for w in encoded.vocabulary], dtype=np.int64)
         return inverse_count_weights(counts)
 
-    def explain(self, question: Question) -> Explanation:
-        """Mark the best window and the nearest word pair of each candidate."""
-        (explanation,) = explain_matches(self, [question])
-        return explanation
-
     def explain_each(self, questions: Sequence[Question]) -> Iterator[Explanation]:
-        """Yield the explanations of questions, which are scored together."""
-        for explanation in explain_matches(self, questions):
-            yield replace(explanation, decide=self._answer_to)
+        """Mark the best window and the nearest word pair of each candidate."""
+        return explain_matches(self, questions)
 
 
 class SlidingWindow(_Matcher):

@@ -11,13 +11,29 @@ from classic_rc.questions import Task
 from classic_rc.solvers import SlidingWindow
 from classic_rc.testing import synthetic_dataset
 
+CHOICES = (
+    "sw swd sw+d ir:passage lexical ngram-lm,cache_weight=0.3 surface-lr feature-ranker "
+    "alignment-ilp length longest"
+).split()
+STACKED = "combination,solvers=[surface-lr; ir; longest],weights=stacked,normalise=question"
 
-@pytest.mark.parametrize("name", ["sw", "swd", "sw+d", "ir:passage", "lexical", "longest"])
-def test_questions_are_explained_together_as_each_alone(name):
-    data, solver = synthetic_dataset(Task.SINGLE_CHOICE), parse_solver(name)
+
+@pytest.mark.parametrize(
+    ("task", "name"),
+    [
+        *((Task.SINGLE_CHOICE, name) for name in (*CHOICES, STACKED)),
+        (Task.MULTIPLE_ANSWER, "surface-lr"),
+        (Task.MULTIPLE_ANSWER, "feature-ranker"),
+        *((Task.CLOZE, name) for name in ("cloze-distance", "cloze-window:hill2015")),
+        (Task.CLOZE, "feature-ranker"),
+    ],
+)
+def test_questions_are_explained_together_as_each_alone(task, name):
+    data, solver = synthetic_dataset(task), parse_solver(name)
     solver.fit(data)
-    together = list(solver.explain_each(data))
-    for question, explanation in zip(data, together, strict=True):
+    scattered = [*data[::2], *data[1::2]]  # questions about one passage are apart
+    together = list(solver.explain_each(scattered))
+    for question, explanation in zip(scattered, together, strict=True):
         alone = solver.explain(question)
         assert explanation.to_dict() == alone.to_dict()
         assert explanation.prediction == alone.prediction

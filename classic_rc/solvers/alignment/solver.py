@@ -4,7 +4,7 @@ graph.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Literal, NamedTuple, Self
@@ -195,11 +195,13 @@ class AlignmentILP(Solver):
                     solutions[id(program)] = solve(program, constants, self.node_limit)
             yield question, [solutions[id(program)] for program in question.programs]
 
-    def explain(self, question: Question) -> Explanation:
+    def explain_each(self, questions: Sequence[Question]) -> Iterator[Explanation]:
         """Show each candidate's graph: its edges, its sentences, and the terms of its value."""
-        ((alignment, solutions),) = self.solved([question])
-        plain = Explanation.from_scores(self.name, question, self.score_candidates([question]))
-        return explain_graphs(alignment, solutions, self.constants, plain)
+        for question, (alignment, solutions) in zip(questions, self.solved(questions), strict=True):
+            part = self._score_solved([question], [(alignment, solutions)])
+            scores = self._join_parts([question], [part])
+            plain = Explanation.from_scores(self.name, question, scores)
+            yield explain_graphs(alignment, solutions, self.constants, plain)
 
     def caveats(self, questions: Sequence[Question]) -> tuple[str, ...]:
         """Report a missing WordNet, and how many programs stopped at the node limit in the last
@@ -222,9 +224,16 @@ class AlignmentILP(Solver):
         return {"wordnet": absent if wordnet is None else wordnet.signature}
 
     def _score_part(self, questions: Sequence[Question]) -> _PartScores:
+        return self._score_solved(questions, self.solved(questions))
+
+    def _score_solved(
+        self,
+        questions: Sequence[Question],
+        solved: Iterable[tuple[AlignedQuestion, list[SolvedProgram]]],
+    ) -> _PartScores:
         constants = self.constants
         part = _PartScores([], [], {})
-        for question, (alignment, solutions) in zip(questions, self.solved(questions), strict=True):
+        for question, (alignment, solutions) in zip(questions, solved, strict=True):
             infeasible = constants.infeasible_value(len(alignment.question))
             graphs = [solution.graph for solution in solutions]
             part.values.extend(infeasible if graph is None else graph.value for graph in graphs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any, ClassVar, Literal, Self
@@ -385,13 +385,30 @@ class Combination(Solver):
         )
         return self._normalise_scores(self.score_members(self.solvers_, questions))
 
-    def explain(self, question: Question) -> Explanation:
+    def explain_each(self, questions: Sequence[Question]) -> Iterator[Explanation]:
         """Show each member's normalised score, its weight, and its share of the sum, including
         its evidence's.
         """
-        scored, weighting = self.member_scores([question]), self._fitted_weighting()
+        scored = self.member_scores(questions)
+
+        @cache
+        def read() -> list[tuple[Scores, list[Explanation]]]:
+            raw = self.score_members(self.solvers_, questions)
+            members = zip(raw, self.solvers_, strict=True)
+            return [(scores, list(member.explain_each(questions))) for scores, member in members]
+
+        for k, question in enumerate(questions):
+            own = [scores.take([k]) for scores in scored]
+            yield self._explain(question, own, cache(partial(self._member_terms, k, own, read)))
+
+    def _explain(
+        self,
+        question: Question,
+        scored: Sequence[Scores],
+        members: Callable[[], list[list[Term]]],
+    ) -> Explanation:
+        weighting = self._fitted_weighting()
         shares, total = weighting.shares(scored), weighting.total(scored)
-        members = cache(partial(self._member_terms, question, scored))
 
         def formula(i: int, score: float) -> Term:
             parts: list[Term] = []
@@ -425,23 +442,28 @@ class Combination(Solver):
             explained.append(replace(plain, numbers=numbers))
         return Explanation(self.name, question, tuple(explained))
 
-    def _member_terms(self, question: Question, scored: Sequence[Scores]) -> list[list[Term]]:
-        """Return, for each member and candidate, the normalised score made of the member's own
-        formula.
+    def _member_terms(
+        self,
+        k: int,
+        scored: Sequence[Scores],
+        read: Callable[[], list[tuple[Scores, list[Explanation]]]],
+    ) -> list[list[Term]]:
+        """Return, for each member and candidate of question `k`, the normalised score made of the
+        member's own formula.
         """
-        raw = self.score_members(self.solvers_, [question])
         members = []
-        for k, (name, member, own, normalised) in enumerate(
-            zip(self.member_names, self.solvers_, raw, scored, strict=True)
+        for j, (name, (raw, explained), normalised) in enumerate(
+            zip(self.member_names, read(), scored, strict=True)
         ):
+            own = raw.take([k])
             joined = own if self.normalise == "none" else join_ties(own)
             if self.normalise == "standard":
-                centre, scale = self.centres_[k], self.scales_[k]
+                centre, scale = self.centres_[j], self.scales_[j]
             else:
                 centre, scale = centre_and_scale(joined)
             terms = []
             for plain, value, result in zip(
-                member.explain(question).candidates,
+                explained[k].candidates,
                 joined.values.tolist(),
                 normalised.values.tolist(),
                 strict=True,

@@ -4,7 +4,8 @@ learned out of fold.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import islice
@@ -26,7 +27,15 @@ from classic_rc.parameters import is_number, parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task, candidate_texts
 from classic_rc.solvers.base import Solver, TrainedOn, Variant, provenance
-from classic_rc.solvers.explanation import Explanation, Mark, Term, given, plus, times
+from classic_rc.solvers.explanation import (
+    CandidateExplanation,
+    Explanation,
+    Mark,
+    Term,
+    given,
+    plus,
+    times,
+)
 from classic_rc.solvers.feature_ranker.boosting import (
     Forest,
     choose_n_trees,
@@ -387,38 +396,60 @@ class FeatureRanker(Solver):
         if not len(questions):
             return Scores(np.empty(0), np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.bool_))
         texts = self._texts(questions)
-        encoded = texts.encoded
-        values = np.empty(int(self._offsets(encoded)[-1]))
-        for block in self._contributions(texts):
-            values[block.where] = sum(block.groups.values())
-        rows = self._rows(encoded)
+        return self._scores(texts, self._contributions(texts))
+
+    def _scores(self, texts: Any, blocks: Iterable[_Contributions]) -> Scores:
+        encoded, rows = texts.encoded, self._rows(texts.encoded)
+        values = np.concatenate([np.empty(0), *(sum(b.groups.values()) for b in blocks)])
         evidence = _expand(encoded, self.table_.has_evidence(texts))
         return encoded.in_order(values if rows is None else values[rows], evidence)
 
-    def explain(self, question: Question) -> Explanation:
+    def explain_each(self, questions: Sequence[Question]) -> Iterator[Explanation]:
         """Show the sum over feature groups, the largest features and cells, and the sentence with
         the evidence.
 
         The numbers of the bias and of the groups of features, added in their order, are exactly the
         score.
         """
-        scores = self.score_candidates([question])
-        if not len(scores.values):
-            return Explanation.from_scores(self.name, question, scores)
-        texts = self._texts([question])
-        encoded, names = texts.encoded, self.ranker_.design.names
+        self.check_parameters()
+        self.require_fitted("ranker_")
+        if not len(questions):
+            return
+        texts = self._texts(questions)
+        encoded, blocks = texts.encoded, list(self._contributions(texts))
+        scores = self._scores(texts, blocks)
         n_distinct = len(encoded.arrays.candidate_question)
         distinct = _expand(encoded, np.arange(n_distinct))
         rows = np.arange(len(distinct)) if self._rows(encoded) is None else distinct
         cells: list[dict[str, float]] = [{}] * n_distinct
         if self.cells_ is not None:
             cells = _largest_cells(self.cells_, self.cell_weights_, texts)
-        block = next(self._contributions(texts))
-        values, added, groups, boosted = block.values, block.added, block.groups, block.boosted
-        columns = list(self.ranker_.columns(values.T, texts.types, self._offsets(encoded)))
-        group_of = [self.table_.group_of(name) for name in names]
         evidence = self.table_.evidence(texts, self._rarity(encoded))
-        sentences = self.table_.sentences(question.passage)
+        stops = [block.where.stop for block in blocks]
+        explainers = [self._row_explainer(block) for block in blocks]
+        for k, (question, place) in enumerate(zip(questions, encoded.place.tolist(), strict=True)):
+            plain = Explanation.from_scores(self.name, question, scores.take([k]))
+            where = slice(*encoded.question_offsets[place : place + 2].tolist())
+            sentences = self.table_.sentences(question.passage)
+            explained = []
+            for candidate, row, own in zip(
+                plain.candidates, rows[where].tolist(), distinct[where].tolist(), strict=True
+            ):
+                number = bisect_right(stops, row)
+                sentence = int(evidence[own])
+                marks = (Mark(*sentences[sentence], "sentence"),) if sentence >= 0 else ()
+                shown = explainers[number](row - blocks[number].where.start, candidate, cells[own])
+                explained.append(replace(shown, marks=marks))
+            yield replace(plain, candidates=tuple(explained))
+
+    def _row_explainer(
+        self, block: _Contributions
+    ) -> Callable[[int, CandidateExplanation, Mapping[str, float]], CandidateExplanation]:
+        """Return what explains the score of a candidate of a block by its row and its cells."""
+        names = self.ranker_.design.names
+        values, added, groups, boosted = block.values, block.added, block.groups, block.boosted
+        columns = list(self.ranker_.columns(values.T, block.types, block.offsets))
+        group_of = list(map(self.table_.group_of, names))
 
         def formula(row: int, score: float) -> Term:
             parts = []
@@ -436,36 +467,25 @@ class FeatureRanker(Solver):
                 )
             return plus("score", *parts, value=score)
 
-        explained = []
-        for plain, row, own in zip(
-            Explanation.from_scores(self.name, question, scores).candidates,
-            rows,
-            distinct,
-            strict=True,
-        ):
+        def explain(
+            row: int, plain: CandidateExplanation, cells: Mapping[str, float]
+        ) -> CandidateExplanation:
             largest = np.argsort(-np.abs(added[:, row]), kind="stable")[:_SHOWN_FEATURES]
             lines = [
                 f"{names[j]} = {values[j, row]:.4g} adds {added[j, row]:+.4f}"
                 for j in largest
                 if added[j, row]
             ]
-            lines += [
-                f"{name} has the lexical weight {weight:+.4f}"
-                for name, weight in cells[own].items()
-            ]
-            explained.append(
-                replace(
-                    plain,
-                    marks=(Mark(*sentences[int(evidence[own])], "sentence"),)
-                    if evidence[own] >= 0
-                    else (),
-                    numbers={group: float(amounts[row]) for group, amounts in groups.items()},
-                    quote="; ".join(lines) or None,
-                    source="largest features" if lines else None,
-                    make_formula=partial(formula, row, plain.score),
-                )
+            lines += [f"{name} has the lexical weight {cells[name]:+.4f}" for name in cells]
+            return replace(
+                plain,
+                numbers={group: float(amounts[row]) for group, amounts in groups.items()},
+                quote="; ".join(lines) or None,
+                source="largest features" if lines else None,
+                make_formula=partial(formula, row, plain.score),
             )
-        return Explanation(self.name, question, tuple(explained))
+
+        return explain
 
     def variant_name(self) -> str | None:
         """Return the name of the inputs unless all are read, whatever the other parameters are."""
@@ -679,7 +699,7 @@ class FeatureRanker(Solver):
             groups = {"bias": np.full(len(values), self.ranker_.bias)}
             for group, amounts in (*zip(group_of, added, strict=True), *boosted.items()):
                 groups[group] = groups[group] + amounts if group in groups else amounts
-            yield _Contributions(where, values.T, added, boosted, groups)
+            yield _Contributions(where, types, starts, values.T, added, boosted, groups)
 
     def _columns_as_prior(self, texts: Any) -> NDArray[np.float64]:
         """Return the features that this ranker adds to another one: :data:`PRIOR_COLUMNS`."""
@@ -713,6 +733,8 @@ class _Contributions(NamedTuple):
     """What adds to the scores of a block of candidates."""
 
     where: slice  # the block
+    types: NDArray[np.int64]  # of its questions
+    offsets: NDArray[np.int64]  # of its questions' candidates
     values: NDArray[np.floating[Any]]  # (n_features, n_candidates)
     added: NDArray[np.float64]  # (n_features, n_candidates): what the weights add
     boosted: Mapping[str, NDArray[np.float64]]  # what the trees add, by group

@@ -71,6 +71,14 @@ class Components(NamedTuple):
     # shape (n_candidates, 4): where the rule for negated questions decides
     ruled: NDArray[np.bool_]
 
+    def of_question(self, place: int) -> Components:
+        """Return the components of one question's candidates, by its index in the arrays."""
+        bounds = np.searchsorted(self.texts.words.candidate_question, [place, place + 1])
+        rows = slice(*bounds.tolist())
+        linked = None if self.linked is None else self.linked.of_question(place)
+        texts = self.texts.of_question(place)
+        return Components(texts, linked, self.scores[rows], self.evidence[rows], self.ruled[rows])
+
 
 def component_scores(
     texts: LexicalTexts,

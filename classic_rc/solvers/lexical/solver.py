@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -266,18 +266,27 @@ class LexicalMatcher(Solver):
         assert annotations is not None
         return AnnotatedReader(annotations, self.analyzer, self.normaliser, self.stop_words)
 
-    def explain(self, question: Question) -> Explanation:
+    def explain_each(self, questions: Sequence[Question]) -> Iterator[Explanation]:
         """Show what each component adds, the best window and its words, and the best sentences."""
-        components, reader = self.components([question]), self.annotated_reader()
-        if reader is None:
-            tokens = raw_tokens(question.passage, self.analyzer, self.normaliser, self.stop_words)
-        else:
-            tokens = reader.tokens(question)
-        weights = self.component_weights().tolist()
-        scores = self._weigh(components.texts.encoded, components.scores, components.evidence)
-        return explain_components(
-            self.name, question, scores, components, weights, tokens, parse_bugs(self.bugs)
-        )
+        components, reader = self.components(questions), self.annotated_reader()
+        encoded, weights = components.texts.encoded, self.component_weights().tolist()
+        scores = self._weigh(encoded, components.scores, components.evidence)
+        passage, tokens = None, []
+        for k, (question, place) in enumerate(zip(questions, encoded.place.tolist(), strict=True)):
+            if reader is not None:
+                tokens = reader.tokens(question)
+            elif question.passage is not passage:
+                passage = question.passage
+                tokens = raw_tokens(passage, self.analyzer, self.normaliser, self.stop_words)
+            yield explain_components(
+                self.name,
+                question,
+                scores.take([k]),
+                components.of_question(place),
+                weights,
+                tokens,
+                parse_bugs(self.bugs),
+            )
 
     def variant_name(self) -> str | None:
         """Return the variant's name. The files do not matter: they are data, and have their own

@@ -98,6 +98,23 @@ class LexicalTexts:
         """The texts as arrays of words."""
         return self.encoded.arrays
 
+    def of_question(self, place: int) -> LexicalTexts:
+        """Return the texts of one question, by its index in the arrays."""
+        passage = int(self.words.question_passage[place])
+        tokens = slice(*self.words.passage_offsets[passage : passage + 2].tolist())
+        starts = self.starts[slice(*self.start_offsets[passage : passage + 2].tolist())]
+        return LexicalTexts(
+            self.encoded.part(place, place + 1),
+            self.stems.slice_questions(place, place + 1),
+            self.kept[tokens],
+            self.sentences[tokens],
+            self.word_counts[tokens],
+            self.stem_counts[tokens],
+            self.negated[place : place + 1],
+            starts,
+            np.array([0, len(starts)]),
+        )
+
 
 class RawTexts:
     """The matcher's texts from raw text, made with an analyzer, a stemmer and our own sentence

@@ -369,19 +369,16 @@ class NGramLM(Solver):
         values = sums.logs / sums.n_tokens if self.normalise == "length" else sums.logs
         return Scores(values[texts.rows], texts.offsets, self._has_evidence(texts)[texts.rows])
 
-    def explain(self, question: Question) -> Explanation:
+    def explain_each(self, questions: Sequence[Question]) -> Iterator[Explanation]:
         """Show the log-probability of each word that a candidate affects, and the sum over the
         other words.
         """
-        return explain_tokens(
-            self.name,
-            question,
-            self.score_candidates([question]),
-            TokenExplainer(
-                self.model_, self.put_in([question]), self.scoring == "partial", self.cache_weight
-            ),
-            by_length=self.normalise == "length",
-        )
+        scores = self.score_candidates(questions)
+        for k, question in enumerate(questions):
+            texts, partial = self.put_in([question]), self.scoring == "partial"
+            tokens = TokenExplainer(self.model_, texts, partial, self.cache_weight)
+            by_length = self.normalise == "length"
+            yield explain_tokens(self.name, question, scores.take([k]), tokens, by_length=by_length)
 
     def put_in(self, questions: Sequence[Question]) -> Substitutions:
         """Insert the candidates into their questions, and encode them with the fitted model's word

@@ -126,7 +126,7 @@ class SpanSlidingWindow(Solver):
                 make_formula=partial(self._formula, spans, i, plain.score, terms),
             )
 
-        scores = self.score_candidates([question])
+        scores = Scores(terms.score, spans.candidate_offsets, terms.overlap > 0)
         return Explanation.from_scores(self.name, question, scores).with_best(explain)
 
     def _formula(self, spans: EncodedSpans, i: int, score: float, terms: _SpanTerms) -> Term:

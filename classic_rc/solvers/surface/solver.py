@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Literal, NamedTuple, Self
@@ -51,7 +51,7 @@ from classic_rc.solvers.surface.features import (
     feature_groups,
 )
 from classic_rc.text.analyzers import get_analyzer
-from classic_rc.text.encoded import EncodedDataset
+from classic_rc.text.encoded import EncodedDataset, renumber_words
 
 SURFACE_VARIANTS = {
     "multirc2018": Variant(
@@ -188,11 +188,11 @@ class SurfaceLR(Solver):
         """Return the default learner: the papers have another one."""
         return {"learner": LEARNERS[0]} if self.learner is None else {}
 
-    def explain(self, question: Question) -> Explanation:
+    def explain_each(self, questions: Sequence[Question]) -> Iterator[Explanation]:
         """Show the features with the largest effect on each score, and the candidate's words in
         the passage.
         """
-        return explain_features(self, question)
+        return explain_features(self, questions)
 
     def fitted_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the words, the columns and the weights, for
@@ -261,7 +261,7 @@ _KINDS = {
 _PASSAGE_GROUPS = ("text-answer", "prominent")
 
 
-def explain_features(solver: SurfaceLR, question: Question) -> Explanation:
+def explain_features(solver: SurfaceLR, questions: Sequence[Question]) -> Iterator[Explanation]:
     """Explain each candidate's log-odds by the features that add the most, by name.
 
     The last two numbers are "other features" and "bias"; all numbers add up to the log-odds.
@@ -269,8 +269,27 @@ def explain_features(solver: SurfaceLR, question: Question) -> Explanation:
     decide between them, so they are among the other features if only one candidate is right. The
     words that a candidate shares with the passage are marked.
     """
-    scores = solver.score_candidates([question])
-    encoded = solver.encoded([question])
+    encoded = solver.encoded(questions)
+    scores = solver.score_candidates(encoded)
+    for k, (question, place) in enumerate(zip(questions, encoded.place.tolist(), strict=True)):
+        plain = Explanation.from_scores(solver.name, question, scores.take([k]))
+        yield plain.with_best(_candidate_explainer(solver, question, _alone(encoded, place)))
+
+
+def _alone(encoded: EncodedDataset, place: int) -> EncodedDataset:
+    """Return the encoding of one question, by its index in the arrays: sums are in the order of its
+    own words, whatever the other questions are.
+    """
+    part = encoded.part(place, place + 1)
+    arrays, words = renumber_words(part.arrays, part.vocabulary)
+    borders = part.order, part.question_offsets, part.candidate_rows
+    return EncodedDataset(part.questions, part.analyzer, words, arrays, *borders)
+
+
+def _candidate_explainer(
+    solver: SurfaceLR, question: Question, encoded: EncodedDataset
+) -> Callable[[int, CandidateExplanation], CandidateExplanation]:
+    """Return the function that explains a candidate of an encoded question."""
     terms = _compute_terms(solver, encoded)
     located = get_analyzer(solver.analyzer).locate(question.passage.text)
     reads_passage = "passage" in INPUTS[solver.design_.features.inputs]
@@ -295,7 +314,7 @@ def explain_features(solver: SurfaceLR, question: Question) -> Explanation:
             make_formula=partial(_explain_score, terms[row], bias, plain.score),
         )
 
-    return Explanation.from_scores(solver.name, question, scores).with_best(explain)
+    return explain
 
 
 class _Term(NamedTuple):
