@@ -146,7 +146,7 @@ class SuiteData:
                 metric.name for metric in measured_metrics(self.dataset, self.protocol.metrics)
             ],
             "settings": protocol.to_plain(),
-            **{part: dataset and self._data_facts(dataset) for part, dataset in parts.items()},
+            **{role: dataset and self._data_facts(dataset) for role, dataset in parts.items()},
         }
 
     def _data_facts(self, dataset: Dataset) -> dict[str, Any]:
@@ -212,22 +212,28 @@ class DatasetRun:
         self.data, self._folder = data, folder
         self.notes: list[str] = []
         self._results: dict[str, Evaluation] = {}
-        given = suite.systems_of(data.entry.name)
+        suite_systems = suite.systems_of(data.entry.name)
         self._errors = {
-            name: found for name, found in given.items() if isinstance(found, ClassicRCError)
+            name: system_or_error
+            for name, system_or_error in suite_systems.items()
+            if isinstance(system_or_error, ClassicRCError)
         }
         assert data.dataset.task is not None
-        systems = [found for found in given.values() if isinstance(found, System)]
-        named = name_systems(
+        systems = [
+            system_or_error
+            for system_or_error in suite_systems.values()
+            if isinstance(system_or_error, System)
+        ]
+        named_systems = name_systems(
             with_companions(systems, data.dataset, as_dataset(data.protocol.train))
         )
-        self.systems = [system for system in named if not system.is_given]
-        self._given = [system for system in named if system.is_given]
+        self.systems = [system for system in named_systems if not system.is_given]
+        self._given = [system for system in named_systems if system.is_given]
         texts = data.entry.texts
         labels = [
-            own
+            file_labels
             for path in texts("labels")
-            for own in read_labels(path, data.dataset, notes=self.notes)
+            for file_labels in read_labels(path, data.dataset, notes=self.notes)
         ]
         check_names(labels)
         self.groupings = read_groupings(data.dataset, texts("by"), labels)
@@ -256,19 +262,19 @@ class DatasetRun:
             yield FinishedCell(System(name=name), error)
         missing: list[tuple[System, dict[str, Any] | None]] = []
         for system in self.systems:
-            facts = found = None
+            facts = kept_cell = None
             try:
                 facts = self.facts_of(system)
-                found = self._folder.find(facts, self.data.dataset, self.notes)
+                kept_cell = self._folder.find(facts, self.data.dataset, self.notes)
             except UnidentifiedCodeError as error:
                 self.notes.append(f"{system.name} is not kept: {error}")
             except ClassicRCError as error:  # a file cannot be read
                 yield self._finish(system, error)
                 continue
-            if found is None:
+            if kept_cell is None:
                 missing.append((system, facts))
             else:
-                yield self._finish(system, found, is_kept=True)
+                yield self._finish(system, kept_cell, is_kept=True)
         for i, result in self._compute([system for system, _ in missing], jobs, starts):
             system, facts = missing[i]
             try:
@@ -303,7 +309,7 @@ class DatasetRun:
         entry = {**system_to_plain(replace(system, run_of=None, note=None), keep), "name": None}
         solver, reader = entry.get("solver"), self.data.dataset.reader
         identity = identify(
-            solver, reader, lambda kept: paths.get(kept["sha256"], ""), self.data.facts["measured"]
+            solver, reader, lambda file: paths.get(file["sha256"], ""), self.data.facts["measured"]
         )
         # a specification has paths, and what the bytes of code mean is in the identity
         if solver is not None:
@@ -328,7 +334,7 @@ class DatasetRun:
             if n_jobs > 1:
                 starts(f"{len(systems)} systems in {n_jobs} processes")
                 entry, fingerprint = self.data.entry, self.data.dataset.fingerprint
-                left = dict.fromkeys(range(len(systems)))
+                unfinished = dict.fromkeys(range(len(systems)))
                 try:
                     with reporters(len(systems), steps=len(systems)) as reporting:
                         tasks = (
@@ -336,19 +342,23 @@ class DatasetRun:
                             for i, system in enumerate(systems)
                         )
                         for i, result in Parallel(n_jobs, return_as="generator_unordered")(tasks):
-                            del left[i]
+                            del unfinished[i]
                             reporting[i].forget()
                             is_error = isinstance(result, ClassicRCError)
                             yield i, result if is_error else Evaluation(self.data.dataset, **result)
                 except BrokenExecutor:
-                    for i in left:
+                    for i in unfinished:
                         error = SystemFailedError(str(systems[i].name), *_ENDED)
                         yield i, error
                 return
         shared = EncodingCache()
         for i, system in enumerate(systems):
             starts(str(system.name))
-            shared.later = [other.solver for other in systems[i + 1 :] if other.solver is not None]
+            shared.later = [
+                later_system.solver
+                for later_system in systems[i + 1 :]
+                if later_system.solver is not None
+            ]
             yield i, _compute_cell(self.data, system, shared)
 
     def evaluation(self, *, final: bool = True) -> Evaluation:
@@ -421,8 +431,8 @@ def _compute_cell(
 ) -> Evaluation | ClassicRCError:
     protocol = replace(data.protocol.without(Step.REPORT), metrics=data.protocol.metrics)
     try:
-        named = replace(system, name=_NAME, run_of=None)
-        return evaluate(data.dataset, [named], protocol, read_seconds=data.seconds, shared=shared)
+        renamed = replace(system, name=_NAME, run_of=None)
+        return evaluate(data.dataset, [renamed], protocol, read_seconds=data.seconds, shared=shared)
     except ClassicRCError as error:
         if isinstance(error, SystemFailedError):
             error.name = str(system.name)
@@ -437,10 +447,10 @@ def _compute_elsewhere(
     entry: SuiteDataset, fingerprint: str, i: int, system: System
 ) -> tuple[int, dict[str, Any] | ClassicRCError]:
     """Compute a cell in another process, which reads the data itself; `i` says which cell it is."""
-    wanted = f"{fingerprint} {sorted(entry.values.items())}"
-    if not _last_read or _last_read[0][0] != wanted:
+    data_key = f"{fingerprint} {sorted(entry.values.items())}"
+    if not _last_read or _last_read[0][0] != data_key:
         try:
-            _last_read[:] = [(wanted, read_data(entry))]
+            _last_read[:] = [(data_key, read_data(entry))]
         except ClassicRCError as error:
             return i, error
     data = _last_read[0][1]

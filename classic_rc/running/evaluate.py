@@ -172,19 +172,19 @@ def evaluate(
                 on_row(run.evaluation())
     if run.errors and not run.rows:
         raise next(iter(run.errors.values()))
-    evaluation, asked = run.evaluation(final=True), plan.protocol
+    evaluation, run_protocol = run.evaluation(final=True), plan.protocol
     return (
-        with_statistics(evaluation, asked, progress=progress)
-        if asked.has_statistics
+        with_statistics(evaluation, run_protocol, progress=progress)
+        if run_protocol.has_statistics
         else evaluation
     )
 
 
 def _check_jobs(jobs: Any) -> None:
     if not is_integer(jobs, -(2**31), 2**31):
-        found, expected = repr(jobs)[:40], "a number of processes, such as 2"
+        actual, expected = repr(jobs)[:40], "a number of processes, such as 2"
         raise UsageError(
-            f"jobs is {found}, expected {expected}", field="jobs", found=found, expected=expected
+            f"jobs is {actual}, expected {expected}", field="jobs", found=actual, expected=expected
         )
 
 
@@ -232,31 +232,33 @@ class _Run:
                     yield ready.name, error
                 else:
                     yield ready.name, row
-        left = [(ready.name, ready.solver) for ready in plan.systems if ready.solver is not None]
+        unfinished = [
+            (ready.name, ready.solver) for ready in plan.systems if ready.solver is not None
+        ]
         is_large = dataset.span_generator is None and not is_one_block(dataset)
-        while left:
-            n, in_parts = _next_batch([solver for _, solver in left], dataset, is_large)
-            batch, left = left[:n], left[n:]
+        while unfinished:
+            n, in_parts = _next_batch([solver for _, solver in unfinished], dataset, is_large)
+            batch, unfinished = unfinished[:n], unfinished[n:]
             fitted: list[tuple[str, FittedSystem]] = []
             for name, solver in batch:
                 advance.stage(f"fitting {name}", len(dataset))
                 try:
-                    like = next((s for _, s in fitted if s.decides_like(solver)), None)
-                    if like is None:
+                    same_fit = next((s for _, s in fitted if s.decides_like(solver)), None)
+                    if same_fit is None:
                         with part_of_work(0.5):
                             fitted += fit_systems(name, solver, plan, shared)
                     else:
-                        fitted.append((name, like.with_decision(solver, name)))
+                        fitted.append((name, same_fit.with_decision(solver, name)))
                 except ClassicRCError as error:
                     yield name, error
             self.fitted += fitted
-            if not left:
+            if not unfinished:
                 shared.keep_only(dataset)
             for name, result in self._score(fitted, shared, jobs, advance, in_parts):
                 yield name, result
                 if isinstance(result, Row):
                     advance.finished(self._describe(name, result))
-            shared.keep_analyzers([solver for _, solver in left])
+            shared.keep_analyzers([solver for _, solver in unfinished])
 
     def _score(
         self,
@@ -518,14 +520,17 @@ def _measure_given(
     if system.number is not None:
         return (GivenNumber(primary.name, None, float(system.number) / 100, system.number),)
     predictions = cast(Sequence[Prediction], system.read(dataset, []))
-    asked = np.array([prediction.n_samples > 0 for prediction in predictions], dtype=np.bool_)
+    is_sampled = np.array([prediction.n_samples > 0 for prediction in predictions], dtype=np.bool_)
     row = _row_of_predictions(
         dataset, predictions, measured_metrics(dataset, protocol.metrics), system, 0.0
     )
     passages = passage_groups(dataset, protocol.group)
     settings = Resampling.of(passages, protocol.resamples or DEFAULT_RESAMPLES, protocol.seed or 0)
     numbers = []
-    for group, mask in ((None, asked), *((value, asked & mask) for value, mask in groups.items())):
+    for group, mask in (
+        (None, is_sampled),
+        *((value, is_sampled & mask) for value, mask in groups.items()),
+    ):
         measured = [(METRICS[name], rows) for name, rows in row.outcomes.statistics.items()]
         intervals = subset_intervals(measured, passages, mask, settings)
         numbers += [
@@ -562,15 +567,15 @@ def _row_of_predictions(
     tally = OutcomeTally(metrics, len(dataset))
     tally.add(np.arange(len(dataset)), dataset, predictions, None)
     is_detected = system.format is None or get_format(system.format).is_detected
-    named = {**({} if is_detected else {"format": system.format}), **system.options}
+    options = {**({} if is_detected else {"format": system.format}), **system.options}
     settings = read_settings(source)
-    signature = Signature.of("score-file", None, {"file": file_digest(source), **named}, dataset)
+    signature = Signature.of("score-file", None, {"file": file_digest(source), **options}, dataset)
     return Row(
         solver="score-file",
         variant=None,
         params={
             "path": source,
-            **named,
+            **options,
             **({} if settings is None else {"settings": dict(settings.facts)}),
         },
         signature=str(signature),
@@ -669,14 +674,14 @@ def predict_blocks(
     for block in tracked(blocks, len(dataset), lambda block: len(block.places)):
         scores = system.score(block, jobs)
         predictions = system.decide(block, scores) if decide else None
-        kept = scores if dataset.span_generator is None else None
-        if kept is not None and isinstance(system.decision, Argmax):
-            kept = kept.with_equal_ties(system.decision.tie_tolerance)
+        block_scores = scores if dataset.span_generator is None else None
+        if block_scores is not None and isinstance(system.decision, Argmax):
+            block_scores = block_scores.with_equal_ties(system.decision.tie_tolerance)
         warnings: tuple[str, ...] = ()
         if block.places[-1] == len(dataset) - 1:
             fitted = _fit_warnings([(ready.name, system)])
             warnings = (*plan.overlap, *fitted, *_unused_warnings([system], plan))
-        yield PredictionRun(block.questions, kept, predictions, warnings)
+        yield PredictionRun(block.questions, block_scores, predictions, warnings)
 
 
 def _data_warnings(dataset: Dataset, solvers: Sequence[Solver]) -> Iterator[str]:
@@ -726,18 +731,18 @@ def _leaves_sentences(tokenizer: str, texts: Sequence[str]) -> bool:
     return sum(lengths) > _LONG_WORD * len(lengths)
 
 
-def _fit_warnings(named: Sequence[tuple[str, FittedSystem]]) -> Iterator[str]:
+def _fit_warnings(systems: Sequence[tuple[str, FittedSystem]]) -> Iterator[str]:
     """Yield each system's caveats once."""
     yield from dict.fromkeys(
-        f"{name}: {caveat}" for name, system in named for caveat in system.caveats
+        f"{name}: {caveat}" for name, system in systems for caveat in system.caveats
     )
 
 
 def _saved_warnings(
-    named: Sequence[tuple[str, FittedSystem]], rows: Mapping[str, Row]
+    systems: Sequence[tuple[str, FittedSystem]], rows: Mapping[str, Row]
 ) -> Iterator[str]:
     """Say that `drop_overlap` does not change what solvers learned before this run."""
-    for name, system in named:
+    for name, system in systems:
         if name in rows and system.fitted_solver.learned_before:
             has_copies = rows[name].copied is not None
             see = "; its value without copies is in the table" if has_copies else ""

@@ -164,16 +164,16 @@ class Explainer:
 def _check(solver: Solver, question: Question, explanation: Any) -> Explanation:
     """Return a solver's own explanation, which a user may have written."""
     if not isinstance(explanation, Explanation):
-        found = type(explanation).__name__
+        actual = type(explanation).__name__
     elif len(explanation.candidates) != len(question.candidates):
-        found = f"{len(explanation.candidates)} candidates for question {question.id}"
+        actual = f"{len(explanation.candidates)} candidates for question {question.id}"
     else:
         return explanation
     expected = f"an Explanation of {len(question.candidates)} candidates"
     raise OutputError(
-        f"explain of solver {solver.name!r} must return {expected}, found {found}",
+        f"explain of solver {solver.name!r} must return {expected}, found {actual}",
         field="explain",
-        found=found,
+        found=actual,
         expected=expected,
     )
 
@@ -239,7 +239,9 @@ def measure_words(solver: Solver, explanation: Explanation) -> Explanation:
         return explanation
     parts = _parts_of(question)
     try:
-        scores = score_questions(solver, [question, *(_without(question, part) for part in parts)])
+        scores = score_questions(
+            solver, [question, *(_without(question, words) for words in parts)]
+        )
     except Exception as error:  # the solver may be a user's own
         reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         return replace(
@@ -250,15 +252,17 @@ def measure_words(solver: Solver, explanation: Explanation) -> Explanation:
     explained = []
     for i, plain in enumerate(explanation.candidates):
         effects = (first[i] - others[:, i]).tolist() if len(parts) else []
-        changes = [(effect, part) for effect, part in zip(effects, parts, strict=True) if effect]
+        changes = [(effect, words) for effect, words in zip(effects, parts, strict=True) if effect]
         changes.sort(key=lambda change: -abs(change[0]))
         numbers: dict[str, float] = {}
-        for effect, part in changes[:_SHOWN_WORDS]:
-            name = f'{part.where} "{part.text}"'
-            same = sum(own == name or own.startswith(f"{name} (") for own in numbers)
-            numbers[f"{name} ({same + 1})" if same else name] = effect
+        for effect, words in changes[:_SHOWN_WORDS]:
+            name = f'{words.where} "{words.text}"'
+            n_before = sum(own == name or own.startswith(f"{name} (") for own in numbers)
+            numbers[f"{name} ({n_before + 1})" if n_before else name] = effect
         passage = sorted(
-            (part.start, part.end, effect) for effect, part in changes if part.where == "passage"
+            (words.start, words.end, effect)
+            for effect, words in changes
+            if words.where == "passage"
         )
         marks = tuple(Mark(start, end, "effect", effect) for start, end, effect in passage)
         explained.append(replace(plain, numbers=numbers, marks=marks))
@@ -276,30 +280,33 @@ def _parts_of(question: Question) -> list[_Part]:
         words = dict.fromkeys(m[0] for c in question.candidates for m in _WORD.finditer(c.text))
         parts += [_Part("candidate", word, 0, 0) for word in words]
     parts = parts[: MOST_ABLATIONS // 2]
-    found = [(m.start(), m.end()) for m in _WORD.finditer(question.passage.text)]
-    together = -(-len(found) // (MOST_ABLATIONS - len(parts)))
-    for first in range(0, len(found), max(together, 1)):
-        start, end = found[first][0], found[min(first + together, len(found)) - 1][1]
+    passage_words = [(m.start(), m.end()) for m in _WORD.finditer(question.passage.text)]
+    together = -(-len(passage_words) // (MOST_ABLATIONS - len(parts)))
+    for first in range(0, len(passage_words), max(together, 1)):
+        start, end = (
+            passage_words[first][0],
+            passage_words[min(first + together, len(passage_words)) - 1][1],
+        )
         parts.append(
             _Part("passage", " ".join(question.passage.text[start:end].split()), start, end)
         )
     return parts
 
 
-def _without(question: Question, part: _Part) -> Question:
+def _without(question: Question, words: _Part) -> Question:
     """Return the question with blanks in place of words."""
 
     def blank(text: str) -> str:
-        return text[: part.start] + " " * (part.end - part.start) + text[part.end :]
+        return text[: words.start] + " " * (words.end - words.start) + text[words.end :]
 
-    if part.where == "passage":
+    if words.where == "passage":
         return replace(
             question, passage=replace(question.passage, text=blank(question.passage.text))
         )
-    if part.where == "question":
+    if words.where == "question":
         return replace(question, text=blank(question.text))
-    word = re.compile(rf"(?<!\w){re.escape(part.text)}(?!\w)")
+    word = re.compile(rf"(?<!\w){re.escape(words.text)}(?!\w)")
     candidates = tuple(
-        replace(c, text=word.sub(" " * len(part.text), c.text)) for c in question.candidates
+        replace(c, text=word.sub(" " * len(words.text), c.text)) for c in question.candidates
     )
     return replace(question, candidates=candidates)

@@ -83,8 +83,8 @@ class EncodingCache:
         """Free the encodings under analyzers that neither these solvers nor those of later calls
         have.
         """
-        needed = _with_members([*solvers, *self.later])
-        analyzers = {get_analyzer(s.analyzer) for s in needed if s.analyzer is not None}
+        solvers_to_come = _with_members([*solvers, *self.later])
+        analyzers = {get_analyzer(s.analyzer) for s in solvers_to_come if s.analyzer is not None}
         for shared in (*self._shared.values(), *(copies for copies, _ in self._reordered.values())):
             shared.keep_only(analyzers)
         self.encoders.keep_only(analyzers)
@@ -135,8 +135,8 @@ def iter_blocks(
             yield QuestionBlock(places, shared.of(dataset))
             return
         questions = (dataset[i] for i in range(start, stop))
-        made = ((q, generated[id(q.passage)]) for q in questions)
-        in_memory = [q if c is None else replace(q, candidates=c) for q, c in made]
+        spans = ((q, generated[id(q.passage)]) for q in questions)
+        in_memory = [q if c is None else replace(q, candidates=c) for q, c in spans]
         block = SharedQuestions(in_memory, shared.encoders)
         yield QuestionBlock(places, block)
         block.keep_only(())  # encodings refer to their questions: nothing else frees them soon
@@ -151,7 +151,7 @@ def iter_blocks(
             lazy = question.candidates
             generated[key] = lazy.generate() if isinstance(lazy, LazyCandidates) else None
             size += len(question.passage.text)
-        candidates = question.candidates if (made := generated[key]) is None else made
+        candidates = question.candidates if (spans := generated[key]) is None else spans
         size += _CANDIDATE_CHARACTERS * len(candidates)
     yield from blocks(start, len(dataset))
 
@@ -188,14 +188,14 @@ class MemberComparison:
         if self._metric is None:
             return ()
         rows = [np.concatenate(blocks) for blocks in zip(*self._statistics, strict=True)]
-        own, *others = [self._metric.aggregate(statistics) for statistics in rows]
+        result, *others = [self._metric.aggregate(statistics) for statistics in rows]
         best = int(np.argmax(others))
-        if own >= others[best] - 1e-12:
+        if result >= others[best] - 1e-12:
             return ()
         where = ", out of fold" if out_of_fold else ""
         return (
-            f"its {self._metric.label} of {100 * own:.2f} is below the {100 * others[best]:.2f} of "
-            f"its member {names[best]}{where}",
+            f"its {self._metric.label} of {100 * result:.2f} is below the "
+            f"{100 * others[best]:.2f} of its member {names[best]}{where}",
         )
 
 
@@ -283,19 +283,19 @@ class FittedSystem:
         """
 
         def decide_like(fitted: Solver) -> Solver:
-            other = copy(fitted)
-            vars(other).pop("decision_", None)
-            other.decision = solver.decision
-            return other
+            system = copy(fitted)
+            vars(system).pop("decision_", None)
+            system.decision = solver.decision
+            return system
 
-        other = copy(self)
-        other._configured, other._name, other._comparison = solver, name, MemberComparison()
-        other.solver = decide_like(self.solver)
+        system = copy(self)
+        system._configured, system._name, system._comparison = solver, name, MemberComparison()
+        system.solver = decide_like(self.solver)
         if self._learned is not None:
-            other._learned = copy(self._learned)
-            other._learned.solvers = [decide_like(fitted) for fitted in self._learned.solvers]
-        other.seconds = dict.fromkeys(self.seconds, 0.0)
-        return other
+            system._learned = copy(self._learned)
+            system._learned.solvers = [decide_like(fitted) for fitted in self._learned.solvers]
+        system.seconds = dict.fromkeys(self.seconds, 0.0)
+        return system
 
     @cached_property
     def _folds(self) -> FoldPlan:
@@ -538,9 +538,11 @@ class FittedSystem:
         if self.expected or not self.cross_fit or self._tuned is not None:
             return self.decide_in_expectation(block, scores)
         predictions: dict[int, Prediction] = {}
-        for rule, (_, own) in zip(self._by_fold, self._folds.folds(self.dataset), strict=True):
-            answers = rule.decide(scores.take(own), [block.questions[i] for i in own.tolist()])
-            predictions.update(zip(own.tolist(), answers, strict=True))
+        for rule, (_, held_out) in zip(self._by_fold, self._folds.folds(self.dataset), strict=True):
+            answers = rule.decide(
+                scores.take(held_out), [block.questions[i] for i in held_out.tolist()]
+            )
+            predictions.update(zip(held_out.tolist(), answers, strict=True))
         return [predictions[i] for i in range(len(block.questions))]
 
     def facts(self) -> dict[str, Any]:
@@ -591,8 +593,8 @@ class FittedSystem:
         if isinstance(decision, Threshold):
             # A solver's own fixed rule (all-positive) adds nothing to its name.
             assert self.dataset.task is not None
-            own = self.solver.default_decision(self.dataset.task)
-            return None if isinstance(own, Threshold) else float(decision.value)
+            default = self.solver.default_decision(self.dataset.task)
+            return None if isinstance(default, Threshold) else float(decision.value)
         if isinstance(decision, TunedThreshold):
             rules = [getattr(fold, "decision_", fold) for fold in self._by_fold]
             folds = [rule.best_threshold_ for rule in rules if isinstance(rule, TunedThreshold)]
@@ -678,12 +680,12 @@ def _count_forks(solver: Solver, n_passages: int, jobs: int) -> int:
     return n_forks if n_forks > 1 and has_arrays_only and can_fork() else 1
 
 
-def _join_shards(questions: EncodedDataset, parts: Sequence[Scores]) -> Scores:
+def _join_shards(questions: EncodedDataset, shards: Sequence[Scores]) -> Scores:
     scores = questions.in_order(
-        np.concatenate([part.values for part in parts]),
-        np.concatenate([part.evidence for part in parts]),
+        np.concatenate([shard.values for shard in shards]),
+        np.concatenate([shard.evidence for shard in shards]),
     )
-    return replace(scores, relative_ties=all(part.relative_ties for part in parts))
+    return replace(scores, relative_ties=all(shard.relative_ties for shard in shards))
 
 
 def _checked_with_members(

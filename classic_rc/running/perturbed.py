@@ -111,18 +111,18 @@ class PerturbedEvaluation:
             }
             learned = {"trained_on": original.trained_on, "tuned_on": original.tuned_on}
             low, high = original.interval or (None, None)
-            own = {
+            measured = {
                 "perturbation": "original",
                 "score": original.score,
                 "score_low": low,
                 "score_high": high,
             }
-            records.append({**system, **own, **learned})
+            records.append({**system, **measured, **learned})
             for score in self.scores:
                 if score.system != original.system:
                     continue
                 low, high = score.interval or (None, None)
-                own = {
+                measured = {
                     "perturbation": score.perturbation,
                     "score": score.score,
                     "original": original.score,
@@ -134,7 +134,7 @@ class PerturbedEvaluation:
                     "highest_seed": max(score.by_seed),
                     "unanswerable": score.unanswerable,
                 }
-                records.append({**system, **own, **learned})
+                records.append({**system, **measured, **learned})
         return records
 
     def to_dict(self) -> dict[str, Any]:
@@ -219,10 +219,10 @@ def evaluate_perturbed(
     require_gold(dataset, "nothing can be measured")
     if seeds < 1:
         raise UsageError(f"at least 1 seed is needed, got {seeds}", field="seeds", found=str(seeds))
-    chosen = [get_perturbation(name, dataset) for name in dict.fromkeys(names)]
+    perturbations = [get_perturbation(name, dataset) for name in dict.fromkeys(names)]
     left_out: dict[str, str] = {}
     if not names:
-        chosen = [p for p in PERTURBATIONS.values() if dataset.task in p.tasks]
+        perturbations = [p for p in PERTURBATIONS.values() if dataset.task in p.tasks]
         left_out = {
             p.name: p.refusal for p in PERTURBATIONS.values() if dataset.task not in p.tasks
         }
@@ -239,7 +239,7 @@ def evaluate_perturbed(
         str, dict[str, list[_Statistics]]
     ] = {}  # by system, and by perturbation; "" is the original
     lost: dict[tuple[str, str], list[float]] = {}  # by perturbation and part of the questions
-    copies = [(p, seed + i) for p in chosen for i in range(seeds if p.draws else 1)]
+    copies = [(p, seed + i) for p in perturbations for i in range(seeds if p.draws else 1)]
     with progress_bar(dataset.name, 1 + len(copies), progress, unit="copy") as advance:
         advance.stage("original")
         shared = EncodingCache()
@@ -249,24 +249,24 @@ def evaluate_perturbed(
                 if ready.file is not None or ready.solver is None:
                     raise _file_error(ready, dataset)
                 for name, system in fit_systems(ready.name, ready.solver, plan, shared):
-                    own = _measure(
+                    statistics_of_copy = _measure(
                         metric, dataset, shared, system, system.decide_in_expectation, jobs
                     )
-                    answers[name] = {"": [own]}
+                    answers[name] = {"": [statistics_of_copy]}
                     fitted[name] = ready.solver, system
             except ClassicRCError as error:
                 errors[ready.name] = error
         if not fitted:
             raise next(iter(errors.values()))
-        parts = {"": np.ones(len(dataset), dtype=np.bool_)}
+        subsets = {"": np.ones(len(dataset), dtype=np.bool_)}
         copied = join_copies(system.copied for _, system in fitted.values())
         if copied is not None and not copied.all():
-            parts[f", {WITHOUT_COPIES}"] = ~copied
+            subsets[f", {WITHOUT_COPIES}"] = ~copied
         advance(1)
-        for perturbation, own_seed in copies:
+        for perturbation, copy_seed in copies:
             advance.stage(perturbation.name)
             try:
-                copy = perturb_dataset(dataset, perturbation.name, seed=own_seed)
+                copy = perturb_dataset(dataset, perturbation.name, seed=copy_seed)
             except UsageError as error:
                 if names:
                     raise
@@ -274,10 +274,10 @@ def evaluate_perturbed(
                 continue
             copy = add_span_candidates(copy, protocol.spans)
             share_groups(copy, dataset, fold_plan(plan.separated))
-            for part, mask in parts.items():
+            for subset, mask in subsets.items():
                 questions = (list(compress(of.questions, mask)) for of in (dataset, copy))
                 share = count_unanswerable(*questions) / int(mask.sum())
-                lost.setdefault((perturbation.name, part), []).append(share)
+                lost.setdefault((perturbation.name, subset), []).append(share)
             shared = EncodingCache()
             for name, (solver, system) in fitted.items():
                 try:
@@ -286,42 +286,44 @@ def evaluate_perturbed(
                         scorer = FittedSystem(
                             solver, copy, replace(plan.separated, tune=None), shared=shared
                         )
-                    own = _measure(metric, copy, shared, scorer, system.decide_for_copy, jobs)
-                    answers[name].setdefault(perturbation.name, []).append(own)
+                    statistics_of_copy = _measure(
+                        metric, copy, shared, scorer, system.decide_for_copy, jobs
+                    )
+                    answers[name].setdefault(perturbation.name, []).append(statistics_of_copy)
                 except ClassicRCError as error:
                     errors[f"{name} on {perturbation.name}"] = error
             advance(1)
     originals: list[OriginalScore] = []
     scores: list[PerturbedScore] = []
-    for (system_name, (_, system)), (part, mask) in product(fitted.items(), parts.items()):
-        name = system_name + part
+    for (system_name, (_, system)), (subset, mask) in product(fitted.items(), subsets.items()):
+        name = system_name + subset
         statistics = {
-            changed: [rows[mask] for rows in own_rows]
-            for changed, own_rows in answers[system_name].items()
+            changed: [rows[mask] for rows in copy_rows]
+            for changed, copy_rows in answers[system_name].items()
         }
-        measured = [(metric, rows) for own_rows in statistics.values() for rows in own_rows]
-        own_groups = np.unique(groups[mask], return_inverse=True)[1].reshape(-1)
+        measured = [(metric, rows) for copy_rows in statistics.values() for rows in copy_rows]
+        subset_groups = np.unique(groups[mask], return_inverse=True)[1].reshape(-1)
         # The same resamples for a system and its copies, so that differences are paired.
-        several = own_groups.max() > 0
-        drawn = iter(resample_ratios(measured, own_groups, resampling) if several else ())
+        has_groups = subset_groups.max() > 0
+        drawn = iter(resample_ratios(measured, subset_groups, resampling) if has_groups else ())
         (original,) = statistics.pop("")
         base = next(drawn, None)
         value = metric.aggregate(original)
-        interval = interval_of(metric, [original], [base], own_groups) if several else None
+        interval = interval_of(metric, [original], [base], subset_groups) if has_groups else None
         origins = system.origins(lambda data: data.name)
         originals.append(
             OriginalScore(name, value, interval, origins["trained_on"], origins["tuned_on"])
         )
-        for changed, own_rows in statistics.items():
-            by_seed = tuple(metric.aggregate(rows) for rows in own_rows)
-            if several:
-                mean_rows: NDArray[np.float64] = np.mean(own_rows, axis=0)
-                copies_drawn = [of for _ in own_rows if (of := next(drawn)) is not None]
+        for changed, copy_rows in statistics.items():
+            by_seed = tuple(metric.aggregate(rows) for rows in copy_rows)
+            if has_groups:
+                mean_rows: NDArray[np.float64] = np.mean(copy_rows, axis=0)
+                copies_drawn = [of for _ in copy_rows if (of := next(drawn)) is not None]
                 mean_drawn = np.mean(copies_drawn, axis=0) if copies_drawn else None
                 rows, distributions = [mean_rows, original], [mean_drawn, base]
-                interval = interval_of(metric, rows, distributions, own_groups)
+                interval = interval_of(metric, rows, distributions, subset_groups)
             mean = float(np.mean(by_seed))
-            unanswerable = float(np.mean(lost[changed, part]))
+            unanswerable = float(np.mean(lost[changed, subset]))
             scores.append(
                 PerturbedScore(name, changed, mean, by_seed, mean - value, interval, unanswerable)
             )

@@ -103,11 +103,11 @@ def separate_data(protocol: Protocol, dataset: Dataset) -> tuple[Protocol, tuple
     """
     notes: list[str] = []
 
-    def separate(role: str, other: Dataset | None) -> Dataset | None:
-        if other is None:
+    def separate(role: str, data: Dataset | None) -> Dataset | None:
+        if data is None:
             return None
-        remaining = drop_overlap_with(other, dataset) if protocol.drop_overlap else other
-        note = _overlap_note(f"{role} data {other.name}", other, dataset, remaining)
+        remaining = drop_overlap_with(data, dataset) if protocol.drop_overlap else data
+        note = _overlap_note(f"{role} data {data.name}", data, dataset, remaining)
         notes.extend([note] if note else [])
         return remaining
 
@@ -118,19 +118,19 @@ def separate_data(protocol: Protocol, dataset: Dataset) -> tuple[Protocol, tuple
     return replace(protocol, train=train, tune=tune), tuple(notes)
 
 
-def _overlap_note(label: str, other: Dataset, dataset: Dataset, remaining: Dataset) -> str | None:
-    """Return a sentence on the questions that `dataset` shares with `other`, or None.
+def _overlap_note(label: str, data: Dataset, dataset: Dataset, remaining: Dataset) -> str | None:
+    """Return a sentence on the questions that `dataset` shares with `data`, or None.
 
-    `remaining` is what is left of `other` after the overlap was dropped.
+    `remaining` is what is left of `data` after the overlap was dropped.
     """
-    if other.fingerprint == dataset.fingerprint:
+    if data.fingerprint == dataset.fingerprint:
         return f"{label} is the data that is reported"
-    n_copied = int(find_copied(dataset, other).sum())
+    n_copied = int(find_copied(dataset, data).sum())
     if not n_copied:
         return None
     of_all = f"{n_copied:,} of {format_count(len(dataset), 'question')}"
     note = f"{label} has {of_all} of {dataset.name}, or their passages"
-    n_dropped = len(other) - len(remaining)
+    n_dropped = len(data) - len(remaining)
     return f"{note}: {n_dropped:,} of its questions are left out" if n_dropped else note
 
 
@@ -140,10 +140,10 @@ _copied: WeakKeyDictionary[Dataset, dict[str, NDArray[np.bool_]]] = WeakKeyDicti
 
 def find_copied(dataset: Dataset, train: Dataset) -> NDArray[np.bool_]:
     """Return :func:`~classic_rc.folds.copied_questions`, computed once for two datasets."""
-    known = _copied.setdefault(dataset, {})
-    if train.fingerprint not in known:
-        known[train.fingerprint] = copied_questions(dataset, train)
-    return known[train.fingerprint]
+    masks = _copied.setdefault(dataset, {})
+    if train.fingerprint not in masks:
+        masks[train.fingerprint] = copied_questions(dataset, train)
+    return masks[train.fingerprint]
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ def make_plan(
     Solvers are cloned, never changed. With `needs_system`, the error of the first system is raised
     if no system answers these questions.
     """
-    named = tuple(name_systems(as_systems(systems)))
+    named_systems = tuple(name_systems(as_systems(systems)))
     if protocol.tune_metric is not None:
         selection_metric(protocol.tune_metric)  # refuses an unknown name
     if protocol.group is not None:
@@ -195,28 +195,29 @@ def make_plan(
     notes: list[str] = []
     errors: dict[str, ClassicRCError] = {}
     ready: list[ReadySystem] = []
-    for system in (system for system in named if not system.is_given):
+    for system in (system for system in named_systems if not system.is_given):
         try:
             ready.append(_prepare_system(system, dataset, protocol, notes))
         except ClassicRCError as error:
             errors[str(system.name)] = error
     if needs_system and errors and not ready:
         raise next(iter(errors.values()))
-    if needs_system and not ready and named:
+    if needs_system and not ready and named_systems:
+        first = str(named_systems[0].name)
         raise UsageError(
-            f"{named[0].name} is a given number, or a sample of the questions: a solver or a file "
-            "is needed here",
+            f"{first} is a given number, or a sample of the questions: a solver or a file is "
+            "needed here",
             field="solver",
-            found=str(named[0].name),
+            found=first,
         )
     dataset, protocol = (
         add_span_candidates(dataset, protocol.spans),
         prepare_data(protocol),
     )
     separated, overlap = separate_data(protocol, dataset)
-    made = tuple(system for system in named if system.failure is None)
+    planned = tuple(system for system in named_systems if system.failure is None)
     return EvaluationPlan(
-        dataset, made, tuple(ready), errors, protocol, separated, tuple(notes), overlap
+        dataset, planned, tuple(ready), errors, protocol, separated, tuple(notes), overlap
     )
 
 
@@ -239,16 +240,17 @@ def _prepare_system(
 
         row = read_row(system.path, system.options["row"], dataset)
         return ReadySystem(name, None, system, row=row)
-    found: list[str] = []
-    content = system.read(dataset, found)
-    notes += [f"{name}: {note}" for note in found]
+    file_notes: list[str] = []
+    content = system.read(dataset, file_notes)
+    notes += [f"{name}: {note}" for note in file_notes]
     if isinstance(content, Scores):
         solver = ScoreFile(path=system.path, format=system.format)
         return ReadySystem(name, configure_solver(solver, dataset, protocol), system)
     deciding = {**protocol.affecting(Step.DECIDE), "tune": protocol.tune}
-    if given := [setting for setting, value in deciding.items() if value is not None]:
+    if ignored := [setting for setting, value in deciding.items() if value is not None]:
+        settings = ", ".join(ignored)
         notes.append(
-            f"{name}: the file has answers, which do not change; only scores use {', '.join(given)}"
+            f"{name}: the file has answers, which do not change; only scores use {settings}"
         )
     return ReadySystem(name, None, system, content)
 
@@ -296,8 +298,8 @@ def _leaves_analyzer_open(solver: Solver) -> bool:
     """Return whether a solver has its default analyzer, and no variant but the one that is the
     default itself.
     """
-    own, default = (s.get_params(deep=False) for s in (solver, type(solver)()))
-    changed = {name for name in own if name != "decision" and own[name] != default[name]}
+    params, default = (s.get_params(deep=False) for s in (solver, type(solver)()))
+    changed = {name for name in params if name != "decision" and params[name] != default[name]}
     return "analyzer" not in changed and (not changed or solver.variant_name() is None)
 
 
@@ -445,14 +447,14 @@ def configure_solver(solver: Solver, dataset: Dataset, protocol: Protocol | None
     return solver
 
 
-def require_same_task(other: Dataset, dataset: Dataset, role: str) -> None:
+def require_same_task(data: Dataset, dataset: Dataset, role: str) -> None:
     """Raise a UsageError if training or tuning data is of another task than `dataset`."""
-    if other.task is not dataset.task:
+    if data.task is not dataset.task:
         raise UsageError(
-            f"{role} data {other.name} has {other.task} questions, but {dataset.name} has "
+            f"{role} data {data.name} has {data.task} questions, but {dataset.name} has "
             f"{dataset.task} questions",
             field=f"{role} data",
-            found=str(other.task),
+            found=str(data.task),
             expected=str(dataset.task),
         )
 

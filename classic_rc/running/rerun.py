@@ -66,58 +66,60 @@ class RecordedFiles:
         Shards that are read as one file are found at their own place and directly in the other
         folders.
         """
-        own = self.place(path)
+        recorded_place = self.place(path)
         yield from (
             shards
-            for shards in (own, *(p / own.name for p in self._places))
+            for shards in (recorded_place, *(p / recorded_place.name for p in self._places))
             if find_shards(str(shards))
         )
-        for place in (own, *self._places):
+        for place in (recorded_place, *self._places):
             if place.is_dir():
                 yield place
         for place in self._places:
             yield from (
-                folder for folder in sorted(place.rglob(glob.escape(own.name))) if folder.is_dir()
+                folder
+                for folder in sorted(place.rglob(glob.escape(recorded_place.name)))
+                if folder.is_dir()
             )
 
-    def find(self, kept: Mapping[str, Any]) -> str:
+    def find(self, file: Mapping[str, Any]) -> str:
         """Return the path of a file or folder with the recorded content, or raise the error of
         :meth:`problem`.
         """
-        own = self.place(kept["path"])
+        recorded_place = self.place(file["path"])
         candidates = (
-            self.candidates(kept["path"])
-            if kept["bytes"] is None
-            else self._same_size_files(own, kept["bytes"])
+            self.candidates(file["path"])
+            if file["bytes"] is None
+            else self._same_size_files(recorded_place, file["bytes"])
         )
         for path in candidates:
-            if sha256_of(path) == kept["sha256"]:
+            if sha256_of(path) == file["sha256"]:
                 return str(path)
-        raise self.problem(kept)
+        raise self.problem(file)
 
-    def _same_size_files(self, own: Path, size: int) -> Iterator[Path]:
+    def _same_size_files(self, recorded_place: Path, size: int) -> Iterator[Path]:
         """Return the files of a size: the one at its recorded path first, then all below the
         other folders.
         """
         below = (path for place in self._places for path in sorted(place.rglob("*")))
         return (
             path
-            for path in itertools.chain([own], below)
+            for path in itertools.chain([recorded_place], below)
             if path.is_file() and path.stat().st_size == size
         )
 
-    def problem(self, kept: Mapping[str, Any]) -> DataError:
+    def problem(self, file: Mapping[str, Any]) -> DataError:
         """Return the error for a file or folder that is missing or has changed."""
-        own = self.place(kept["path"])
+        recorded_place = self.place(file["path"])
         hint = None if self._places else "Give a folder that contains it: --search DIR"
-        if not own.exists():
+        if not recorded_place.exists():
             where = ", and no file below --search has the same content" if self._places else ""
-            return DataError(f"missing{where}", source=str(own), hint=hint)
+            return DataError(f"missing{where}", source=str(recorded_place), hint=hint)
         return DataError(
             "changed since the record was made",
-            source=str(own),
-            found=f"sha256 {sha256_of(own)}",
-            expected=kept["sha256"],
+            source=str(recorded_place),
+            found=f"sha256 {sha256_of(recorded_place)}",
+            expected=file["sha256"],
             hint=hint,
         )
 
@@ -274,8 +276,8 @@ class _RunRestorer:
         """Check a system's files, and note it in `code` if the code that it runs is not the code
         that ran.
         """
-        for kept in _kept_files(entry):
-            self._finder.find(kept)
+        for file in _kept_files(entry):
+            self._finder.find(file)
         now, recorded = identity_of_entry(entry, reader, self._finder.find), entry["identity"]
         if now != recorded:
             short = [str(digest)[:12] for digest in (now, recorded)]
@@ -284,21 +286,21 @@ class _RunRestorer:
             )
 
     def _system(self, entry: Mapping[str, Any], trust: bool) -> System:
-        named = System(
+        system = System(
             name=entry["name"],
             number=entry.get("number"),
             run_of=entry.get("run_of"),
             note=entry.get("note"),
         )
-        if named.number is not None:
-            return named
+        if system.number is not None:
+            return system
         if entry.get("solver") is None:
             path = self._finder.find(entry["file"])
             return replace(
-                named, path=path, format=entry.get("format"), options=entry.get("options") or {}
+                system, path=path, format=entry.get("format"), options=entry.get("options") or {}
             )
         return replace(
-            named, solver=solver_from_record(entry["solver"], self._finder.find, trust=trust)
+            system, solver=solver_from_record(entry["solver"], self._finder.find, trust=trust)
         )
 
     def dataset(self, entry: Mapping[str, Any]) -> Dataset | None:
@@ -324,7 +326,7 @@ class _RunRestorer:
 
     def _read(self, entry: Mapping[str, Any]) -> Dataset:
         if entry.get("parts"):
-            joined = join_datasets([self._read(part) for part in entry["parts"]])
+            joined = join_datasets([self._read(component) for component in entry["parts"]])
             # shards have the name that their files share
             return replace(joined, name=entry["name"])
         read_with, sources = entry["read_with"], entry["sources"]
@@ -360,12 +362,12 @@ class _RunRestorer:
         self, read_with: Mapping[str, Any], sources: Sequence[Mapping[str, Any]]
     ) -> Dataset:
         """Read the first folder that has exactly the recorded files."""
-        own = self._finder.place(read_with["path"])
+        recorded_place = self._finder.place(read_with["path"])
         problem: DataError | None = None
         for folder in self._finder.candidates(read_with["path"]):
             answers = read_with["answers"] and str(self._finder.place(read_with["answers"]))
             try:
-                if folder == own:
+                if folder == recorded_place:
                     self._check_in_place(sources)
                 return _load_unchanged(read_with, str(folder), sources, answers)
             except DataError as error:
@@ -531,9 +533,13 @@ def _rerun_dataset(run: RestoredRun, jobs: int, progress: bool, tolerance: float
 def _evaluate_again(run: RestoredRun, jobs: int, progress: bool) -> Evaluation:
     protocol = replace(run.protocol, intervals=None, baseline=None)
     evaluation = evaluate(run.dataset, run.systems, protocol, jobs=jobs, progress=progress)
-    if (made := run.resampling) is not None:
+    if (resampling := run.resampling) is not None:
         evaluation = with_intervals(
-            evaluation, made.n, seed=made.seed, level=made.level, group=made.group
+            evaluation,
+            resampling.n,
+            seed=resampling.seed,
+            level=resampling.level,
+            group=resampling.group,
         )
     if (tests := run.significance) is not None:
         evaluation = with_significance(

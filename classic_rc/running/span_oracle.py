@@ -101,13 +101,13 @@ def _best_answers(question: Question, texts: Sequence[str]) -> tuple[tuple[str, 
         return ()
     text_set = set(texts)
     # Nearly all gold texts are exactly candidates: only the others need a search.
-    chosen = tuple(
+    best_texts = tuple(
         text if text in text_set else max(texts, key=_measures(question, (text,))) for text in gold
     )
     return (
-        (chosen,)
+        (best_texts,)
         if question.task is Task.MULTI_SPAN
-        else ((max(chosen, key=_measures(question, gold)),),)
+        else ((max(best_texts, key=_measures(question, gold)),),)
     )
 
 

@@ -182,10 +182,10 @@ class _SuiteReader:
         )
         systems: dict[str, dict[str, System | ClassicRCError]] = {}
         for name, value in self._named(content, "systems").items():
-            for of, found in self._system(name, value, list(tables)).items():
-                for system in found:
+            for dataset_name, row_systems in self._system(name, value, list(tables)).items():
+                for system in row_systems:
                     key = name if isinstance(system, ClassicRCError) else str(system.name)
-                    systems.setdefault(key, {})[of] = system
+                    systems.setdefault(key, {})[dataset_name] = system
         for name in systems:
             if name + OUT_OF_FOLD in systems:
                 place, row = (
@@ -215,8 +215,8 @@ class _SuiteReader:
                 if name == "datasets"
                 else '[systems], with a line NAME = "SYSTEM" for each'
             )
-            found = "nothing" if not table else describe_value(table)
-            raise self.error(f"no {name}", name, found, f"a table {example}")
+            actual = "nothing" if not table else describe_value(table)
+            raise self.error(f"no {name}", name, actual, f"a table {example}")
         for key in table:
             if not key.strip():
                 raise self.error("an empty name", name, repr(key), "a name")
@@ -236,14 +236,19 @@ class _SuiteReader:
     def _check_keys(
         self, values: Mapping[str, Any], place: str, keys: Iterable[Key], others: Sequence[str] = ()
     ) -> None:
-        known = {key.name: key for key in keys}
+        keys_by_name = {key.name: key for key in keys}
         for name, value in values.items():
-            if name not in known:
+            if name not in keys_by_name:
                 raise self.error(
-                    "unknown key", place + name, name, _nearest(name, [*known, *others], place)
+                    "unknown key",
+                    place + name,
+                    name,
+                    _nearest(name, [*keys_by_name, *others], place),
                 )
-            if not known[name].kind.fits(value):
-                raise self.error("wrong value", place + name, value, known[name].kind.expected)
+            if not keys_by_name[name].kind.fits(value):
+                raise self.error(
+                    "wrong value", place + name, value, keys_by_name[name].kind.expected
+                )
 
     def _dataset(
         self, name: str, values: Mapping[str, Any], common: Mapping[str, Any], data: str
@@ -283,8 +288,10 @@ class _SuiteReader:
             parsed[dataset] = self._parse_runs(
                 text if isinstance(text, list) else [text], where, name, note
             )
-        found = {dataset: parsed.get(dataset, parsed.get(ANY_DATASET, [])) for dataset in datasets}
-        return {dataset: systems for dataset, systems in found.items() if systems}
+        systems_of_datasets = {
+            dataset: parsed.get(dataset, parsed.get(ANY_DATASET, [])) for dataset in datasets
+        }
+        return {dataset: systems for dataset, systems in systems_of_datasets.items() if systems}
 
     def _parse_runs(
         self, texts: Sequence[Any], place: str, name: str, note: str | None
@@ -319,14 +326,14 @@ class _SuiteReader:
     ) -> None:
         names = {
             s.row
-            for of in systems.values()
-            for s in of.values()
+            for by_dataset in systems.values()
+            for s in by_dataset.values()
             if isinstance(s, System) and not s.is_given
         }
         names |= {
             name
-            for name, of in systems.items()
-            if any(isinstance(s, ClassicRCError) for s in of.values())
+            for name, by_dataset in systems.items()
+            if any(isinstance(s, ClassicRCError) for s in by_dataset.values())
         }
         for baseline in Protocol(baseline=dataset.values.get("baseline")).baselines:
             if baseline not in names:
@@ -336,12 +343,12 @@ class _SuiteReader:
                 raise self.error("unknown system", f"{place}baseline", baseline, near)
 
 
-def _nearest(name: str, known: Sequence[str], place: str) -> str:
+def _nearest(name: str, names: Sequence[str], place: str) -> str:
     """Return the known names that are spelled like a name, or all of them."""
     near = get_close_matches(
-        name.replace("-", "_").replace("group_by", "by"), known, n=2, cutoff=0.6
+        name.replace("-", "_").replace("group_by", "by"), names, n=2, cutoff=0.6
     )
-    return " or ".join(place + key for key in near) if near else ", ".join(known)
+    return " or ".join(place + key for key in near) if near else ", ".join(names)
 
 
 def _resolve(value: Any, folder: str) -> Any:
@@ -359,7 +366,7 @@ def _resolve(value: Any, folder: str) -> Any:
 # Writing
 
 
-def suite_text(path: str, chosen: Sequence[tuple[SuiteDataset, Sequence[System]]]) -> str:
+def suite_text(path: str, blocks: Sequence[tuple[SuiteDataset, Sequence[System]]]) -> str:
     """Return the text of a suite file at `path` that gives the numbers of these systems, which have
     names.
 
@@ -371,15 +378,15 @@ def suite_text(path: str, chosen: Sequence[tuple[SuiteDataset, Sequence[System]]
         key.name: value
         for key in KEYS
         if key.of_suite
-        and (value := chosen[0][0].values.get(key.name)) is not None
-        and all(dataset.values.get(key.name) == value for dataset, _ in chosen)
+        and (value := blocks[0][0].values.get(key.name)) is not None
+        and all(dataset.values.get(key.name) == value for dataset, _ in blocks)
     }
     lines += [f"{name} = {_toml_value(value)}" for name, value in common.items()]
     lines += [""] if common else []
     specs: dict[str, dict[str, Any]] = {}
     order: list[str] = []
     notes: dict[str, str] = {}
-    for dataset, systems in chosen:
+    for dataset, systems in blocks:
         lines.append(f"[datasets.{_toml_key(dataset.name)}]")
         for key in KEYS:
             value = dataset.values.get(key.name)
@@ -393,16 +400,16 @@ def suite_text(path: str, chosen: Sequence[tuple[SuiteDataset, Sequence[System]]
             notes |= {name: system.note} if system.note else {}
             if name not in specs:  # it comes after the system that it follows here
                 order.insert(place, name)
-            of, value = specs.setdefault(name, {}), _system_value(system, folder)
-            of[dataset.name] = (
-                value if system.run_of is None else [*of.get(dataset.name, []), value]
+            texts_of_row, value = specs.setdefault(name, {}), _system_value(system, folder)
+            texts_of_row[dataset.name] = (
+                value if system.run_of is None else [*texts_of_row.get(dataset.name, []), value]
             )
             place = order.index(name) + 1
     lines.append("[systems]")
     for name in order:
         texts = specs[name]
         first = next(iter(texts.values()))
-        is_one = all(value == first for value in texts.values()) and len(texts) == len(chosen)
+        is_one = all(value == first for value in texts.values()) and len(texts) == len(blocks)
         value = {**texts, _NOTE: notes[name]} if name in notes else first if is_one else texts
         lines.append(f"{_toml_key(name)} = {_toml_value(value)}")
     return "\n".join(lines) + "\n"

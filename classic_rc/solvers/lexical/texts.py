@@ -103,11 +103,15 @@ class LexicalTexts:
         passage = int(self.words.question_passage[place])
         tokens = slice(*self.words.passage_offsets[passage : passage + 2].tolist())
         starts = self.starts[slice(*self.start_offsets[passage : passage + 2].tolist())]
+        encoded = self.encoded.part(place, place + 1)
+        stems = self.stems.slice_questions(place, place + 1)
         return LexicalTexts(
-            self.encoded.part(place, place + 1),
-            self.stems.slice_questions(place, place + 1),
+            encoded,
+            stems,
             self.kept[tokens],
             self.sentences[tokens],
+            list(matched_blocks(encoded.arrays)),
+            list(matched_blocks(stems)),
             self.word_counts[tokens],
             self.stem_counts[tokens],
             self.negated[place : place + 1],
