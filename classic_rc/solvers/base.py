@@ -291,15 +291,17 @@ class Solver(Estimator, ABC):
         self.check_parameters()
         return self
 
-    def fit_for(self, asked: Sequence[Question], train: Sequence[Question] | None = None) -> Self:
+    def fit_for(
+        self, questions: Sequence[Question], train: Sequence[Question] | None = None
+    ) -> Self:
         """Fit on the data that `learns_from` allows.
 
         A solver that learns from gold is fitted on `train`; one that learns from passages, on the
-        texts of `train` and `asked`; any other, on `asked` without its gold.
+        texts of `train` and `questions`; any other, on `questions` without its gold.
 
         Parameters
         ----------
-        asked : sequence of Question
+        questions : sequence of Question
             The questions to answer. Their gold is never read.
         train : sequence of Question, optional
 
@@ -311,16 +313,16 @@ class Solver(Estimator, ABC):
             The solver needs passages, and no question has one.
         """
         if self.needs_passages:
-            require_passages(asked)
+            require_passages(questions)
         if self.learns_from == "gold":
             return self.fit(self._training(train))
         if self.learns_from == "passages":
             return self.fit(
-                [*without_answers(train), *without_answers(asked)]
+                [*without_answers(train), *without_answers(questions)]
                 if train
-                else without_answers(asked)
+                else without_answers(questions)
             )
-        return self.fit(without_gold(asked))
+        return self.fit(without_gold(questions))
 
     def _training(self, train: Sequence[Question] | None) -> Sequence[Question]:
         if train is None:
@@ -567,10 +569,10 @@ class Solver(Estimator, ABC):
         UsageError
             A parameter is unknown, or the constructor refuses the parameters.
         """
-        known = cls._get_param_names()
+        names = cls._get_param_names()
         for key in params:
-            if key not in known:
-                raise unknown_name(f"parameter of {cls.name}", key, known)
+            if key not in names:
+                raise unknown_name(f"parameter of {cls.name}", key, names)
         try:
             return cls(**params)
         except TypeError as error:
@@ -654,23 +656,23 @@ def _without_decision(params: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in params.items() if name != "decision"}
 
 
-def _same_rule(one: Decision | None, other: Decision | None) -> bool:
+def _same_rule(first: Decision | None, second: Decision | None) -> bool:
     """Return whether two decisions have the same class and parameters, apart from the seed."""
-    if one is None or other is None:
-        return one is other
+    if first is None or second is None:
+        return first is second
     params = [
-        {k: v for k, v in d.get_params(deep=False).items() if k != "seed"} for d in (one, other)
+        {k: v for k, v in d.get_params(deep=False).items() if k != "seed"} for d in (first, second)
     ]
-    return type(one) is type(other) and params[0] == params[1]
+    return type(first) is type(second) and params[0] == params[1]
 
 
 def _task_of(questions: Sequence[Question]) -> Task:
     if isinstance(questions, Question | str) or not hasattr(questions, "__len__"):
-        found = type(questions).__name__
+        actual = type(questions).__name__
         is_one = isinstance(questions, Question)
         fix = "put it in brackets, [question]" if is_one else "load them: classic_rc.load(path)"
-        problem = f"expected questions, got a {found}: {fix}"
-        raise UsageError(problem, field="questions", found=found, expected="questions")
+        problem = f"expected questions, got a {actual}: {fix}"
+        raise UsageError(problem, field="questions", found=actual, expected="questions")
     if not len(questions):
         raise UsageError(
             "there are no questions", field="questions", found="0", expected="at least 1"
@@ -740,9 +742,9 @@ def score_questions(solver: Solver, questions: Sequence[Question]) -> Scores:
     subject = f"score_candidates of solver {solver.name!r}"
     problem = f"{subject} must return Scores, or a list of numbers for each question"
 
-    def wrong(found: str, expected: str) -> OutputError:
-        message = f"{problem}: found {found}, expected {expected}"
-        return OutputError(message, field="score_candidates", found=found, expected=expected)
+    def wrong(actual: str, expected: str) -> OutputError:
+        message = f"{problem}: found {actual}, expected {expected}"
+        return OutputError(message, field="score_candidates", found=actual, expected=expected)
 
     if not _is_list(returned):
         raise wrong(type(returned).__name__, "Scores, or a list of lists of numbers")
@@ -758,13 +760,13 @@ def score_questions(solver: Solver, questions: Sequence[Question]) -> Scores:
             numbers = np.full(len(row), np.nan)
         n = len(question.candidates)
         if numbers.shape != (n,):
-            found = (
+            actual = (
                 f"{len(row)} scores" if numbers.ndim == 1 else f"an array of shape {numbers.shape}"
             )
-            raise wrong(f"{found} for question {question.id}", f"{n}, one for each candidate")
+            raise wrong(f"{actual} for question {question.id}", f"{n}, one for each candidate")
         if np.isnan(numbers).any():
-            found = repr(row[int(np.isnan(numbers).argmax())])
-            raise wrong(f"{found} for a candidate of question {question.id}", "numbers")
+            actual = repr(row[int(np.isnan(numbers).argmax())])
+            raise wrong(f"{actual} for a candidate of question {question.id}", "numbers")
         rows.append(numbers)
     return Scores.from_lists(rows)
 

@@ -151,8 +151,10 @@ class ClozeDistance(Solver):
         """
         self.check_parameters()
         encoded = self.encoded(questions)
-        distances, found = cloze_distance(encoded.arrays, _placeholders(encoded), self.max_distance)
-        return encoded.scores(-distances.astype(np.float64), found)
+        distances, is_near = cloze_distance(
+            encoded.arrays, _placeholders(encoded), self.max_distance
+        )
+        return encoded.scores(-distances.astype(np.float64), is_near)
 
     def explain_each(self, questions: Sequence[Question]) -> Iterator[Explanation]:
         """Mark the best mention of each candidate, and the query words that the passage has near
@@ -218,10 +220,14 @@ class ClozeWindow(Solver):
         if self.weights == "idf":
             encoded = self.encoded(questions)
             arrays, words = encoded.arrays, encoded.vocabulary
-            own = word_counts(arrays.passage_tokens, arrays.passage_offsets, arrays.n_words).words
+            distinct_words = word_counts(
+                arrays.passage_tokens, arrays.passage_offsets, arrays.n_words
+            ).words
             self.n_passages_ = len(arrays.passage_offsets) - 1
             self.passage_counts_ = {
-                words[i]: int(n) for i, n in enumerate(np.bincount(own, minlength=len(words))) if n
+                words[i]: int(n)
+                for i, n in enumerate(np.bincount(distinct_words, minlength=len(words)))
+                if n
             }
         return self
 
@@ -260,10 +266,12 @@ class ClozeWindow(Solver):
         """Mark the best position of each candidate, and the words that match there."""
         encoded = self.encoded(questions)
         weights = self.word_weights(encoded)
-        known = (
+        corpus_weights = (
             {} if weights is None else dict(zip(encoded.vocabulary, weights.tolist(), strict=True))
         )
-        return _explain_texts(self, questions, partial(window_explainer, known=known))
+        return _explain_texts(
+            self, questions, partial(window_explainer, corpus_weights=corpus_weights)
+        )
 
     def fitted_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the number of fitted passages, and how many of them have each word."""
@@ -355,12 +363,12 @@ def distance_explainer(solver: ClozeDistance, texts: _Texts) -> Callable[[list[s
 
 
 def window_explainer(
-    solver: ClozeWindow, texts: _Texts, known: Mapping[Any, int]
+    solver: ClozeWindow, texts: _Texts, corpus_weights: Mapping[Any, int]
 ) -> Callable[[list[str]], _Parts]:
     """Return what explains a candidate by the best position of its completed query, and the weights
-    of the matching words: the `known` ones, or else those of the passage.
+    of the matching words: `corpus_weights`, or else those of the passage.
     """
-    weight_of = known or {
+    weight_of = corpus_weights or {
         word: inverse_count_weight(texts.passage.count(word)) for word in set(texts.passage)
     }
 

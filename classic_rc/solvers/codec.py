@@ -77,8 +77,8 @@ def value_to_plain(solver: Solver, name: str, value: Any, keep: StoreFile | None
         f"{solver.name} cannot be saved: its {name} is {value!r}, which cannot be stored without "
         "pickle"
     )
-    found, expected = repr(value), "a plain value, or a solver or decision of this package"
-    raise UsageError(problem, field=name, found=found, expected=expected)
+    actual, expected = repr(value), "a plain value, or a solver or decision of this package"
+    raise UsageError(problem, field=name, found=actual, expected=expected)
 
 
 def _text_to_plain(cls: type[Solver], name: str, value: str, keep: StoreFile) -> Any:
@@ -93,10 +93,10 @@ def _text_to_plain(cls: type[Solver], name: str, value: str, keep: StoreFile) ->
         return {"kind": "file", "file": keep(value)}
     separator = cls.parameter(name).joined_by
     if separator and separator in value:
-        parts = [_text_to_plain(cls, name, part, keep) for part in value.split(separator)]
+        items = [_text_to_plain(cls, name, item, keep) for item in value.split(separator)]
         return (
-            {"kind": "list", "items": parts}
-            if any(isinstance(part, dict) for part in parts)
+            {"kind": "list", "items": items}
+            if any(isinstance(item, dict) for item in items)
             else value
         )
     return value
@@ -139,10 +139,10 @@ def _params_from_plain(plain: dict[str, Any], find: FindFile | None = None) -> d
 
 def _decision_classes() -> dict[str, type[Decision]]:
     """Return the package's own decision classes by name."""
-    known: list[Any] = [Decision]
-    for cls in known:  # the list grows in the loop, so subclasses of subclasses are found too
-        known += cls.__subclasses__()
-    return {cls.__name__: cls for cls in known if cls.__module__.startswith("classic_rc.")}
+    classes: list[Any] = [Decision]
+    for cls in classes:  # the list grows in the loop, so subclasses of subclasses are found too
+        classes += cls.__subclasses__()
+    return {cls.__name__: cls for cls in classes if cls.__module__.startswith("classic_rc.")}
 
 
 def _solver_to_plain(solver: Solver, keep: StoreFile | None) -> dict[str, Any]:
@@ -191,14 +191,14 @@ def solver_to_record(solver: Solver, keep: StoreFile) -> dict[str, Any]:
         return {"spec": spec, **_origin(type(solver), keep), "params": None}
 
 
-def solver_from_record(kept: Mapping[str, Any], find: FindFile, *, trust: bool = False) -> Solver:
+def solver_from_record(entry: Mapping[str, Any], find: FindFile, *, trust: bool = False) -> Solver:
     """Return the unfitted solver that :func:`solver_to_record` converted; `find` returns the path
     of a kept file.
 
     A user's own code is a UsageError without `trust`.
     """
-    spec = kept["spec"]
-    if kept["params"] is None or not {"solver", "code"} & kept.keys():
+    spec = entry["spec"]
+    if entry["params"] is None or not {"solver", "code"} & entry.keys():
         raise UsageError(
             f"{spec} cannot be created from its record: its class is in no file, or a parameter "
             "was an object in memory. Run a solver that can be named on the command line",
@@ -207,4 +207,4 @@ def solver_from_record(kept: Mapping[str, Any], find: FindFile, *, trust: bool =
             expected="a solver that can be named on the command line",
         )
     with own_code(trusted=trust):
-        return _solver_from_plain(kept, find)
+        return _solver_from_plain(entry, find)

@@ -219,8 +219,8 @@ class PositionPrior(Solver):
         """Score each candidate with the share of its position, without evidence."""
         self.require_fitted("shares_")
         position = _positions(questions)
-        known = position < len(self.shares_)
-        values = np.where(known, self.shares_[np.where(known, position, 0)], self.overall_)
+        was_seen = position < len(self.shares_)
+        values = np.where(was_seen, self.shares_[np.where(was_seen, position, 0)], self.overall_)
         return scores_without_evidence(values, questions)
 
 

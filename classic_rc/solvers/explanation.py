@@ -83,7 +83,7 @@ class Term:
         """Return the value that the operations give for the given numbers, at any depth."""
         if self.operation is None:
             return self.value
-        return OPERATIONS[self.operation]([part.recompute() for part in self.parts])
+        return OPERATIONS[self.operation]([operand.recompute() for operand in self.parts])
 
     def renamed(self, name: str, note: str | None = None) -> Term:
         """Return the same term under another name."""
@@ -99,7 +99,7 @@ class Term:
         }
         document = {key: value for key, value in plain.items() if value not in (None, "")}
         return (
-            {**document, "parts": [part.to_dict() for part in self.parts]}
+            {**document, "parts": [operand.to_dict() for operand in self.parts]}
             if self.parts
             else document
         )
@@ -113,11 +113,13 @@ def given(name: str, value: float, note: str = "") -> Term:
 def _make(
     operation: str,
     name: str,
-    parts: Sequence[Term | float],
+    operands: Sequence[Term | float],
     value: float | None = None,
     note: str = "",
 ) -> Term:
-    terms = tuple(part if isinstance(part, Term) else given("", part) for part in parts)
+    terms = tuple(
+        operand if isinstance(operand, Term) else given("", operand) for operand in operands
+    )
     computed = (
         OPERATIONS[operation]([term.value for term in terms]) if value is None else float(value)
     )
@@ -145,9 +147,9 @@ def divided(
     return _make("quotient", name, (numerator, denominator), value, note)
 
 
-def minus(name: str, part: Term | float, note: str = "") -> Term:
+def minus(name: str, operand: Term | float, note: str = "") -> Term:
     """Return a number with the other sign."""
-    return _make("negative", name, (part,), note=note)
+    return _make("negative", name, (operand,), note=note)
 
 
 def least(name: str, *parts: Term | float, note: str = "") -> Term:
@@ -155,14 +157,14 @@ def least(name: str, *parts: Term | float, note: str = "") -> Term:
     return _make("minimum", name, parts, note=note)
 
 
-def logarithm(name: str, part: Term | float, value: float | None = None, note: str = "") -> Term:
+def logarithm(name: str, operand: Term | float, value: float | None = None, note: str = "") -> Term:
     """Return a natural logarithm."""
-    return _make("logarithm", name, (part,), value, note)
+    return _make("logarithm", name, (operand,), value, note)
 
 
-def root(name: str, part: Term | float) -> Term:
+def root(name: str, operand: Term | float) -> Term:
     """Return a square root."""
-    return _make("root", name, (part,))
+    return _make("root", name, (operand,))
 
 
 def inverse_count(name: str, count: int, value: float, total: int = 1) -> Term:

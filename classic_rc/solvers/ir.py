@@ -196,12 +196,12 @@ class IRSolver(Solver):
             An index is missing or damaged, or there is no text to search.
         """
         self._check_values()
-        self.corpora_ = [self._open(part, questions) for part in self._parts()]
+        self.corpora_ = [self._open(source, questions) for source in self._parts()]
         self.excluded_ = 0
         if self.exclude_verbatim:
             self.corpora_ = [
-                self._exclude_verbatim(part, corpus, questions)
-                for part, corpus in zip(self._parts(), self.corpora_, strict=True)
+                self._exclude_verbatim(source, corpus, questions)
+                for source, corpus in zip(self._parts(), self.corpora_, strict=True)
             ]
         if not any(corpus.engine.n_sentences for corpus in self.corpora_):
             require_passages(questions, hint="Search an index: -s ir,corpus=DIR")
@@ -262,9 +262,9 @@ class IRSolver(Solver):
         if not hasattr(self, "corpora_"):
             return ()
         caveats = [f"{self.excluded_} sentences left out"] if self.exclude_verbatim else []
-        for corpus, part in zip(self.corpora_, self._parts(), strict=True):
+        for corpus, source in zip(self.corpora_, self._parts(), strict=True):
             try:
-                verbatim = find_verbatim(corpus, questions, passages=part != "paragraphs")
+                verbatim = find_verbatim(corpus, questions, passages=source != "paragraphs")
             except DataError as error:  # an index without the texts can be searched, but not read
                 caveats.append(
                     f"{corpus.name} is not compared with the questions word for word: {error}"
@@ -320,9 +320,9 @@ class IRSolver(Solver):
         """See :meth:`Solver.variant_name`; a variant that searches indexes, too or instead,
         keeps its name.
         """
-        found, parts = super().variant_name(), self._parts()
-        if found is not None or parts in ([], ["paragraphs"]):
-            return found
+        variant, parts = super().variant_name(), self._parts()
+        if variant is not None or parts in ([], ["paragraphs"]):
+            return variant
         of_paragraphs = self.from_params(
             {**self.get_params(deep=False), "corpus": "paragraphs"}
         ).variant_name()
@@ -337,30 +337,32 @@ class IRSolver(Solver):
         name does.
         """
         parts = [
-            part.name if isinstance(part, Corpus) else Path(str(part)).name
-            for part in self._parts()
+            source.name if isinstance(source, Corpus) else Path(str(source)).name
+            for source in self._parts()
         ]
         is_shown = not parts or (parts == ["paragraphs"] and self.variant_name() is not None)
         return super().row_name() if is_shown else f"{super().row_name()},corpus={'+'.join(parts)}"
 
-    def _open(self, part: Any, questions: Sequence[Question]) -> Corpus:
-        if isinstance(part, Corpus):
-            return part
-        if part == "passage":
+    def _open(self, source: Any, questions: Sequence[Question]) -> Corpus:
+        if isinstance(source, Corpus):
+            return source
+        if source == "passage":
             problem = (
                 "corpus='passage' is the question's own passage: it cannot be combined with other "
                 "corpora"
             )
             raise UsageError(problem, field="corpus", found=repr(self.corpus))
-        if part == "paragraphs":
+        if source == "paragraphs":
             return passage_corpus((q.passage for q in questions), self._new_engine())
-        return open_corpus(part, engine=self.engine, similarity=self.similarity)
+        return open_corpus(source, engine=self.engine, similarity=self.similarity)
 
     def _new_engine(self) -> Engine:
         return get_engine(self.engine, similarity=self.similarity, analyzer=self.analyzer)
 
-    def _exclude_verbatim(self, part: Any, corpus: Corpus, questions: Sequence[Question]) -> Corpus:
-        verbatim = find_verbatim(corpus, questions, passages=part != "paragraphs")
+    def _exclude_verbatim(
+        self, source: Any, corpus: Corpus, questions: Sequence[Question]
+    ) -> Corpus:
+        verbatim = find_verbatim(corpus, questions, passages=source != "paragraphs")
         self.excluded_ += len(verbatim.sentences)
         return corpus.without(sorted(verbatim.sentences))
 
@@ -381,8 +383,8 @@ class IRSolver(Solver):
             raise UsageError(
                 problem, field="engine", found=repr(self.engine), expected="an engine in memory"
             )
-        if len({part for part in parts if isinstance(part, str)}) < sum(
-            isinstance(part, str) for part in parts
+        if len({source for source in parts if isinstance(source, str)}) < sum(
+            isinstance(source, str) for source in parts
         ):
             raise self.wrong_value(
                 "corpus", "different corpora", f"names a corpus twice: {self.corpus}"
@@ -430,14 +432,14 @@ def explain_sentences(solver: IRSolver, questions: Sequence[Question]) -> Iterat
         if not solver.searches_corpora and question.passage is not passage:
             passage, engine = question.passage, _index_passage(solver, question)
         explanation = Explanation.from_scores(solver.name, question, scores.take([k]))
-        without = [
+        candidates = [
             plain
             if plain.evidence
             else replace(plain, make_formula=partial(given, "score", plain.score, _NO_SENTENCE))
             for plain in explanation.candidates
         ]
         explain = partial(_explain_best, solver, question, bests, int(scores.offsets[k]), engine)
-        yield replace(explanation, candidates=tuple(without)).with_best(explain)
+        yield replace(explanation, candidates=tuple(candidates)).with_best(explain)
 
 
 def _explain_best(
@@ -522,7 +524,7 @@ def _explain_term(similarity: Similarity, fact: TermFacts, facts: QueryFacts) ->
         note = f"{fact.n_sentences} of {facts.n_sentences} sentences have it"
         idf = plus("idf", 1, logarithm("", ratio), value=fact.idf, note=note)
         factor = float(tfidf.length_factors(np.array([facts.length]))[0])
-        matched = sum(own.boost for own in facts.terms)
+        matched = sum(term_facts.boost for term_facts in facts.terms)
         factors += [
             root("", count),
             idf,
@@ -544,8 +546,8 @@ def _explain_term(similarity: Similarity, fact: TermFacts, facts: QueryFacts) ->
         return times(name, *factors, value=fact.share)
     assert isinstance(similarity, Okapi)
     note = f"{fact.n_sentences} of {facts.n_sentences} sentences have it"
-    n_others, n_own = facts.n_sentences - fact.n_sentences + 0.5, fact.n_sentences + 0.5
-    if n_others < n_own:
+    n_others, n_with = facts.n_sentences - fact.n_sentences + 0.5, fact.n_sentences + 0.5
+    if n_others < n_with:
         mean_idf = given(
             "mean idf of all terms", fact.idf / similarity.epsilon if similarity.epsilon else 0.0
         )
@@ -555,7 +557,7 @@ def _explain_term(similarity: Similarity, fact: TermFacts, facts: QueryFacts) ->
             )
         )
     else:
-        factors.append(logarithm("idf", divided("", n_others, n_own), fact.idf, note))
+        factors.append(logarithm("idf", divided("", n_others, n_with), fact.idf, note))
     relative = times(
         "", similarity.b, divided("", facts.length, divided("", facts.n_tokens, facts.n_sentences))
     )

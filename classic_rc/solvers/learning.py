@@ -53,26 +53,26 @@ def require_gold(learner: str, questions: Sequence[Question]) -> None:
         )
 
 
-def require_few_words(learner: str, n_words: int, most: int) -> None:
+def require_few_words(learner: str, n_words: int, limit: int) -> None:
     """Refuse more words than a learner's keys have room for (UsageError)."""
-    if n_words > most:
-        found, expected = f"{n_words:,} words", f"at most {most:,}"
-        problem = f"{found} are too many for {learner}, which takes {expected}"
-        raise UsageError(problem, field="questions", found=found, expected=expected)
+    if n_words > limit:
+        actual, expected = f"{n_words:,} words", f"at most {limit:,}"
+        problem = f"{actual} are too many for {learner}, which takes {expected}"
+        raise UsageError(problem, field="questions", found=actual, expected=expected)
 
 
 def chosen_groups(
-    text: str, known: Collection[str], default: Collection[str], whole: str = "default"
+    text: str, groups: Collection[str], default: Collection[str], default_name: str = "default"
 ) -> tuple[str, ...]:
-    """Return the groups of features that a text names, joined by a plus; `whole` names the
+    """Return the groups of features that a text names, joined by a plus; `default_name` names the
     default ones.
     """
     names = str(text).split("+")
     for name in names:
-        if name not in (whole, *known):
-            raise unknown_name("group of features", name, [whole, *known])
+        if name not in (default_name, *groups):
+            raise unknown_name("group of features", name, [default_name, *groups])
     return tuple(
-        group for group in known if group in names or (whole in names and group in default)
+        group for group in groups if group in names or (default_name in names and group in default)
     )
 
 
@@ -94,9 +94,9 @@ def gold_labels(learner: str, questions: Sequence[Question]) -> NDArray[np.int64
     has_choices = {task: task.has_choices for task in {question.task for question in questions}}
     n_candidates, places = 0, []
     for question in questions:
-        gold, n_own = question.gold or (), len(question.candidates)
+        gold, n_of_question = question.gold or (), len(question.candidates)
         if has_choices[question.task]:
-            places += [n_candidates + i for i in range(n_own) if i in gold]
+            places += [n_candidates + i for i in range(n_of_question) if i in gold]
         else:
             normalise = scorer_of(question).normalise
             accepted = {normalise(str(text)) for text in gold}
@@ -105,15 +105,15 @@ def gold_labels(learner: str, questions: Sequence[Question]) -> NDArray[np.int64
                 for i, candidate in enumerate(question.candidates)
                 if normalise(candidate.text) in accepted
             ]
-        n_candidates += n_own
+        n_candidates += n_of_question
     right = np.zeros(n_candidates, dtype=np.int64)
     right[places] = 1
     if not 0 < right.sum() < len(right):
-        found, missing = ("right", "wrong") if len(right) and right.all() else ("wrong", "right")
+        present, missing = ("right", "wrong") if len(right) and right.all() else ("wrong", "right")
         problem = f"{learner} cannot learn"
         raise DataError(
             problem,
-            found=f"{len(right):,} {found} candidates and no {missing} ones",
+            found=f"{len(right):,} {present} candidates and no {missing} ones",
             expected="both",
         )
     return right
@@ -146,12 +146,12 @@ class OutOfFold:
         self, learn: Callable[[Any], Solver], train: Sequence[Question], folds: Folds
     ) -> None:
         shared = SharedQuestions.of(train)
-        folds = [(others, own) for others, own in folds if len(own)]
+        folds = [(others, members) for others, members in folds if len(members)]
         tasks = tracked(folds, len(folds), share=0.8)
         self.solvers = [learn(shared.take(others)) for others, _ in tasks]
-        self.fold_of = np.zeros(sum(len(own) for _, own in folds), dtype=np.int64)
-        for fold, (_, own) in enumerate(folds):
-            self.fold_of[own] = fold
+        self.fold_of = np.zeros(sum(len(members) for _, members in folds), dtype=np.int64)
+        for fold, (_, members) in enumerate(folds):
+            self.fold_of[members] = fold
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Score all questions of the dataset, each with the solver of its own fold."""
@@ -160,7 +160,9 @@ class OutOfFold:
     def score(self, index: NDArray[np.int64], questions: Sequence[Question]) -> Scores:
         """Score some of the dataset's questions, which have the positions `index` in it."""
         (scores,) = self._score(
-            index, questions, lambda solver, part: [score_questions(solver, part)]
+            index,
+            questions,
+            lambda solver, fold_questions: [score_questions(solver, fold_questions)],
         )
         return scores
 
@@ -169,14 +171,20 @@ class OutOfFold:
         dataset.
         """
         return self._score(
-            np.arange(len(questions)), questions, lambda solver, part: solver.member_scores(part)
+            np.arange(len(questions)),
+            questions,
+            lambda solver, fold_questions: solver.member_scores(fold_questions),
         )
 
     def score_with_members(
         self, index: NDArray[np.int64], questions: Sequence[Question]
     ) -> list[Scores]:
         """Score like :meth:`score`; the scores of a combination's members follow."""
-        return self._score(index, questions, lambda solver, part: solver.score_with_members(part))
+        return self._score(
+            index,
+            questions,
+            lambda solver, fold_questions: solver.score_with_members(fold_questions),
+        )
 
     def _score(
         self,
@@ -199,11 +207,11 @@ class OutOfFold:
         """Answer some of the dataset's questions, each with the tuned decision of its own fold."""
         answers: dict[int, Prediction] = {}
         for solver, members in self._by_fold(index):
-            own = [questions[i] for i in members.tolist()]
+            fold_questions = [questions[i] for i in members.tolist()]
             answers.update(
                 zip(
                     members.tolist(),
-                    solver.decision_.decide(scores.take(members), own),
+                    solver.decision_.decide(scores.take(members), fold_questions),
                     strict=True,
                 )
             )

@@ -141,12 +141,12 @@ def load_solver(path: str | Path) -> Solver:
     header, members = _read_archive(str(path))
     if header.get("version") != _FORMAT_VERSION:
         problem = "unknown format version"
-        found, expected = (
+        actual, expected = (
             f"{header.get('version')}, of classic_rc {header.get('classic_rc')}",
             str(_FORMAT_VERSION),
         )
         raise DataError(
-            problem, source=str(path), field="version", found=found, expected=expected, hint=_HINT
+            problem, source=str(path), field="version", found=actual, expected=expected, hint=_HINT
         )
     arrays = _members_with(_ARRAY, members)
     try:
@@ -414,8 +414,8 @@ class SavedSolver(Solver):
         solver = self._loaded_solver()
         if len(questions) and questions[0].task not in solver.tasks:
             problem = f"{solver.name} in {self.path} does not support {questions[0].task} questions"
-            found, expected = str(questions[0].task), ", ".join(sorted(solver.tasks))
-            raise UsageError(problem, field="task", found=found, expected=expected)
+            actual, expected = str(questions[0].task), ", ".join(sorted(solver.tasks))
+            raise UsageError(problem, field="task", found=actual, expected=expected)
         _fit_members_without_state(solver, questions)
         self.solver_ = solver
         self.name = f"saved:{solver.row_name()}"  # type: ignore[misc]

@@ -130,15 +130,16 @@ class ScoreFile(Solver):
         if len(with_scores) == len(paths):
             return super().default_decision(task)
         if with_scores:
-            (without, *_) = (path for path in paths if path not in with_scores)
+            (with_decisions, *_) = (path for path in paths if path not in with_scores)
             problem = (
-                f"{with_scores[0]} has scores and {without} has decisions: give files of one kind"
+                f"{with_scores[0]} has scores and {with_decisions} has decisions: give files of "
+                "one kind"
             )
-            found, expected = (
-                f"{with_scores[0]} and {without}",
+            actual, expected = (
+                f"{with_scores[0]} and {with_decisions}",
                 "files that all have scores, or all decisions",
             )
-            raise UsageError(problem, field="path", found=found, expected=expected)
+            raise UsageError(problem, field="path", found=actual, expected=expected)
         return GivenAnswers()
 
     def _has_scores(self, path: str, task: Task) -> bool:
@@ -159,21 +160,21 @@ class ScoreFile(Solver):
             return Scores.from_lists([])
         if len(paths) == 1:
             return self._read_file(paths[0], questions, notes)
-        found: dict[str, Scores] = {}
+        scores_by_path: dict[str, Scores] = {}
         reasons: list[str] = []
         for path in paths:
             try:
-                found[path] = self._read_file(path, questions, notes)
+                scores_by_path[path] = self._read_file(path, questions, notes)
             except ClassicRCError as error:
                 reasons.append(str(error))
-        if len(found) == 1:
-            return next(iter(found.values()))
-        if found:
+        if len(scores_by_path) == 1:
+            return next(iter(scores_by_path.values()))
+        if scores_by_path:
             raise UsageError(
-                f"each of {' and '.join(found)} has scores for these {len(questions):,} questions: "
-                "keep one",
+                f"each of {' and '.join(scores_by_path)} has scores for these {len(questions):,} "
+                "questions: keep one",
                 field="path",
-                found=", ".join(found),
+                found=", ".join(scores_by_path),
                 expected="one file with scores for these questions",
             )
         raise DataError(
@@ -212,10 +213,10 @@ def _shares(predictions: Sequence[Prediction], questions: Sequence[Question], pa
                 expected="one answer for each question",
             )
         for answer, weight in zip(prediction.answers, weights, strict=True):
-            chosen = answer if isinstance(answer, frozenset) else _mentions(question, answer[0])
-            if not isinstance(answer, frozenset) and not chosen:
+            candidates = answer if isinstance(answer, frozenset) else _mentions(question, answer[0])
+            if not isinstance(answer, frozenset) and not candidates:
                 others.append(f"{answer[0][:50]!r} to question {question.id}")
-            values[[start + i for i in chosen]] += weight
+            values[[start + i for i in candidates]] += weight
     if others:
         problem = (
             f"{len(others):,} answers of {path} are not candidates, such as {others[0]}: measure "
@@ -234,8 +235,11 @@ def _mentions(question: Question, text: str) -> list[int]:
     if text not in texts:
         normalise = scorer_of(question).normalise
         normal = normalise(text)
-        text = next((own for own in texts if normalise(own) == normal), text)
-    return [i for i, own in enumerate(texts) if own == text]
+        text = next(
+            (candidate_text for candidate_text in texts if normalise(candidate_text) == normal),
+            text,
+        )
+    return [i for i, candidate_text in enumerate(texts) if candidate_text == text]
 
 
 def _identity(question: Question) -> _Identity:

@@ -331,11 +331,11 @@ class WordDistance(_Matcher):
         """
         self.check_parameters()
         encoded = self.encoded(questions)
-        distances, found = word_distance(
+        distances, is_measured = word_distance(
             encoded.arrays, encoded.stop_flags(self.stop_words), self.distance
         )
-        encoded.results["distance", self.stop_words, self.distance] = distances, found
-        return encoded.scores(-distances, found)
+        encoded.results["distance", self.stop_words, self.distance] = distances, is_measured
+        return encoded.scores(-distances, is_measured)
 
 
 class SlidingWindowDistance(_Matcher):
@@ -380,9 +380,9 @@ class SlidingWindowDistance(_Matcher):
         distances_key = "distance", self.stop_words, self.distance
         results = encoded.results
         if self.inverse_counts == "passage" and {windows_key, distances_key} <= results.keys():
-            best, (distances, found) = results[windows_key], results[distances_key]
+            best, (distances, is_measured) = results[windows_key], results[distances_key]
         else:
-            best, distances, found = window_and_distance(
+            best, distances, is_measured = window_and_distance(
                 encoded.arrays,
                 encoded.stop_flags(self.stop_words),
                 window=self.window,
@@ -390,7 +390,9 @@ class SlidingWindowDistance(_Matcher):
                 rule=self.distance,
             )
         windows = best / SCALE
-        return encoded.scores(windows - self.distance_weight * distances, (windows > 0) | found)
+        return encoded.scores(
+            windows - self.distance_weight * distances, (windows > 0) | is_measured
+        )
 
 
 class _Passage(NamedTuple):

@@ -61,13 +61,13 @@ def parse_solver(spec: str) -> Solver:
     """
     if not isinstance(spec, str):
         if isinstance(spec, Solver):
-            found, fix = f"the solver {spec.name}", "use it as it is"
+            actual, fix = f"the solver {spec.name}", "use it as it is"
         elif isinstance(spec, type) and issubclass(spec, Solver):
-            found, fix = f"the class {spec.__name__}", f"make a solver of it: {spec.__name__}()"
+            actual, fix = f"the class {spec.__name__}", f"make a solver of it: {spec.__name__}()"
         else:
-            found, fix = type(spec).__name__, 'give a text such as "sw+d,window=30"'
+            actual, fix = type(spec).__name__, 'give a text such as "sw+d,window=30"'
         raise UsageError(
-            f"{found} is not a specification: {fix}", field="spec", found=found, expected="a text"
+            f"{actual} is not a specification: {fix}", field="spec", found=actual, expected="a text"
         )
     head, *assignments = _split(spec, ",")
     if head.strip() in SHORT_NAMES:
@@ -77,11 +77,11 @@ def parse_solver(spec: str) -> Solver:
     head = head.strip()
     file, colon, class_name = head.rpartition(":")
     if colon and file.endswith(".py"):
-        own_class = load_solver_class(Path(file), class_name)
-        with system_failures(class_name, own_class):
-            own = own_class.from_params(_parse_params(own_class, texts, None))
-            own.row_name()  # needs every parameter
-            return own
+        user_class = load_solver_class(Path(file), class_name)
+        with system_failures(class_name, user_class):
+            user_solver = user_class.from_params(_parse_params(user_class, texts, None))
+            user_solver.row_name()  # needs every parameter
+            return user_solver
     name, _, variant = head.partition(":")
     if name not in SOLVERS:
         raise unknown_name("solver", name, [*SOLVERS, *SHORT_NAMES])
@@ -185,10 +185,10 @@ def _parse_params(
     solver: type[Solver], texts: Mapping[str, str], base: Decision | None
 ) -> dict[str, Any]:
     """Parse the texts of parameters; a decision's parameters change the variant's decision."""
-    known = solver._get_param_names()
+    names = solver._get_param_names()
     rules = set()
-    if "decision" in known:
-        rules = {name for rule in RULES.values() for name in rule.parameters} - {*known}
+    if "decision" in names:
+        rules = {name for rule in RULES.values() for name in rule.parameters} - {*names}
         rules.add("decision")
     deciding = {key: _parse_value(text) for key, text in texts.items() if key in rules}
     is_default = deciding == {"decision": None}
@@ -316,15 +316,15 @@ def load_solver_class(path: Path, class_name: str) -> type[Solver]:
                 f"{path} defines no solver class {class_name!r}: write a subclass of "
                 "classic_rc.Solver"
             )
-            found, expected = class_name, "a subclass of classic_rc.Solver"
+            actual, expected = class_name, "a subclass of classic_rc.Solver"
             raise UsageError(
-                problem, field=f"solver class in {path}", found=found, expected=expected
+                problem, field=f"solver class in {path}", found=actual, expected=expected
             )
         raise unknown_name(f"solver class in {path}", class_name, defined)
     solver_class = classes[class_name]
     if getattr(solver_class, "__abstractmethods__", None):
         problem = f"{class_name} in {path} must implement score_candidates(questions) -> Scores"
-        found, expected = class_name, "score_candidates(questions) -> Scores"
-        raise UsageError(problem, field=f"solver class in {path}", found=found, expected=expected)
+        actual, expected = class_name, "score_candidates(questions) -> Scores"
+        raise UsageError(problem, field=f"solver class in {path}", found=actual, expected=expected)
     solver_class.source_file, solver_class.source_sha256 = str(path), sha256_of_bytes(source)
     return solver_class

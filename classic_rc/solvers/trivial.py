@@ -188,9 +188,9 @@ class ConstantPosition(Solver):
         counts = candidate_counts(questions)
         offsets = offsets_of(counts)
         # A question without candidates has no position to choose; it keeps its empty row of scores.
-        chosen = np.minimum(self._chosen_index(counts), counts - 1)[counts > 0]
+        index = np.minimum(self._chosen_index(counts), counts - 1)[counts > 0]
         values = np.zeros(offsets[-1])
-        values[offsets[:-1][counts > 0] + chosen] = 1
+        values[offsets[:-1][counts > 0] + index] = 1
         return scores_without_evidence(values, questions)
 
     def _chosen_index(self, counts: np.ndarray) -> np.ndarray:
@@ -232,11 +232,11 @@ class Majority(Solver):
         )
         if not counts:
             problem = "majority needs training questions with gold answers"
-            found, expected = (
+            actual, expected = (
                 f"{len(questions)} questions without gold",
                 "training questions with gold answers",
             )
-            raise UsageError(problem, field="questions", found=found, expected=expected)
+            raise UsageError(problem, field="questions", found=actual, expected=expected)
         self.counts_ = dict(counts)
         return self
 

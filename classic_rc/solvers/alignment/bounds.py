@@ -83,7 +83,7 @@ class SentenceBounds(NamedTuple):
 def sentence_bounds(program: Program, constants: Constants) -> SentenceBounds:
     """Compute the bounds of a program in which every graph needs an edge."""
     n = int(program.sentences.max(initial=-1)) + 1
-    least, most = constants.question_chunk_bounds(program.n_question_chunks)
+    min_chunks, max_chunks = constants.question_chunk_bounds(program.n_question_chunks)
     question, option = program.question, program.option
     shape = n, program.n_question_chunks
     # (sentence, question chunk) as one number: how many edges connect the two, and what they weigh.
@@ -94,8 +94,8 @@ def sentence_bounds(program: Program, constants: Constants) -> SentenceBounds:
         .reshape(shape)
         .astype(np.float64)
     )
-    chosen = _choose_greatest(
-        sums, counts > 0, program.required if constants.align_without else (), most
+    is_best = _choose_greatest(
+        sums, counts > 0, program.required if constants.align_without else (), max_chunks
     )
 
     positive = option.weights > 0
@@ -109,41 +109,43 @@ def sentence_bounds(program: Program, constants: Constants) -> SentenceBounds:
         np.maximum.at(fallback, program.option_sentences, option.weights)
         single_option = np.where(n_option > 0, of_option, fallback)
 
-    possible = chosen.sum(axis=1) >= least
+    possible = is_best.sum(axis=1) >= min_chunks
     if constants.align_without:
-        possible &= chosen[:, list(program.required)].all(axis=1)
-    of_question = (sums * chosen).sum(axis=1)
+        possible &= is_best[:, list(program.required)].all(axis=1)
+    of_question = (sums * is_best).sum(axis=1)
     values = (
         of_question
-        + constants.question_weight * chosen.sum(axis=1)
+        + constants.question_weight * is_best.sum(axis=1)
         + single_option
         + constants.sentence_weight
     )
     values = np.where(possible, values, -np.inf) + program.bonus
-    n_edges = (counts * chosen).sum(axis=1) + np.maximum(n_option, constants.align_option)
+    n_edges = (counts * is_best).sum(axis=1) + np.maximum(n_option, constants.align_option)
     exact = np.isfinite(values) & _keeps_limits(n_edges, program, constants)
     # For graphs of several sentences, each sentence gets its best question chunks and all its
     # positive option edges. The bonus for active question chunks counts once, because a chunk may
     # be aligned in several sentences.
-    most_of_question = np.sort(sums, axis=1)[:, max(shape[1] - most, 0) :].sum(axis=1)
-    bonuses = constants.question_weight * min(most, int(counts.any(axis=0).sum())) + program.bonus
-    several = (
-        _bound_several(most_of_question + of_option + constants.sentence_weight, constants)
+    best_of_question = np.sort(sums, axis=1)[:, max(shape[1] - max_chunks, 0) :].sum(axis=1)
+    bonuses = (
+        constants.question_weight * min(max_chunks, int(counts.any(axis=0).sum())) + program.bonus
+    )
+    bounds = (
+        _bound_several(best_of_question + of_option + constants.sentence_weight, constants)
         + bonuses
     )
-    return SentenceBounds(program, constants, values, exact, several, chosen)
+    return SentenceBounds(program, constants, values, exact, bounds, is_best)
 
 
 def _choose_greatest(
-    sums: NDArray[np.float64], present: NDArray[np.bool_], required: tuple[int, ...], most: int
+    sums: NDArray[np.float64], present: NDArray[np.bool_], required: tuple[int, ...], n_chosen: int
 ) -> NDArray[np.bool_]:
-    """Choose `most` elements of each row, the required ones first, then the greatest; only
+    """Choose `n_chosen` elements of each row, the required ones first, then the greatest; only
     present ones count.
     """
     keys = sums.copy()
     keys[:, list(required)] = np.inf
     ranks = np.argsort(np.argsort(-keys, axis=1, kind="stable"), axis=1)
-    return present & (ranks < most)
+    return present & (ranks < n_chosen)
 
 
 def _keeps_limits(
@@ -169,12 +171,14 @@ def _bound_several(nets: NDArray[np.float64], constants: Constants) -> NDArray[n
     """
     # At least one other sentence is added, whatever its value; further ones, up to the limit, if
     # they add to it.
-    most = len(nets) if constants.max_sentences is None else min(constants.max_sentences, len(nets))
-    if most < 2:
+    max_sentences = (
+        len(nets) if constants.max_sentences is None else min(constants.max_sentences, len(nets))
+    )
+    if max_sentences < 2:
         return np.full(len(nets), -np.inf)
     ordered = np.sort(nets)[::-1]
     partner = np.where(np.arange(len(nets)) == nets.argmax(), ordered[1], ordered[0])
-    return nets + partner + np.maximum(ordered[1 : most - 1], 0).sum()
+    return nets + partner + np.maximum(ordered[1 : max_sentences - 1], 0).sum()
 
 
 def solve(program: Program, constants: Constants, node_limit: int | None = None) -> SolvedProgram:
@@ -199,10 +203,10 @@ def solve(program: Program, constants: Constants, node_limit: int | None = None)
 
 def _is_feasible(program: Program, constants: Constants) -> bool:
     """Return False if there are too few edges for any graph."""
-    least, most = constants.question_chunk_bounds(program.n_question_chunks)
+    min_chunks, max_chunks = constants.question_chunk_bounds(program.n_question_chunks)
     alignable = set(program.question.ends.tolist())
     return (
-        least <= min(most, len(alignable))
+        min_chunks <= min(max_chunks, len(alignable))
         and (not constants.align_without or alignable.issuperset(program.required))
         and (not constants.align_option or program.option.n > 0)
     )

@@ -46,16 +46,16 @@ class Constants(NamedTuple):
         A question of one chunk may use it: otherwise the limits of at least one chunk and at most
         65 % would exclude each other.
         """
-        least, most = [0], [n_chunks]
+        lower_limits, upper_limits = [0], [n_chunks]
         if self.min_question_chunks is not None:
-            least.append(self.min_question_chunks)
+            lower_limits.append(self.min_question_chunks)
         if self.max_question_chunks is not None:
-            most.append(self.max_question_chunks)
+            upper_limits.append(self.max_question_chunks)
         if self.min_question_share is not None:
-            least.append(ceil(self.min_question_share * n_chunks - _NOISE))
+            lower_limits.append(ceil(self.min_question_share * n_chunks - _NOISE))
         if self.max_question_share is not None:
-            most.append(max(1, floor(self.max_question_share * n_chunks + _NOISE)))
-        return max(least), min(most)
+            upper_limits.append(max(1, floor(self.max_question_share * n_chunks + _NOISE)))
+        return max(lower_limits), min(upper_limits)
 
     def infeasible_value(self, n_chunks: int) -> float:
         """Return the score of an option without a graph: 1 less than a lower bound for the value of
@@ -256,7 +256,10 @@ class Variables(NamedTuple):
             sentences,
             numbers[chunks],
             copies[limited],
-            np.array([own[0] if len(own) else -1 for own in required], dtype=np.int64),
+            np.array(
+                [required_nodes[0] if len(required_nodes) else -1 for required_nodes in required],
+                dtype=np.int64,
+            ),
             program.n_question_chunks,
         )
 
@@ -354,9 +357,11 @@ class SolvedProgram(NamedTuple):
 
 def needs_edges(program: Program, constants: Constants) -> bool:
     """Return False if the graph without edges meets the constraints."""
-    least, _ = constants.question_chunk_bounds(program.n_question_chunks)
+    min_chunks, _ = constants.question_chunk_bounds(program.n_question_chunks)
     return (
-        least > 0 or constants.align_option or (constants.align_without and bool(program.required))
+        min_chunks > 0
+        or constants.align_option
+        or (constants.align_without and bool(program.required))
     )
 
 
@@ -380,14 +385,16 @@ def solve_by_highs(
     weights[variables.question_nodes] = constants.question_weight
     weights[variables.sentence_nodes] = constants.sentence_weight
     # Each constraint numbers its rows from 0: `starts` puts them below each other in one matrix.
-    parts = list(constraint_rows(variables, constants))
-    starts = np.cumsum([0, *(len(part.lower) for part in parts)])
-    rows = np.concatenate([part.rows + start for part, start in zip(parts, starts, strict=False)])
+    constraints = list(constraint_rows(variables, constants))
+    starts = np.cumsum([0, *(len(constraint.lower) for constraint in constraints)])
+    rows = np.concatenate(
+        [constraint.rows + start for constraint, start in zip(constraints, starts, strict=False)]
+    )
     columns, values = (
-        np.concatenate([getattr(p, name) for p in parts]) for name in ("columns", "values")
+        np.concatenate([getattr(p, name) for p in constraints]) for name in ("columns", "values")
     )
     lower, upper = (
-        np.concatenate([getattr(p, name) for p in parts]) for name in ("lower", "upper")
+        np.concatenate([getattr(p, name) for p in constraints]) for name in ("lower", "upper")
     )
     # HiGHS in SciPy before 1.12 needs 32-bit indices.
     places = (rows.astype(np.int32), columns.astype(np.int32))

@@ -198,8 +198,8 @@ class AlignmentILP(Solver):
     def explain_each(self, questions: Sequence[Question]) -> Iterator[Explanation]:
         """Show each candidate's graph: its edges, its sentences, and the terms of its value."""
         for question, (alignment, solutions) in zip(questions, self.solved(questions), strict=True):
-            part = self._score_solved([question], [(alignment, solutions)])
-            scores = self._join_parts([question], [part])
+            part_scores = self._score_solved([question], [(alignment, solutions)])
+            scores = self._join_parts([question], [part_scores])
             plain = Explanation.from_scores(self.name, question, scores)
             yield explain_graphs(alignment, solutions, self.constants, plain)
 
@@ -232,22 +232,24 @@ class AlignmentILP(Solver):
         solved: Iterable[tuple[AlignedQuestion, list[SolvedProgram]]],
     ) -> _PartScores:
         constants = self.constants
-        part = _PartScores([], [], {})
+        part_scores = _PartScores([], [], {})
         for question, (alignment, solutions) in zip(questions, solved, strict=True):
             infeasible = constants.infeasible_value(len(alignment.question))
             graphs = [solution.graph for solution in solutions]
-            part.values.extend(infeasible if graph is None else graph.value for graph in graphs)
-            part.evidence.extend(graph is not None for graph in graphs)
+            part_scores.values.extend(
+                infeasible if graph is None else graph.value for graph in graphs
+            )
+            part_scores.evidence.extend(graph is not None for graph in graphs)
             if n := sum(not solution.complete for solution in solutions):
-                part.stopped[question.id] = n
-        return part
+                part_scores.stopped[question.id] = n
+        return part_scores
 
     def _join_parts(self, questions: Sequence[Question], parts: Sequence[_PartScores]) -> Scores:
-        self.stopped_ = {id: n for part in parts for id, n in part.stopped.items()}
+        self.stopped_ = {id: n for part_scores in parts for id, n in part_scores.stopped.items()}
         return Scores(
-            np.array([value for part in parts for value in part.values]),
+            np.array([value for part_scores in parts for value in part_scores.values]),
             offsets_of(candidate_counts(questions)),
-            np.array([flag for part in parts for flag in part.evidence]),
+            np.array([flag for part_scores in parts for flag in part_scores.evidence]),
         )
 
     def _check_values(self) -> None:
@@ -309,8 +311,10 @@ def _mark_graph(alignment: AlignedQuestion, graph: Graph, program: Program) -> t
     for sentence in graph.active_sentences(program):
         chunks = [
             c
-            for c, own in zip(alignment.passage, program.sentences.tolist(), strict=True)
-            if own == sentence
+            for c, sentence_of_chunk in zip(
+                alignment.passage, program.sentences.tolist(), strict=True
+            )
+            if sentence_of_chunk == sentence
         ]
         marks.append(Mark(chunks[0].start, chunks[-1].end, "sentence"))
     for edges, kind in ((graph.question, "question"), (graph.option, "candidate")):
@@ -343,9 +347,11 @@ def _explain_value(
 ) -> Term:
     """Return the value of a graph as the sum of its edges, chunks and sentences."""
 
-    def edges(name: str, side: str, ends: Sequence[TextChunk], own: Edges, value: float) -> Term:
+    def edges(
+        name: str, side: str, ends: Sequence[TextChunk], side_edges: Edges, value: float
+    ) -> Term:
         terms = []
-        for end, chunk, weight in _edge_rows(own):
+        for end, chunk, weight in _edge_rows(side_edges):
             passage = alignment.passage[chunk]
             label = f'"{" ".join(ends[end].words)}" -> "{" ".join(passage.words)}"'
             entailment = given("", weight + constants.offset)

@@ -111,9 +111,9 @@ class Entailment:
         best = np.maximum.reduceat(support, texts.offsets[:-1], axis=0)
         return np.add.reduceat(best, hypotheses.offsets[:-1], axis=1) / np.diff(hypotheses.offsets)
 
-    def symmetric(self, one: Keywords, other: Keywords) -> NDArray[np.float64]:
+    def symmetric(self, first: Keywords, second: Keywords) -> NDArray[np.float64]:
         """Return the mean of both directions: shape (n_one, n_other), in 0..1."""
-        return (self.directed(one, other) + self.directed(other, one).T) / 2
+        return (self.directed(first, second) + self.directed(second, first).T) / 2
 
     def _add_more_general(
         self, support: NDArray[np.float64], texts: Keywords, hypotheses: Keywords

@@ -291,11 +291,11 @@ class Combination(Solver):
             scores = score_questions(member, readable)
             finite = np.isfinite(scores.values)
             if not finite.all():
-                found, expected = str(scores.values[~finite][0]), "finite scores"
+                actual, expected = str(scores.values[~finite][0]), "finite scores"
                 problem = (
-                    f"{self.name} needs {expected}, and member {member.name} has the score {found}"
+                    f"{self.name} needs {expected}, and member {member.name} has the score {actual}"
                 )
-                raise UsageError(problem, field="solvers", found=found, expected=expected)
+                raise UsageError(problem, field="solvers", found=actual, expected=expected)
             scored.append(scores)
         return scored
 
@@ -319,7 +319,9 @@ class Combination(Solver):
         """
         return self.fit_for(questions, questions)
 
-    def fit_for(self, asked: Sequence[Question], train: Sequence[Question] | None = None) -> Self:
+    def fit_for(
+        self, questions: Sequence[Question], train: Sequence[Question] | None = None
+    ) -> Self:
         """Fit each member on the data that its `learns_from` allows, and stack on `train`; see
         :class:`Solver`.
         """
@@ -329,9 +331,9 @@ class Combination(Solver):
             train = self._training(train)
             self.trained_on_ = provenance(train)
         members = tracked(self.solvers, len(self.solvers), share=0.5)
-        self.solvers_ = [clone(member).fit_for(asked, train) for member in members]
+        self.solvers_ = [clone(member).fit_for(questions, train) for member in members]
         if self.normalise == "standard":
-            scored = self.score_members(self.solvers_, without_gold(asked))
+            scored = self.score_members(self.solvers_, without_gold(questions))
             pairs = [centre_and_scale(join_ties(scores)) for scores in scored]
             self.centres_, self.scales_ = (
                 [centre for centre, _ in pairs],
@@ -339,7 +341,7 @@ class Combination(Solver):
             )
         if self._weights_are("stacked"):
             assert train is not None
-            self._stack(self._score_unseen(asked, train), train)
+            self._stack(self._score_unseen(questions, train), train)
         elif not self.tunes_parameters:
             weights: Any = [1.0] * len(self.solvers) if self.weights is None else self.weights
             self._set_weighting(Weighting.of_scores(weights))
@@ -398,8 +400,12 @@ class Combination(Solver):
             return [(scores, list(member.explain_each(questions))) for scores, member in members]
 
         for k, question in enumerate(questions):
-            own = [scores.take([k]) for scores in scored]
-            yield self._explain(question, own, cache(partial(self._member_terms, k, own, read)))
+            question_scores = [scores.take([k]) for scores in scored]
+            yield self._explain(
+                question,
+                question_scores,
+                cache(partial(self._member_terms, k, question_scores, read)),
+            )
 
     def _explain(
         self,
@@ -455,8 +461,8 @@ class Combination(Solver):
         for j, (name, (raw, explained), normalised) in enumerate(
             zip(self.member_names, read(), scored, strict=True)
         ):
-            own = raw.take([k])
-            joined = own if self.normalise == "none" else join_ties(own)
+            member_scores = raw.take([k])
+            joined = member_scores if self.normalise == "none" else join_ties(member_scores)
             if self.normalise == "standard":
                 centre, scale = self.centres_[j], self.scales_[j]
             else:
@@ -490,22 +496,22 @@ class Combination(Solver):
         UsageError
             A member or a parameter is unknown, or a specification is invalid.
         """
-        own = {name: value for name, value in params.items() if "__" not in name}
-        if "solvers" in own:
-            own["solvers"] = _make_members(cls.name, own["solvers"])
-        combination = super().from_params(own)
+        combination_params = {name: value for name, value in params.items() if "__" not in name}
+        if "solvers" in combination_params:
+            combination_params["solvers"] = _make_members(cls.name, combination_params["solvers"])
+        combination = super().from_params(combination_params)
         members = combination._members_by_name()
         for name, value in params.items():
-            if name in own:
+            if name in combination_params:
                 continue
             member, _, parameter = name.partition("__")
             if member not in members:
                 raise unknown_name(
                     f"member of {cls.name}", member, members or ["(none: give solvers=[A; B])"]
                 )
-            known = members[member].get_params()
-            if parameter not in known:
-                raise unknown_name(f"parameter of {member}", parameter, known)
+            member_params = members[member].get_params()
+            if parameter not in member_params:
+                raise unknown_name(f"parameter of {member}", parameter, member_params)
             members[member].set_params(**{parameter: value})
         return combination
 
@@ -579,12 +585,12 @@ class Combination(Solver):
             raise self.wrong_value("solvers", "two solvers or more, solvers=[A; B]")
         for number, member in enumerate(self.solvers, start=1):
             if not isinstance(member, Solver) or member.tunes_parameters:
-                found, expected = (
+                actual, expected = (
                     getattr(member, "name", repr(member)),
                     "a solver whose parameters are not tuned",
                 )
-                problem = f"member {number} of {self.name} must be {expected}, got {found}"
-                raise UsageError(problem, field="solvers", found=found, expected=expected)
+                problem = f"member {number} of {self.name} must be {expected}, got {actual}"
+                raise UsageError(problem, field="solvers", found=actual, expected=expected)
         self.check_parameters()
         if self.weights is None or self._weights_are("tuned") or self._weights_are("stacked"):
             return
@@ -637,21 +643,21 @@ class Combination(Solver):
         if not result.is_defined or len(train) < _MIN_QUESTIONS or n_groups < 2:
             return
 
-        def learn(part: list[Scores], index: NDArray[np.int64]) -> Weighting:
-            return stack(part, labels.take(index).values.astype(np.int64), self.C)
+        def learn(fold_scores: list[Scores], index: NDArray[np.int64]) -> Weighting:
+            return stack(fold_scores, labels.take(index).values.astype(np.int64), self.C)
 
-        def search(part: list[Scores], index: NDArray[np.int64]) -> Weighting:
-            return search_weights(part, result.of(index))
+        def search(fold_scores: list[Scores], index: NDArray[np.int64]) -> Weighting:
+            return search_weights(fold_scores, result.of(index))
 
         folds = FoldPlan(self.folds, self.group).folds(train)
         everything = np.arange(len(train))
         measure = result.of(everything)
         alone = [measure(scores) for scores in scored]
         best = int(np.argmax(alone))
-        least = alone[best] - 1e-12
-        if measure(total_out_of_fold(learn, scored, folds)) >= least:
+        best_alone = alone[best] - 1e-12
+        if measure(total_out_of_fold(learn, scored, folds)) >= best_alone:
             return
-        if measure(total_out_of_fold(search, scored, folds)) >= least:
+        if measure(total_out_of_fold(search, scored, folds)) >= best_alone:
             weighting, instead = search(scored, everything), "the weights are searched instead"
         else:
             weighting = Weighting.of_scores(
@@ -689,7 +695,9 @@ class Combination(Solver):
             ]
         return scored
 
-    def _score_unseen(self, asked: Sequence[Question], train: Sequence[Question]) -> list[Scores]:
+    def _score_unseen(
+        self, questions: Sequence[Question], train: Sequence[Question]
+    ) -> list[Scores]:
         """Return each member's normalised scores of the training questions, without having seen
         their gold.
         """
@@ -698,8 +706,8 @@ class Combination(Solver):
         scores_of_others = iter(self.score_members(others, train))
 
         def score_out_of_fold(member: Solver) -> Scores:
-            def learn(part: Sequence[Question]) -> Solver:
-                return clone(member).fit_for(asked, part)
+            def learn(others_of_fold: Sequence[Question]) -> Solver:
+                return clone(member).fit_for(questions, others_of_fold)
 
             return OutOfFold(
                 learn, train, FoldPlan(self.folds, self.group).folds(train)

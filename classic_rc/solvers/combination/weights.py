@@ -259,10 +259,12 @@ def total_out_of_fold(
     positions.
     """
     parts = []
-    for others, own in folds:
+    for others, held_out in folds:
         weighting = learn([scores.take(others) for scores in scored], others)
-        parts.append(weighting.total([scores.take(own) for scores in scored]))
-    return Scores.concatenate(parts).take(np.argsort(np.concatenate([own for _, own in folds])))
+        parts.append(weighting.total([scores.take(held_out) for scores in scored]))
+    return Scores.concatenate(parts).take(
+        np.argsort(np.concatenate([held_out for _, held_out in folds]))
+    )
 
 
 def _with_share(shares: NDArray[np.float64], member: int, share: float) -> NDArray[np.float64]:

@@ -162,13 +162,13 @@ def choose_n_trees(learner: Learner, bins: Bins, C: float) -> int:
     scores = learner.score_without(HELD_FOLD, C, np.arange(bins.shape[1]))
     trees = grow_trees(bins, taught, scores)
     held_bins, ungrouped = bins[:, held.rows], np.zeros(len(bins), dtype=np.int64)
-    hits, best, least = held.hits(scores), 0, held.loss(scores)
+    hits, best, lowest_loss = held.hits(scores), 0, held.loss(scores)
     gains = np.zeros_like(hits)
     for number, tree in enumerate(tracked(islice(trees, MOST_TREES), MOST_TREES, share=0.8), 1):
         scores[held.rows] += tree.sums(held_bins, ungrouped, 1)[:, 0]
         loss = held.loss(scores)
-        if loss < least:
-            best, least, gains = number, loss, held.hits(scores) - hits
+        if loss < lowest_loss:
+            best, lowest_loss, gains = number, loss, held.hits(scores) - hits
         if number - best == PATIENCE:
             break
     _, passages = np.unique(learner.passages[held.questions], return_inverse=True)

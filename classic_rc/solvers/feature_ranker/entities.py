@@ -63,11 +63,11 @@ CONTEXTS = tuple((left, right) for left in range(3) for right in range(3) if lef
 _HIGHLIGHT = re.compile(r"\s*@highlight\b\s*")
 
 
-def context_name(left: int, right: int) -> str:
+def context_name(n_left: int, n_right: int) -> str:
     """Return the name of the feature that compares this many tokens on the left and on the
     right.
     """
-    parts = [f"{size} {side}" for size, side in ((left, "left"), (right, "right")) if size]
+    parts = [f"{size} {side}" for size, side in ((n_left, "left"), (n_right, "right")) if size]
     return f"context: {', '.join(parts)}"
 
 
@@ -302,9 +302,9 @@ def _mention_columns(block: _Block) -> _Columns:
     arrays = block.arrays
     counts = np.bincount(block.candidates, minlength=block.n)
     first = np.ones(block.n)
-    found, at = np.unique(block.candidates, return_index=True)
+    mentioned, at = np.unique(block.candidates, return_index=True)
     lengths = np.diff(arrays.passage_offsets)[arrays.question_passage[block.question[at]]]
-    first[found] = block.starts[at] / lengths
+    first[mentioned] = block.starts[at] / lengths
     return {
         "in passage": counts > 0,
         "in question": block.in_query,
@@ -322,17 +322,17 @@ def _context_columns(block: _Block) -> _Columns:
         arrays.question_offsets[question + 1],
     )
     gap = query_starts + block.placeholders[question]
-    most = max(map(max, CONTEXTS))
+    longest = max(map(max, CONTEXTS))
 
     def common(
         place: NDArray[np.int64], query_place: NDArray[np.int64], step: int
     ) -> NDArray[np.int64]:
         """Return how many tokens from two places on, in one direction, are equal, at most
-        `most`.
+        `longest`.
         """
         size = np.zeros(len(question), dtype=np.int64)
         going = np.arange(len(question))
-        for i in range(most):
+        for i in range(longest):
             at, query_at = place[going] + step * i, query_place[going] + step * i
             inside = (at >= starts[going]) & (at < ends[going])
             inside &= (query_at >= query_starts[going]) & (query_at < query_ends[going])
@@ -341,9 +341,11 @@ def _context_columns(block: _Block) -> _Columns:
             size[going] += 1
         return size
 
-    left = common(starts + block.starts - 1, gap - 1, -1)
-    right = common(starts + block.stops, gap, 1)
-    return {context_name(a, b): block.any_mention((left >= a) & (right >= b)) for a, b in CONTEXTS}
+    n_left = common(starts + block.starts - 1, gap - 1, -1)
+    n_right = common(starts + block.stops, gap, 1)
+    return {
+        context_name(a, b): block.any_mention((n_left >= a) & (n_right >= b)) for a, b in CONTEXTS
+    }
 
 
 def _distances(block: _Block, is_aligned: bool) -> NDArray[np.int64]:
@@ -370,11 +372,11 @@ def _distance_columns(block: _Block) -> _Columns:
     measures = (("aligned", True, ALIGNED_REACH), ("distance", False, REACH))
     for name, is_aligned, reach in measures:
         sums = _distances(block, is_aligned)
-        least = reach * n_words
-        np.minimum.at(least, block.candidates, sums)
+        smallest = reach * n_words
+        np.minimum.at(smallest, block.candidates, sums)
         total = sums_by(block.candidates, sums, block.n)
         columns[f"{name}: least"] = np.where(
-            measured, share(least.astype(np.float64), n_words.astype(np.float64)), reach
+            measured, share(smallest.astype(np.float64), n_words.astype(np.float64)), reach
         )
         columns[f"{name}: mean"] = np.where(
             measured, share(total, (counts * n_words).astype(np.float64)), reach
@@ -399,38 +401,49 @@ def _words_in_sentence(block: _Block) -> NDArray[np.float64]:
     )
     offsets = offsets_of(sizes)
     of_candidates = distinct_words(arrays.candidate_tokens, arrays.candidate_offsets, n_words)
-    own = of_candidates // n_words
-    shared = is_in(arrays.candidate_question[own] * n_words + of_candidates % n_words, keys)
-    wanted = sizes[arrays.candidate_question] - np.bincount(own[shared], minlength=block.n)
+    candidate_of_word = of_candidates // n_words
+    shared = is_in(
+        arrays.candidate_question[candidate_of_word] * n_words + of_candidates % n_words, keys
+    )
+    n_query_words = sizes[arrays.candidate_question] - np.bincount(
+        candidate_of_word[shared], minlength=block.n
+    )
     of_sentences = distinct_words(arrays.passage_tokens, block.sentence_offsets, n_words)
     best = np.zeros(block.n, dtype=np.int64)
-    for part in row_chunks(np.arange(len(block.candidates)), sizes[block.question], _PAIRS):
-        counts = sizes[block.question[part]]
-        word = words[ragged_indices(offsets[block.question[part]], counts)]
-        row = np.repeat(part, counts)
-        found = is_in(block.sentences[row] * n_words + word, of_sentences)
-        found &= ~is_in(block.candidates[row] * n_words + word, of_candidates)
+    for chunk in row_chunks(np.arange(len(block.candidates)), sizes[block.question], _PAIRS):
+        counts = sizes[block.question[chunk]]
+        word = words[ragged_indices(offsets[block.question[chunk]], counts)]
+        row = np.repeat(chunk, counts)
+        in_sentence = is_in(block.sentences[row] * n_words + word, of_sentences)
+        in_sentence &= ~is_in(block.candidates[row] * n_words + word, of_candidates)
         np.maximum.at(
-            best, block.candidates[part], np.bincount(row[found] - part[0], minlength=len(part))
+            best,
+            block.candidates[chunk],
+            np.bincount(row[in_sentence] - chunk[0], minlength=len(chunk)),
         )
-    return share(best.astype(np.float64), wanted.astype(np.float64))
+    return share(best.astype(np.float64), n_query_words.astype(np.float64))
 
 
 def _entity_in_sentence(block: _Block) -> NDArray[np.bool_]:
     # Mentions of one question in one sentence have equal keys.
     keys = block.question * len(block.sentence_offsets) + block.sentences
-    named = np.flatnonzero(block.in_query[block.candidates])
-    named = named[np.argsort(keys[named], kind="stable")]
-    left, right = (np.searchsorted(keys[named], keys, side=side) for side in ("left", "right"))
+    query_mentions = np.flatnonzero(block.in_query[block.candidates])
+    query_mentions = query_mentions[np.argsort(keys[query_mentions], kind="stable")]
+    starts, stops = (
+        np.searchsorted(keys[query_mentions], keys, side=side) for side in ("left", "right")
+    )
     together = np.zeros(len(keys), dtype=np.bool_)
-    for part in row_chunks(np.arange(len(keys)), right - left, _PAIRS):
-        counts = (right - left)[part]
-        one, other = np.repeat(part, counts), named[ragged_indices(left[part], counts)]
-        apart = (block.stops[one] <= block.starts[other]) | (
-            block.stops[other] <= block.starts[one]
+    for chunk in row_chunks(np.arange(len(keys)), stops - starts, _PAIRS):
+        counts = (stops - starts)[chunk]
+        mention, query_mention = (
+            np.repeat(chunk, counts),
+            query_mentions[ragged_indices(starts[chunk], counts)],
         )
-        apart &= block.candidates[one] != block.candidates[other]
-        together[one[apart]] = True
+        apart = (block.stops[mention] <= block.starts[query_mention]) | (
+            block.stops[query_mention] <= block.starts[mention]
+        )
+        apart &= block.candidates[mention] != block.candidates[query_mention]
+        together[mention[apart]] = True
     return block.any_mention(together)
 
 

@@ -272,12 +272,12 @@ def dense_features(
     as 1, and stop words have :data:`STOP_RARITY` instead. The columns are those of some groups in
     the order of :data:`FEATURES`.
     """
-    chosen = [group for group in GROUPS if group in groups]
-    sizes = [len(FEATURES[group]) for group in chosen]
+    chosen_groups = [group for group in GROUPS if group in groups]
+    sizes = [len(FEATURES[group]) for group in chosen_groups]
     arrays, rows = texts.encoded.arrays, texts.encoded.candidate_rows
     matrix = np.zeros((len(arrays.candidate_question) if rows is None else len(rows), sum(sizes)))
     for block in _blocks(texts, rarity):
-        values = _block_features(block, chosen)
+        values = _block_features(block, chosen_groups)
         first, last = arrays.candidate_question[
             [block.matched.where.start, block.matched.where.stop - 1]
         ].tolist()
@@ -287,7 +287,7 @@ def dense_features(
             target = slice(*texts.encoded.question_offsets[[first, last + 1]].tolist())
             source = rows[target] - block.matched.where.start
         column = 0
-        for group in chosen:
+        for group in chosen_groups:
             for name in FEATURES[group]:
                 matrix[target, column] = (
                     texts.facts[target, FACTS.index(name)]
@@ -386,12 +386,12 @@ def _block_features(block: _Block, groups: Collection[str]) -> _Columns:
         columns |= _distance_columns(block)
     if "coverage" in groups:
         columns |= _coverage_columns(block)
-    own = None
+    unique_words = None
     if "contrast" in groups:
-        of_others, own = _contrast_columns(block)
+        of_others, unique_words = _contrast_columns(block)
         columns |= of_others
     if not {"sentences", "ngrams", "contrast", "speakers"}.isdisjoint(groups):
-        of_regions, best = _region_columns(block, groups, own)
+        of_regions, best = _region_columns(block, groups, unique_words)
         columns |= of_regions
         if "ngrams" in groups:
             columns |= _ngram_columns(block, best)
@@ -438,7 +438,9 @@ def _coverage_columns(block: _Block) -> _Columns:
     passages = arrays.question_passage[arrays.candidate_question]
     owner = np.repeat(np.arange(len(passages)), np.diff(arrays.candidate_offsets))
     tokens = Texts(arrays.candidate_tokens, arrays.candidate_offsets, passages)
-    found = sums_by(owner, token_runs(tokens, matched.postings, arrays.n_words) >= 0, len(passages))
+    n_in_passage = sums_by(
+        owner, token_runs(tokens, matched.postings, arrays.n_words) >= 0, len(passages)
+    )
     lengths = np.diff(arrays.candidate_offsets).astype(np.float64)
     places = spread(matched.postings)
     of_passage = matched.postings.keys // arrays.n_words
@@ -455,9 +457,9 @@ def _coverage_columns(block: _Block) -> _Columns:
     columns: _Columns = {
         "coverage of candidate": a.coverage(a.matched),
         "coverage of new words": new.coverage(new.matched),
-        "coverage of tokens": share(found, lengths),
-        "tokens found": found,
-        "tokens missing": lengths - found,
+        "coverage of tokens": share(n_in_passage, lengths),
+        "tokens found": n_in_passage,
+        "tokens missing": lengths - n_in_passage,
         "frequency": np.log1p(new.sums(_of_runs(places.counts, new.runs))),
         "rarity": a.totals() / RARITY_SCALE,
         "share in question": a.coverage(words.shared),
@@ -474,20 +476,20 @@ def _contrast_columns(block: _Block) -> tuple[_Columns, WordSets]:
     """Return the columns that need no sentences, and the words U of each candidate."""
     arrays, words = block.matched.arrays, block.words
     of_others = words_of_others(words.candidates, arrays.candidate_question, arrays.n_words)
-    own = words.new.select(~of_others[words.is_new])
+    unique_words = words.new.select(~of_others[words.is_new])
     columns: _Columns = {
         "jaccard": mean_jaccard(words.candidates, arrays.candidate_question, arrays.n_words),
         "shared words": words.candidates.coverage(of_others),
-        "own words": own.coverage(own.matched),
+        "own words": unique_words.coverage(unique_words.matched),
     }
-    return columns, own
+    return columns, unique_words
 
 
 def _region_columns(
-    block: _Block, groups: Collection[str], own: WordSets | None
+    block: _Block, groups: Collection[str], unique_words: WordSets | None
 ) -> tuple[_Columns, NDArray[np.int64]]:
     """Return the features of sentences and speakers' turns, and each candidate's best sentence;
-    `own` has U.
+    `unique_words` has U.
     """
     arrays, words = block.matched.arrays, block.words
     n = len(arrays.candidate_question)
@@ -505,8 +507,11 @@ def _region_columns(
         for size in (REGIONS if "sentences" in groups else REGIONS[:1])
     }
     for cells in cell_chunks(arrays, block.n_sentences):
-        for size, found in regions.items():
-            q, c = question_cells(words, cells, found), candidate_cells(words, cells, found)
+        for size, size_regions in regions.items():
+            q, c = (
+                question_cells(words, cells, size_regions),
+                candidate_cells(words, cells, size_regions),
+            )
             if "sentences" in groups:
                 for name, values in region_scores(q, c, cells)._asdict().items():
                     columns[f"sentences {size}: {name.replace('_', ' ')}"][cells.rows] = values
@@ -517,15 +522,15 @@ def _region_columns(
                     columns["two products"][cells.rows] = of_sentences.two_products
                     columns["after question"][cells.rows] = of_sentences.after
                     columns["before question"][cells.rows] = of_sentences.before
-                if own is not None:
-                    chunk = own.take(cells.rows)
+                if unique_words is not None:
+                    chunk = unique_words.take(cells.rows)
                     scores = evidence(
-                        cell_sums(chunk, cells.starts, found), chunk.totals(), q, cells
+                        cell_sums(chunk, cells.starts, size_regions), chunk.totals(), q, cells
                     )
                     columns["own product"][cells.rows] = scores.best_product
                     columns["own attention"][cells.rows] = scores.attention
                 if "speakers" in groups:
-                    of_turns = _turn_coverage(block, cells, found)
+                    of_turns = _turn_coverage(block, cells, size_regions)
                     columns["own turns"][cells.rows] = of_turns.own
                     columns["own last turns"][cells.rows] = of_turns.last
                     columns["turns of others"][cells.rows] = of_turns.others
@@ -534,18 +539,18 @@ def _region_columns(
 
 def _turn_coverage(block: _Block, cells: Cells, sentences: Regions) -> TurnCoverage:
     texts = block.texts
-    asked = texts.asked_speaker[block.questions][cells.questions]
+    named_speakers = texts.asked_speaker[block.questions][cells.questions]
     passages = block.matched.arrays.question_passage[cells.questions]
-    own = block.first_sentence + ragged_indices(
+    sentence_numbers = block.first_sentence + ragged_indices(
         block.passage_sentences[passages], block.n_sentences[passages]
     )
     return turn_coverage(
         block.words.new.take(cells.rows),
         cells,
         sentences,
-        texts.speakers[own],
-        texts.turns[own],
-        asked,
+        texts.speakers[sentence_numbers],
+        texts.turns[sentence_numbers],
+        named_speakers,
     )
 
 
@@ -557,21 +562,25 @@ def _ngram_columns(block: _Block, best: NDArray[np.int64]) -> _Columns:
     statements = block.texts.statements[starts[0] : starts[-1]]
     starts = starts - starts[0]
     lengths, statement_lengths = np.diff(arrays.candidate_offsets), np.diff(starts)
-    both = Texts(
+    candidates_and_statements = Texts(
         np.concatenate((arrays.candidate_tokens, statements)),
         offsets_of(np.concatenate((lengths, statement_lengths))),
         np.concatenate((passages, passages)),
     )
-    counts = ngram_counts(arrays, block.matched.postings, both, block.rarity, LONGEST_RUN)
+    counts = ngram_counts(
+        arrays, block.matched.postings, candidates_and_statements, block.rarity, LONGEST_RUN
+    )
     columns: _Columns = {}
     for text, sizes, rows in (
         ("candidate", (2, 3), slice(0, n)),
         ("statement", (2, 3, 4), slice(n, None)),
     ):
         for size in sizes:
-            own = counts[size - 1]
-            columns[f"{text} {size}-grams"] = share(own.found_weight[rows], own.weight[rows])
-            columns[f"{text} {size}-grams found"] = own.found[rows].astype(np.float64)
+            size_counts = counts[size - 1]
+            columns[f"{text} {size}-grams"] = share(
+                size_counts.found_weight[rows], size_counts.weight[rows]
+            )
+            columns[f"{text} {size}-grams found"] = size_counts.found[rows].astype(np.float64)
     runs = longest_found(counts)[:n].astype(np.float64)
     columns["longest run"] = runs
     columns["longest run share"] = share(runs, np.minimum(lengths, LONGEST_RUN).astype(np.float64))

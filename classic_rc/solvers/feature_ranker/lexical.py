@@ -79,9 +79,11 @@ class LexicalCells:
         )
         counts = {group: _KeyCounts() for group in empty.tables}
         for _, cells in empty._blocks(texts):
-            for group, own in cells.items():
-                counts[group].add(own.keys)
-        return cls(words, {group: own.frequent(min_count) for group, own in counts.items()})
+            for group, group_cells in cells.items():
+                counts[group].add(group_cells.keys)
+        return cls(
+            words, {group: group_cells.frequent(min_count) for group, group_cells in counts.items()}
+        )
 
     @property
     def n_columns(self) -> int:
@@ -99,9 +101,9 @@ class LexicalCells:
         """
         from scipy.sparse import csr_matrix
 
-        parts = [part for _, part in self.blocks(texts)]
-        indices = np.concatenate([np.empty(0, dtype=np.int32), *(indices for indices, _ in parts)])
-        sizes = np.concatenate([np.empty(0, dtype=np.int64), *(sizes for _, sizes in parts)])
+        blocks = [block for _, block in self.blocks(texts)]
+        indices = np.concatenate([np.empty(0, dtype=np.int32), *(indices for indices, _ in blocks)])
+        sizes = np.concatenate([np.empty(0, dtype=np.int64), *(sizes for _, sizes in blocks)])
         return csr_matrix(
             (np.ones(len(indices), np.float32), indices, offsets_of(sizes)),
             (len(sizes), self.n_columns),
@@ -122,11 +124,11 @@ class LexicalCells:
             n_rows = where.stop - where.start
             packed = [np.empty(0, dtype=np.int64)]
             for group, (rows, keys) in cells.items():
-                place, found = binary_search(keys, self.tables[group])
-                packed.append(rows[found] * self.n_columns + starts[group] + place[found])
-            both = np.concatenate(packed)
-            both.sort()
-            rows, columns = np.divmod(both, max(self.n_columns, 1))
+                place, has_column = binary_search(keys, self.tables[group])
+                packed.append(rows[has_column] * self.n_columns + starts[group] + place[has_column])
+            sorted_cells = np.concatenate(packed)
+            sorted_cells.sort()
+            rows, columns = np.divmod(sorted_cells, max(self.n_columns, 1))
             yield where, (columns.astype(np.int32), np.bincount(rows, minlength=n_rows))
 
     def score(self, texts: RankerTexts, weights: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
@@ -193,9 +195,9 @@ def _base(words: TrainingWords) -> int:
 def _pack(parts: Sequence[NDArray[np.int64]], base: int) -> Cells:
     """Return the cells of known words, given their candidates and the three parts of their keys."""
     rows, *numbers = parts
-    known = np.logical_and.reduce([part >= 0 for part in numbers])
+    is_known = np.logical_and.reduce([key_part >= 0 for key_part in numbers])
     keys = (numbers[0] * base + numbers[1]) * base + numbers[2]
-    return Cells(rows[known], keys[known])
+    return Cells(rows[is_known], keys[is_known])
 
 
 def _block_cells(
@@ -213,7 +215,7 @@ def _block_cells(
     nothing = np.zeros(len(rows), dtype=np.int64)
     lengths = np.diff(arrays.candidate_offsets)
     openings = _first_words(arrays.question_tokens, arrays.question_offsets, 2, numbers)[question]
-    every = np.arange(len(question))
+    all_candidates = np.arange(len(question))
 
     def parts(group: str) -> tuple[NDArray[np.int64], ...]:
         match group:
@@ -223,8 +225,10 @@ def _block_cells(
                 return _ngrams(arrays, numbers, 2 if group == "bigram" else 3)
             case "word in passage":
                 passages = word_counts(arrays.passage_tokens, arrays.passage_offsets, n_words)
-                found = occurrences(passages, passage_of_candidates(arrays)[rows], words.words) > 0
-                return rows, word, nothing, found.astype(np.int64)
+                in_passage = (
+                    occurrences(passages, passage_of_candidates(arrays)[rows], words.words) > 0
+                )
+                return rows, word, nothing, in_passage.astype(np.int64)
             case "word, type":
                 return rows, word, nothing, types[question[rows]]
             case "word, question word":
@@ -234,15 +238,25 @@ def _block_cells(
                 questions = content_counts(
                     arrays.question_tokens, arrays.question_offsets, stop, n_words
                 )
-                owner, left, right = word_pairs(candidates, questions, question)
-                return owner, numbers[left], np.zeros(len(owner), dtype=np.int64), numbers[right]
+                owner, candidate_words, question_words = word_pairs(candidates, questions, question)
+                return (
+                    owner,
+                    numbers[candidate_words],
+                    np.zeros(len(owner), dtype=np.int64),
+                    numbers[question_words],
+                )
             case "opening, first word":
                 first = _first_words(arrays.candidate_tokens, arrays.candidate_offsets, 1, numbers)[
                     :, 0
                 ]
-                return every, openings[:, 0], openings[:, 1], first
+                return all_candidates, openings[:, 0], openings[:, 1], first
             case "opening, length":
-                return every, openings[:, 0], openings[:, 1], np.minimum(lengths, _MAX_LENGTH)
+                return (
+                    all_candidates,
+                    openings[:, 0],
+                    openings[:, 1],
+                    np.minimum(lengths, _MAX_LENGTH),
+                )
             case "opening, word":
                 return rows, openings[rows, 0], openings[rows, 1], word
         raise KeyError(group)
@@ -256,11 +270,11 @@ def _first_words(
     """Return the numbers of the first `n` words of each text, 0 where it has fewer: shape
     (n_texts, n).
     """
-    found = np.zeros((len(offsets) - 1, n), dtype=np.int64)
+    first_words = np.zeros((len(offsets) - 1, n), dtype=np.int64)
     for k in range(n):
         has = np.diff(offsets) > k
-        found[has, k] = numbers[tokens[offsets[:-1][has] + k]]
-    return found
+        first_words[has, k] = numbers[tokens[offsets[:-1][has] + k]]
+    return first_words
 
 
 def _ngrams(
@@ -273,9 +287,9 @@ def _ngrams(
     row = np.repeat(np.arange(len(lengths)), lengths)
     ends = np.repeat(arrays.candidate_offsets[1:], lengths)
     start = np.flatnonzero(np.arange(len(row)) + n <= ends)
-    own = numbers[arrays.candidate_tokens]
+    token_numbers = numbers[arrays.candidate_tokens]
     columns = [row[start], *(np.zeros(len(start), dtype=np.int64) for _ in range(3 - n))]
-    columns += [own[start + k] for k in range(n)]
+    columns += [token_numbers[start + k] for k in range(n)]
     order = np.lexsort(columns[::-1])
     sorted_columns = [column[order] for column in columns]
     is_new = np.ones(len(order), dtype=np.bool_)
@@ -309,12 +323,12 @@ class _KeyCounts:
         fresh, counts = np.unique(
             np.concatenate([self._keys[:0], *self._waiting]), return_counts=True
         )
-        place, known = binary_search(fresh, self._keys)
-        self._counts[place[known]] += counts[known]
-        keys = np.concatenate((self._keys, fresh[~known]))
+        place, is_counted = binary_search(fresh, self._keys)
+        self._counts[place[is_counted]] += counts[is_counted]
+        keys = np.concatenate((self._keys, fresh[~is_counted]))
         order = np.argsort(keys, kind="stable")
         self._keys, self._counts = (
             keys[order],
-            np.concatenate((self._counts, counts[~known]))[order],
+            np.concatenate((self._counts, counts[~is_counted]))[order],
         )
         self._waiting, self._n_waiting = [], 0

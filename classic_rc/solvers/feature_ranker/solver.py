@@ -261,9 +261,9 @@ class FeatureRanker(Solver):
             self._learn(texts, cases, fold_of_question[encoded.order], groups)
         n_unused = len(questions) - len(np.unique(cases.questions))
         if n_unused and one_is_right:
-            found = f"{n_unused:,} of {len(questions):,} training questions"
+            unused = f"{n_unused:,} of {len(questions):,} training questions"
             self.caveats_ += (
-                f"{found} taught nothing: none of their candidates is right, or all are",
+                f"{unused} taught nothing: none of their candidates is right, or all are",
             )
         self.trained_on_ = provenance(questions)
         self.trained_on_["language"] = dataset_language(questions).name
@@ -432,14 +432,16 @@ class FeatureRanker(Solver):
             where = slice(*encoded.question_offsets[place : place + 2].tolist())
             sentences = self.table_.sentences(question.passage)
             explained = []
-            for candidate, row, own in zip(
+            for candidate, row, distinct_row in zip(
                 plain.candidates, rows[where].tolist(), distinct[where].tolist(), strict=True
             ):
                 number = bisect_right(stops, row)
-                sentence = int(evidence[own])
+                sentence = int(evidence[distinct_row])
                 marks = (Mark(*sentences[sentence], "sentence"),) if sentence >= 0 else ()
-                shown = explainers[number](row - blocks[number].where.start, candidate, cells[own])
-                explained.append(replace(shown, marks=marks))
+                candidate_explanation = explainers[number](
+                    row - blocks[number].where.start, candidate, cells[distinct_row]
+                )
+                explained.append(replace(candidate_explanation, marks=marks))
             yield replace(plain, candidates=tuple(explained))
 
     def _row_explainer(
@@ -456,8 +458,8 @@ class FeatureRanker(Solver):
             for group, amounts in groups.items():
                 features = [
                     _explain_feature(names[j], values[j, row], added[j, row], columns[j], row)
-                    for j, own in enumerate(group_of)
-                    if own == group and added[j, row]
+                    for j, feature_group in enumerate(group_of)
+                    if feature_group == group and added[j, row]
                 ]
                 if group in boosted and boosted[group][row]:
                     features.append(given("trees", boosted[group][row]))
@@ -616,15 +618,17 @@ class FeatureRanker(Solver):
             check_shape(self.cell_weights_, (self.cells_.n_columns,))
 
     def _groups(self) -> tuple[str, ...]:
-        known = [group for group in self.table_.groups if group != PRIOR]
-        groups = chosen_groups(self.features, known, self.table_.default)
+        usual = [group for group in self.table_.groups if group != PRIOR]
+        groups = chosen_groups(self.features, usual, self.table_.default)
         return groups if self.prior is None else (*groups, PRIOR)
 
     def _texts(self, questions: Sequence[Question]) -> Any:
         task = questions[0].task
-        known = sorted(own for own, table in TABLES.items() if table.name == self.table_.name)
-        if task not in known:
-            learned = " or ".join(known)
+        learned_tasks = sorted(
+            table_task for table_task, table in TABLES.items() if table.name == self.table_.name
+        )
+        if task not in learned_tasks:
+            learned = " or ".join(learned_tasks)
             problem = (
                 f"{self.name} has learned from {learned} questions and cannot score {task} "
                 "questions"
@@ -671,10 +675,12 @@ class FeatureRanker(Solver):
             table.compute(texts, rarity, [group for group in groups if group not in table.learned])
         ]
         if "vectors" in groups:
-            own = np.zeros((len(encoded.arrays.candidate_question), len(table.groups["vectors"])))
+            vector_columns = np.zeros(
+                (len(encoded.arrays.candidate_question), len(table.groups["vectors"]))
+            )
             if self.vectors_ is not None and self.words_ is not None and rarity is not None:
-                own = vector_features(texts, self.words_, self.vectors_, rarity)
-            parts.append(_expand(encoded, own))
+                vector_columns = vector_features(texts, self.words_, self.vectors_, rarity)
+            parts.append(_expand(encoded, vector_columns))
         if "lexical" in groups:
             if lexical is None:
                 assert self.cells_ is not None
@@ -774,14 +780,17 @@ def _explain_feature(
     name: str, value: float, added: float, columns: Sequence[WeightedColumn], row: int
 ) -> Term:
     """Return what a feature adds: the sum of its columns' values times their weights."""
-    found = [
+    products = [
         (c.name, float(c.values[row]), float(np.broadcast_to(c.weights, c.values.shape)[row]))
         for c in columns
     ]
-    found = [column for column in found if column[1] * column[2]]
-    note = f"feature {value:.4g}: " + " + ".join(column for column, _, _ in found)
+    products = [column for column in products if column[1] * column[2]]
+    note = f"feature {value:.4g}: " + " + ".join(column for column, _, _ in products)
     return plus(
-        name, *(times("", own, weight) for _, own, weight in found), value=float(added), note=note
+        name,
+        *(times("", column_value, weight) for _, column_value, weight in products),
+        value=float(added),
+        note=note,
     )
 
 
@@ -791,13 +800,17 @@ def _largest_cells(
     """Return the cells of each distinct candidate that have the largest weights, with these
     weights.
     """
-    found: list[dict[str, float]] = []
+    cells_of_candidates: list[dict[str, float]] = []
     for _, (columns, sizes) in cells.blocks(texts):
-        for own in np.split(columns, np.cumsum(sizes)[:-1]):
-            of_own = weights[own].astype(np.float64)
-            chosen = np.argsort(-np.abs(of_own), kind="stable")[:_SHOWN_CELLS]
-            labels = cells.describe(own[chosen].tolist())
-            found.append(
-                {label: float(w) for label, w in zip(labels, of_own[chosen], strict=True) if w}
+        for candidate_columns in np.split(columns, np.cumsum(sizes)[:-1]):
+            cell_weights = weights[candidate_columns].astype(np.float64)
+            largest = np.argsort(-np.abs(cell_weights), kind="stable")[:_SHOWN_CELLS]
+            labels = cells.describe(candidate_columns[largest].tolist())
+            cells_of_candidates.append(
+                {
+                    label: float(w)
+                    for label, w in zip(labels, cell_weights[largest], strict=True)
+                    if w
+                }
             )
-    return found
+    return cells_of_candidates

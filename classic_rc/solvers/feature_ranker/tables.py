@@ -78,8 +78,8 @@ def _option_texts(questions: Sequence[Question], inputs: frozenset[str]) -> Rank
         len(texts.encoded),
     )
     if "passage" not in inputs:
-        none = np.empty(0, dtype=np.int64)
-        changes |= {"turns": none, "speakers": none}
+        no_turns = np.empty(0, dtype=np.int64)
+        changes |= {"turns": no_turns, "speakers": no_turns}
     if "question" not in inputs:
         changes |= {
             "types": np.full(n_questions, len(QUESTION_TYPES)),
@@ -106,8 +106,10 @@ def _option_has_words(texts: RankerTexts) -> NDArray[np.bool_]:
     passages = word_counts(arrays.passage_tokens, arrays.passage_offsets, arrays.n_words)
     lengths = np.diff(arrays.candidate_offsets)
     owner = np.repeat(np.arange(len(lengths)), lengths)
-    found = occurrences(passages, passage_of_candidates(arrays)[owner], arrays.candidate_tokens) > 0
-    return np.bincount(owner[found], minlength=len(lengths)) > 0
+    in_passage = (
+        occurrences(passages, passage_of_candidates(arrays)[owner], arrays.candidate_tokens) > 0
+    )
+    return np.bincount(owner[in_passage], minlength=len(lengths)) > 0
 
 
 def _option_sentences(passage: Passage) -> list[tuple[int, int]]:

@@ -152,16 +152,16 @@ def ranker_texts(questions: Sequence[Question]) -> RankerTexts:
     )
     passages = [grouped[i].passage for i in first.tolist()]
     spoken = list(iter_spoken_sentences(passages))
-    speakers, asked = _find_speakers(spoken, grouped, encoded)
+    speakers, named_speakers = _find_speakers(spoken, grouped, encoded)
     statements, statement_offsets = _build_statements(encoded, grouped)
     return RankerTexts(
         encoded,
         stop_flags(encoded.vocabulary, encoded.analyzer, STOP_LIST),
         sentence_offsets,
         passage_sentences,
-        np.array([sentence.turn for own in spoken for sentence in own], dtype=np.int64),
+        np.array([sentence.turn for sentences in spoken for sentence in sentences], dtype=np.int64),
         speakers,
-        asked,
+        named_speakers,
         np.array([question_type(q.query) for q in grouped], dtype=np.int64),
         statements,
         statement_offsets,
@@ -208,23 +208,26 @@ def _find_speakers(
     names: list[
         list[frozenset[str]]
     ] = []  # of each passage's speakers, the words that can name them
-    for own in spoken:
-        known: dict[str, int] = {}
-        numbers += [known.setdefault(s.speaker, len(known)) if s.turn >= 0 else -1 for s in own]
-        names.append([_speaker_words(label) for label in known])
-    asked = np.full(len(grouped), -1, dtype=np.int64)
+    for sentences in spoken:
+        passage_speakers: dict[str, int] = {}
+        numbers += [
+            passage_speakers.setdefault(s.speaker, len(passage_speakers)) if s.turn >= 0 else -1
+            for s in sentences
+        ]
+        names.append([_speaker_words(label) for label in passage_speakers])
+    named_speakers = np.full(len(grouped), -1, dtype=np.int64)
     passage_of = encoded.arrays.question_passage.tolist()
     for i, (question, passage) in enumerate(zip(grouped, passage_of, strict=True)):
         if names[passage]:
             words = re.findall(r"[^\W_]+", question.text.lower())
-            named = (
+            speakers_by_word = (
                 k
                 for word in words
-                for k, own_words in enumerate(names[passage])
-                if word in own_words
+                for k, speaker_words in enumerate(names[passage])
+                if word in speaker_words
             )
-            asked[i] = next(named, -1)
-    return np.array(numbers, dtype=np.int64), asked
+            named_speakers[i] = next(speakers_by_word, -1)
+    return np.array(numbers, dtype=np.int64), named_speakers
 
 
 def _speaker_words(label: str) -> frozenset[str]:
@@ -284,7 +287,7 @@ def _build_statements(
     keys[asked_noun] += (last + 2)[owner][asked_noun]
     moved = at == auxiliary_of
     keys[moved] = (2 * subject + 1)[owner][moved]
-    kept = ~(has_wh[owner] & (at == wh_of)) & ~(moved & is_do)
+    is_kept = ~(has_wh[owner] & (at == wh_of)) & ~(moved & is_do)
     # Where no auxiliary follows, the question word is the subject, unless it is an adverb.
     is_adverb = word_flags(encoded.vocabulary, _ADVERBS)
     adverb = np.zeros(n_questions, dtype=np.bool_)
@@ -294,7 +297,7 @@ def _build_statements(
     slot = np.where(blanks >= 0, 2 * blanks - 1, slot)
 
     order = np.lexsort((keys, owner))
-    order = order[kept[order]]
+    order = order[is_kept[order]]
     counts = np.bincount(owner[order], minlength=n_questions)
     n_left = np.bincount(
         owner[order], weights=keys[order] < slot[owner[order]], minlength=n_questions
@@ -317,14 +320,18 @@ def _insert_candidates(
     """
     arrays = encoded.arrays
     question = arrays.candidate_question
-    starts, left = offsets[:-1][question], n_left[question]
+    starts, n_before = offsets[:-1][question], n_left[question]
     # Three pieces a candidate, out of the tokens of questions and candidates, one behind the other.
-    pieces = np.stack((starts, len(tokens) + arrays.candidate_offsets[:-1], starts + left), axis=1)
-    counts = np.stack(
-        (left, np.diff(arrays.candidate_offsets), np.diff(offsets)[question] - left), axis=1
+    pieces = np.stack(
+        (starts, len(tokens) + arrays.candidate_offsets[:-1], starts + n_before), axis=1
     )
-    both = np.concatenate((tokens, arrays.candidate_tokens))
-    return both[ragged_indices(pieces.ravel(), counts.ravel())], offsets_of(counts.sum(axis=1))
+    counts = np.stack(
+        (n_before, np.diff(arrays.candidate_offsets), np.diff(offsets)[question] - n_before), axis=1
+    )
+    all_tokens = np.concatenate((tokens, arrays.candidate_tokens))
+    return all_tokens[ragged_indices(pieces.ravel(), counts.ravel())], offsets_of(
+        counts.sum(axis=1)
+    )
 
 
 def _blank_places(encoded: EncodedDataset, grouped: Sequence[Question]) -> NDArray[np.int64]:
@@ -434,8 +441,8 @@ class TrainingWords:
         """
         numbers = self.numbers_of(vocabulary)
         counts = np.zeros(len(numbers))
-        known = numbers >= 0
-        counts[known] = self.passages_with[numbers[known]]
+        is_known = numbers >= 0
+        counts[is_known] = self.passages_with[numbers[is_known]]
         rarity = np.log((self.n_passages + 1) / (counts + 0.5))
         return np.rint(rarity * 2**RARITY_BITS).astype(np.int64)
 

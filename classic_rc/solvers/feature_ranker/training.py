@@ -115,11 +115,11 @@ class Design:
         self, values: NDArray[np.floating[Any]], j: int, offsets: NDArray[np.int64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64] | None]:
         """Return the columns c, z and raw of feature j."""
-        own = np.asarray(values, dtype=np.float64)
-        centred, standard = compare(own, offsets)
+        exact = np.asarray(values, dtype=np.float64)
+        centred, standard = compare(exact, offsets)
         raw = None
         if self.mean is not None and self.deviation is not None:
-            raw = np.clip((own - self.mean[j]) / self.deviation[j], -LIMIT, LIMIT)
+            raw = np.clip((exact - self.mean[j]) / self.deviation[j], -LIMIT, LIMIT)
         return np.clip(centred / self.scale[j], -LIMIT, LIMIT), standard, raw
 
     def matrix(
@@ -279,15 +279,17 @@ class Cases(NamedTuple):
         if not one_is_right:
             return cls(np.arange(len(right)), right, None, question)
         n_right = np.bincount(question, weights=right, minlength=len(sizes)).astype(np.int64)
-        chosen = np.flatnonzero(right)
-        chosen = chosen[sizes[question[chosen]] > n_right[question[chosen]]]
-        own = question[chosen]
-        rows = ragged_indices(offsets[own], sizes[own])
-        case = np.repeat(np.arange(len(chosen)), sizes[own])
-        is_right = rows == chosen[case]
-        kept = is_right | (right[rows] == 0)
-        counts = np.bincount(case[kept], minlength=len(chosen))
-        return cls(rows[kept], is_right[kept].astype(np.int64), offsets_of(counts), own)
+        right_rows = np.flatnonzero(right)
+        right_rows = right_rows[sizes[question[right_rows]] > n_right[question[right_rows]]]
+        case_questions = question[right_rows]
+        rows = ragged_indices(offsets[case_questions], sizes[case_questions])
+        case = np.repeat(np.arange(len(right_rows)), sizes[case_questions])
+        is_right = rows == right_rows[case]
+        in_case = is_right | (right[rows] == 0)
+        counts = np.bincount(case[in_case], minlength=len(right_rows))
+        return cls(
+            rows[in_case], is_right[in_case].astype(np.int64), offsets_of(counts), case_questions
+        )
 
     def select(self, questions: NDArray[np.bool_]) -> Cases:
         """Return the cases of some questions, given a flag for each question."""
@@ -295,33 +297,37 @@ class Cases(NamedTuple):
 
     def take(self, cases: NDArray[np.int64]) -> Cases:
         """Return some cases."""
-        own = self.questions[cases]
+        questions = self.questions[cases]
         if self.offsets is None:
-            return Cases(self.rows[cases], self.right[cases], None, own)
+            return Cases(self.rows[cases], self.right[cases], None, questions)
         sizes = np.diff(self.offsets)[cases]
         rows = ragged_indices(self.offsets[cases], sizes)
-        return Cases(self.rows[rows], self.right[rows], offsets_of(sizes), own)
+        return Cases(self.rows[rows], self.right[rows], offsets_of(sizes), questions)
 
     def loss(self, scores: NDArray[np.float64]) -> float:
         """Return the sum of the log losses of a score for each candidate."""
-        own = scores[self.rows]
+        row_scores = scores[self.rows]
         if self.offsets is None:
-            return float(np.logaddexp(0, np.where(self.right > 0, -own, own)).sum())
-        if not len(own):
+            return float(np.logaddexp(0, np.where(self.right > 0, -row_scores, row_scores)).sum())
+        if not len(row_scores):
             return 0.0
-        own = own - np.repeat(np.maximum.reduceat(own, self.offsets[:-1]), np.diff(self.offsets))
-        totals = np.add.reduceat(np.exp(own), self.offsets[:-1])
-        return float(np.log(totals).sum() - own[self.right > 0].sum())
+        row_scores = row_scores - np.repeat(
+            np.maximum.reduceat(row_scores, self.offsets[:-1]), np.diff(self.offsets)
+        )
+        totals = np.add.reduceat(np.exp(row_scores), self.offsets[:-1])
+        return float(np.log(totals).sum() - row_scores[self.right > 0].sum())
 
     def hits(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return how right a score for each candidate is in each case: 1, or 1/k if k rows are
         best; without cases of several rows, whether its sign is right.
         """
-        own, is_right = scores[self.rows], self.right > 0
+        row_scores, is_right = scores[self.rows], self.right > 0
         if self.offsets is None:
-            return ((own > 0) == is_right).astype(np.float64)
+            return ((row_scores > 0) == is_right).astype(np.float64)
         starts = self.offsets[:-1]
-        is_best = own == np.repeat(np.maximum.reduceat(own, starts), np.diff(self.offsets))
+        is_best = row_scores == np.repeat(
+            np.maximum.reduceat(row_scores, starts), np.diff(self.offsets)
+        )
         return is_best[is_right] / np.add.reduceat(is_best, starts, dtype=np.int64)
 
 
@@ -378,7 +384,9 @@ class Learner(NamedTuple):
         for C in tracked(GRID, len(GRID), share=0.6):
             weaker = compared(C, _ROUGH, best.fit)
             if abs(weaker.loss - best.loss) < _NEAR * weaker.loss:
-                best, weaker = (compared(own.C, _CLOSE, own.fit) for own in (best, weaker))
+                best, weaker = (
+                    compared(strength.C, _CLOSE, strength.fit) for strength in (best, weaker)
+                )
             if weaker.loss >= best.loss:
                 break
             best = weaker
@@ -458,8 +466,8 @@ def _frequent(features: Features, min_count: int) -> tuple[Features, NDArray[np.
         return features, np.arange(features.shape[1])
     n_dense = features.shape[1] - sparse.shape[1]
     used = np.flatnonzero(np.bincount(sparse.indices, minlength=sparse.shape[1]) >= min_count)
-    kept = np.concatenate((np.arange(n_dense), n_dense + used))
-    return Features(dense, sparse[:, used]), kept
+    columns = np.concatenate((np.arange(n_dense), n_dense + used))
+    return Features(dense, sparse[:, used]), columns
 
 
 def weighted_sums(
@@ -482,6 +490,6 @@ def fold_numbers(
 ) -> NDArray[np.int64]:
     """Return the fold of each of `n` questions."""
     numbers = np.zeros(n, dtype=np.int64)
-    for k, (_, own) in enumerate(folds):
-        numbers[own] = k
+    for k, (_, members) in enumerate(folds):
+        numbers[members] = k
     return numbers

@@ -97,17 +97,17 @@ class CountVectors:
             numbers,
             np.bincount(arrays.passage_tokens, minlength=arrays.n_words)[: len(numbers)],
         )
-        kept = np.flatnonzero(frequency >= MIN_COUNT)
-        kept = np.sort(kept[np.argsort(-frequency[kept], kind="stable")[:MAX_VECTORS]])
+        frequent = np.flatnonzero(frequency >= MIN_COUNT)
+        frequent = np.sort(frequent[np.argsort(-frequency[frequent], kind="stable")[:MAX_VECTORS]])
         index = np.full(max(len(words), 1), -1)
-        index[kept] = np.arange(len(kept))
-        if not len(kept):
-            return cls(kept, np.empty((0, 0), dtype=np.int16))
+        index[frequent] = np.arange(len(frequent))
+        if not len(frequent):
+            return cls(frequent, np.empty((0, 0), dtype=np.int16))
         tokens = index[numbers[arrays.passage_tokens]]
         information = _positive_information(
-            _count_neighbours(tokens, arrays.passage_offsets, len(kept))
+            _count_neighbours(tokens, arrays.passage_offsets, len(frequent))
         )
-        return cls(kept, _quantised(_left_singular(information, DIMENSIONS)).astype(np.int16))
+        return cls(frequent, _quantised(_left_singular(information, DIMENSIONS)).astype(np.int16))
 
     def rows_of(self, words: TrainingWords, texts: RankerTexts) -> NDArray[np.int64]:
         """Return the row of each word of an encoding's vocabulary, or -1."""
@@ -128,16 +128,16 @@ def _count_neighbours(
     total = csr_matrix((n_words, n_words), dtype=kind)
     for start, stop in runs_of(np.diff(offsets), _COUNTED_TOKENS):
         first, last = offsets[start], offsets[stop]
-        own = tokens[first:last]
+        block_tokens = tokens[first:last]
         passage = np.repeat(np.arange(stop - start), np.diff(offsets[start : stop + 1]))
         for distance in range(1, WINDOW + 1):
-            left, right = own[:-distance], own[distance:]
-            near = (passage[:-distance] == passage[distance:]) & (left >= 0) & (right >= 0)
+            earlier, later = block_tokens[:-distance], block_tokens[distance:]
+            near = (passage[:-distance] == passage[distance:]) & (earlier >= 0) & (later >= 0)
             amounts = np.full(int(near.sum()), _COUNT_UNIT // distance, dtype=kind)
-            total = total + csr_matrix((amounts, (left[near], right[near])), total.shape)
-    both: csr_matrix = (total + total.T).tocsr()
-    both.sort_indices()
-    return both
+            total = total + csr_matrix((amounts, (earlier[near], later[near])), total.shape)
+    symmetric: csr_matrix = (total + total.T).tocsr()
+    symmetric.sort_indices()
+    return symmetric
 
 
 def _positive_information(counts: csr_matrix) -> csr_matrix:
@@ -163,8 +163,8 @@ def _left_singular(matrix: csr_matrix, n_dimensions: int) -> NDArray[np.float64]
     for factor in (matrix, *(matrix.T, matrix) * _POWER_STEPS):
         basis = _times(factor, basis)
         basis = np.linalg.qr(basis)[0]
-    left, values, _ = np.linalg.svd(_times(matrix.T, basis).T, full_matrices=False)
-    vectors: NDArray[np.float64] = (basis @ left * np.sqrt(values))[:, :n_dimensions]
+    singular_vectors, values, _ = np.linalg.svd(_times(matrix.T, basis).T, full_matrices=False)
+    vectors: NDArray[np.float64] = (basis @ singular_vectors * np.sqrt(values))[:, :n_dimensions]
     largest = np.abs(vectors).argmax(axis=0)
     return vectors * np.where(vectors[largest, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
 
@@ -217,9 +217,11 @@ def vector_features(
         questions = np.searchsorted(arrays.question_passage, (start, stop))
         if questions[0] < questions[1]:
             first, last = np.searchsorted(arrays.candidate_question, questions).tolist()
-            part = arrays.slice_questions(*questions.tolist())
+            block = arrays.slice_questions(*questions.tolist())
             if first < last:
-                result[first:last] = _block_features(part, _sentences_of(texts, start, stop), space)
+                result[first:last] = _block_features(
+                    block, _sentences_of(texts, start, stop), space
+                )
     return result
 
 
@@ -272,17 +274,19 @@ def _block_features(
 
     likeness = _Products(of_questions, of_sentences, arrays.question_passage, sentences.of_passage)
     power = np.exp(SHARPNESS * likeness.values)
-    own = _Products(of_candidates, of_sentences, passage, sentences.of_passage)
+    products = _Products(of_candidates, of_sentences, passage, sentences.of_passage)
     # A candidate has the sentences of its question, in the same order.
-    attention = power[ragged_indices(likeness.offsets[question], np.diff(own.offsets))]
+    attention = power[ragged_indices(likeness.offsets[question], np.diff(products.offsets))]
     n_candidates = len(question)
-    weight = np.bincount(own.rows, weights=attention, minlength=n_candidates)
-    attended = np.bincount(own.rows, weights=attention * own.values, minlength=n_candidates)
+    weight = np.bincount(products.rows, weights=attention, minlength=n_candidates)
+    attended = np.bincount(
+        products.rows, weights=attention * products.values, minlength=n_candidates
+    )
 
     best = likeness.argmax()  # of each question, the index among its passage's sentences, or -1
-    asked = np.where(best >= 0, sentences.of_passage[arrays.question_passage] + best, -1)
-    in_passage, in_asked = _best_words(
-        arrays, candidates, questions, sentence_words, sentences, asked, space
+    best_sentences = np.where(best >= 0, sentences.of_passage[arrays.question_passage] + best, -1)
+    in_passage, in_best_sentence = _best_words(
+        arrays, candidates, questions, sentence_words, sentences, best_sentences, space
     )
 
     sizes = np.bincount(question, minlength=len(arrays.question_passage))
@@ -292,17 +296,17 @@ def _block_features(
     columns = (
         _dot(of_candidates, of_passages[passage]),
         _dot(of_candidates, of_questions[question]),
-        own.max(),
+        products.max(),
         attended / np.where(weight > 0, weight, 1.0),
         in_passage,
-        in_asked,
+        in_best_sentence,
         _dot(of_candidates, others) / np.maximum(sizes[question] - 1, 1),
     )
     return np.stack(columns, axis=1)
 
 
-def _dot(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.einsum("ij,ij->i", left, right) / _GRID**2
+def _dot(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.einsum("ij,ij->i", first, second) / _GRID**2
 
 
 class _Products:
@@ -379,7 +383,7 @@ def _best_words(
     questions: WordCounts,
     sentence_words: WordCounts,
     sentences: _Sentences,
-    asked: NDArray[np.int64],  # (n_questions,): the sentence, or -1
+    best_sentences: NDArray[np.int64],  # (n_questions,): the sentence, or -1
     space: _Space,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the mean best cosine of each candidate's new words with words of the passage and of
@@ -410,16 +414,16 @@ def _best_words(
     in_passage = reduce_max(products, starts)[entry.reshape(-1)]
 
     # Pairs of a new word with a word of the asked sentence are looked up among the products.
-    sentence = asked[question[owner]]
+    sentence = best_sentences[question[owner]]
     counts = np.append(np.diff(sentence_words.offsets), 0)[sentence]  # 0 without a sentence
     pairs = ragged_indices(sentence_words.offsets[np.maximum(sentence, 0)], counts)
     pair_entry = np.repeat(np.arange(len(owner)), counts)
     keys = passage[pair_entry] * n_words + sentence_words.words[pairs]
-    place, found = look_up(keys, right_keys)
-    pair_entry, place = pair_entry[found], place[found]
-    own = entry.reshape(-1)[pair_entry]
-    values = products[starts[own] + place - right_offsets[passage[pair_entry]]]
-    in_asked = reduce_max(values, offsets_of(np.bincount(pair_entry, minlength=len(owner))))
+    place, in_passage_words = look_up(keys, right_keys)
+    pair_entry, place = pair_entry[in_passage_words], place[in_passage_words]
+    new_entry = entry.reshape(-1)[pair_entry]
+    values = products[starts[new_entry] + place - right_offsets[passage[pair_entry]]]
+    in_best_sentence = reduce_max(values, offsets_of(np.bincount(pair_entry, minlength=len(owner))))
 
     n_new = np.bincount(owner, minlength=n)
 
@@ -427,4 +431,4 @@ def _best_words(
         total = np.bincount(owner, weights=np.maximum(best, 0.0), minlength=n)  # integers: exact
         return total / _GRID**2 / np.maximum(n_new, 1)
 
-    return mean(in_passage), mean(in_asked)
+    return mean(in_passage), mean(in_best_sentence)

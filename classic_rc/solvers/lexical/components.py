@@ -96,15 +96,15 @@ def component_scores(
     component reads, that candidate scores 1 there and the others 0. `bugs` are names of
     :data:`BUGS`.
     """
-    distance, found = _score_distance(texts, bugs)
+    distance, is_measured = _score_distance(texts, bugs)
     bag, sentences = _score_bag(texts), _score_sentences(texts, bugs)
     if linked is not None:
-        chosen = is_linked[texts.words.candidate_question]
-        bag += np.where(chosen, _score_bag(linked), 0)
-        sentences += np.where(chosen, _score_sentences(linked, bugs), 0)
+        is_counted = is_linked[texts.words.candidate_question]
+        bag += np.where(is_counted, _score_bag(linked), 0)
+        sentences += np.where(is_counted, _score_sentences(linked, bugs), 0)
     window = _score_window(texts, bugs)
     scores = np.stack((window / SCALE, -distance, bag / SCALE, sentences / SCALE), axis=1)
-    evidence = found | (window > 0) | (bag > 0) | (sentences > 0)
+    evidence = is_measured | (window > 0) | (bag > 0) | (sentences > 0)
     ruled = np.zeros(scores.shape, dtype=np.bool_)
     if negation:
         absent, ruled = _apply_negation_rule(texts)
@@ -214,9 +214,9 @@ def _apply_negation_rule(
     n_stems = np.zeros(len(question), dtype=np.int64)
     for block in option_stems:
         n_stems[block.where] = np.diff(block.additions.offsets)
-    kept = texts.kept.astype(np.int32)
-    in_words = bag_of_words(texts.words, kept, option_words) > 0
-    in_sentences = bag_of_words(texts.stems, kept, option_stems) > 0
+    is_content = texts.kept.astype(np.int32)
+    in_words = bag_of_words(texts.words, is_content, option_words) > 0
+    in_sentences = bag_of_words(texts.stems, is_content, option_stems) > 0
     views = (n_stems > 0, in_words, in_words, in_sentences)
     absent = ~np.stack(views, axis=1)
     n_absent = np.zeros((len(texts.negated), len(views)), dtype=np.int64)

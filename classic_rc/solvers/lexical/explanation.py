@@ -81,8 +81,8 @@ def explain_components(
             plain,
             marks=_mark_window(tokens, matched, kinds),
             numbers={
-                f"{name} (negation)" if ruled else name: weight * own
-                for name, weight, own, ruled in shares
+                f"{name} (negation)" if ruled else name: weight * value
+                for name, weight, value, ruled in shares
             },
             quote=quote,
             source="best sentences" if quote else None,
@@ -113,7 +113,7 @@ def _explain_score(
     """Return the score as the weighted sum of its components, each with its own numbers."""
     values = matched.components.scores[matched.row].tolist()
     ruled = matched.components.ruled[matched.row].tolist()
-    own = (
+    explainers = (
         lambda value: _explain_windows(matched, in_window, value),
         lambda value: minus("", _explain_distance(matched, -value)),
         lambda value: _explain_texts("bag of words", matched, value, _bag_terms),
@@ -121,7 +121,7 @@ def _explain_score(
     )
     parts = []
     for name, weight, value, by_rule, explain in zip(
-        COMPONENTS, weights, values, ruled, own, strict=True
+        COMPONENTS, weights, values, ruled, explainers, strict=True
     ):
         if by_rule:
             rule = (
@@ -182,9 +182,17 @@ def _explain_distance(matched: _Matched, value: float) -> Term:
         )
     )
     if "distance" in matched.bugs:
-        content = [word for word, kept in zip(passage, texts.kept.tolist(), strict=True) if kept]
+        content = [
+            word
+            for word, is_content in zip(passage, texts.kept.tolist(), strict=True)
+            if is_content
+        ]
         return _released_distance(content, set(query), set(answer), value)
-    stop = {word for word, kept in zip(passage, texts.kept.tolist(), strict=True) if not kept}
+    stop = {
+        word
+        for word, is_content in zip(passage, texts.kept.tolist(), strict=True)
+        if not is_content
+    }
     return distance_term(passage, query, answer, stop, "mean", value)
 
 
@@ -220,22 +228,22 @@ def _explain_texts(
     mentions replaced.
     """
     terms, total = terms_of(matched, matched.components.texts)
-    linked, left = matched.components.linked, value - total / SCALE
-    if left and linked is not None:
-        terms.append(plus("with mentions replaced", *terms_of(matched, linked)[0], value=left))
+    linked, rest = matched.components.linked, value - total / SCALE
+    if rest and linked is not None:
+        terms.append(plus("with mentions replaced", *terms_of(matched, linked)[0], value=rest))
     return plus(name, *terms, value=value) if terms else given(name, value, "no word matches")
 
 
 def _bag_terms(matched: _Matched, texts: LexicalTexts) -> tuple[list[Term], int]:
-    counts, kept = texts.word_counts.tolist(), texts.kept.tolist()
+    counts, is_content = texts.word_counts.tolist(), texts.kept.tolist()
     weights, names = smoothed_weights(texts.word_counts).tolist(), _names_of(texts)
     kinds = _match_kinds(texts.words, matched.row)
-    places = [i for i, kind in enumerate(kinds) if kind and kept[i]]
+    places = [i for i, kind in enumerate(kinds) if kind and is_content[i]]
     return [_word(names[i], counts[i], weights[i]) for i in places], sum(weights[i] for i in places)
 
 
 def _sentence_terms(matched: _Matched, texts: LexicalTexts) -> tuple[list[Term], int]:
-    sentences, counted = (own.tolist() for own in assign_sentences(texts, matched.bugs))
+    sentences, counted = (flags.tolist() for flags in assign_sentences(texts, matched.bugs))
     counts, names = texts.stem_counts.tolist(), _names_of(texts)
     weights = smoothed_weights(texts.stem_counts).tolist()
     kinds = _match_kinds(texts.stems, matched.row)

@@ -342,8 +342,8 @@ class LexicalMatcher(Solver):
             "normaliser": self.normaliser == "lemma",
             "coreference": self.coreference != "none",
         }
-        for name, needed in needs_annotation.items():
-            if needed and self.annotations is None:
+        for name, is_needed in needs_annotation.items():
+            if is_needed and self.annotations is None:
                 problem = (
                     f"is {getattr(self, name)!r}, which needs an annotation file: annotations=FILE"
                 )

@@ -164,8 +164,8 @@ class RawTexts:
             yield self._texts_of(self.encoded.part(start, stop, with_questions=False), start, stop)
 
     def _texts_of(self, encoded: EncodedDataset, start: int, stop: int) -> LexicalTexts:
-        arrays, whole = encoded.arrays, self.encoded
-        passage = int(whole.arrays.question_passage[start]) if stop > start else 0
+        arrays, everything = encoded.arrays, self.encoded
+        passage = int(everything.arrays.question_passage[start]) if stop > start else 0
         sentence_offsets = self._sentence_offsets[passage : passage + len(arrays.passage_offsets)]
         token_offsets = self._token_offsets[sentence_offsets[0] : sentence_offsets[-1] + 1]
         sentence_offsets, token_offsets = (
@@ -182,7 +182,7 @@ class RawTexts:
             n_words=self._n_stems,
         )
         word_blocks, stem_blocks = list(matched_blocks(words)), list(matched_blocks(stems))
-        order = whole.order[start:stop].tolist()
+        order = everything.order[start:stop].tolist()
         return LexicalTexts(
             encoded.with_arrays(words),
             stems,
@@ -219,10 +219,10 @@ def raw_tokens(passage: Passage, analyzer: str, normaliser: str, stop_words: str
 def _keep_words(arrays: TokenArrays, counts: NDArray[np.bool_]) -> TokenArrays:
     """Drop the words that do not count from all texts."""
     parts: dict[str, Any] = {}
-    for part in ("passage", "question", "candidate"):
-        tokens, offsets = getattr(arrays, f"{part}_tokens"), getattr(arrays, f"{part}_offsets")
+    for kind in ("passage", "question", "candidate"):
+        tokens, offsets = getattr(arrays, f"{kind}_tokens"), getattr(arrays, f"{kind}_offsets")
         keep = counts[tokens]
-        parts |= {f"{part}_tokens": tokens[keep], f"{part}_offsets": offsets_of(keep)[offsets]}
+        parts |= {f"{kind}_tokens": tokens[keep], f"{kind}_offsets": offsets_of(keep)[offsets]}
     return arrays._replace(**parts)
 
 
@@ -315,7 +315,9 @@ class AnnotatedReader:
             word_counts,
             stem_counts,
             np.array([self.negated(q) for q in grouped], dtype=np.bool_),
-            np.array([start for own in starts for start in own], dtype=np.int64),
+            np.array(
+                [start for sentence_starts in starts for start in sentence_starts], dtype=np.int64
+            ),
             offsets_of(list(map(len, starts))),
         )
 
@@ -330,9 +332,9 @@ class AnnotatedReader:
         replacements, replaced = self._replacements(annotated, tokens, question)
         return [
             token
-            for i, own in enumerate(tokens)
+            for i, original in enumerate(tokens)
             if i not in replaced
-            for token in replacements.get(i, [own] if is_word(own.word) else [])
+            for token in replacements.get(i, [original] if is_word(original.word) else [])
         ]
 
     def negated(self, question: Question) -> bool:
@@ -448,8 +450,13 @@ def _count_tokens(
     """
     counts: list[int] = []
     for tokens, before in zip(passages, original, strict=True):
-        replacing, own = Counter(t.word for t in tokens), Counter(getattr(t, view) for t in before)
-        counts += [replacing[t.word] if t.given else own[getattr(t, view)] for t in tokens]
+        replacing, original_counts = (
+            Counter(t.word for t in tokens),
+            Counter(getattr(t, view) for t in before),
+        )
+        counts += [
+            replacing[t.word] if t.given else original_counts[getattr(t, view)] for t in tokens
+        ]
     return np.array(counts, dtype=np.int64)
 
 

@@ -88,12 +88,14 @@ class LanguageModel:
         """
         encoder = TextEncoder(analyzer)
         encoder.encode(vocabulary)
-        parts = [_mark_texts(*encoder.encode(batch)) for batch in _split_batches(texts)]
-        tokens = np.concatenate([np.empty(0, dtype=np.int32), *(part.tokens for part in parts)])
+        batches = [_mark_texts(*encoder.encode(batch)) for batch in _split_batches(texts)]
+        tokens = np.concatenate(
+            [np.empty(0, dtype=np.int32), *(batch_texts.tokens for batch_texts in batches)]
+        )
         if not len(tokens):
             raise DataError("a language model cannot learn from texts without words")
-        lengths = np.concatenate([np.diff(part.offsets) for part in parts])
-        del parts
+        lengths = np.concatenate([np.diff(batch_texts.offsets) for batch_texts in batches])
+        del batches
         n_words = len(MARKS) + len(encoder.vocabulary)
         ngrams = count_ngrams(tokens, np.append(0, np.cumsum(lengths)), n_words, order)
         discounts = None if discount is None else np.full((order, 3), float(discount))
@@ -101,8 +103,8 @@ class LanguageModel:
 
     def ids(self, vocabulary: Sequence[str]) -> NDArray[np.int64]:
         """Return the ids of words. Each unknown word has its own id, beyond the model's ids."""
-        known, n_words = self._ids, self.model.n_words
-        ids = (known.get(word, n_words + i) for i, word in enumerate(vocabulary))
+        id_of, n_words = self._ids, self.model.n_words
+        ids = (id_of.get(word, n_words + i) for i, word in enumerate(vocabulary))
         return np.fromiter(ids, np.int64, len(vocabulary))
 
     def known(self, tokens: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -235,11 +237,11 @@ def split_question(question: Question) -> _Frame:
     """
     if question.task is not Task.CLOZE or PLACEHOLDER not in question.text:
         return _Frame(f"{question.text} ", ["", ""], "")
-    left, *between, right = question.text.split(PLACEHOLDER)
-    before, after = _TO_LAST_BLANK.match(left), _FIRST_WORD.match(right)
+    beginning, *between, end = question.text.split(PLACEHOLDER)
+    before, after = _TO_LAST_BLANK.match(beginning), _FIRST_WORD.match(end)
     assert before is not None
     assert after is not None
-    return _Frame(before[0], [left[before.end() :], *between, after[0]], right[after.end() :])
+    return _Frame(before[0], [beginning[before.end() :], *between, after[0]], end[after.end() :])
 
 
 def passage_texts(questions: Sequence[Question]) -> Iterator[str]:
@@ -333,7 +335,7 @@ def substitute_candidates(
     ]
     vocabulary = encoder.vocabulary
     ids = model.ids(vocabulary)
-    left, right, texts, passage_words = (
+    beginnings, ends, texts, passage_words = (
         Ragged(ids[tokens], offsets) for tokens, offsets in encoded
     )
 
@@ -357,7 +359,7 @@ def substitute_candidates(
         )
     offsets = offsets_of(sizes)
     return Substitutions(
-        left.begun(), right.ended(), answers, answer_question, rows, offsets, words, vocabulary
+        beginnings.begun(), ends.ended(), answers, answer_question, rows, offsets, words, vocabulary
     )
 
 
@@ -400,11 +402,13 @@ def score_answers(
     for scored in score_shared_tokens(model, texts, partial=partial, cache_weight=cache_weight):
         logs += np.bincount(scored.owner, scored.logs, n_questions)[texts.question]
         n_tokens += np.bincount(scored.owner, minlength=n_questions)[texts.question]
-    for part in _split_answers(model, texts):
-        scored = score_answer_tokens(model, texts, part, partial=partial, cache_weight=cache_weight)
-        n_part = part.stop - part.start
-        logs[part] += np.bincount(scored.owner - part.start, scored.logs, n_part)
-        n_tokens[part] += np.bincount(scored.owner - part.start, minlength=n_part)
+    for block in _split_answers(model, texts):
+        scored = score_answer_tokens(
+            model, texts, block, partial=partial, cache_weight=cache_weight
+        )
+        n_part = block.stop - block.start
+        logs[block] += np.bincount(scored.owner - block.start, scored.logs, n_part)
+        n_tokens[block] += np.bincount(scored.owner - block.start, minlength=n_part)
     return LogProbabilityTotals(logs, n_tokens)
 
 

@@ -124,14 +124,16 @@ class TokenExplainer(NamedTuple):
                 continue
             # A back-off weight is what the discounts take from all counts.
             sizes = np.bincount(np.minimum(counts, 3), minlength=4)[1:].tolist()
-            taken = [
-                times("", size, own) for size, own in zip(sizes, discounts, strict=True) if size
+            discounted = [
+                times("", size, discount)
+                for size, discount in zip(sizes, discounts, strict=True)
+                if size
             ]
             words = " ".join(map(self._word, before))
             after = f"after {words!r}" if before else "of all words"
             gamma = divided(
                 f"back-off {k}",
-                plus("", *taken),
+                plus("", *discounted),
                 total,
                 note=f"sum of the discounts / sum of the counts {after}",
             )
@@ -196,21 +198,24 @@ def explain_tokens(
     the longest context that the model has seen before it.
     """
     shared = tokens.shared()
-    n_others = sum(len(part.logs) for part in shared)
-    of_others = math.fsum(log for part in shared for log in part.logs.tolist())
+    n_others = sum(len(block.logs) for block in shared)
+    of_others = math.fsum(log for block in shared for log in block.logs.tolist())
 
     @cache
     def others() -> Term:
         note = "words that no candidate affects"
         return plus(
-            "other words", *(term for part in shared for term in tokens.terms(part)), note=note
+            "other words", *(term for block in shared for term in tokens.terms(block)), note=note
         )
 
     def formula(score: float, row: int, scored: ScoredTexts) -> Term:
-        terms, n_own = list(tokens.terms(scored)), tokens.n_own(row)
-        parts = {"the answer's words": terms[:n_own], "the words after it": terms[n_own:]}
-        named = [plus(name, *part) for name, part in parts.items() if part]
-        total = plus("", *named, *([others()] if n_others else []))
+        terms, n_answer_words = list(tokens.terms(scored)), tokens.n_own(row)
+        parts = {
+            "the answer's words": terms[:n_answer_words],
+            "the words after it": terms[n_answer_words:],
+        }
+        sums = [plus(name, *block) for name, block in parts.items() if block]
+        total = plus("", *sums, *([others()] if n_others else []))
         if by_length:
             n_words = given("words in all", n_others + len(scored.logs))
             return divided("score", total, n_words, value=score)
@@ -325,19 +330,19 @@ class NGramLM(Solver):
         """Whether the model reads text files: then there is something to save even if no
         question is read.
         """
-        return any(part not in _QUESTION_TEXTS for part in self._parts())
+        return any(source not in _QUESTION_TEXTS for source in self._parts())
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
         """Count the n-grams of the corpus and estimate the model; a corpus without words is a
         DataError.
         """
         self.check_parameters()
-        for part in self._parts():
-            is_file = part != "" and Path(part).exists()  # Path("") is the current folder
-            if part not in _QUESTION_TEXTS and not is_file:
+        for source in self._parts():
+            is_file = source != "" and Path(source).exists()  # Path("") is the current folder
+            if source not in _QUESTION_TEXTS and not is_file:
                 expected = "'passages', 'queries' or text files"
                 raise self.wrong_value(
-                    "corpus", expected, f"must name {expected}: there is no file {part!r}"
+                    "corpus", expected, f"must name {expected}: there is no file {source!r}"
                 )
         self.sources_: list[str] = []
         self.model_ = LanguageModel.fit(
@@ -430,31 +435,31 @@ class NGramLM(Solver):
     def _parts(self) -> list[str]:
         corpus = self.corpus
         if isinstance(corpus, list | tuple):
-            return [str(part) for part in corpus]
+            return [str(source) for source in corpus]
         corpus = str(corpus)
         return [corpus] if Path(corpus).exists() else corpus.split("+")
 
     def _read_texts(self, questions: Sequence[Question]) -> Iterator[str]:
-        for part in self._parts():
-            if part == "passages":
+        for source in self._parts():
+            if source == "passages":
                 yield from passage_texts(questions)
-            elif part == "queries":
+            elif source == "queries":
                 yield from gold_queries(questions)
             else:
                 digest = hashlib.sha256()
-                for file in read_texts(part):
+                for file in read_texts(source):
                     for block in file.blocks(lambda n_bytes: None):
                         StoredTexts.of(block.sentences).hash_into(digest)
                         yield from block.sentences
-                part = f"{Path(part).name}@{digest.hexdigest()[:8]}"
-            self.sources_.append(part)
+                source = f"{Path(source).name}@{digest.hexdigest()[:8]}"
+            self.sources_.append(source)
 
     def _has_evidence(self, texts: Substitutions) -> NDArray[np.bool_]:
         tokens = texts.answers.tokens
         answer = np.repeat(np.arange(len(texts.question)), np.diff(texts.answers.offsets))
-        known = tokens < self.model_.model.n_words
+        is_known = tokens < self.model_.model.n_words
         if texts.passages is not None:
             counts = texts.passages.counts
             passage = texts.passages.of_question[texts.question[answer]]
-            known |= np.isin(passage * counts.n_words + tokens, counts.keys)
-        return np.bincount(answer[known], minlength=len(texts.question)) > 0
+            is_known |= np.isin(passage * counts.n_words + tokens, counts.keys)
+        return np.bincount(answer[is_known], minlength=len(texts.question)) > 0

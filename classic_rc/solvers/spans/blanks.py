@@ -93,15 +93,18 @@ class SpanBlanks(Solver):
         return predictions
 
     def _match(self, question: Question, texts: _Texts) -> tuple[list[float], list[int]]:
-        asked = _units(get_analyzer(self.analyzer).analyze(question.text))
-        none: frozenset[object] = frozenset()
-        inside = [none, *(units & asked for units in texts.units), none]
+        question_units = _units(get_analyzer(self.analyzer).analyze(question.text))
+        no_units: frozenset[object] = frozenset()
+        inside = [no_units, *(units & question_units for units in texts.units), no_units]
         overlaps = [len(before | after) for before, after in zip(inside, inside[2:], strict=False)]
         lengths = texts.n_words
         values = [o - self.length_weight * n for o, n in zip(overlaps, lengths, strict=True)]
         lowest, query = min(values, default=0) - 1, question.text.lower()
         in_question = [text.lower() in query for text in texts.texts]
-        values = [lowest if known else v for known, v in zip(in_question, values, strict=True)]
+        values = [
+            lowest if is_in_question else v
+            for is_in_question, v in zip(in_question, values, strict=True)
+        ]
         return values, overlaps
 
     def _draw(self, question: Question, texts: _Texts) -> tuple[list[float], list[int]]:
@@ -139,7 +142,7 @@ class _Texts(NamedTuple):
         numbers_of = [numbers.get(p, -1) for p in zip(starts.tolist(), ends.tolist(), strict=True)]
         of_candidate = np.array(numbers_of, dtype=np.int64)
         candidates = np.unique(of_candidate[of_candidate >= 0]).tolist()
-        units = [_units(own) for own in words]
+        units = [_units(text_words) for text_words in words]
         return cls(texts, units, list(map(len, words)), of_candidate, candidates)
 
 

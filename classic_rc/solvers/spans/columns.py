@@ -211,10 +211,10 @@ class Columns(NamedTuple):
         """
         total = np.zeros(len(self.evidence))
         for rows, columns in zip(self.rows, self.parts, strict=True):
-            own = np.zeros(columns.shape[1])
+            part_sums = np.zeros(columns.shape[1])
             for column in columns:
-                own += weights[column]
-            total += own if rows is None else own[rows]
+                part_sums += weights[column]
+            total += part_sums if rows is None else part_sums[rows]
         return total
 
 
@@ -257,9 +257,9 @@ class ColumnMaker:
         self._token, self._sentence, self._span = (
             [
                 (group, template)
-                for group, own in templates.items()
+                for group, group_templates in templates.items()
                 if group in groups
-                for template in own
+                for template in group_templates
             ]
             for templates in (TOKEN_TEMPLATES, SENTENCE_TEMPLATES, SPAN_TEMPLATES)
         )
@@ -267,17 +267,19 @@ class ColumnMaker:
     @property
     def widths(self) -> list[int]:
         """The number of features that a row of each part has."""
-        return [len(part) for part in (self._token, self._token, self._sentence, self._span)]
+        return [
+            len(templates) for templates in (self._token, self._token, self._sentence, self._span)
+        ]
 
-    def make(self, asked: Sequence[Asked], lexicon: Lexicon) -> Columns:
+    def make(self, questions: Sequence[Asked], lexicon: Lexicon) -> Columns:
         """Return the columns of the candidates of some questions."""
-        block = Block(asked, lexicon)
-        parts = list(self.parts(block))
+        block = Block(questions, lexicon)
+        feature_parts = list(self.parts(block))
         evidence = block.share[block.sentence[block.first]] > 0
         return Columns(
             block.candidate_offsets,
-            [part.rows for part in parts],
-            [part.columns() for part in parts],
+            [feature_rows.rows for feature_rows in feature_parts],
+            [feature_rows.columns() for feature_rows in feature_parts],
             evidence,
         )
 
@@ -287,13 +289,13 @@ class ColumnMaker:
             ("first token", -1, block.first, 0),
             ("last token", 1, block.last, 1 << BITS),
         ):
-            own, row_of = _distinct(places, len(block.tokens))
+            distinct_places, row_of = _distinct(places, len(block.tokens))
             yield Part(
                 name,
                 self._token,
-                block.token_attributes(own, offset),
+                block.token_attributes(distinct_places, offset),
                 row_of[places],
-                len(own),
+                len(distinct_places),
                 first_column,
             )
         sentences = block.sentence[block.first]
@@ -367,10 +369,10 @@ class Block:
         self._match(questions, types.stem[self.tokens], types.is_content[self.tokens])
         self._rank()
         self._find_paths()
-        _, own, times = np.unique(
+        _, word_number, times = np.unique(
             self.owner << 32 | self.word.astype(np.int64), return_inverse=True, return_counts=True
         )
-        self.times = np.minimum(times, _MOST_TIMES)[own]
+        self.times = np.minimum(times, _MOST_TIMES)[word_number]
 
     def _match(
         self, questions: Sequence[ReadQuestion], stem: Codes, is_content: NDArray[np.bool_]
@@ -382,22 +384,26 @@ class Block:
         places = np.concatenate([q.places for q in questions])
         steps = np.abs(places - np.array([q.wh_place for q in questions])[asker])
         rarity = np.concatenate([q.rarity for q in questions])
-        own = self.owner << 32 | stem.astype(np.int64)
-        place = np.searchsorted(keys, own)
-        self.matched = is_content & (np.append(keys, -1)[place] == own)
-        self.step = np.zeros(len(own), dtype=np.uint32)
-        found = place[self.matched]
-        self.step[self.matched] = _STEP_BIN[np.minimum(steps[found], len(_STEP_BIN) - 1)]
+        token_keys = self.owner << 32 | stem.astype(np.int64)
+        place = np.searchsorted(keys, token_keys)
+        self.matched = is_content & (np.append(keys, -1)[place] == token_keys)
+        self.step = np.zeros(len(token_keys), dtype=np.uint32)
+        places_of_matches = place[self.matched]
+        self.step[self.matched] = _STEP_BIN[
+            np.minimum(steps[places_of_matches], len(_STEP_BIN) - 1)
+        ]
         of_question = np.bincount(asker, rarity, minlength=len(questions))
         shares = rarity / of_question[asker]
-        self._amounts = np.zeros(len(own) + 1)
-        self._amounts[1:][self.matched] = shares[found]
+        self._amounts = np.zeros(len(token_keys) + 1)
+        self._amounts[1:][self.matched] = shares[places_of_matches]
         np.cumsum(self._amounts, out=self._amounts)
         self.is_head = (stem == self._questions["head"][self.owner]) & is_content
         self.is_verb = stem == self._questions["verb"][self.owner]
         # Each question word counts once in a sentence.
         n_keys, n_sentences = max(len(keys), 1), len(self.sentence_begins)
-        sentence, word = np.divmod(distinct(self.sentence[self.matched] * n_keys + found), n_keys)
+        sentence, word = np.divmod(
+            distinct(self.sentence[self.matched] * n_keys + places_of_matches), n_keys
+        )
         self.share = np.bincount(sentence, shares[word], minlength=n_sentences)
         self.n_words = np.bincount(sentence, minlength=n_sentences)
         # The rarest words first; ties in the order of their codes.
@@ -412,7 +418,7 @@ class Block:
         # Words that follow each other in the question, and in the sentence with few others between.
         in_question = np.empty(len(order), dtype=np.int64)
         in_question[np.lexsort((places, asker))] = np.arange(len(order))
-        at, number = np.flatnonzero(self.matched), in_question[found]
+        at, number = np.flatnonzero(self.matched), in_question[places_of_matches]
         follows = (
             (np.diff(number) == 1)
             & (np.diff(at) <= _PAIR_DISTANCE)
@@ -465,14 +471,14 @@ class Block:
         span's.
         """
         names = [lexicon.names[code] for code in self.word_class.tolist()]
-        found = {}
+        names_of_codes = {}
         for start in range(len(names)):
             stops = np.arange(start + 1, min(start + _LONGEST_SPAN, len(names)) + 1)
             for stop, code in zip(
                 stops.tolist(), self.path(np.full(len(stops), start), stops).tolist(), strict=True
             ):
-                found[code] = found[code | 1] = " ".join(names[start:stop])
-        return found
+                names_of_codes[code] = names_of_codes[code | 1] = " ".join(names[start:stop])
+        return names_of_codes
 
     def near(self, start: NDArray[np.int64], stop: NDArray[np.int64]) -> Codes:
         """Return the shares of the question's words between places, in eighths; each occurrence
@@ -483,9 +489,9 @@ class Block:
 
     def of_question(self, question: NDArray[np.int64]) -> dict[str, Callable[[], NDArray[Any]]]:
         """Return the attributes of rows' questions."""
-        own = self._questions
-        known = own | dict(zip(_RARE, self._rare, strict=True))
-        return {name: partial(np.take, values, question) for name, values in known.items()}
+        codes = self._questions
+        attributes = codes | dict(zip(_RARE, self._rare, strict=True))
+        return {name: partial(np.take, values, question) for name, values in attributes.items()}
 
     def token_attributes(
         self, place: NDArray[np.int64], offset: int
@@ -498,9 +504,12 @@ class Block:
             inside = (at >= begin) & (at < end)
             return np.where(inside, values[np.where(inside, at, 0)], EDGE)
 
-        left, right = self.left[place], self.right[place]
-        has_left, has_right = left >= begin, right < end
-        some_left, some_right = np.where(has_left, left, place), np.where(has_right, right, place)
+        before_place, right = self.left[place], self.right[place]
+        has_left, has_right = before_place >= begin, right < end
+        some_left, some_right = (
+            np.where(has_left, before_place, place),
+            np.where(has_right, right, place),
+        )
 
         def distance(steps: NDArray[np.int64], exists: NDArray[np.bool_]) -> Codes:
             return np.where(
@@ -624,13 +633,13 @@ def _nearest(
     return np.concatenate(([-1], before[:-1])), np.concatenate((after[1:], [n]))
 
 
-def blocks_of(sizes: Sequence[int], most: int, n_questions: int) -> Iterator[tuple[int, int]]:
-    """Divide questions into runs of at most `n_questions`, and of at most `most` together unless
-    it is one.
+def blocks_of(sizes: Sequence[int], max_size: int, n_questions: int) -> Iterator[tuple[int, int]]:
+    """Divide questions into runs of at most `n_questions`, and of at most `max_size` together
+    unless it is one.
     """
     start, total = 0, 0
     for i, size in enumerate(sizes):
-        if i > start and (total + size > most or i - start == n_questions):
+        if i > start and (total + size > max_size or i - start == n_questions):
             yield start, i
             start, total = i, 0
         total += size

@@ -107,22 +107,22 @@ class LearnedGrammar(Grammar):
     def learn(cls, tokenizer: str, passages: Sequence[str], questions: Sequence[str]) -> Self:
         """Learn the words and endings of texts."""
         bare = cls(tokenizer, (), (), ())
-        counts, asked = bare._count(passages), bare._count(questions)
+        counts, question_counts = bare._count(passages), bare._count(questions)
         function_words = _most_frequent(counts, _FUNCTION_WORDS)
         endings: Counter[str] = Counter()
         for word in counts:
             for length in range(1, min(3, len(word) - _SHORTEST_STEM) + 1):
                 endings[word[-length:]] += 1
-        total, n_asked = max(counts.total(), 1), max(asked.total(), 1)
+        total, n_question_words = max(counts.total(), 1), max(question_counts.total(), 1)
         ratios = {
-            word: (count / n_asked) / ((counts[word] + 1) / total)
-            for word, count in asked.items()
+            word: (count / n_question_words) / ((counts[word] + 1) / total)
+            for word, count in question_counts.items()
             if count >= max(_LEAST_QUESTIONS * len(questions), 2)
         }
         words = [word for word, ratio in ratios.items() if ratio >= _LEAST_RATIO]
         # Keep the words of the most questions. If a question has several, the one that is rarest in
         # passages is its question word, so these come first.
-        words = sorted(words, key=lambda word: (-asked[word], word))[:_QUESTION_WORDS]
+        words = sorted(words, key=lambda word: (-question_counts[word], word))[:_QUESTION_WORDS]
         words.sort(key=lambda word: (-ratios[word], word))
         blanks = sum(len(text.split()) for text in passages)
         reads_blanks = blanks < _MOST_BLANKS * sum(len(bare.tokens(text)) for text in passages)
@@ -177,8 +177,8 @@ class LearnedGrammar(Grammar):
 
     def _ending(self, word: str) -> str:
         longest = min(3, len(word) - _SHORTEST_STEM)
-        known = (word[-n:] for n in range(longest, 0, -1) if word[-n:] in self.endings)
-        return next(known, "")
+        endings = (word[-n:] for n in range(longest, 0, -1) if word[-n:] in self.endings)
+        return next(endings, "")
 
     def word_class(self, token: str) -> str:
         """Return the class of a token."""

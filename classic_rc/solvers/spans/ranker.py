@@ -188,8 +188,8 @@ class SpanRanker(Solver):
         labels = _Labels()
         for members in of_passage:
             for i, question in zip(members, _with_candidates(questions, members), strict=True):
-                asked = reader.asked(question, rarity, wh_only=self.inputs == "wh-word")
-                cases[i] = Case(question.id, asked, tuple(labels.of(question)))
+                read_question = reader.asked(question, rarity, wh_only=self.inputs == "wh-word")
+                cases[i] = Case(question.id, read_question, tuple(labels.of(question)))
         n_unused = sum(not case.is_useful for case in cases.values())
         if n_unused == len(questions):
             which = "wrong" if any(case.right for case in cases.values()) else "right"
@@ -198,15 +198,15 @@ class SpanRanker(Solver):
                 found=f"no {which} candidate in {len(questions):,} questions",
                 expected="right and wrong candidates",
             )
-        found = f"{n_unused:,} of {len(questions):,} training questions"
+        unused = f"{n_unused:,} of {len(questions):,} training questions"
         self.caveats_: tuple[str, ...] = (
-            (f"{found} taught nothing: no candidate is right, or all are",) if n_unused else ()
+            (f"{unused} taught nothing: no candidate is right, or all are",) if n_unused else ()
         )
         self.grammar_, self.rarity_ = grammar, rarity
         maker = ColumnMaker(self._groups())
-        asked_questions = {i: case.asked for i, case in cases.items()}
+        read_questions = {i: case.asked for i, case in cases.items()}
         with ScratchFile(_MOST_BYTES) as file:
-            features = TrainingFeatures(asked_questions, maker, lexicon, file)
+            features = TrainingFeatures(read_questions, maker, lexicon, file)
             self.weights_ = self._learn(list(cases), cases, features)
             self._choose_constants(questions, cases, features)
         n_candidates = sum(len(case.asked.candidates.first) for case in cases.values())
@@ -273,19 +273,19 @@ class SpanRanker(Solver):
         self.require_fitted("weights_")
         parts: list[Scores] = []
         order = [np.empty(0, dtype=np.int64)]
-        for index, asked, lexicon in self._read(questions):
-            parts += self._scores(asked, lexicon, self.weights_)
+        for index, read_questions, lexicon in self._read(questions):
+            parts += self._scores(read_questions, lexicon, self.weights_)
             order.append(index)
         return Scores.concatenate(parts).take(np.argsort(np.concatenate(order)))
 
     def _scores(
-        self, asked: Sequence[Asked], lexicon: Lexicon, weights: NDArray[np.float32]
+        self, questions: Sequence[Asked], lexicon: Lexicon, weights: NDArray[np.float32]
     ) -> Iterator[Scores]:
         """Yield the scores of blocks of questions."""
         maker = ColumnMaker(self._groups())
-        sizes = [a.size for a in asked]
+        sizes = [a.size for a in questions]
         for start, stop in blocks_of(sizes, block_size(_BLOCK_SIZE), _BLOCK_QUESTIONS):
-            columns = maker.make(asked[start:stop], lexicon)
+            columns = maker.make(questions[start:stop], lexicon)
             yield Scores(columns.scores(weights), columns.offsets, columns.evidence)
 
     def _read(
@@ -301,8 +301,10 @@ class SpanRanker(Solver):
             reader = _Reader(lexicon)
             index = together[start : start + size]
             wh_only = self.inputs == "wh-word"
-            asked = [reader.asked(questions[i], self.rarity_, wh_only=wh_only) for i in index]
-            yield np.array(index), asked, lexicon
+            read_questions = [
+                reader.asked(questions[i], self.rarity_, wh_only=wh_only) for i in index
+            ]
+            yield np.array(index), read_questions, lexicon
 
     def explain(self, question: Question) -> Explanation:
         """Show what each group of features and each feature adds to the best spans and the right
@@ -311,22 +313,22 @@ class SpanRanker(Solver):
         scores = self.score_candidates([question])
         if not len(scores.values):
             return Explanation.from_scores(self.name, question, scores)
-        ((_, (asked,), lexicon),) = self._read([question])
+        ((_, (read_question,), lexicon),) = self._read([question])
         (question,) = _with_candidates([question], [0])
         right = [i for group in _Labels().of(question) for i in group] if question.gold else []
-        block = Block([asked], lexicon)
+        block = Block([read_question], lexicon)
         parts = list(ColumnMaker(self._groups()).parts(block))
-        columns = [part.columns() for part in parts]
+        columns = [feature_part.columns() for feature_part in parts]
         names = lexicon.names | block.path_names(lexicon)
 
         def explain(i: int, plain: CandidateExplanation) -> CandidateExplanation:
             terms = []
-            for part, own in zip(parts, columns, strict=True):
-                row = i if part.rows is None else int(part.rows[i])
-                terms += _part_terms(part, row, own[:, row], self.weights_, names)
+            for feature_part, part_columns in zip(parts, columns, strict=True):
+                row = i if feature_part.rows is None else int(feature_part.rows[i])
+                terms += _part_terms(feature_part, row, part_columns[:, row], self.weights_, names)
             return replace(
                 plain,
-                marks=tuple(_mark_ends(block, asked, i)),
+                marks=tuple(_mark_ends(block, read_question, i)),
                 numbers={term.name: term.value for term in terms},
                 make_formula=partial(plus, "score", *terms, value=plain.score),
             )
@@ -391,7 +393,7 @@ class SpanRanker(Solver):
 
 
 def _part_terms(
-    part: Part,
+    feature_part: Part,
     row: int,
     columns: NDArray[np.int32],
     weights: NDArray[np.float32],
@@ -399,24 +401,26 @@ def _part_terms(
 ) -> list[Term]:
     """Return what each group of one part adds to a score, with its features, the largest first."""
     groups: dict[str, list[Term]] = {}
-    for (group, template), weight in zip(part.templates, weights[columns].tolist(), strict=True):
-        values = (int(part.values(name)[row]) for name in template)
+    for (group, template), weight in zip(
+        feature_part.templates, weights[columns].tolist(), strict=True
+    ):
+        values = (int(feature_part.values(name)[row]) for name in template)
         label = ", ".join(
             f"{name} {names.get(v, str(v))!r}" for name, v in zip(template, values, strict=True)
         )
         groups.setdefault(group, []).append(given(label, weight))
     return [
         plus(
-            f"{part.name}: {group}" if part.name != group else group,
-            *sorted(own, key=lambda t: -abs(t.value)),
+            f"{feature_part.name}: {group}" if feature_part.name != group else group,
+            *sorted(group_terms, key=lambda t: -abs(t.value)),
         )
-        for group, own in groups.items()
+        for group, group_terms in groups.items()
     ]
 
 
-def _mark_ends(block: Block, asked: Asked, i: int) -> list[Mark]:
+def _mark_ends(block: Block, question: Asked, i: int) -> list[Mark]:
     """Mark the span, and the question's words in the rest of its sentence."""
-    first, last, passage = int(block.first[i]), int(block.last[i]), asked.passage
+    first, last, passage = int(block.first[i]), int(block.last[i]), question.passage
     around = [*range(int(block.begin[first]), first), *range(last + 1, int(block.end[first]))]
     places = [(passage.starts[j], passage.ends[j], "question") for j in around if block.matched[j]]
     places.append((passage.starts[first], passage.ends[last], "candidate"))
@@ -564,15 +568,15 @@ def loss_gradient(
     powers = np.exp(scores - np.maximum.reduceat(scores, starts)[question])
     gradient = powers / np.add.reduceat(powers, starts)[question]
     groups = [
-        (start, own, len(of_question))
+        (start, members, len(of_question))
         for start, of_question in zip(starts.tolist(), right, strict=True)
-        for own in of_question
+        for members in of_question
     ]
-    places = np.concatenate([start + np.array(own) for start, own, _ in groups])
-    lengths = np.array([len(own) for _, own, _ in groups])
+    places = np.concatenate([start + np.array(members) for start, members, _ in groups])
+    lengths = np.array([len(members) for _, members, _ in groups])
     shares = np.repeat([1 / n for _, _, n in groups], lengths)
     # A group may be too improbable for its powers, so its own greatest score is the reference.
     firsts, group = offsets_of(lengths)[:-1], np.repeat(np.arange(len(groups)), lengths)
-    own = np.exp(scores[places] - np.maximum.reduceat(scores[places], firsts)[group])
-    np.subtract.at(gradient, places, shares * own / np.add.reduceat(own, firsts)[group])
+    members = np.exp(scores[places] - np.maximum.reduceat(scores[places], firsts)[group])
+    np.subtract.at(gradient, places, shares * members / np.add.reduceat(members, firsts)[group])
     return gradient

@@ -171,16 +171,16 @@ class Lexicon:
 
     def number(self, token: str) -> int:
         """Return the number of a surface token."""
-        found = self._numbers.get(token)
-        if found is None:
-            found = self._numbers[token] = len(self._types)
+        number = self._numbers.get(token)
+        if number is None:
+            number = self._numbers[token] = len(self._types)
             word = token.lower().replace("\u2019", "'")
             stem, kind = self.grammar.stem(word), self.grammar.word_class(token)
             codes = self.code(word), self.code(stem), self.code(kind), self.code(word_shape(token))
             is_content = token[0].isalnum() and not self.grammar.is_function_class(kind)
             self._types.append((*codes, is_content, kind in ("name", "capitals")))
             self._stems.append(stem)
-        return found
+        return number
 
     def code(self, text: str) -> int:
         """Return the code of a text, and remember the text."""
@@ -228,8 +228,8 @@ class ReadPassage(NamedTuple):
     @classmethod
     def of(cls, passage: Passage, lexicon: Lexicon) -> ReadPassage:
         """Read a passage."""
-        found = lexicon.grammar.tokens(passage.text)
-        words, begins, finishes = zip(*found or [("_", 0, len(passage.text))], strict=True)
+        located = lexicon.grammar.tokens(passage.text)
+        words, begins, finishes = zip(*located or [("_", 0, len(passage.text))], strict=True)
         tokens = [lexicon.number(word) for word in words]
         starts, ends = np.array(begins, dtype=np.int32), np.array(finishes, dtype=np.int32)
         borders = np.array([start for start, _ in passage_sentences(passage)][1:], dtype=np.int32)

@@ -81,9 +81,9 @@ class TrainingFeatures:
     def batch(self, index: Sequence[int]) -> Batch:
         """Return the features of some questions."""
         new = [i for i in index if i not in self._kept]
-        made = dict(zip(new, self._make(new), strict=True))
-        questions = [made[i] if i in made else self._read(i) for i in index]
-        for i, question in made.items():
+        new_features = dict(zip(new, self._make(new), strict=True))
+        questions = [new_features[i] if i in new_features else self._read(i) for i in index]
+        for i, question in new_features.items():
             self._keep(i, question)
         lengths = [len(question.columns) for question in questions]
         n_rows = np.array([question.n_rows for question in questions])
@@ -125,13 +125,13 @@ class TrainingFeatures:
         """Make the features of questions, and number their columns."""
         if not index:
             return []
-        made = self._maker.make([self._questions[i] for i in index], self.lexicon)
+        columns_of_questions = self._maker.make([self._questions[i] for i in index], self.lexicon)
         # Row by row, so that the rows of a question are one run.
-        by_row = [np.ascontiguousarray(columns.T) for columns in made.parts]
+        by_row = [np.ascontiguousarray(columns.T) for columns in columns_of_questions.parts]
         questions = []
-        for start, end in pairwise(made.offsets.tolist()):
+        for start, end in pairwise(columns_of_questions.offsets.tolist()):
             rows, columns, n_rows = [], [], [0]
-            for row_of, of_part in zip(made.rows, by_row, strict=True):
+            for row_of, of_part in zip(columns_of_questions.rows, by_row, strict=True):
                 part_rows = np.arange(start, end) if row_of is None else row_of[start:end]
                 first, stop = int(part_rows.min()), int(part_rows.max()) + 1
                 rows.append(part_rows - first + sum(n_rows))

@@ -127,9 +127,9 @@ class FeatureSet:
 
     def __post_init__(self) -> None:
         if not self.numbers and not self.word_groups:
-            found, expected = repr("+".join(self.groups)), f"a feature of inputs={self.inputs!r}"
-            problem = f"no feature is left: expected {expected}, and {found} needs other inputs"
-            raise UsageError(problem, field="features", found=found, expected=expected)
+            actual, expected = repr("+".join(self.groups)), f"a feature of inputs={self.inputs!r}"
+            problem = f"no feature is left: expected {expected}, and {actual} needs other inputs"
+            raise UsageError(problem, field="features", found=actual, expected=expected)
 
     @property
     def numbers(self) -> tuple[str, ...]:
@@ -259,8 +259,8 @@ def _word_features(group: str, arrays: TokenArrays, matches: _Matches) -> WordFe
         return WordFeatures(*word_pairs(candidates, matches.questions, arrays.candidate_question))
     if group == "answer":
         return WordFeatures(candidates.texts, candidates.words)
-    chosen = matches.in_passage > 0 if group == "text-answer" else _is_prominent(arrays, matches)
-    return WordFeatures(candidates.texts[chosen], candidates.words[chosen])
+    is_chosen = matches.in_passage > 0 if group == "text-answer" else _is_prominent(arrays, matches)
+    return WordFeatures(candidates.texts[is_chosen], candidates.words[is_chosen])
 
 
 _ROW_BITS = 16
@@ -323,17 +323,17 @@ class WordColumns:
             keys += question_words
         if not unknown.any():
             return None, keys
-        known = ~unknown
-        return known, keys[known]
+        is_known = ~unknown
+        return is_known, keys[is_known]
 
     def of_keys(self, group: str, keys: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the column of each key, its index in the concatenation of all groups' tables,
         or -1.
         """
-        place, found = binary_search(keys, self.tables[group])
+        place, has_column = binary_search(keys, self.tables[group])
         groups = list(self.tables)
         before = sum(len(self.tables[name]) for name in groups[: groups.index(group)])
-        return np.where(found, before + place, -1)
+        return np.where(has_column, before + place, -1)
 
     def find(
         self, words: Mapping[str, WordFeatures], word_ids: NDArray[np.int64]
@@ -412,26 +412,26 @@ class Design:
         keys_of: dict[str, list[NDArray[np.int64]]] = {group: [] for group in features.word_groups}
         squares = np.zeros(len(features.numbers))
         for block in features.blocks(encoded):
-            own, n_rows = block.numbers, len(block.numbers)
-            squares += np.square(own).sum(axis=0)
-            of_rows, n_found = _number_features(columns, block, word_ids, keys_of)
+            block_numbers, n_rows = block.numbers, len(block.numbers)
+            squares += np.square(block_numbers).sum(axis=0)
+            of_rows, n_features = _number_features(columns, block, word_ids, keys_of)
             if repeats is not None:
                 times = np.repeat(np.arange(n_rows), repeats[block.where])
-                of_rows = of_rows[ragged_indices(offsets_of(n_found)[times], n_found[times])]
-                n_found, own = n_found[times], own[times]
-            numbers.append(own)
+                of_rows = of_rows[ragged_indices(offsets_of(n_features)[times], n_features[times])]
+                n_features, block_numbers = n_features[times], block_numbers[times]
+            numbers.append(block_numbers)
             local.append(of_rows)
-            sizes.append(n_found)
+            sizes.append(n_features)
         for group, keys in keys_of.items():
             columns.learn(group, keys)
         offsets = offsets_of(np.concatenate(sizes))
         indices, begin = np.empty(offsets[-1], dtype=np.int32), 0
         for i, of_rows in enumerate(local):
-            found = [
+            block_columns = [
                 columns.of_keys(group, keys[i]).astype(np.int32) for group, keys in keys_of.items()
             ]
             np.take(
-                np.concatenate([*found, _NO_COLUMNS]),
+                np.concatenate([*block_columns, _NO_COLUMNS]),
                 of_rows,
                 out=indices[begin : begin + len(of_rows)],
             )

@@ -280,10 +280,10 @@ def _alone(encoded: EncodedDataset, place: int) -> EncodedDataset:
     """Return the encoding of one question, by its index in the arrays: sums are in the order of its
     own words, whatever the other questions are.
     """
-    part = encoded.part(place, place + 1)
-    arrays, words = renumber_words(part.arrays, part.vocabulary)
-    borders = part.order, part.question_offsets, part.candidate_rows
-    return EncodedDataset(part.questions, part.analyzer, words, arrays, *borders)
+    question = encoded.part(place, place + 1)
+    arrays, words = renumber_words(question.arrays, question.vocabulary)
+    borders = question.order, question.question_offsets, question.candidate_rows
+    return EncodedDataset(question.questions, question.analyzer, words, arrays, *borders)
 
 
 def _candidate_explainer(
@@ -331,9 +331,9 @@ class _Term(NamedTuple):
         """Return the feature's value in its unit times its weight."""
         if self.group:
             return given(self.label, self.weight)
-        own = given("", self.value) if self.unit == 1 else divided("", self.value, self.unit)
+        scaled = given("", self.value) if self.unit == 1 else divided("", self.value, self.unit)
         factor = self.weight / (self.value / self.unit) if self.value else 0.0
-        return times(self.label, own, given("", factor), value=self.weight)
+        return times(self.label, scaled, given("", factor), value=self.weight)
 
 
 def _explain_score(terms: Sequence[_Term], bias: float, score: float) -> Term | None:
@@ -344,7 +344,11 @@ def _explain_score(terms: Sequence[_Term], bias: float, score: float) -> Term | 
             kinds.setdefault(_KINDS.get(term.group, "lengths and counts"), []).append(
                 term.formula()
             )
-    formula = plus("score", *(plus(kind, *own) for kind, own in kinds.items()), given("bias", bias))
+    formula = plus(
+        "score",
+        *(plus(kind, *kind_terms) for kind, kind_terms in kinds.items()),
+        given("bias", bias),
+    )
     return (
         replace(formula, value=score)
         if math.isclose(formula.value, score, rel_tol=1e-6, abs_tol=1e-6)
@@ -362,11 +366,11 @@ def _compute_terms(solver: SurfaceLR, encoded: EncodedDataset) -> Mapping[int, l
         start = block.where.start
         added = block.numbers / design.scale * weights[:n_numbers]
         units = np.broadcast_to(design.scale, added.shape[1:]).tolist()
-        for row, (own, values) in enumerate(
+        for row, (row_weights, values) in enumerate(
             zip(added.tolist(), block.numbers.tolist(), strict=True), start
         ):
             for label, weight, value, unit in zip(
-                design.features.numbers, own, values, units, strict=True
+                design.features.numbers, row_weights, values, units, strict=True
             ):
                 terms[row].append(_Term(label, weight, value=value, unit=unit))
         for group, features in block.words.items():
@@ -375,7 +379,10 @@ def _compute_terms(solver: SurfaceLR, encoded: EncodedDataset) -> Mapping[int, l
             question_words = features.words if features.asked is None else features.asked
             ids = (features.rows, features.words, question_words)
             for row, word, question_word, column in zip(
-                *((own if usable is None else own[usable]).tolist() for own in ids),
+                *(
+                    (row_weights if usable is None else row_weights[usable]).tolist()
+                    for row_weights in ids
+                ),
                 columns.tolist(),
                 strict=True,
             ):
@@ -396,8 +403,8 @@ def _shown_numbers(terms: list[_Term], bias: float, *, one_is_right: bool) -> di
     the bias.
     """
     deciding = [term for term in terms if "candidate" in term.label or not one_is_right]
-    shown = sorted(deciding, key=lambda term: (-abs(term.weight), term.label))[:_SHOWN_FEATURES]
-    numbers = {term.label: term.weight for term in shown if term.weight}
+    heaviest = sorted(deciding, key=lambda term: (-abs(term.weight), term.label))[:_SHOWN_FEATURES]
+    numbers = {term.label: term.weight for term in heaviest if term.weight}
     numbers["other features"] = sum(term.weight for term in terms) - sum(numbers.values())
     numbers["bias"] = bias
     return numbers
