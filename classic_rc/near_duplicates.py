@@ -23,7 +23,8 @@ nearly linear in the size of the texts.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
 from typing import NamedTuple
 
 import numpy as np
@@ -80,7 +81,7 @@ _NEIGHBOURS = 64
 It bounds the time where thousands of texts share a phrase. Larger groups of near duplicates are
 still found: they share many 6-grams, and groups are transitive.
 """
-_BLOCK_TOKENS, _BLOCK_TEXTS = 2**18, 2**12
+_BLOCK_TOKENS, _BLOCK_TEXTS = 2**18, 2**9
 
 
 class SimilarTexts(NamedTuple):
@@ -153,7 +154,7 @@ def _hash_texts(texts: Sequence[str]) -> bytes:
 
 
 def _find_pairs(texts: Sequence[str], others: Sequence[str] | None) -> SimilarTexts:
-    collection = _Collection(list(map(without_speakers, [*texts, *(others or ())])))
+    collection = _Collection(map(without_speakers, chain(texts, others or ())))
     n_texts, original = len(texts), collection.original
     if others is None:
         every = np.ones(n_texts, dtype=bool)
@@ -230,27 +231,29 @@ _Found = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
 class _Collection:
     """The tokens of some texts, and the first occurrence of each text."""
 
-    def __init__(self, texts: Sequence[str]) -> None:
-        encoder = TextEncoder("char")
-        blocks = [
-            encoder.encode(texts[i : i + _BLOCK_TEXTS]) for i in range(0, len(texts), _BLOCK_TEXTS)
-        ]
-        self.tokens = np.concatenate(
-            [np.empty(0, dtype=np.int32), *(tokens for tokens, _ in blocks)]
-        )
-        self.offsets = offsets_of(
-            np.concatenate([np.empty(0, dtype=np.int64), *(np.diff(o) for _, o in blocks)])
-        )
+    def __init__(self, texts: Iterable[str]) -> None:
+        encoder, texts = TextEncoder("char"), iter(texts)
+        joined = bytearray()  # grows in place: whole copies would fill the memory
+        lengths = [np.empty(0, dtype=np.int64)]
+        marks: list[str] = []  # texts of punctuation are compared as they are
+        while block := list(islice(texts, _BLOCK_TEXTS)):
+            tokens, offsets = encoder.encode(block)
+            joined += tokens.astype(np.int32, copy=False).tobytes()
+            lengths.append(np.diff(offsets))
+            marks += [normalised_text(block[i]) for i in np.flatnonzero(lengths[-1] == 0).tolist()]
+        self.tokens = np.frombuffer(joined, dtype=np.int32)
+        self.lengths = np.concatenate(lengths)
+        self.offsets = offsets_of(self.lengths)
         self.vocabulary = encoder.vocabulary
         self.keys = text_keys(encoder.vocabulary)
-        self.lengths = np.diff(self.offsets)
-        self.original, self.order = self._find_originals(texts)
+        self.original, self.order = self._find_originals(marks)
 
-    def _find_originals(self, texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _find_originals(self, marks: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the first text equal to each text, and an order of the texts that depends on
-        their tokens only.
+        their tokens only; `marks` are the texts without tokens.
         """
-        hashes = np.zeros(len(texts), dtype=np.uint64)
+        n_texts = len(self.lengths)
+        hashes = np.zeros(n_texts, dtype=np.uint64)
         for start, stop in runs_of(self.lengths, _BLOCK_TOKENS):
             begin, end = self.offsets[start], self.offsets[stop]
             place = np.arange(begin, end) - np.repeat(
@@ -262,18 +265,17 @@ class _Collection:
                 sums[self.offsets[start + 1 : stop + 1] - begin]
                 - sums[self.offsets[start:stop] - begin]
             )
-        empty = np.flatnonzero(self.lengths == 0)  # texts of punctuation are compared as they are
-        hashes[empty] = text_keys(normalised_text(texts[i]) for i in empty.tolist())
-        order = np.lexsort((np.arange(len(texts)), hashes, self.lengths))
+        hashes[self.lengths == 0] = text_keys(marks)
+        order = np.lexsort((np.arange(n_texts), hashes, self.lengths))
         follows = (hashes[order[1:]] == hashes[order[:-1]]) & (
             self.lengths[order[1:]] == self.lengths[order[:-1]]
         )
         first = np.maximum.accumulate(
             np.where(np.concatenate([[True], ~follows]), np.arange(len(order)), 0)
         )
-        original = np.empty(len(texts), dtype=np.int64)
+        original = np.empty(n_texts, dtype=np.int64)
         original[order] = order[first]
-        copies = np.flatnonzero((original != np.arange(len(texts))) & (self.lengths > 0))
+        copies = np.flatnonzero((original != np.arange(n_texts)) & (self.lengths > 0))
         for block in runs_of(self.lengths[copies], _BLOCK_TOKENS):
             part = copies[slice(*block)]
             counts = self.lengths[part]

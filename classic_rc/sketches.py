@@ -330,8 +330,12 @@ class _Texts:
         self._order = np.where(self._has_characters(), _CHARACTER_GRAM, _WORD_GRAM)
 
     def _has_characters(self) -> Flags:
-        n_characters = np.concatenate([[0], np.cumsum(self._is_character[self.tokens])])
-        return 2 * np.diff(n_characters[self.offsets]) > self.lengths
+        n_characters = np.zeros_like(self.lengths)
+        for start, stop in runs_of(self.lengths, _BLOCK_TOKENS):
+            own = self.offsets[start : stop + 1]
+            before = offsets_of(self._is_character[self.tokens[own[0] : own[-1]]])
+            n_characters[start:stop] = np.diff(before[own - own[0]])
+        return 2 * n_characters > self.lengths
 
     def hashes(self) -> Hashes:
         """Return a hash of each text."""

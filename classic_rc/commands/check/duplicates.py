@@ -675,7 +675,7 @@ class _SimilarQuestions:
         """Yield the sets of options of different questions that are equal or nearly equal."""
         n = self.n_own
         keys = {self._option_key(i): i for i in range(len(self.questions) - 1, n - 1, -1)}
-        for i in np.flatnonzero(~self.is_template[:n]).tolist():
+        for i in np.flatnonzero(~self.is_template[:n]).tolist() if keys else ():
             key = self._option_key(i)
             pair = np.array([i]), np.array([keys.get(key, i)])
             if (
