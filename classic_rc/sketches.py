@@ -16,7 +16,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, NamedTuple, Self, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -32,7 +32,7 @@ from classic_rc.kernels.arrays import (
     sums_by,
 )
 from classic_rc.kernels.draws import mix, text_keys
-from classic_rc.questions import Dataset, Passage, Question, candidate_texts
+from classic_rc.questions import Dataset, Question, candidate_texts
 from classic_rc.text.analyzers import stop_words
 from classic_rc.text.dream import without_speakers
 from classic_rc.text.encode import TextEncoder
@@ -235,15 +235,18 @@ def _compute_hashes(questions: Sequence[Question]) -> _HashedQuestions:
     passages = {id(question.passage): question.passage for question in questions}
     number: dict[bytes, int] = {}  # by digests, because whole texts would fill the memory
     row_of: dict[int, int] = {}
-    different: list[Passage] = []
-    for key, passage in passages.items():
-        text = without_speakers(passage.text).encode("utf-8", "surrogatepass")
-        row_of[key] = number.setdefault(hashlib.sha256(text).digest(), len(number))
-        if len(number) > len(different):
-            different.append(passage)
+
+    def different() -> Iterator[str]:
+        for key, passage in passages.items():
+            n, text = len(number), without_speakers(passage.text)
+            digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+            row_of[key] = number.setdefault(digest, n)
+            if len(number) > n:
+                yield text
+
+    texts = _Texts(_blocks(different()))
     passage_of_question = np.array([row_of[id(q.passage)] for q in questions], dtype=np.int64)
-    texts = _Texts([without_speakers(p.text) for p in block] for block in _blocks(different))
-    budget = max(_GRAMS_PER_PASSAGE * len(different), _MIN_BUDGET)
+    budget = max(_GRAMS_PER_PASSAGE * len(number), _MIN_BUDGET)
     halvings = max(texts.n_grams - 1, 0) // budget
     halvings = min(halvings.bit_length(), _MAX_HALVINGS)
     passage_hashes = texts.hashes()
@@ -302,10 +305,11 @@ def _parts_of(question: Question) -> list[str]:
     return [question.text, without_speakers(question.passage.text)]
 
 
-def _blocks(items: Sequence[_Item]) -> Iterator[Sequence[_Item]]:
-    """Yield parts of a sequence, at least one."""
-    for start in range(0, max(len(items), 1), _BLOCK_TEXTS):
-        yield items[start : start + _BLOCK_TEXTS]
+def _blocks(items: Iterable[_Item]) -> Iterator[list[_Item]]:
+    """Yield items in blocks."""
+    items = iter(items)
+    while block := list(islice(items, _BLOCK_TEXTS)):
+        yield block
 
 
 class _Texts:
@@ -313,7 +317,10 @@ class _Texts:
 
     def __init__(self, texts: Iterable[Sequence[str]]) -> None:
         encoder, stops = TextEncoder("char"), stop_words("smart")
-        joined, lengths = bytearray(), []  # grows in place: whole copies would fill the memory
+        joined, lengths = (
+            bytearray(),
+            [np.empty(0, dtype=np.int64)],
+        )  # grows in place: whole copies would fill the memory
         for block in texts:
             tokens, offsets = encoder.encode(block)
             joined += tokens.astype(np.int32, copy=False).tobytes()

@@ -19,7 +19,7 @@ from classic_rc.commands.check.cues import (
     order_features,
     rank_suspects,
 )
-from classic_rc.commands.check.features import build_features
+from classic_rc.commands.check.features import build_features, release_memory
 from classic_rc.commands.check.header import INPUTS, Header, HeaderRow, share_found, spread_evenly
 from classic_rc.commands.check.integrity import Finding, find_copies, find_own_defects, in_order
 from classic_rc.commands.check.option_arrays import Floats, OptionTable
@@ -204,8 +204,13 @@ def check_dataset(
     found: dict[str, Any] = {"analyzer": analyzer}
     missing = ["defects", "cues", "header", "copies"]
     with progress_bar(dataset.name, len(missing), progress) as advance, one_thread():
+
+        def begin(stage: str) -> None:
+            release_memory()
+            advance.stage(stage)
+
         try:
-            advance.stage("defects")
+            begin("defects")
             findings = found["findings"] = find_own_defects(dataset)
             missing.remove("defects")
             remarks: tuple[str, ...] = ()
@@ -226,7 +231,7 @@ def check_dataset(
                 names,
                 draws,
                 seed,
-                advance.stage,
+                begin,
             ):
                 found |= more
                 if name:
@@ -234,9 +239,10 @@ def check_dataset(
                     advance(1)
             found["notes"] = (*found.get("notes", ()), *remarks)
             missing = [name for name in missing if name == "copies"]
-            advance.stage("copies")
+            begin("copies")
             if duplicates:
                 found["findings"] = in_order((*findings, *find_copies(dataset, train)))
+                release_memory()
                 found["notes"] = (*found["notes"], *_known_copies(dataset))
             missing = []
         except KeyboardInterrupt:

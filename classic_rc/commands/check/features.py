@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property, lru_cache
@@ -326,6 +327,17 @@ class FeatureMatrix:
             yield np.concatenate([sparse[:, own], dense], dtype=np.float64)
 
 
+def release_memory() -> None:
+    """Give freed memory back to the system. The C library of Linux keeps arrays of up to 32 MB, and
+    what comes next, with arrays of other sizes, would come on top.
+    """
+    import ctypes
+
+    # Other systems have no such function, or no library without a name.
+    with suppress(AttributeError, OSError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)
+
+
 def least_questions(table: OptionTable) -> int:
     """Return in how many questions a feature has to be."""
     return max(LEAST_QUESTIONS, int(len(table) * _LEAST_SHARE))
@@ -374,6 +386,8 @@ def join_features(
         sparse.append(ones)
         families += [source.families[i] for i in kept.tolist()]
         values += [source.values[i] for i in kept.tolist()]
+        del source, kept, ones
+        release_memory()
     return FeatureMatrix(
         table,
         sparse,

@@ -216,7 +216,9 @@ class OptionTable:
         """Return the words of texts as numbers, and the offsets of the texts. A short "n't" is
         "not".
         """
-        return self.encoder.encode([_NEGATION.sub(" not", text) for text in texts])
+        return self.encoder.encode(
+            [_NEGATION.sub(" not", t) if "'" in t or "’" in t else t for t in texts]
+        )
 
     @cached_property
     def has_contractions(self) -> bool:

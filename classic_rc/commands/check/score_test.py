@@ -395,6 +395,7 @@ class ScoreTest:
             more = self._of_context(feature, tested, bounds)
             used += [best, feature, *more]
             chosen, self.model = self._add_step(chosen, feature, others, more, search)
+            del null, given  # which fill the memory
         return tuple(self.steps)
 
     def _add_step(
