@@ -299,6 +299,7 @@ class ScoreTest:
         )
         self._family = np.append(families, np.full(n_order, _OPEN))
         self._of_fields = self._family == _FIELDS
+        self._has_context = np.array([bool(f.context) for f in features.families], dtype=bool)
         self._known = np.column_stack([self.given[:, :0], *known])
         self._left_out = self._say_same(accepted)
 
@@ -372,21 +373,21 @@ class ScoreTest:
             null, given = self._prepare(chosen)
             deviates = self._observed(null, given)
             alone = alone if self.steps else deviates
-            tested = self._allow_dependence(deviates, null, bounds)
             z = deviates.copy()
             z[used] = 0
             seen = np.where(self._of_fields, 0, z)
             largest = np.zeros((len(LEVELS), 0))
-            best = self._best(seen, tested, bounds)
+            best, tested = self._find_best(seen, deviates, null, bounds)
             is_last = len(self.steps) >= MOST_STEPS
             if best is None or is_last or not abs(tested[best]) > _CLEAR * bounds[best]:
                 largest, bounds = self._draw_bounds(null, given)
-                tested = self._allow_dependence(deviates, null, bounds)
-                best = self._best(seen, tested, bounds)
+                best, tested = self._find_best(seen, deviates, null, bounds)
             while best is not None and self._repeats_accepted(best, bounds[best]):
                 used.append(best)
                 seen[best] = 0
-                best = self._best(seen, tested, bounds)
+                best, tested = self._find_best(seen, deviates, null, bounds)
+            if best is None or is_last:
+                tested = self._allow_dependence(deviates, null, bounds)
             search = _Search(tested, alone, largest, bounds)
             if best is None or is_last:
                 self._choose_fields(given, np.where(self._of_fields, z, 0), search)
@@ -442,6 +443,22 @@ class ScoreTest:
             z[[best, feature, *(j for j in names if not used.isdisjoint(roots[j]))]] = 0
         chosen = [j for step in self.steps[first:] for j in (step.feature, *step.more)]
         self.model, _ = fit_model(self.table, np.column_stack([given.chosen, self.columns(chosen)]))
+
+    def _find_best(
+        self, z: Floats, deviates: Floats, null: _Null, bounds: Floats
+    ) -> tuple[int | None, Floats]:
+        """Return the best feature, and deviates that allow for dependence, of those features that
+        the choice among similar ones looks at.
+        """
+        tested, least = deviates, np.inf
+        while (best := self._best(z, tested, bounds)) is not None:
+            near = _NEAR * abs(z[best])
+            if near >= least:
+                break
+            # Far fewer features than in all are at least as near to one that may be the best.
+            tested = self._allow_dependence(deviates, null, bounds, near)
+            least = near
+        return best, tested
 
     def _best(self, z: Floats, tested: Floats, bounds: Floats) -> int | None:
         """Return the feature with the largest deviate of those above their bounds, those of gold
@@ -556,14 +573,17 @@ class ScoreTest:
         order = self._order(self.table.right)
         return np.concatenate([z, self._order_deviates(order, self.table.right, shift, given)])
 
-    def _allow_dependence(self, z: Floats, null: _Null, bounds: Floats) -> Floats:
+    def _allow_dependence(
+        self, z: Floats, null: _Null, bounds: Floats, least: float = 0.0
+    ) -> Floats:
         """Return smaller deviates for features whose questions share passages, if gold depends on
         the passage.
 
         The variance grows by the design effect: that of sums over passages by that of sums over
         questions, without the effect that is the same everywhere, because that is no dependence.
         The tail is that of Student's t with as many degrees of freedom as passages allow. It is
-        computed for the features with deviates above their bounds.
+        computed for the features with deviates above their bounds that have at least the deviate
+        `least`, are published, or have a context.
         """
         from scipy.special import ndtri, stdtr
 
@@ -575,7 +595,9 @@ class ScoreTest:
             self.model.p,
             len(table.passages[0]),
         )
-        large = np.flatnonzero((np.abs(z) > np.maximum(_LARGE, bounds))[: len(self.features)])
+        size, n = np.abs(z), len(self.features)
+        is_asked = (size[:n] >= least) | self.features.is_published | self._has_context
+        large = np.flatnonzero((size > np.maximum(_LARGE, bounds))[:n] & is_asked)
         having = self.features.options_with(large[large < n_sparse])
         for j in large.tolist():
             if j < n_sparse:
