@@ -22,7 +22,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.commands.check.features import CHOICES, FIELD, FIELD_NAME, FeatureMatrix
+from classic_rc.commands.check.features import (
+    CHOICES,
+    FIELD,
+    FIELD_NAME,
+    FeatureMatrix,
+    release_memory,
+)
 from classic_rc.commands.check.option_arrays import Floats, Integers, OptionTable
 from classic_rc.kernels.arrays import offsets_of, run_starts, runs_of
 from classic_rc.work import tracked
@@ -371,6 +377,7 @@ class ScoreTest:
         while len(self.features):
             self._advance(f"cues, step {len(self.steps) + 1}")
             null, given = self._prepare(chosen)
+            release_memory()
             deviates = self._observed(null, given)
             alone = alone if self.steps else deviates
             z = deviates.copy()
@@ -395,8 +402,8 @@ class ScoreTest:
             feature, others = self._choose(best, np.where(np.abs(tested) > bounds, seen, 0))
             more = self._of_context(feature, tested, bounds)
             used += [best, feature, *more]
-            chosen, self.model = self._add_step(chosen, feature, others, more, search)
             del null, given  # which fill the memory
+            chosen, self.model = self._add_step(chosen, feature, others, more, search)
         return tuple(self.steps)
 
     def _add_step(
