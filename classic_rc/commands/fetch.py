@@ -88,7 +88,10 @@ def handle(args: argparse.Namespace) -> int:
                 if error.problem == NOT_THERE:
                     copies = [split.copy for split in splits if split.copy and file in split.files]
                     files += dict.fromkeys(
-                        own for copy in copies for own in copy.files if own not in files
+                        copy_file
+                        for copy in copies
+                        for copy_file in copy.files
+                        if copy_file not in files
                     )
                 continue
             write_output(_describe(fetched), None)
@@ -118,15 +121,15 @@ def _keep_sketches(args: argparse.Namespace, splits: Sequence[NamedSplit]) -> No
     from classic_rc.datasets.known_sketches import keep_sketch
     from classic_rc.datasets.registry import read_split
 
-    kept = []
+    sketched = []
     for split in splits:
         try:
-            kept += [split.name] if keep_sketch(split, read_split) else []
+            sketched += [split.name] if keep_sketch(split, read_split) else []
         except DataError as error:
             text = f"there is no sketch of {split.name}, which cannot be read ({error})"
             inputs.report_notes(args, "note", [text])
-    if kept:
-        names = ", ".join(kept[:_MOST_NAMED]) + ", …" * (len(kept) > _MOST_NAMED)
+    if sketched:
+        names = ", ".join(sketched[:_MOST_NAMED]) + ", …" * (len(sketched) > _MOST_NAMED)
         text = f"sketches of {names} are kept: `classic-rc check` finds their texts in other data"
         inputs.report_notes(args, "note", [text])
 

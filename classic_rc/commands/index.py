@@ -172,9 +172,9 @@ def _search_command(engine: str, place: str) -> str:
 
 def _build_options(args: argparse.Namespace, engine: type[Engine]) -> dict[str, Any]:
     """Return the options that are not defaults and that only some engines have."""
-    given = {"append": args.append, "jobs": args.jobs, "segment_sentences": args.segment_sentences}
+    values = {"append": args.append, "jobs": args.jobs, "segment_sentences": args.segment_sentences}
     defaults = {"append": False, "jobs": 1, "segment_sentences": None}
-    options = {name: value for name, value in given.items() if value != defaults[name]}
+    options = {name: value for name, value in values.items() if value != defaults[name]}
     for name in options:
         if name not in engine.build_options:
             option = f"--{name.replace('_', '-')}"

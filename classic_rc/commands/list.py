@@ -126,8 +126,8 @@ def _list_datasets() -> Iterator[Entry]:
         sketches = [split.split for split in dataset.splits.values() if split.name in sketched]
         if sketches:
             state += f"; sketches: {_join_splits(sketches)}"
-        shown = _join_splits(list(dataset.splits))
-        yield name, f"{shown} ({dataset.title}; {size}; {dataset.licence}; {state})"
+        split_names = _join_splits(list(dataset.splits))
+        yield name, f"{split_names} ({dataset.title}; {size}; {dataset.licence}; {state})"
 
 
 def _join_splits(splits: Sequence[str]) -> str:

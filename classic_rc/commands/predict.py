@@ -73,13 +73,13 @@ def handle(args: argparse.Namespace) -> int:
 
     check_writable(args.output, args.data, *args.train, args.tune)
     (system,) = inputs.parse_systems([args.solver])
-    named = get_format(args.format) if args.format else None
+    asked_format = get_format(args.format) if args.format else None
     dataset = inputs.load_dataset(args, args.data)
     protocol = inputs.protocol_for(inputs.read_protocol(args), args.data)
     dataset = add_span_candidates(dataset, protocol.spans)
     if dataset.task is None:
         raise DataError("the dataset has no questions", source=dataset.name)
-    form = _choose_format(args, dataset, named)
+    form = _choose_format(args, dataset, asked_format)
     system = _with_scores(args, dataset, system, protocol)
     _check_settings(args, dataset, system, protocol)
     n_sampled = n_tied = 0
@@ -118,21 +118,23 @@ def handle(args: argparse.Namespace) -> int:
     return 0
 
 
-def _choose_format(args: argparse.Namespace, dataset: Dataset, named: Format | None) -> Format:
+def _choose_format(
+    args: argparse.Namespace, dataset: Dataset, asked_format: Format | None
+) -> Format:
     """Return the format to write, the named one or the default."""
     from classic_rc.formats.registry import default_format
 
     assert dataset.task is not None
     content: Content = "scores" if args.scores else "decisions"
-    form = named or default_format(dataset, content)
+    form = asked_format or default_format(dataset, content)
     if content not in form.holds:
-        wanted = (
+        advice = (
             "scores: use --format jsonl"
             if args.scores
             else "answers: add --scores, or leave out --format"
         )
         raise UsageError(
-            f"the format {form.name} holds {' and '.join(sorted(form.holds))}, not {wanted}",
+            f"the format {form.name} holds {' and '.join(sorted(form.holds))}, not {advice}",
             field="--format",
             found=form.name,
             expected=f"a format that holds {content}",
@@ -199,7 +201,7 @@ def _check_settings(
             if value is not None and name not in used:
                 unused[name] = f"{_flag(name)} is an option of answers, and --scores writes none"
     for name, sentence in unused.items():
-        found = str(getattr(protocol, name))
+        actual = str(getattr(protocol, name))
         expected = (
             f"options that apply to {system.name or system.default_name} on {dataset.task} "
             "questions"
@@ -207,7 +209,7 @@ def _check_settings(
         raise UsageError(
             f"{sentence}: leave out {_flag(name)}",
             field=_flag(name),
-            found=found,
+            found=actual,
             expected=expected,
         )
 

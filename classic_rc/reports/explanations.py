@@ -122,16 +122,18 @@ class _Style(NamedTuple):
 def _one_text(explanation: Explanation, style: _Style) -> str:
     question = explanation.question
     verdict = verdict_of(explanation)
-    shown = shown_candidates(explanation, verdict.right)
+    candidates = shown_candidates(explanation, verdict.right)
     lines = [printable(f"{question.id}: {question.text}")]
-    lines += [part for line in _head(explanation, verdict) for part in _fit(line, style.width)]
-    lines += style.legend(candidate for _, candidate in shown)
-    for index, _ in shown:
+    lines += [
+        wrapped for line in _head(explanation, verdict) for wrapped in _fit(line, style.width)
+    ]
+    lines += style.legend(candidate for _, candidate in candidates)
+    for index, _ in candidates:
         lines += [
             "",
-            *_candidate_lines(explanation, verdict, index, style, whole=index == shown[0][0]),
+            *_candidate_lines(explanation, verdict, index, style, whole=index == candidates[0][0]),
         ]
-    n_more = len(explanation.candidates) - len(shown)
+    n_more = len(explanation.candidates) - len(candidates)
     if n_more:
         lines += ["", f"and {n_more} candidates with lower scores"]
     return "\n".join(lines) + "\n"
@@ -173,7 +175,7 @@ def _candidate_lines(
     return lines
 
 
-def passage_extract(passage: Passage, *explanations: Explanation, most: int = 400) -> str:
+def passage_extract(passage: Passage, *explanations: Explanation, max_characters: int = 400) -> str:
     """Return the sentences of a passage with the evidence of an explanation, on one line.
 
     The sentence where the best window begins, or what else is first marked for the best candidate,
@@ -185,16 +187,16 @@ def passage_extract(passage: Passage, *explanations: Explanation, most: int = 40
     passage : Passage
     *explanations : Explanation
         The first one that marks anything counts.
-    most : int
+    max_characters : int
         The most characters of the passage.
     """
     best = (rank_candidates(e)[0][1].marks for e in explanations if e.candidates)
     focus = next((marks[0].start for marks in best if marks), 0)
     text, sentences = passage.text.rstrip(), passage_sentences(passage)
     starts = [0, *(first for first, _ in sentences if first <= focus)]
-    start = max(starts[-2:][0], focus - most // 2)
-    stops = [stop for _, stop in sentences if focus < stop <= start + most]
-    end = max(stops, default=start + most)
+    start = max(starts[-2:][0], focus - max_characters // 2)
+    stops = [stop for _, stop in sentences if focus < stop <= start + max_characters]
+    end = max(stops, default=start + max_characters)
     return "… " * (start > 0) + " ".join(text[start:end].split()) + " …" * (end < len(text))
 
 
@@ -209,14 +211,14 @@ def _fit(line: str, width: int) -> list[str]:
 
 
 def shown_candidates(
-    explanation: Explanation, right: Collection[int], most: int = SHOWN_CANDIDATES
+    explanation: Explanation, right: Collection[int], limit: int = SHOWN_CANDIDATES
 ) -> list[tuple[int, CandidateExplanation]]:
     """Return the best `most` candidates, and the best right one if none of these is."""
     ranked = rank_candidates(explanation)
-    shown, rest = ranked[:most], ranked[most:]
-    if rest and not any(index in right for index, _ in shown):
-        shown += [own for own in rest if own[0] in right][:1]
-    return shown
+    best, rest = ranked[:limit], ranked[limit:]
+    if rest and not any(index in right for index, _ in best):
+        best += [candidate for candidate in rest if candidate[0] in right][:1]
+    return best
 
 
 def _heading(explanation: Explanation, verdict: Verdict, index: int, digits: int) -> str:
@@ -349,13 +351,13 @@ def question_values(
     question = explanations[0].question if question is None else question
     marks: dict[int, Sequence[Mark]] = {}
     # one more may be the right one
-    most = min(SHOWN_CANDIDATES, CHOICES // max(len(explanations), 1) - 1)
+    limit = min(SHOWN_CANDIDATES, CHOICES // max(len(explanations), 1) - 1)
     systems: list[dict[str, Any]] = []
     for explanation in explanations:
         verdict = verdict_of(explanation)
-        shown = shown_candidates(explanation, verdict.right, most)
+        candidates = shown_candidates(explanation, verdict.right, limit)
         options = []
-        for index, candidate in shown:
+        for index, candidate in candidates:
             number = len(marks)
             marks[number] = candidate.marks
             options.append(
@@ -376,14 +378,14 @@ def question_values(
                 "note": explanation.note,
                 "verdict": verdict,
                 "options": options,
-                "n_more": len(explanation.candidates) - len(shown),
+                "n_more": len(explanation.candidates) - len(candidates),
             }
         )
     # What the reader sees first is the first answer, of the first system that marks any words.
     listed = [option for system in systems for option in system["options"]]
     listed.sort(key=lambda option: (not option["is_chosen"], not marks[option["number"]]))
     first = listed[0]["number"] if listed else None
-    used = {mark.kind for own in marks.values() for mark in own}
+    used = {mark.kind for candidate_marks in marks.values() for mark in candidate_marks}
     plain = (
         ()
         if explanations or question.task.has_spans
@@ -417,8 +419,10 @@ def _panel(
         sums = (sum(row.own or 0.0 for row in rest), sum(row.other or 0.0 for row in rest))
         rows = [*rows[:_SHOWN_TERMS], TermRow(f"{len(rest)} more", *sums)]
     largest = max((abs(row.gain) for row in rows), default=0.0)
-    made = None if digits is None else candidate.formula
-    formula = [] if made is None else formula_lines(made, digits=digits or 0, every=every)
+    formula_term = None if digits is None else candidate.formula
+    formula = (
+        [] if formula_term is None else formula_lines(formula_term, digits=digits or 0, every=every)
+    )
     return {
         "against": "" if against is None else _short_name(explanation.question, against),
         "rows": [
@@ -451,23 +455,30 @@ def split_at_marks(text: str, marks: Mapping[int, Iterable[Mark]]) -> list[Marke
 
     A framed mark adds the classes ``begins`` and ``ends`` to its first and its last piece.
     """
-    known = {
-        number: [mark for mark in own if mark.kind in LEGEND or mark.kind == "pair-candidate"]
-        for number, own in marks.items()
+    drawn_marks = {
+        number: [
+            mark for mark in candidate_marks if mark.kind in LEGEND or mark.kind == "pair-candidate"
+        ]
+        for number, candidate_marks in marks.items()
     }
     cuts = sorted(
         {
             0,
             len(text),
-            *(cut for own in known.values() for mark in own for cut in (mark.start, mark.end)),
+            *(
+                cut
+                for candidate_marks in drawn_marks.values()
+                for mark in candidate_marks
+                for cut in (mark.start, mark.end)
+            ),
         }
     )
     pieces = []
     for start, end in pairwise(cuts):
         covering = []
-        for number, own in known.items():
+        for number, candidate_marks in drawn_marks.items():
             kinds: set[str] = set()
-            for mark in own:
+            for mark in candidate_marks:
                 if mark.start <= start and end <= mark.end:
                     kinds.add(mark.kind)
                     if mark.kind in _FRAMED:

@@ -46,12 +46,12 @@ def formula_lines(formula: Term, *, digits: int = DIGITS, every: bool = False) -
     score's last digit (for numbers below 1, in the last of `digits` significant digits). Without
     `every`, a long sum has its ten largest numbers, and the sum of the others.
     """
-    shown = formula if every else _fold(formula)
+    folded = formula if every else _fold(formula)
     numbers = next(
-        (n for extra in range(_MORE_DIGITS) if _adds_up(shown, n := _Numbers(digits, extra))),
+        (n for extra in range(_MORE_DIGITS) if _adds_up(folded, n := _Numbers(digits, extra))),
         _Numbers(digits, 2),
     )
-    return list(_lines(shown, numbers, 0))
+    return list(_lines(folded, numbers, 0))
 
 
 class _Numbers(NamedTuple):
@@ -82,17 +82,23 @@ class _Numbers(NamedTuple):
     def compute(self, term: Term) -> float:
         """Return what a term's operation gives for the shown numbers."""
         assert term.operation is not None
-        return OPERATIONS[term.operation]([self.read(part) for part in term.parts])
+        return OPERATIONS[term.operation]([self.read(operand) for operand in term.parts])
 
 
 def _fold(term: Term) -> Term:
     """Add up the smaller numbers of long sums."""
     parts = tuple(map(_fold, term.parts))
-    if term.operation == "sum" and len(parts) > _MOST_LINES and all(part.name for part in parts):
+    if (
+        term.operation == "sum"
+        and len(parts) > _MOST_LINES
+        and all(operand.name for operand in parts)
+    ):
         largest = sorted(range(len(parts)), key=lambda i: -abs(parts[i].value))[:_SHOWN_LINES]
         rest = [parts[i] for i in range(len(parts)) if i not in largest]
         others = Term(
-            f"{len(rest)} more", math.fsum(part.value for part in rest), note="--all shows them"
+            f"{len(rest)} more",
+            math.fsum(operand.value for operand in rest),
+            note="--all shows them",
         )
         parts = (*(parts[i] for i in sorted(largest)), others)
     return replace(term, parts=parts)
@@ -108,7 +114,7 @@ def _adds_up(term: Term, numbers: _Numbers) -> bool:
             return False
         if error > unit * (min(abs(term.value), 1) or 1) * (1 + 1e-9):
             return False
-    return all(_adds_up(part, numbers) for part in term.parts)
+    return all(_adds_up(operand, numbers) for operand in term.parts)
 
 
 def _lines(term: Term, numbers: _Numbers, depth: int) -> Iterator[FormulaLine]:
@@ -116,21 +122,21 @@ def _lines(term: Term, numbers: _Numbers, depth: int) -> Iterator[FormulaLine]:
     value = f"{term.value:.{numbers.digits}f}" if depth == 0 else numbers.write(term.value)
     expression = _write_expression(term, numbers) if term.operation else ""
     yield FormulaLine(depth, value, printable(term.name), expression, printable(term.note))
-    for part in _named_parts(term):
-        yield from _lines(part, numbers, depth + 1)
+    for named_term in _named_parts(term):
+        yield from _lines(named_term, numbers, depth + 1)
 
 
 def _named_parts(term: Term) -> Iterator[Term]:
     """Yield the parts that have lines of their own: also those of parts inside the expression."""
-    for part in term.parts:
-        if part.name:
-            yield part
+    for operand in term.parts:
+        if operand.name:
+            yield operand
         else:
-            yield from _named_parts(part)
+            yield from _named_parts(operand)
 
 
 def _write_expression(term: Term, numbers: _Numbers) -> str:
-    operands = [part for part in term.parts if part.name]
+    operands = [operand for operand in term.parts if operand.name]
     if term.operation == "sum" and len(operands) == len(term.parts) > _WRITTEN_OUT:
         return f"sum of the {len(operands)} numbers below"
     return _write_operation(term, numbers)
@@ -138,19 +144,20 @@ def _write_expression(term: Term, numbers: _Numbers) -> str:
 
 def _write_operation(term: Term, numbers: _Numbers) -> str:
     """Write an operation as Python does."""
-    operands = [_write_operand(part, numbers) for part in term.parts]
+    operands = [_write_operand(operand, numbers) for operand in term.parts]
     if term.operation == "minimum" and len(operands) == 1:
         return operands[0]
     if term.operation == "sum":
         first, *others = operands or ["0"]
         return first + "".join(
-            f" - {own[1:]}" if own.startswith("-") else f" + {own}" for own in others
+            f" - {written[1:]}" if written.startswith("-") else f" + {written}"
+            for written in others
         )
     if term.operation == "negative":
         return f"-{_enclose(term.parts[0], operands[0], 'sum')}"
     if term.operation == "product":
         rows = zip(term.parts, operands, strict=True)
-        return " * ".join(_enclose(part, own, "sum") for part, own in rows)
+        return " * ".join(_enclose(operand, written, "sum") for operand, written in rows)
     if term.operation == "quotient":
         above = _enclose(term.parts[0], operands[0], "sum")
         return f"{above} / {_enclose(term.parts[1], operands[1], 'sum', 'product', 'quotient')}"
@@ -159,14 +166,14 @@ def _write_operation(term: Term, numbers: _Numbers) -> str:
     return f"{functions[term.operation]}({', '.join(operands)})"
 
 
-def _write_operand(part: Term, numbers: _Numbers) -> str:
-    inside = part.operation is not None and not part.name
-    return _write_operation(part, numbers) if inside else numbers.write(part.value)
+def _write_operand(operand: Term, numbers: _Numbers) -> str:
+    inside = operand.operation is not None and not operand.name
+    return _write_operation(operand, numbers) if inside else numbers.write(operand.value)
 
 
-def _enclose(part: Term, written: str, *weaker: str) -> str:
+def _enclose(operand: Term, written: str, *weaker: str) -> str:
     """Put brackets around an operand that binds less than what is around it, or that begins with
     a minus.
     """
-    inside = part.operation if not part.name else None
+    inside = operand.operation if not operand.name else None
     return f"({written})" if inside in weaker or written.startswith("-") else written

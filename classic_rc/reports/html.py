@@ -79,10 +79,10 @@ def template_environment() -> Environment:
         "thousands": "{:,}".format,
     }
     explained, document = map(_read_template, ("explained.css", "document.css"))
-    chosen = ", ".join(
+    chosen_rules = ", ".join(
         f".explained:has(.r{number}:checked) .k{number}" for number in range(CHOICES)
     )
-    explained = explained.replace(".when-chosen", chosen)
+    explained = explained.replace(".when-chosen", chosen_rules)
     styles = {"explained_style": explained, "style": explained + document}
     templates.globals |= {key: Markup(text) for key, text in styles.items()}
     return templates
@@ -164,8 +164,8 @@ def format_number(value: float, digits: int = 5) -> str:
     ('−12.346', '1234', '−∞')
     """
     n_digits = max(digits, min(15, len(f"{abs(value):.0f}")))
-    shown = f"{abs(value):.{n_digits}g}" if math.isfinite(value) else "∞"
-    return f"−{shown}" if value < 0 else shown
+    digits_text = f"{abs(value):.{n_digits}g}" if math.isfinite(value) else "∞"
+    return f"−{digits_text}" if value < 0 else digits_text
 
 
 class Bar(NamedTuple):

@@ -95,9 +95,9 @@ def find_citable(name: str) -> list[Citable]:
     """
     from classic_rc.datasets.fetch import named_datasets
 
-    found = [citable for citable in citables() if citable.name == name]
-    if found:
-        return found
+    with_name = [citable for citable in citables() if citable.name == name]
+    if with_name:
+        return with_name
     if dataset := named_datasets().get(name.partition(":")[0]):
         return [Citable("dataset", name, dataset.title, dataset.cites)]
     if name in references():

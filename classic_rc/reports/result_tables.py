@@ -70,7 +70,9 @@ def breakdown_table(breakdown: Breakdown) -> Table:
         small = group.is_small
         sizes = (group.questions, group.questions / n if n else None)
         rows.append([group.name, *(Cell(size, faint=small) for size in sizes)])
-        rows[-1] += [Cell(of.value, of.interval, of.mark, faint=small) for of in group.cells]
+        rows[-1] += [
+            Cell(number.value, number.interval, number.mark, faint=small) for number in group.cells
+        ]
         rows[-1] += [group.passages, small, *(row.short_signature for row in results.systems)]
     notes = [grouping.coverage]
     if grouping.overlapping:

@@ -105,7 +105,7 @@ def right_candidates(question: Question) -> frozenset[int]:
         if question.task is Task.MULTI_SPAN
         else [tuple(map(str, gold))]
     )
-    accepted = {text for text in texts if any(metric.value(own, (text,)) for own in parts)}  # type: ignore[attr-defined]
+    accepted = {text for text in texts if any(metric.value(answer, (text,)) for answer in parts)}  # type: ignore[attr-defined]
     return frozenset(i for i, c in enumerate(question.candidates) if c.text in accepted)
 
 
@@ -116,17 +116,17 @@ def verdict_of(explanation: Explanation) -> Verdict:
     if question.gold is not None and prediction is not None:
         (outcome,), credits = _measure(question, [prediction])
         credit = float(credits[0])
-    chosen = frozenset(_chosen(question, prediction))
+    answered = frozenset(_chosen(question, prediction))
     ranked = [i for i, _ in rank_candidates(explanation)]
-    texts = {question.candidates[i].text for i in chosen}
+    texts = {question.candidates[i].text for i in answered}
     has_choices = question.task.has_choices
     others = [
         i
         for i in ranked
-        if i not in chosen and (has_choices or question.candidates[i].text not in texts)
+        if i not in answered and (has_choices or question.candidates[i].text not in texts)
     ]
     rival = others[0] if others else None
-    return _Writer(explanation, chosen, right_candidates(question), ranked, rival).verdict(
+    return _Writer(explanation, answered, right_candidates(question), ranked, rival).verdict(
         outcome, credit
     )
 
@@ -161,7 +161,7 @@ class _Writer(NamedTuple):
 
     def _answer(self, outcome: str | None) -> tuple[float | None, list[Piece]]:
         question, prediction = self.explanation.question, self.explanation.prediction
-        chosen = [i for i in self.ranked if i in self.chosen]
+        answered = [i for i in self.ranked if i in self.chosen]
         if not question.candidates:
             return None, [Piece("there are no candidates")]
         if prediction is None:
@@ -181,26 +181,26 @@ class _Writer(NamedTuple):
         if not answers:
             return None, [Piece("there is no answer")]
         if question.task is Task.MULTIPLE_ANSWER:
-            return None, self._selection(chosen)
-        if not chosen:
+            return None, self._selection(answered)
+        if not answered:
             texts = [text for text in map(str, answers[0]) if text]
-            said = (
+            pieces = (
                 [Piece("the answer is "), *_quoted(texts)]
                 if texts
                 else [Piece("it says that there is no answer")]
             )
-            return None, said
+            return None, pieces
         if len(answers[0]) > 1:
             return None, [*_quoted(list(map(str, answers[0]))), Piece(" are chosen together")]
         if are_answers:
-            return None, [*self._name(chosen[0]), Piece(" is chosen")]
-        return self._win(chosen[0], " too" if outcome == RIGHT else "")
+            return None, [*self._name(answered[0]), Piece(" is chosen")]
+        return self._win(answered[0], " too" if outcome == RIGHT else "")
 
     def _win(self, winner: int, too: str) -> tuple[float | None, list[Piece]]:
         if self.rival is None:
             return None, [*self._name(winner), Piece(" is the only candidate")]
-        own, other = self._score(winner), self._score(self.rival)
-        margin = own - other
+        winner_score, rival_score = self._score(winner), self._score(self.rival)
+        margin = winner_score - rival_score
         if not margin > 0:  # a user's own rule
             return None, [
                 *self._name(winner),
@@ -212,20 +212,20 @@ class _Writer(NamedTuple):
         return margin, [*pieces, *self._reasons(winner, self.rival)]
 
     def _reasons(self, winner: int, rival: int) -> Iterator[Piece]:
-        own, other = self.explanation.candidates[winner], self.explanation.candidates[rival]
+        winning, losing = self.explanation.candidates[winner], self.explanation.candidates[rival]
         yield from self._meaning()
-        rows = compare_terms(own, other)
+        rows = compare_terms(winning, losing)
         gains = [row for row in rows if row.gain > 0 and row.own is not None][:_MOST_REASONS]
         for n, row in enumerate(gains):
-            words = _words_behind(row.name, own, other)
+            words = _words_behind(row.name, winning, losing)
             behind = f" ({words})" if words else ""
             yield Piece(
                 f"{', ' if n else ': '}{short(row.gain)} from "
-                f"{_term_name(row.name, own, other)}{behind}"
+                f"{_term_name(row.name, winning, losing)}{behind}"
             )
         loss = min(rows, key=lambda row: row.gain, default=None)
-        if gains and loss is not None and loss.gain < -_LEAST_LOSS * (own.score - other.score):
-            yield Piece(f", less {short(-loss.gain)} by {_term_name(loss.name, own, other)}")
+        if gains and loss is not None and loss.gain < -_LEAST_LOSS * (winning.score - losing.score):
+            yield Piece(f", less {short(-loss.gain)} by {_term_name(loss.name, winning, losing)}")
 
     def _meaning(self) -> list[Piece]:
         """Say what a score is if it is not a formula, or that the passage adds nothing to any
@@ -256,28 +256,31 @@ class _Writer(NamedTuple):
         )
         pieces = [Piece("several answers are possible: ")]
         for k, (share, answer) in enumerate(shares[:_MOST_NAMES]):
-            named = (
+            names = (
                 self._names(sorted(answer))
                 if isinstance(answer, frozenset)
                 else _quoted(list(answer))
             )
-            pieces += [Piece(", " if k else ""), *named, Piece(f" {100 * share:.3g} %")]
+            pieces += [Piece(", " if k else ""), *names, Piece(f" {100 * share:.3g} %")]
         return [*pieces, *([Piece(f" and {n - _MOST_NAMES} more")] if n > _MOST_NAMES else [])]
 
-    def _selection(self, chosen: Sequence[int]) -> list[Piece]:
-        if not chosen:
+    def _selection(self, selected: Sequence[int]) -> list[Piece]:
+        if not selected:
             best, *others = self.ranked
             is_tie = bool(others) and self._score(best) == self._score(others[0])
-            named = [] if is_tie else [Piece("; the best is "), *self._name(best)]
-            return [Piece("no candidate is above the threshold"), *named]
+            best_piece = [] if is_tie else [Piece("; the best is "), *self._name(best)]
+            return [Piece("no candidate is above the threshold"), *best_piece]
         pieces = [
-            *self._names(chosen),
-            Piece(f" {'are' if len(chosen) > 1 else 'is'} above the threshold"),
+            *self._names(selected),
+            Piece(f" {'are' if len(selected) > 1 else 'is'} above the threshold"),
         ]
         if self.rival is None:
             return pieces
-        gap = self._score(chosen[-1]) - self._score(self.rival)
-        pieces += [Piece(", the last " if len(chosen) > 1 else ", "), Piece(f"{short(gap)} above ")]
+        gap = self._score(selected[-1]) - self._score(self.rival)
+        pieces += [
+            Piece(", the last " if len(selected) > 1 else ", "),
+            Piece(f"{short(gap)} above "),
+        ]
         return [*pieces, *self._name(self.rival), Piece(", the best of the others")]
 
     def _undecided(self) -> list[Piece]:
@@ -309,8 +312,8 @@ class _Writer(NamedTuple):
         ):
             return []  # it is said already
         if question.task.has_choices:
-            named = [Piece("; right: "), *self._names(sorted(right))] if right else None
-            return named or [Piece("; no candidate is right")]
+            right_pieces = [Piece("; right: "), *self._names(sorted(right))] if right else None
+            return right_pieces or [Piece("; no candidate is right")]
         texts = list(dict.fromkeys(map(str, question.gold)))
         if texts == [""]:
             return [Piece("; the passage has no answer")]
@@ -395,7 +398,9 @@ def score_terms(candidate: CandidateExplanation) -> dict[str, float]:
     They are the parts of the formula, or else the explanation's numbers.
     """
     if terms := _formula_terms(candidate.formula):
-        return {name: math.fsum(part.value for part in parts) for name, parts in terms.items()}
+        return {
+            name: math.fsum(operand.value for operand in parts) for name, parts in terms.items()
+        }
     numbers = candidate.numbers.items() if parts_sum_to_score(candidate) else ()
     return {number_name(name): value for name, value in numbers}
 
@@ -405,9 +410,9 @@ def _formula_terms(formula: Term | None) -> dict[str, list[Term]]:
     if formula is None or formula.operation not in ("sum", "negative"):
         return {}
     terms: dict[str, list[Term]] = {}
-    for part in formula.parts if formula.operation == "sum" else (formula,):
-        terms.setdefault(printable(_name_of(part)), []).append(part)
-    total = math.fsum(part.value for parts in terms.values() for part in parts)
+    for operand in formula.parts if formula.operation == "sum" else (formula,):
+        terms.setdefault(printable(_name_of(operand)), []).append(operand)
+    total = math.fsum(operand.value for parts in terms.values() for operand in parts)
     is_sum = "" not in terms and math.isclose(total, formula.value, rel_tol=1e-6, abs_tol=1e-6)
     return terms if is_sum else {}
 
@@ -416,15 +421,15 @@ def _name_of(term: Term) -> str:
     """Return a term's name; for a product or a negative without one, its last part's."""
     if term.name and term.name != "score":
         return term.name
-    return next((name for part in reversed(term.parts) if (name := _name_of(part))), "")
+    return next((name for operand in reversed(term.parts) if (name := _name_of(operand))), "")
 
 
-def compare_terms(own: CandidateExplanation, other: CandidateExplanation) -> list[TermRow]:
+def compare_terms(candidate: CandidateExplanation, rival: CandidateExplanation) -> list[TermRow]:
     """Return the terms of two scores, those that differ most first; empty if one of them is not
     a sum.
     """
-    ours, theirs = score_terms(own), score_terms(other)
-    if not ours or (not theirs and other.score):
+    ours, theirs = score_terms(candidate), score_terms(rival)
+    if not ours or (not theirs and rival.score):
         return []
     rows = [TermRow(name, ours.get(name), theirs.get(name)) for name in {**ours, **theirs}]
     return sorted(rows, key=lambda row: -abs(row.gain))
@@ -446,11 +451,11 @@ def _term_name(name: str, *candidates: CandidateExplanation) -> str:
 _PAIR = re.compile(r'"(.*)" to "(.*?)"')
 
 
-def _words_behind(name: str, own: CandidateExplanation, other: CandidateExplanation) -> str:
+def _words_behind(name: str, winner: CandidateExplanation, loser: CandidateExplanation) -> str:
     """Return the words that a term of the winner's score is about: its nearest pair, or what it
     adds.
     """
-    ours, theirs = (_leaves(_formula_terms(c.formula).get(name, ())) for c in (own, other))
+    ours, theirs = (_leaves(_formula_terms(c.formula).get(name, ())) for c in (winner, loser))
     pairs = [(value, pair) for key, value in ours.items() if (pair := _PAIR.match(key))]
     if pairs:
         distance, pair = min(pairs, key=lambda row: row[0])
@@ -467,9 +472,11 @@ def _words_behind(name: str, own: CandidateExplanation, other: CandidateExplanat
 
 def _leaves(terms: Sequence[Term]) -> dict[str, float]:
     """Return the numbers inside terms whose names are words."""
-    found: dict[str, float] = {}
-    for part in (part for term in terms for part in term.parts):
-        own = {part.name: part.value} if part.name.startswith('"') else _leaves([part])
-        for name, value in own.items():
-            found[name] = found.get(name, 0.0) + value
-    return found
+    values_by_name: dict[str, float] = {}
+    for operand in (operand for term in terms for operand in term.parts):
+        values = (
+            {operand.name: operand.value} if operand.name.startswith('"') else _leaves([operand])
+        )
+        for name, value in values.items():
+            values_by_name[name] = values_by_name.get(name, 0.0) + value
+    return values_by_name

@@ -331,12 +331,12 @@ def found_at(*starts: int) -> Explanation:
     ],
 )
 def test_an_extract_has_whole_sentences_around_the_evidence(explanations, most, extract):
-    assert passage_extract(STORY, *explanations, most=most) == extract
+    assert passage_extract(STORY, *explanations, max_characters=most) == extract
 
 
 def test_an_extract_of_one_long_sentence_has_its_evidence():
     passage = Passage("p", "word " * 200 + "fox " + "word " * 200)
-    extract = passage_extract(passage, found_at(1000), most=60)
+    extract = passage_extract(passage, found_at(1000), max_characters=60)
     assert extract.startswith("… ")
     assert extract.endswith(" …")
     assert "fox" in extract

@@ -46,32 +46,32 @@ def read_baseline(path: str) -> dict[str, dict[str, EarlierFinding]]:
     root = Node(parse_json(read_text(path), path), path)
     hint = "Write it with check --format json -o FILE"
     if not root.has("checks"):
-        found = describe_value(root.value)
-        raise root.error("no baseline", found=found, expected="what check printed", hint=hint)
+        actual = describe_value(root.value)
+        raise root.error("no baseline", found=actual, expected="what check printed", hint=hint)
     baselines: dict[str, dict[str, EarlierFinding]] = {}
     for check in root.items("checks"):
         if check.get("missing"):
-            found = ", ".join(check.texts("missing"))
-            raise check.error("the check was interrupted", field="missing", found=found, hint=hint)
-        known: dict[str, EarlierFinding] = {}
+            actual = ", ".join(check.texts("missing"))
+            raise check.error("the check was interrupted", field="missing", found=actual, hint=hint)
+        findings: dict[str, EarlierFinding] = {}
         name = check.child("dataset").text("name")
-        if baselines.setdefault(name, known) is not known:
+        if baselines.setdefault(name, findings) is not findings:
             raise check.error("several checks of one name", field="dataset", found=name, hint=hint)
         for cue in check.items("findings"):
             finding = EarlierFinding(phrase(cue.text("name")))
-            known |= dict.fromkeys(cue.text("id").split("+"), finding)
+            findings |= dict.fromkeys(cue.text("id").split("+"), finding)
         for defect in check.items("defects"):
             what = defect.text("what")  # kinds of questions left out share a name
-            known[what] = EarlierFinding(what, defect.integer("count"))
+            findings[what] = EarlierFinding(what, defect.integer("count"))
     return baselines
 
 
 def without_cues(features: FeatureMatrix, numbers: Iterable[int]) -> OptionTable | None:
     """Return the options without the cues that are parts of their texts; None if none is."""
     families, values = features.families, features.values
-    chosen = (j for j in numbers if j < len(features))
+    cue_numbers = (j for j in numbers if j < len(features))
     texts = before = features.table.texts
-    for j in chosen:
+    for j in cue_numbers:
         cue = cue_pattern(families[j], values[j])
         if cue is not None and families[j].how == "word":  # its blank goes too
             cue = re.compile(f" (?:{cue.pattern})|(?:{cue.pattern}) ?", cue.flags)
@@ -93,14 +93,14 @@ def match_accepted(
     """Return the features that are accepted by names or ids, and the nearest name of each name
     that is no feature's.
     """
-    named: dict[str, list[int]] = {}
+    features_by_name: dict[str, list[int]] = {}
     for j in range(len(features) if accepted else 0):
         name = features.name(j)
-        named.setdefault(name, []).append(j)
+        features_by_name.setdefault(name, []).append(j)
         if j >= features.n_sparse:
-            named.setdefault(features.opposites[name], []).append(j)
-    named |= {name: [j] for j, name in enumerate(ORDER_NAMES, len(features))}
-    keys = {key: name for name in named for key in (phrase(name), finding_id(name))}
+            features_by_name.setdefault(features.opposites[name], []).append(j)
+    features_by_name |= {name: [j] for j, name in enumerate(ORDER_NAMES, len(features))}
+    keys = {key: name for name in features_by_name for key in (phrase(name), finding_id(name))}
     numbers: list[int] = []
     unknown: dict[str, list[str]] = {}
     for text, name in ((key, name) for key in accepted for name in _split(key)):
@@ -109,7 +109,7 @@ def match_accepted(
         if not near and name.endswith("…"):  # a name that was too long for the table
             near = [key for key in keys if key.startswith(phrase(name[:-1]))]
         if len(near) == 1:
-            numbers += named[keys[near[0]]]
+            numbers += features_by_name[keys[near[0]]]
         else:
             unknown[text] = near[:2] or get_close_matches(tried[-1], keys, 1)
     return numbers, unknown

@@ -127,7 +127,7 @@ def cohen_kappa(pairs: Sequence[tuple[Hashable, Hashable]]) -> float | None:
     0.5
     """
     first, second = (Counter(values) for values in zip(*pairs, strict=True)) if pairs else ({}, {})
-    n_equal = sum(one == other for one, other in pairs)
+    n_equal = sum(first_value == second_value for first_value, second_value in pairs)
     by_chance = sum(count * second[value] for value, count in first.items())
     n = len(pairs)
     return None if by_chance == n * n else (n * n_equal - by_chance) / (n * n - by_chance)
@@ -152,20 +152,20 @@ def measure_agreement(dataset: Dataset, plan: FoldPlan) -> Agreement | None:
     names = dict.fromkeys(name for votes in ballots.values() for name in votes)
     by_pair = defaultdict[tuple[str, str], list[tuple[Hashable, Hashable]]](list)
     for votes in ballots.values():
-        for one, other in combinations(sorted(votes), 2):
-            by_pair[one, other].append((votes[one], votes[other]))
+        for first, second in combinations(sorted(votes), 2):
+            by_pair[first, second].append((votes[first], votes[second]))
     kappas = [kappa for pairs in by_pair.values() if (kappa := cohen_kappa(pairs)) is not None]
     single, majority, disputes, n_tied = list[float](), list[float](), list[Dispute](), 0
     labelled = {q: [*votes.values()] for q, votes in ballots.items() if q.gold is not None}
     for question, values in labelled.items():
         counts = Counter(values)
-        most = [value for value, count in counts.items() if count == max(counts.values())]
+        frequent = [value for value, count in counts.items() if count == max(counts.values())]
         n_right = sum(_is_right(value, question) for value in values)
-        n_tied += len(most) > 1
+        n_tied += len(frequent) > 1
         single.append(n_right / len(values))
-        majority.append(fmean(_is_right(value, question) for value in most))
+        majority.append(fmean(_is_right(value, question) for value in frequent))
         if 2 * n_right < len(values):
-            answer = " or ".join(sorted(_show(question, value) for value in most))
+            answer = " or ".join(sorted(_show(question, value) for value in frequent))
             sizes = len(values) - n_right, len(values)
             disputes.append(Dispute(question.id, _show(question, question.gold), answer, *sizes))
     disputes.sort(key=lambda dispute: -dispute.against / dispute.votes)

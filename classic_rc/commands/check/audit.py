@@ -201,7 +201,7 @@ def check_dataset(
     start, train = time.perf_counter(), as_dataset(train)
     labelled = labelled_part(dataset)
     analyzer = analyzer or dataset_language(labelled).analyzer
-    found: dict[str, Any] = {"analyzer": analyzer}
+    contents: dict[str, Any] = {"analyzer": analyzer}
     missing = ["defects", "cues", "header", "copies"]
     with progress_bar(dataset.name, len(missing), progress) as advance, one_thread():
 
@@ -211,21 +211,21 @@ def check_dataset(
 
         try:
             begin("defects")
-            findings = found["findings"] = find_own_defects(dataset)
+            findings = contents["findings"] = find_own_defects(dataset)
             missing.remove("defects")
             remarks: tuple[str, ...] = ()
             try:
-                found["annotators"] = measure_agreement(dataset, FoldPlan(folds, group))
+                contents["annotators"] = measure_agreement(dataset, FoldPlan(folds, group))
             except DataError as error:
                 remarks = (f"no annotators: {error}",)
             advance(1)
             learners = (folds, group) if header else None
             names = dict(accepted or {}), tuple(without_fields)
-            if found.get("annotators"):
+            if contents.get("annotators"):
                 names = names[0], (*names[1], ANNOTATORS)
             for name, more in _find_cues(
                 labelled,
-                found.get("annotators"),
+                contents.get("annotators"),
                 analyzer,
                 learners,
                 names,
@@ -233,24 +233,24 @@ def check_dataset(
                 seed,
                 begin,
             ):
-                found |= more
+                contents |= more
                 if name:
                     missing.remove(name)
                     advance(1)
-            found["notes"] = (*found.get("notes", ()), *remarks)
+            contents["notes"] = (*contents.get("notes", ()), *remarks)
             missing = [name for name in missing if name == "copies"]
             begin("copies")
             if duplicates:
-                found["findings"] = in_order((*findings, *find_copies(dataset, train)))
+                contents["findings"] = in_order((*findings, *find_copies(dataset, train)))
                 release_memory()
-                found["notes"] = (*found["notes"], *_known_copies(dataset))
+                contents["notes"] = (*contents["notes"], *_known_copies(dataset))
             missing = []
         except KeyboardInterrupt:
             seconds = time.perf_counter() - start
             raise CheckInterrupted(
-                CheckReport(dataset, **found, seconds=seconds, missing=tuple(missing))
+                CheckReport(dataset, **contents, seconds=seconds, missing=tuple(missing))
             ) from None
-    return CheckReport(dataset, **found, seconds=time.perf_counter() - start)
+    return CheckReport(dataset, **contents, seconds=time.perf_counter() - start)
 
 
 def _known_copies(dataset: Dataset) -> Iterator[str]:
@@ -287,32 +287,32 @@ def _find_cues(
     if dataset.task is not None and dataset.task.has_spans:
         yield from _find_span_cues(dataset, analyzer, learners, names, draws, seed, advance)
         return
-    asked = _represent(dataset, MOST_QUESTIONS)
-    table, reason = _table_of(asked, analyzer)
-    if len(asked) < len(dataset):
-        reason = _part_note(asked, dataset)
+    sample = _represent(dataset, MOST_QUESTIONS)
+    table, reason = _table_of(sample, analyzer)
+    if len(sample) < len(dataset):
+        reason = _part_note(sample, dataset)
     notes = (reason,) if reason else ()
     yield "", {"notes": notes}
     if table is None:
         return
-    given, chance = _given(table)
+    base_columns, chance = _given(table)
     if learners is not None:
-        FoldPlan(*learners).groups(asked)  # its texts are gone before features fill the memory
+        FoldPlan(*learners).groups(sample)  # its texts are gone before features fill the memory
     advance("features")
     reasons, without_fields = names
     features = build_features(table, without_fields)
     accepted, unknown = match_accepted(features, reasons)
     searched = features
-    known = [j for j in accepted if j < len(features) and features.is_seen[j]]
+    accepted_seen = [j for j in accepted if j < len(features) and features.is_seen[j]]
     if (rest := without_cues(features, accepted)) is not None:
         searched = build_features(rest, without_fields)
         accepted, _ = match_accepted(searched, reasons)
     test = ScoreTest(
         searched,
         order_features(table),
-        given,
+        base_columns,
         accepted=accepted,
-        known=features.columns(known),
+        known=features.columns(accepted_seen),
         draws=draws,
         seed=seed,
         advance=advance,
@@ -335,17 +335,17 @@ def _find_cues(
         yield "header", {**more, "notes": (*notes, *more.get("notes", ()))}
 
 
-def _represent(dataset: Dataset, most: int) -> Dataset:
+def _represent(dataset: Dataset, max_questions: int) -> Dataset:
     """Return the dataset, or whole passages of a larger one, evenly spread over it."""
-    if len(dataset) <= most:
+    if len(dataset) <= max_questions:
         return dataset
     has_passages = any(question.passage is not dataset[0].passage for question in dataset)
     groups = [
         id(question.passage) if has_passages else number for number, question in enumerate(dataset)
     ]
     sizes = Counter(groups)
-    kept = spread_evenly(np.array([*sizes.values()]), most)
-    of_group = dict(zip(sizes, kept.tolist(), strict=True))
+    is_kept_group = spread_evenly(np.array([*sizes.values()]), max_questions)
+    of_group = dict(zip(sizes, is_kept_group.tolist(), strict=True))
     is_kept = iter([of_group[group] for group in groups])
     return dataset.filter(lambda question: next(is_kept))
 
@@ -364,8 +364,8 @@ def _table_of(dataset: Dataset, analyzer: str) -> tuple[OptionTable | None, str]
 _HIDDEN = "no cues: gold is hidden"
 
 
-def _part_note(part: Dataset, dataset: Dataset) -> str:
-    return f"cues: searched for in {len(part):,} of {len(dataset):,} questions, by whole passages"
+def _part_note(sample: Dataset, dataset: Dataset) -> str:
+    return f"cues: searched for in {len(sample):,} of {len(dataset):,} questions, by whole passages"
 
 
 def _find_span_cues(
@@ -380,9 +380,9 @@ def _find_span_cues(
     if reason:
         yield "", {"notes": (reason,)}
         return
-    part = _represent(dataset, MOST_SPAN_QUESTIONS)
-    notes = (_part_note(part, dataset),) if len(part) < len(dataset) else ()
-    for name, values in find_span_cues(part, analyzer, *settings):
+    sample = _represent(dataset, MOST_SPAN_QUESTIONS)
+    notes = (_part_note(sample, dataset),) if len(sample) < len(dataset) else ()
+    for name, values in find_span_cues(sample, analyzer, *settings):
         yield (
             name,
             {**values, "notes": (*notes, *values.get("notes", ()))}
@@ -405,8 +405,8 @@ def _given(table: OptionTable) -> tuple[Floats | None, Floats]:
         return None, chance
     classes: NDArray[np.int64] = np.searchsorted(rows[0], text)
     share = np.bincount(classes[table.right], minlength=k) / len(table)
-    given = (classes[:, None] == np.arange(1, k)).astype(np.float64)
-    return given, np.full(len(table), share.max())
+    base_columns = (classes[:, None] == np.arange(1, k)).astype(np.float64)
+    return base_columns, np.full(len(table), share.max())
 
 
 def _measure_header(
@@ -424,11 +424,11 @@ def _measure_header(
             raise
         return {"notes": (f"no header: {error}",)}
     rows = header.measure()
-    found: dict[str, Any] = {"header": rows}
+    contents: dict[str, Any] = {"header": rows}
     if agreement is not None and rows:
         hits = header.predict(INPUTS[rows[-1].input]).tolist()
         ids = [header.table.questions[i].id for i in header.asked.tolist()]
-        found["annotators"] = agreement.with_learner(dict(zip(ids, hits, strict=True)))
+        contents["annotators"] = agreement.with_learner(dict(zip(ids, hits, strict=True)))
     features = test.features
     steps = [step for step in test.steps if step.feature < len(features)]
     seen = [
@@ -437,11 +437,11 @@ def _measure_header(
         if features.families[step.feature].sees == INPUTS["options only"]
     ]
     if not seen or not rows or rows[0].input != "options only":
-        return found
+        return contents
     columns = np.column_stack([test.given, test.columns(seen)])
     model, _ = fit_model(test.table, columns)
     reached = share_found(np.round(model.p, 9), test.table.right, test.table.sizes)[
         header.asked
     ].mean()
-    without = rows[0].chance + max(rows[0].accuracy - float(reached), 0.0)
-    return {**found, "without": without}
+    without_cues = rows[0].chance + max(rows[0].accuracy - float(reached), 0.0)
+    return {**contents, "without": without_cues}

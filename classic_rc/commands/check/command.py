@@ -133,7 +133,7 @@ def handle(args: argparse.Namespace) -> int:
     baselines = None if args.baseline is None else read_baseline(args.baseline)
     train = inputs.read_train(args)
     failures = Failures()
-    shown: list[CheckReport] = []
+    reports: list[CheckReport] = []
     mended: _Mended | None = None
     try:
         for data in inputs.expand_datasets(args, args.data):
@@ -149,22 +149,22 @@ def handle(args: argparse.Namespace) -> int:
                 try:
                     report = _check_data(args, dataset, train)
                 except CheckInterrupted as interruption:
-                    shown.append(interruption.report)
+                    reports.append(interruption.report)
                     raise
-                shown.append(report)
-        if args.mend is not None and shown:
-            mended = _mend(args, shown, train)
+                reports.append(report)
+        if args.mend is not None and reports:
+            mended = _mend(args, reports, train)
     finally:
-        if shown:
-            write_output(_render(shown, args.format, args.verbose, mended), args.output)
+        if reports:
+            write_output(_render(reports, args.format, args.verbose, mended), args.output)
     if args.ids is not None:
-        write_file(Path(args.ids), "".join(_answered_ids(report.cues) for report in shown))
+        write_file(Path(args.ids), "".join(_answered_ids(report.cues) for report in reports))
     if failures.exit_code:
         return failures.exit_code
-    _refuse_unknown(shown, args.allow)
+    _refuse_unknown(reports, args.allow)
     reasons: list[str] = []
     allowed = {name: EarlierFinding(reason) for name, reason in args.allow.items()}
-    for report in shown:
+    for report in reports:
         baseline = (baselines or {}).get(report.dataset.name, {})
         inputs.report_notes(args, "note", improvements(report, baseline), report.dataset.name)
         reasons += fail_messages(report, args.fail, baseline | allowed)
@@ -173,17 +173,17 @@ def handle(args: argparse.Namespace) -> int:
     return _FINDING if reasons else 0
 
 
-def _refuse_unknown(shown: Sequence[CheckReport], accepted: Iterable[str]) -> None:
+def _refuse_unknown(reports: Sequence[CheckReport], accepted: Iterable[str]) -> None:
     """Refuse an accepted name that is no feature of any dataset and no kind of defect."""
     from classic_rc.commands.check.cues import phrase
     from classic_rc.commands.check.integrity import KINDS
 
-    kinds = [*KINDS.values(), *(finding.kind for report in shown for finding in report.findings)]
-    known = {name for kind in kinds for name in (kind.name, kind.what)}
+    kinds = [*KINDS.values(), *(finding.kind for report in reports for finding in report.findings)]
+    kind_names = {name for kind in kinds for name in (kind.name, kind.what)}
     for name in accepted:
-        near = [report.unknown.get(name, [name]) for report in shown]
-        if name not in known and near and not any(name in names for names in near):
-            printed = [phrase(cue.name) for report in shown for cue in report.cues]
+        near = [report.unknown.get(name, [name]) for report in reports]
+        if name not in kind_names and near and not any(name in names for names in near):
+            printed = [phrase(cue.name) for report in reports for cue in report.cues]
             raise unknown_name("finding", name, [*printed, *chain(*near)])
 
 
@@ -194,17 +194,19 @@ class _Mended(NamedTuple):
     report: CheckReport
 
 
-def _mend(args: argparse.Namespace, shown: Sequence[CheckReport], train: Dataset | None) -> _Mended:
+def _mend(
+    args: argparse.Namespace, reports: Sequence[CheckReport], train: Dataset | None
+) -> _Mended:
     """Write a repaired copy with its provenance next to it, and check it."""
     from classic_rc.commands.check.mend import PROVENANCE, mend_dataset
     from classic_rc.datasets.own_files import to_jsonl
 
-    if len(shown) > 1:
+    if len(reports) > 1:
         raise UsageError(
-            f"--mend writes one dataset, but there are {len(shown)}: add --pool to join them",
+            f"--mend writes one dataset, but there are {len(reports)}: add --pool to join them",
             field="--mend",
         )
-    repairs = mend_dataset(shown[0], train=train, seed=args.seed or 0)
+    repairs = mend_dataset(reports[0], train=train, seed=args.seed or 0)
     write_file(Path(args.mend), to_jsonl(repairs.dataset))
     write_file(Path(f"{args.mend}{PROVENANCE}"), render_json(repairs.to_dict()))
     return _Mended(repairs, _check_data(args, repairs.dataset, train))
@@ -254,7 +256,7 @@ def _answered_ids(cues: Sequence[Cue]) -> str:
 
 
 def _render(
-    shown: Sequence[CheckReport],
+    reports: Sequence[CheckReport],
     form: str,
     verbose: bool,
     mended: _Mended | None,
@@ -263,16 +265,16 @@ def _render(
     from classic_rc.tables import render
 
     if form == "json":
-        checks = [report.to_dict() for report in shown]
+        checks = [report.to_dict() for report in reports]
         if mended is not None:
             checks[0]["mended"] = {**mended.repairs.to_dict(), "check": mended.report.to_dict()}
         return render_json({"checks": checks}, times=False)  # equal calls give equal bytes
     if form == "html":
         from classic_rc.commands.check.page import check_page
 
-        return check_page(shown if mended is None else [*shown, mended.report])
-    whole = verbose or form != "table"
-    tables = [table for report in shown for table in check_tables(report, whole=whole)]
+        return check_page(reports if mended is None else [*reports, mended.report])
+    has_details = verbose or form != "table"
+    tables = [table for report in reports for table in check_tables(report, whole=has_details)]
     if mended is not None:
-        tables += mend_tables(shown[0], mended.report, mended.repairs)
+        tables += mend_tables(reports[0], mended.report, mended.repairs)
     return render(tables, form)

@@ -60,16 +60,20 @@ class FieldSources:
             name: np.array([_as_number(value) for value in values])
             for name, values in self.scalars.items()
         }
-        return {name: own for name, own in numbers.items() if np.isfinite(own).sum() > len(own) / 2}
+        return {
+            name: column
+            for name, column in numbers.items()
+            if np.isfinite(column).sum() > len(column) / 2
+        }
 
 
-def sources_of_fields(table: OptionTable, without: Iterable[str] = ()) -> FieldSources:
+def sources_of_fields(table: OptionTable, excluded: Iterable[str] = ()) -> FieldSources:
     """Read the ids and all fields of the questions and passages, without those named."""
-    found = FieldSources()
+    sources = FieldSources()
     lists: dict[str, list[Sequence[Any] | None]] = {}
     fields = _field_values(table)
     hidden: set[str] = set()
-    for key in without:
+    for key in excluded:
         names = {name for name in fields if name == key or name.startswith(f"{key}.")}
         if not names and key != ANNOTATORS:  # votes may all be of questions without gold
             raise unknown_name("field", key, fields)
@@ -78,15 +82,15 @@ def sources_of_fields(table: OptionTable, without: Iterable[str] = ()) -> FieldS
     folded_texts = [*map(folded_text, table.distinct_texts)]
     for name, values in fields.items():
         listed = [_entries(value, table, i) for i, value in enumerate(values)]
-        n_listed = sum(own is not None for own in listed)
+        n_listed = sum(entries is not None for entries in listed)
         if n_listed > len(values) / 2:
             lists[name] = listed
         else:
-            found.scalars[name] = values
-            found.flags += _option_in_field(table, folded_texts, name, values)
+            sources.scalars[name] = values
+            sources.flags += _option_in_field(table, folded_texts, name, values)
     for name, listed in lists.items():
-        _add_entries(found, table, name, listed)
-    return found
+        _add_entries(sources, table, name, listed)
+    return sources
 
 
 def _field_values(table: OptionTable) -> dict[str, list[Any]]:
@@ -123,7 +127,7 @@ def _entries(value: Any, table: OptionTable, question: int) -> Sequence[Any] | N
     if isinstance(value, list | tuple) and len(value) == size:
         return value
     if isinstance(value, str) and value.count(",") == size - 1 and size > 2:
-        return [part.strip() for part in value.split(",")]
+        return [entry.strip() for entry in value.split(",")]
     return (
         value
         if isinstance(value, str) and len(value) == size > 1 and _FLAGS.fullmatch(value)
@@ -132,15 +136,15 @@ def _entries(value: Any, table: OptionTable, question: int) -> Sequence[Any] | N
 
 
 def _add_entries(
-    found: FieldSources, table: OptionTable, name: str, listed: Sequence[Sequence[Any] | None]
+    sources: FieldSources, table: OptionTable, name: str, listed: Sequence[Sequence[Any] | None]
 ) -> None:
     entries: list[Any] = []
-    for own, size in zip(listed, table.sizes.tolist(), strict=True):
-        entries += [None] * size if own is None else own
+    for option_text, size in zip(listed, table.sizes.tolist(), strict=True):
+        entries += [None] * size if option_text is None else option_text
     numbers = np.array([_as_number(entry) for entry in entries])
     if np.isfinite(numbers).any():
         values = np.where(np.isfinite(numbers), numbers, np.nanmin(numbers) - 1)
-        found.measured.append(
+        sources.measured.append(
             Measurement(
                 f'has the largest entry in the field "{name}"|has the smallest entry in the field '
                 f'"{name}"',
@@ -150,30 +154,35 @@ def _add_entries(
         )
     texts = [None if entry is None else str(entry) for entry in entries]
     lengths = np.array([len(text or "") for text in texts], dtype=np.float64)
-    found.measured.append(Measurement(f'characters in the field "{name}"', lengths, ("fields",)))
-    known: dict[str, list[int]] = {}
+    sources.measured.append(Measurement(f'characters in the field "{name}"', lengths, ("fields",)))
+    options_by_entry: dict[str, list[int]] = {}
     for i, text in enumerate(texts):
         if text is not None:
-            known.setdefault(text[:_SHORT], []).append(i)
+            options_by_entry.setdefault(text[:_SHORT], []).append(i)
     pairs = list(zip(texts, table.texts, strict=True))
     equal = [
         i
-        for i, (text, own) in enumerate(pairs)
-        if text is not None and folded_text(text) == folded_text(own)
+        for i, (text, option_text) in enumerate(pairs)
+        if text is not None and folded_text(text) == folded_text(option_text)
     ]
-    found.flags.append((f'is its own entry in the field "{name}"', _as_places(equal)))
-    for other, scalars in [*found.scalars.items()][:_MOST_COMPARED]:
-        said = np.array([_as_text(value) for value in scalars], dtype=object)[table.question]
-        same = [
-            i
-            for i, (text, own) in enumerate(zip(texts, said, strict=True))
-            if text == own and len(own) > 1
+    sources.flags.append((f'is its own entry in the field "{name}"', _as_places(equal)))
+    for scalar_name, scalars in [*sources.scalars.items()][:_MOST_COMPARED]:
+        scalar_texts = np.array([_as_text(value) for value in scalars], dtype=object)[
+            table.question
         ]
-        found.flags.append(
-            (f'has in the field "{name}" what the field "{other}" is', _as_places(same))
+        equal_options = [
+            i
+            for i, (text, option_text) in enumerate(zip(texts, scalar_texts, strict=True))
+            if text == option_text and len(option_text) > 1
+        ]
+        sources.flags.append(
+            (
+                f'has in the field "{name}" what the field "{scalar_name}" is',
+                _as_places(equal_options),
+            )
         )
-    for text, where in sorted(known.items(), key=lambda item: -len(item[1]))[:50]:
-        found.flags.append((f'has the entry {text!r} in the field "{name}"', _as_places(where)))
+    for text, where in sorted(options_by_entry.items(), key=lambda item: -len(item[1]))[:50]:
+        sources.flags.append((f'has the entry {text!r} in the field "{name}"', _as_places(where)))
 
 
 def _as_places(options: list[int]) -> Integers:
@@ -192,7 +201,7 @@ def _option_in_field(
 ) -> Iterator[tuple[str, Integers]]:
     """Yield whether a field has the index, the letter, the text or an encoding of each option."""
     texts = [_as_text(value) for value in values]
-    found: dict[str, list[int]] = {}
+    options_by_relation: dict[str, list[int]] = {}
     digests = any(_DIGEST.search(text) for text in texts[:1000])
     for i, text in enumerate(texts):
         if not text:
@@ -202,7 +211,9 @@ def _option_in_field(
         has_letters = table.sizes[i] <= 26 and (len(text) <= _SHORT or len(tokens) < 4)
         bare, folded = folded_text(text), text.lower()
         first, last = table.offsets[i : i + 2].tolist()
-        for j, known in enumerate(map(folded_texts.__getitem__, table.text_index[first:last])):
+        for j, option_text in enumerate(
+            map(folded_texts.__getitem__, table.text_index[first:last])
+        ):
             says = []
             if j in numbers:
                 says.append("index from 0")
@@ -210,7 +221,9 @@ def _option_in_field(
                 says.append("index from 1")
             if has_letters and (chr(65 + j) in tokens or chr(97 + j) in tokens):
                 says.append("letter")
-            if known and (bare == known or (len(known) > 2 and known in folded)):
+            if option_text and (
+                bare == option_text or (len(option_text) > 2 and option_text in folded)
+            ):
                 says.append("text")
             if digests:
                 raw = table.texts[first + j].encode("utf-8", "surrogatepass")
@@ -218,10 +231,10 @@ def _option_in_field(
                     if hashlib.new(kind, raw, usedforsecurity=False).hexdigest()[:8] in folded:
                         says.append(f"{kind} digest")
             for what in says:
-                found.setdefault(what, []).append(first + j)
+                options_by_relation.setdefault(what, []).append(first + j)
     yield from (
         (f'has its {what} in the field "{name}"', _as_places(where))
-        for what, where in found.items()
+        for what, where in options_by_relation.items()
     )
 
 
@@ -236,13 +249,13 @@ def _as_text(value: Any) -> str:
 def field_measurements(table: OptionTable, fields: FieldSources) -> Iterator[Measurement]:
     """Yield what ranks options by fields: entries, and words shared with fields that are texts."""
     yield from fields.measured
-    each = np.arange(len(table))
+    all_questions = np.arange(len(table))
     for name, values in fields.scalars.items():
         texts = [_as_text(value) for value in values]
         if sum(text.count(" ") >= 2 for text in texts) > len(texts) / 2:
             yield Measurement(
                 f'words of the field "{name}"',
-                table.count_shared(texts, each),
+                table.count_shared(texts, all_questions),
                 ("options", "fields"),
             )
 
@@ -265,7 +278,7 @@ def known_measurement(
 
 
 def position_features(
-    table: OptionTable, fields: FieldSources, least: int
+    table: OptionTable, fields: FieldSources, min_questions: int
 ) -> Iterator[tuple[list[str], list[str], OptionPairs, str]]:
     """Yield positions of options, alone and in contexts: names, contexts, pairs of option and
     code, inputs.
@@ -285,16 +298,16 @@ def position_features(
     yield names, [""] * len(names), pairs, "options"
     if not 2 <= size <= _MOST_POSITIONS:
         return
-    names, subjects, pairs = _cross(table, _question_contexts(table), size, least)
+    names, subjects, pairs = _cross(table, _question_contexts(table), size, min_questions)
     # what classes say is not one order of options
     yield names, [""] * len(names) if table.classes else subjects, pairs, "question"
     if table.has_same_options:
-        names, _, pairs = _cross(table, _question_words(table), size, least)
+        names, _, pairs = _cross(table, _question_words(table), size, min_questions)
         yield names, [""] * len(names), pairs, "question"
     moduli = sorted({*_MODULI, size})
-    yield (*_cross(table, _order_contexts(table, moduli), size, least), "order")
+    yield (*_cross(table, _order_contexts(table, moduli), size, min_questions), "order")
     for name, values in fields.scalars.items():
-        yield (*_cross(table, _field_contexts(name, values, moduli), size, least), "fields")
+        yield (*_cross(table, _field_contexts(name, values, moduli), size, min_questions), "fields")
 
 
 _Context = tuple[int, str, str]
@@ -302,27 +315,30 @@ _Context = tuple[int, str, str]
 
 
 def _cross(
-    table: OptionTable, contexts: Iterator[_Context], size: int, least: int
+    table: OptionTable, contexts: Iterator[_Context], size: int, min_questions: int
 ) -> tuple[list[str], list[str], OptionPairs]:
     """Cross each context of enough questions with the positions of options."""
-    known: dict[tuple[str, str], int] = {}
-    asked, codes = array("i"), array("i")
-    for i, subject, said in contexts:
-        asked.append(i)
-        codes.append(known.setdefault((subject, said), len(known)))
+    code_of: dict[tuple[str, str], int] = {}
+    question_numbers, codes = array("i"), array("i")
+    for i, subject, statement in contexts:
+        question_numbers.append(i)
+        codes.append(code_of.setdefault((subject, statement), len(code_of)))
     question, code = (
-        np.frombuffer(values, dtype=np.int32).astype(np.int64) for values in (asked, codes)
+        np.frombuffer(values, dtype=np.int32).astype(np.int64)
+        for values in (question_numbers, codes)
     )
-    counts = np.bincount(code, minlength=len(known))
+    counts = np.bincount(code, minlength=len(code_of))
     # what all questions have is no context
-    kept = np.flatnonzero((counts >= least) & (counts < len(table)))
-    place = np.full(len(known), -1, dtype=np.int64)
-    place[kept] = np.arange(len(kept))
+    frequent = np.flatnonzero((counts >= min_questions) & (counts < len(table)))
+    place = np.full(len(code_of), -1, dtype=np.int64)
+    place[frequent] = np.arange(len(frequent))
     question, code = question[place[code] >= 0], place[code[place[code] >= 0]]
-    labels = list(known)
+    labels = list(code_of)
     places = [*map(table.place_name, range(size))]
-    names = [f"is {place} where {' '.join(labels[c])}" for c in kept.tolist() for place in places]
-    subjects = [labels[c][0] for c in kept.tolist() for p in range(size)]
+    names = [
+        f"is {place} where {' '.join(labels[c])}" for c in frequent.tolist() for place in places
+    ]
+    subjects = [labels[c][0] for c in frequent.tolist() for p in range(size)]
     n = table.sizes[question]
     options = ragged_indices(table.offsets[:-1][question], n).astype(np.int32)
     code = np.repeat(code.astype(np.int32), n) * np.int32(size)
@@ -369,17 +385,17 @@ def _order_contexts(table: OptionTable, moduli: Sequence[int]) -> Iterator[_Cont
 def _field_contexts(name: str, values: Sequence[Any], moduli: Sequence[int]) -> Iterator[_Context]:
     subject = f'the field "{name}"'
     for i, value in enumerate(values):
-        for said in _said(value, moduli):
-            yield i, subject, said
+        for statement in _said(value, moduli):
+            yield i, subject, statement
     numbers = np.full((len(values), _MOST_NUMBERS + 1), np.nan)
     numbers[:, 0] = [*map(_as_number, values)]
     for i, value in enumerate(values):
-        parts = _INTEGER.findall(value) if isinstance(value, str) else []
-        if len(parts) != 1:
-            parts = [float(part) for part in parts if len(part) < 18][:_MOST_NUMBERS]
-            numbers[i, 1 : 1 + len(parts)] = parts
-        elif not np.isfinite(numbers[i, 0]) and len(parts[0]) < 18:
-            numbers[i, 0] = float(parts[0])
+        digits = _INTEGER.findall(value) if isinstance(value, str) else []
+        if len(digits) != 1:
+            digits = [float(number) for number in digits if len(number) < 18][:_MOST_NUMBERS]
+            numbers[i, 1 : 1 + len(digits)] = digits
+        elif not np.isfinite(numbers[i, 0]) and len(digits[0]) < 18:
+            numbers[i, 0] = float(digits[0])
     for place, column in enumerate(numbers.T):
         what = f"has its number {place}" if place else "is"
         for i, third in enumerate(_thirds(column)):
@@ -400,7 +416,7 @@ def _said(value: Any, moduli: Sequence[int]) -> Iterator[str]:
     else:  # in an id or a date, each position has one meaning
         parts = _PART.findall(text)
         if 1 < len(parts) <= _MOST_TOKENS:
-            yield from (f"has {part!r} in place {place}" for place, part in enumerate(parts, 1))
+            yield from (f"has {piece!r} in place {place}" for place, piece in enumerate(parts, 1))
     yield f"ends with {text[-1]!r}"
     numbers = _INTEGER.findall(text)
     if numbers and len(numbers[-1]) < 18:
@@ -409,8 +425,8 @@ def _said(value: Any, moduli: Sequence[int]) -> Iterator[str]:
 
 def _thirds(numbers: Floats) -> list[int]:
     """Return in which third each number is; -1 if there are few different numbers."""
-    known = numbers[np.isfinite(numbers)]
-    if len(np.unique(known)) < _LEAST_NUMBERS:
+    finite = numbers[np.isfinite(numbers)]
+    if len(np.unique(finite)) < _LEAST_NUMBERS:
         return []
-    cuts = np.quantile(known, [1 / 3, 2 / 3])
+    cuts = np.quantile(finite, [1 / 3, 2 / 3])
     return [int(np.searchsorted(cuts, x)) if np.isfinite(x) else -1 for x in numbers.tolist()]

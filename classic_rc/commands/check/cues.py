@@ -187,7 +187,7 @@ def _describe(test: ScoreTest, step: Step, chance: Floats, n_mirrored: int) -> C
         favoured.astype(np.float64)
     )
     n = int(covered.sum())
-    own = float(precision[covered].mean()) if n else 0.0
+    covered_precision = float(precision[covered].mean()) if n else 0.0
     has_it = (values > 0) & covered[table.question]
     if is_order:
         family = Family(Source.ORDER, "{}", frozenset({"order"}))
@@ -211,7 +211,7 @@ def _describe(test: ScoreTest, step: Step, chance: Floats, n_mirrored: int) -> C
     elif step.more:
         names = [features.name(j) for j in step.more]
         id_ = "+".join((id_, *map(finding_id, names)))
-        fields = [FIELD_NAME.findall(other)[0] for other in names]
+        fields = [FIELD_NAME.findall(further_name)[0] for further_name in names]
         name += "".join(f', and the field "{field}"' for field in fields)
     if family in (PIECE, WORD_CUE):
         name += _words_of(table.texts, has_it, family, features.values[step.feature])
@@ -226,7 +226,7 @@ def _describe(test: ScoreTest, step: Step, chance: Floats, n_mirrored: int) -> C
         name,
         direction,
         n / len(table),
-        own,
+        covered_precision,
         float(np.where(covered, precision, chance).mean()),
         float(chance.mean()),
         abs(step.z) if is_rank else step.z,
@@ -274,33 +274,33 @@ def _words_of(texts: Sequence[str], has_it: NDArray[np.bool_], family: Family, v
     piece = rf"[^\s,.;:!?]*{re.escape(value)}[^\s,.;:!?]*"
     word = WORD_CUES[value] if family is WORD_CUE else re.compile(piece)
     words = Counter(
-        found.strip()
+        match.strip()
         for i in np.flatnonzero(has_it).tolist()
-        for found in word.findall(texts[i].lower())
+        for match in word.findall(texts[i].lower())
     )
-    shown = sorted(words.items(), key=lambda item: (-item[1], item[0]))[:2]
-    return f" ({', '.join(text for text, _ in shown)})" if shown else ""
+    most_frequent = sorted(words.items(), key=lambda item: (-item[1], item[0]))[:2]
+    return f" ({', '.join(text for text, _ in most_frequent)})" if most_frequent else ""
 
 
 def favour(table: OptionTable, values: Floats) -> tuple[np.ndarray[Any, np.dtype[np.bool_]], Any]:
     """Return which options have the largest value, and in which questions values differ."""
-    most, least = table.largest(values), table.smallest(values)
-    return values >= most[table.question] - 1e-9, most > least + 1e-9
+    largest, smallest = table.largest(values), table.smallest(values)
+    return values >= largest[table.question] - 1e-9, largest > smallest + 1e-9
 
 
 def _examples(
-    features: FeatureMatrix, step: Step, chosen: Any, covered: Any, direction: str, family: Family
+    features: FeatureMatrix, step: Step, has_cue: Any, covered: Any, direction: str, family: Family
 ) -> tuple[Example, ...]:
     """Return three options with the cue: two that confirm it, and one that does not, if there is
     one.
     """
     table = features.table
-    shown = np.flatnonzero(chosen & covered[table.question])
-    agrees = table.right[shown] == (direction == "right")
+    options = np.flatnonzero(has_cue & covered[table.question])
+    agrees = table.right[options] == (direction == "right")
     first = [
-        *shown[agrees][:2].tolist(),
-        *shown[~agrees][:1].tolist(),
-        *shown[agrees][2:3].tolist(),
+        *options[agrees][:2].tolist(),
+        *options[~agrees][:1].tolist(),
+        *options[agrees][2:3].tolist(),
     ]
     value = features.values[step.feature] if step.feature < len(features) else ""
     return tuple(
@@ -318,12 +318,12 @@ def _examples(
 def mark_cue(text: str, family: Family, value: str) -> str:
     """Return a text with its cue in double brackets, shortened around it: They did [[not]] go."""
     pattern = cue_pattern(family, value)
-    found = pattern.search(text) if pattern else None
-    if found is None:
+    match = pattern.search(text) if pattern else None
+    if match is None:
         return text[:_SHOWN_TEXT]
-    start = max(found.start() - _SHOWN_TEXT // 2, 0)
-    after = text[found.end() : found.end() + _SHOWN_TEXT // 2]
-    marked = f"{text[start : found.start()]}[[{found[0]}]]{after}"
+    start = max(match.start() - _SHOWN_TEXT // 2, 0)
+    after = text[match.end() : match.end() + _SHOWN_TEXT // 2]
+    marked = f"{text[start : match.start()]}[[{match[0]}]]{after}"
     return f"…{marked}" if start else marked
 
 
@@ -358,11 +358,11 @@ def order_features(table: OptionTable) -> Callable[[NDArray[np.bool_]], OrderFea
 
     def options_at(places: Integers, later: int, *, around: bool) -> Integers:
         """Return the options at places of the questions before, in questions that have them."""
-        own, start = sizes[later:], starts[later:-1]
-        is_inside = (places >= 0) & (places < own)
+        question_sizes, start = sizes[later:], starts[later:-1]
+        is_inside = (places >= 0) & (places < question_sizes)
         if is_inside.all():
             return start + places
-        return start + places % own if around else (start + places)[is_inside]
+        return start + places % question_sizes if around else (start + places)[is_inside]
 
     def features(right: NDArray[np.bool_]) -> OrderFeatures:
         first = np.empty(len(table), dtype=np.int64)
@@ -388,10 +388,14 @@ def count_mirrored(table: OptionTable) -> int:
     for i, (start, stop) in enumerate(
         zip(table.offsets[:-1].tolist(), table.offsets[1:].tolist(), strict=True)
     ):
-        own = text[start:stop]
-        gold = frozenset(own[table.right[start:stop]].tolist())
-        by_options.setdefault(tuple(sorted(own.tolist())), []).append((i, gold))
-    several = [own for own in by_options.values() if len(own) > 1]
+        same_options = text[start:stop]
+        gold = frozenset(same_options[table.right[start:stop]].tolist())
+        by_options.setdefault(tuple(sorted(same_options.tolist())), []).append((i, gold))
+    repeated_sets = [same_options for same_options in by_options.values() if len(same_options) > 1]
     if len(by_options) < 3:
         return 0  # all questions have the same options
-    return sum(any(gold != other for _, other in own) for own in several for _, gold in own)
+    return sum(
+        any(gold != other_gold for _, other_gold in same_options)
+        for same_options in repeated_sets
+        for _, gold in same_options
+    )

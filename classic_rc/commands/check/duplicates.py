@@ -237,13 +237,13 @@ def find_duplicates(
     passage-in-train passage-1 passage-1 equal
     """
     train = as_dataset(train)
-    found: dict[str, list[DuplicatePair]] = {}
+    pairs_by_kind: dict[str, list[DuplicatePair]] = {}
     passages = _SimilarPassages(dataset, train)
     for kind, pair in (
         *passages.duplicates(),
         *_SimilarQuestions(dataset, train, passages).duplicates(),
     ):
-        found.setdefault(kind, []).append(pair)
+        pairs_by_kind.setdefault(kind, []).append(pair)
     return tuple(
         DuplicateFinding(
             kind,
@@ -253,7 +253,7 @@ def find_duplicates(
             pairs=tuple(pairs),
         )
         for kind in DUPLICATE_KINDS
-        if (pairs := found.get(kind.name))
+        if (pairs := pairs_by_kind.get(kind.name))
     )
 
 
@@ -282,7 +282,7 @@ class _SimilarPassages:
     def __init__(self, dataset: Dataset, train: Dataset | None) -> None:
         self.own = dataset.passages
         self.others = () if train is None else train.passages
-        texts, other_texts, every = (
+        texts, other_texts, all_texts = (
             PassageTexts(p) for p in (self.own, self.others, (*self.own, *self.others))
         )
         self.within = similar_texts(texts)
@@ -291,12 +291,14 @@ class _SimilarPassages:
             len(texts),
             np.concatenate([self.within.pairs, self.across.pairs + np.array([0, len(texts)])]),
         )
-        self.similar = connect_pairs(len(every), pairs)
-        equal = np.array([_are_equal(every[a], every[b]) for a, b in pairs.tolist()], dtype=bool)
+        self.similar = connect_pairs(len(all_texts), pairs)
+        equal = np.array(
+            [_are_equal(all_texts[a], all_texts[b]) for a, b in pairs.tolist()], dtype=bool
+        )
         # Training passages that are equal to one another are joined by the first one of `dataset`
         # that they equal.
         self.equal = connect_pairs(
-            len(every), np.concatenate([pairs[equal], self._equal_others(n)])
+            len(all_texts), np.concatenate([pairs[equal], self._equal_others(n)])
         )
         self.number = {id(p): i for i, p in enumerate((*self.own, *self.others))}
 
@@ -316,12 +318,14 @@ class _SimilarPassages:
             ("repeated", of_dataset, self.own),
             ("in-train", in_train, self.others),
         ):
-            for position, (other, similarity) in partners.items():
-                passage, same = self.own[position], kind[other]
+            for position, (partner, similarity) in partners.items():
+                passage, copied = self.own[position], kind[partner]
                 if passage.text.strip():
-                    equal = _are_equal(passage.text, same.text)
+                    equal = _are_equal(passage.text, copied.text)
                     nearly, similarity = ("", 1.0) if equal else ("nearly-", similarity)
-                    pair = DuplicatePair(passage.id, same.id, similarity, passage.text, same.text)
+                    pair = DuplicatePair(
+                        passage.id, copied.id, similarity, passage.text, copied.text
+                    )
                     yield f"passage-{nearly}{place}", pair
 
 
@@ -338,9 +342,9 @@ def _most_similar(
     return dict(zip(items[first].tolist(), best, strict=True))
 
 
-def _are_equal(one: str, other: str) -> bool:
+def _are_equal(first: str, second: str) -> bool:
     """Return whether texts are equal up to case, blanks and punctuation."""
-    return one == other or words_only(one) == words_only(other)
+    return first == second or words_only(first) == words_only(second)
 
 
 def _is_common(codes: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -398,29 +402,35 @@ class _SimilarQuestions:
         best: dict[tuple[str, int], tuple[float, int]] = {}
         self._note_equal(best)
         for search in (self._near_questions, self._near_options):
-            known = {(kind.endswith("in-train"), i) for kind, i in best}
-            for prefix, one, two, similarity in search():
-                in_train = two >= self.n_own
-                item, other = (one, two) if in_train else (two, one)
+            paired = {(kind.endswith("in-train"), i) for kind, i in best}
+            for prefix, first, second, similarity in search():
+                in_train = second >= self.n_own
+                item, partner = (first, second) if in_train else (second, first)
                 key = f"{prefix}{'in-train' if in_train else 'repeated'}", item
-                is_new = (in_train, item) not in known or prefix == "gold-differs-"
+                is_new = (in_train, item) not in paired or prefix == "gold-differs-"
                 if is_new and best.get(key, (0.0, 0))[0] < similarity:
-                    best[key] = similarity, other
-        for (kind, item), (similarity, other) in sorted(
+                    best[key] = similarity, partner
+        for (kind, item), (similarity, partner) in sorted(
             best.items(), key=lambda entry: entry[0][1]
         ):
             near = kind.replace("gold-differs", "question-nearly")
             nearest, copied = best.get((near, item), (0.0, 0))
-            if nearest > similarity and self.equal_passage[copied] == self.equal_passage[other]:
+            if nearest > similarity and self.equal_passage[copied] == self.equal_passage[partner]:
                 continue  # of the questions about this passage, another one is the copy
             kind = kind.replace("differs-repeated", "differs")
-            question, same = self.questions[item], self.questions[other]
+            question, partner_question = self.questions[item], self.questions[partner]
             pair = DuplicatePair(
-                question.id, same.id, similarity, _item_text(question), _item_text(same)
+                question.id,
+                partner_question.id,
+                similarity,
+                _item_text(question),
+                _item_text(partner_question),
             )
             if kind in OTHER_GOLD:
-                golds = tuple(" + ".join(sorted(q.gold_texts)) for q in (question, same))
-                pair = replace(pair, golds=golds, cause=find_cause(question, same))
+                golds = tuple(
+                    " + ".join(sorted(q.gold_texts)) for q in (question, partner_question)
+                )
+                pair = replace(pair, golds=golds, cause=find_cause(question, partner_question))
             yield kind, pair
 
     def _note_equal(self, best: dict[tuple[str, int], tuple[float, int]]) -> None:
@@ -428,98 +438,104 @@ class _SimilarQuestions:
         options.
         """
         counts = np.bincount(self.text, minlength=len(self.text))
-        several = np.flatnonzero((counts[self.text] > 1) & (self.text < self.n_own))
-        own, others = (
-            several[several < self.n_own].tolist(),
-            several[several >= self.n_own].tolist(),
+        repeated = np.flatnonzero((counts[self.text] > 1) & (self.text < self.n_own))
+        dataset_questions, others = (
+            repeated[repeated < self.n_own].tolist(),
+            repeated[repeated >= self.n_own].tolist(),
         )
-        for place, known, elsewhere in (
+        for place, earlier_questions, elsewhere in (
             ("repeated", [], "reused"),
             ("in-train", others, "in-train"),
         ):
             about: dict[Hashable, list[int]] = {}
-            chosen: dict[Hashable, int] = {}
-            for i in (*known, *own):
+            first_with_options: dict[Hashable, int] = {}
+            for i in (*earlier_questions, *dataset_questions):
                 options = self._option_key(i)
                 keys = (int(self.text[i]), int(self.equal_passage[i])), (int(self.text[i]), options)
                 earlier = about.setdefault(keys[0], [])
                 if i < self.n_own:
-                    again = (j for j in earlier if self._agree(i, j))
-                    other = next(again, None)
-                    if other is not None and self._has_other_gold(i, other):
-                        best[f"gold-differs-{place}", i] = 1.0, other
+                    agreeing_earlier = (j for j in earlier if self._agree(i, j))
+                    partner = next(agreeing_earlier, None)
+                    if partner is not None and self._has_other_gold(i, partner):
+                        best[f"gold-differs-{place}", i] = 1.0, partner
                         if place == "in-train":  # answers can be looked up where gold agrees
-                            agreeing = (j for j in again if not self._has_other_gold(i, j))
-                            other = next(agreeing, None)
-                    if other is not None:
-                        best[f"question-{place}", i] = 1.0, other
-                    elif options and self._is_specific(i, chosen.get(keys[1])):
-                        best[f"question-{elsewhere}", i] = 1.0, chosen[keys[1]]
+                            agreeing = (
+                                j for j in agreeing_earlier if not self._has_other_gold(i, j)
+                            )
+                            partner = next(agreeing, None)
+                    if partner is not None:
+                        best[f"question-{place}", i] = 1.0, partner
+                    elif options and self._is_specific(i, first_with_options.get(keys[1])):
+                        best[f"question-{elsewhere}", i] = 1.0, first_with_options[keys[1]]
                 if i >= self.n_own or place == "repeated":
                     earlier.append(i)
-                    chosen.setdefault(keys[1], i)
+                    first_with_options.setdefault(keys[1], i)
 
     def _option_key(self, i: int) -> tuple[str, ...]:
         if not self.has_options[i]:
             return ()
         return option_keys(self.questions[i])
 
-    def _agree(self, one: int, two: int) -> bool:
+    def _agree(self, first: int, second: int) -> bool:
         """Return whether equal questions share half of their options or words; else they are
         different items.
         """
-        if not self.has_options[one]:
+        if not self.has_options[first]:
             return True
-        pair = np.array([one]), np.array([two])
+        pair = np.array([first]), np.array([second])
         shared = shared_words(self.options.words, self.options.offsets, *pair)
         return bool(self._have_similar_options(*pair, shared, 0.5)[0])
 
-    def _is_specific(self, one: int, two: int | None) -> bool:
+    def _is_specific(self, first: int, second: int | None) -> bool:
         """Return whether an equal question with equal options about another passage identifies a
         source.
         """
-        if two is None or self.is_template[one] or self._has_other_gold(one, two):
+        if second is None or self.is_template[first] or self._has_other_gold(first, second):
             return False
-        pair = np.array([one]), np.array([two])
-        both = (self.words, self.options)
-        return sum(int(shared_content(bags, *pair)[0]) for bags in both) >= _EQUAL_CONTENT
+        pair = np.array([first]), np.array([second])
+        all_bags = (self.words, self.options)
+        return sum(int(shared_content(bags, *pair)[0]) for bags in all_bags) >= _EQUAL_CONTENT
 
     def _near_questions(self) -> _SimilarPairs:
         """Yield near copies of questions, apart from those with another gold."""
-        for one, two in (
+        for first, second in (
             self._about_similar_passages(),
             self._with_passage_and_options(),
             self._with_similar_options(),
             self._with_equal_gold(),
         ):
             shared, sizes = (
-                np.zeros(len(one), dtype=np.int64),
+                np.zeros(len(first), dtype=np.int64),
                 np.zeros(len(self.questions), dtype=np.int64),
             )
             for bags in (self.words, self.options):
-                shared += shared_words(bags.words, bags.offsets, one, two)
+                shared += shared_words(bags.words, bags.offsets, first, second)
                 sizes += bags.sizes
-            similarity = shared / np.maximum(np.maximum(sizes[one], sizes[two]), 1)
-            for a, b, value in zip(one.tolist(), two.tolist(), similarity.tolist(), strict=True):
+            similarity = shared / np.maximum(np.maximum(sizes[first], sizes[second]), 1)
+            for a, b, value in zip(
+                first.tolist(), second.tolist(), similarity.tolist(), strict=True
+            ):
                 if not contradict(self.questions[a], self.questions[b]):
                     yield "question-nearly-", a, b, value
                 elif self._has_other_gold(a, b):
                     yield "gold-differs-", a, b, value
 
-    def _has_other_gold(self, one: int, two: int) -> bool:
+    def _has_other_gold(self, first: int, second: int) -> bool:
         """Return whether two questions are one question with two golds."""
-        question, other = self.questions[one], self.questions[two]
-        if not (have_same_options(question, other) and contradict(question, other)):
+        question, partner = self.questions[first], self.questions[second]
+        if not (have_same_options(question, partner) and contradict(question, partner)):
             return False
-        is_same_passage = bool(self.equal_passage[one] == self.equal_passage[two])
-        if self.text[one] == self.text[two]:
-            if is_same_passage or not self.has_options[one]:
+        is_same_passage = bool(self.equal_passage[first] == self.equal_passage[second])
+        if self.text[first] == self.text[second]:
+            if is_same_passage or not self.has_options[first]:
                 return is_same_passage
-        elif self.content.sizes[one] < _EQUAL_CONTENT or (is_same_passage and two < self.n_own):
+        elif self.content.sizes[first] < _EQUAL_CONTENT or (
+            is_same_passage and second < self.n_own
+        ):
             # If the options say little, each word of the question may decide. Who writes two
             # questions about one passage means two questions.
             return False
-        return is_same_question(question, other)
+        return is_same_question(question, partner)
 
     def _about_similar_passages(self) -> _Pairs:
         """Return pairs of similar questions about similar passages, with at least half of the
@@ -528,28 +544,28 @@ class _SimilarQuestions:
         groups = self.similar_passage
         has_own = np.zeros(int(groups.max(initial=0)) + 1, dtype=bool)
         has_own[groups[: self.n_own]] = True
-        one, two = self._similar_texts(self.words.within(groups), self.is_own, has_own[groups])
-        shared = shared_words(self.options.words, self.options.offsets, one, two)
-        similar = self._have_similar_options(one, two, shared, 0.5)
-        return one[similar], two[similar]
+        first, second = self._similar_texts(self.words.within(groups), self.is_own, has_own[groups])
+        shared = shared_words(self.options.words, self.options.offsets, first, second)
+        similar = self._have_similar_options(first, second, shared, 0.5)
+        return first[similar], second[similar]
 
     def _with_passage_and_options(self) -> _Pairs:
         """Return pairs of questions about similar passages with the same options, which say
         something.
         """
         has_content = self.has_options & (self.content.sizes >= _EQUAL_CONTENT)
-        one, two, _ = overlapping_bags(
+        first, second, _ = overlapping_bags(
             self.options.within(self.similar_passage).words,
             self.options.offsets,
             least_shared(self.options.sizes, _EQUAL_OPTIONS),
             here=self.is_own & has_content,
             there=has_content,
         )
-        shared = shared_words(self.words.words, self.words.offsets, one, two)
+        shared = shared_words(self.words.words, self.words.offsets, first, second)
         similar = shared >= _SAME_QUESTION * np.maximum(
-            self.words.sizes[one], self.words.sizes[two]
+            self.words.sizes[first], self.words.sizes[second]
         )
-        return one[similar], two[similar]
+        return first[similar], second[similar]
 
     def _similar_texts(
         self, bags: WordBags, here: NDArray[np.bool_], there: NDArray[np.bool_]
@@ -557,7 +573,7 @@ class _SimilarQuestions:
         """Return the pairs of questions whose texts are similar; `bags` are their words, or
         words within groups.
         """
-        one, two, shared = overlapping_bags(
+        first, second, shared = overlapping_bags(
             bags.words,
             bags.offsets,
             least_shared(bags.sizes, SHORT_SHARE),
@@ -565,31 +581,35 @@ class _SimilarQuestions:
             there=there,
             part_share=LENGTH_RATIO,
         )
-        similar = are_similar_words(self.words.words, self.words.offsets, one, two, shared)
-        return one[similar], two[similar]
+        similar = are_similar_words(self.words.words, self.words.offsets, first, second, shared)
+        return first[similar], second[similar]
 
     def _have_similar_options(
         self,
-        one: NDArray[np.int64],
-        two: NDArray[np.int64],
+        first: NDArray[np.int64],
+        second: NDArray[np.int64],
         shared: NDArray[np.int64],
-        least: float,
+        min_share: float,
     ) -> NDArray[np.bool_]:
         """Return which pairs share so many words of the options, or so many of the options; or
         have none.
         """
-        similar = shared >= least * np.maximum(self.options.sizes[one], self.options.sizes[two])
+        similar = shared >= min_share * np.maximum(
+            self.options.sizes[first], self.options.sizes[second]
+        )
         for i in np.flatnonzero(~similar).tolist():
             options, others = (
-                Counter(self._option_key(int(one[i]))),
-                Counter(self._option_key(int(two[i]))),
+                Counter(self._option_key(int(first[i]))),
+                Counter(self._option_key(int(second[i]))),
             )
-            similar[i] = (options & others).total() >= least * max(options.total(), others.total())
+            similar[i] = (options & others).total() >= min_share * max(
+                options.total(), others.total()
+            )
         return similar
 
     def _sharing_options(
         self,
-        least: NDArray[np.int64],
+        min_shared: NDArray[np.int64],
         bags: WordBags,
         here: NDArray[np.bool_],
         there: NDArray[np.bool_],
@@ -598,11 +618,11 @@ class _SimilarQuestions:
         template, share words.
         """
         usual = self.has_options & ~self.is_template
-        one, two, _ = overlapping_bags(
-            bags.words, bags.offsets, least, here=here & usual, there=there & usual
+        first, second, _ = overlapping_bags(
+            bags.words, bags.offsets, min_shared, here=here & usual, there=there & usual
         )
-        apart = self.similar_passage[one] != self.similar_passage[two]
-        return one[apart], two[apart]
+        apart = self.similar_passage[first] != self.similar_passage[second]
+        return first[apart], second[apart]
 
     def _least_content(self, share: float) -> NDArray[np.int64]:
         """Return how many content words sets of options have in common that share so many of
@@ -625,51 +645,59 @@ class _SimilarQuestions:
         similar = np.stack(self._similar_texts(self.words, is_first, is_first), axis=1)
         empty = np.flatnonzero(self.words.sizes == 0)
         equal = np.stack([self.text, np.arange(len(self.text))], axis=1)
-        none = np.stack([np.full_like(empty, empty.min(initial=len(self.text))), empty], axis=1)
-        return connect_pairs(len(self.text), np.concatenate([similar, equal, none]))
+        without_words = np.stack(
+            [np.full_like(empty, empty.min(initial=len(self.text))), empty], axis=1
+        )
+        return connect_pairs(len(self.text), np.concatenate([similar, equal, without_words]))
 
     def _with_similar_options(self) -> _Pairs:
         groups, often = self.similar_question, self.is_asked_often
-        every = np.ones(len(often), dtype=bool)
-        least = least_shared(self.options.sizes, _LEAST_SHARE)
+        everywhere = np.ones(len(often), dtype=bool)
+        min_shared = least_shared(self.options.sizes, _LEAST_SHARE)
         seldom = self._sharing_options(
-            least, self.options.within(groups), self.is_own & ~often, ~often
+            min_shared, self.options.within(groups), self.is_own & ~often, ~often
         )
-        least = self._least_content(_LEAST_SHARE)
-        usual = self._sharing_options(least, self.content.within(groups), self.is_own, every)
+        min_shared = self._least_content(_LEAST_SHARE)
+        usual = self._sharing_options(
+            min_shared, self.content.within(groups), self.is_own, everywhere
+        )
         has_often = often[usual[0]] | often[usual[1]]
-        one, two = (np.concatenate([a, b[has_often]]) for a, b in zip(seldom, usual, strict=True))
+        first, second = (
+            np.concatenate([a, b[has_often]]) for a, b in zip(seldom, usual, strict=True)
+        )
         words, offsets = self.words[:2]
-        likely = are_similar_words(words, offsets, one, two, shared_words(words, offsets, one, two))
-        one, two = one[likely], two[likely]
-        in_options = shared_content(self.options, one, two)
-        content = in_options + shared_content(self.words, one, two)
-        is_asked_often = often[one] | often[two]
-        bits = shared_bits(self.options, one, two) + shared_bits(self.words, one, two)
+        likely = are_similar_words(
+            words, offsets, first, second, shared_words(words, offsets, first, second)
+        )
+        first, second = first[likely], second[likely]
+        in_options = shared_content(self.options, first, second)
+        content = in_options + shared_content(self.words, first, second)
+        is_asked_often = often[first] | often[second]
+        bits = shared_bits(self.options, first, second) + shared_bits(self.words, first, second)
         copies = (content >= _NEAR_CONTENT) & (bits >= self.least_bits)
         copies &= ~is_asked_often | (in_options >= _OPTIONS_CONTENT)
-        one, two = one[copies], two[copies]
-        shared = shared_words(self.options.words, self.options.offsets, one, two)
+        first, second = first[copies], second[copies]
+        shared = shared_words(self.options.words, self.options.offsets, first, second)
         copies = shared >= _LEAST_SHARE * np.maximum(
-            self.options.sizes[one], self.options.sizes[two]
+            self.options.sizes[first], self.options.sizes[second]
         )
-        one, two, shared = one[copies], two[copies], shared[copies]
-        copies = self._have_similar_options(one, two, shared, _OPTION_SHARE)
-        return one[copies], two[copies]
+        first, second, shared = first[copies], second[copies], shared[copies]
+        copies = self._have_similar_options(first, second, shared, _OPTION_SHARE)
+        return first[copies], second[copies]
 
     def _with_equal_gold(self) -> _Pairs:
         """Return pairs of similar questions without options that have a gold text in common."""
         bags, here, there = self.words, self.is_own & ~self.has_options, ~self.has_options
-        one, two = self._similar_texts(bags, here, there)
-        similar = shared_content(bags, one, two) >= _NEAR_CONTENT
-        similar &= shared_bits(bags, one, two) >= self.least_bits
+        first, second = self._similar_texts(bags, here, there)
+        similar = shared_content(bags, first, second) >= _NEAR_CONTENT
+        similar &= shared_bits(bags, first, second) >= self.least_bits
         gold = {
             i: gold_keys(self.questions[i])
-            for i in np.unique([one[similar], two[similar]]).tolist()
+            for i in np.unique([first[similar], second[similar]]).tolist()
         }
-        pairs = zip(one.tolist(), two.tolist(), similar.tolist(), strict=True)
+        pairs = zip(first.tolist(), second.tolist(), similar.tolist(), strict=True)
         common = np.array([near and bool(gold[a] & gold[b]) for a, b, near in pairs], dtype=bool)
-        return one[common], two[common]
+        return first[common], second[common]
 
     def _near_options(self) -> _SimilarPairs:
         """Yield the sets of options of different questions that are equal or nearly equal."""
@@ -684,18 +712,21 @@ class _SimilarQuestions:
                 and shared_bits(self.options, *pair)[0] >= 2 * self.least_bits
             ):
                 yield "options-", i, keys[key], 1.0
-        every = np.ones(len(self.is_own), dtype=bool)
-        one, two = self._sharing_options(
-            self._least_content(_SAME_OPTIONS), self.content, self.is_own, every
+        everywhere = np.ones(len(self.is_own), dtype=bool)
+        first, second = self._sharing_options(
+            self._least_content(_SAME_OPTIONS), self.content, self.is_own, everywhere
         )
-        shared = shared_words(self.options.words, self.options.offsets, one, two)
-        share = shared / np.maximum(self.options.sizes[one], self.options.sizes[two])
-        same = share >= _SAME_OPTIONS
-        one, two, share = one[same], two[same], share[same]
-        same = shared_content(self.options, one, two) >= _OPTIONS_CONTENT
-        same &= shared_bits(self.options, one, two) >= self.least_bits
+        shared = shared_words(self.options.words, self.options.offsets, first, second)
+        share = shared / np.maximum(self.options.sizes[first], self.options.sizes[second])
+        are_copies = share >= _SAME_OPTIONS
+        first, second, share = first[are_copies], second[are_copies], share[are_copies]
+        are_copies = shared_content(self.options, first, second) >= _OPTIONS_CONTENT
+        are_copies &= shared_bits(self.options, first, second) >= self.least_bits
         for a, b, value in zip(
-            one[same].tolist(), two[same].tolist(), share[same].tolist(), strict=True
+            first[are_copies].tolist(),
+            second[are_copies].tolist(),
+            share[are_copies].tolist(),
+            strict=True,
         ):
             yield "options-", a, b, value
 

@@ -150,21 +150,23 @@ class Ones(NamedTuple):
 
     @classmethod
     def join(
-        cls, blocks: list[tuple[NDArray[np.int32], Integers]], kept: Integers, width: int
+        cls, blocks: list[tuple[NDArray[np.int32], Integers]], kept_columns: Integers, width: int
     ) -> Ones:
-        """Return the columns `kept` of blocks of rows: the columns of their ones, and how many
-        each row has.
+        """Return the columns `kept_columns` of blocks of rows: the columns of their ones, and how
+        many each row has.
         """
         place = np.full(width, -1, dtype=np.int32)
-        place[kept] = np.arange(len(kept), dtype=np.int32)
+        place[kept_columns] = np.arange(len(kept_columns), dtype=np.int32)
         for i, (columns, sizes) in enumerate(blocks):
             is_kept = place[columns] >= 0
             rows = np.repeat(np.arange(len(sizes)), sizes)[is_kept]
-            columns = place[columns[is_kept]].astype(np.uint16 if len(kept) <= 2**16 else np.int32)
+            columns = place[columns[is_kept]].astype(
+                np.uint16 if len(kept_columns) <= 2**16 else np.int32
+            )
             blocks[i] = columns, np.bincount(rows, minlength=len(sizes))
         offsets = offsets_of(np.concatenate([sizes for _, sizes in blocks]))
         offsets = offsets.astype(np.int32 if offsets[-1] < 2**31 else np.int64)
-        return cls(np.concatenate([columns for columns, _ in blocks]), offsets, len(kept))
+        return cls(np.concatenate([columns for columns, _ in blocks]), offsets, len(kept_columns))
 
     def rows(
         self, start: int, stop: int, first: int = 0, dtype: type[np.number[Any]] = np.float32
@@ -175,8 +177,8 @@ class Ones(NamedTuple):
         from scipy.sparse import csr_matrix
 
         identity = np.arange(first, dtype=np.int32)
-        own = self.columns[self.offsets[start] : self.offsets[stop]]
-        columns = np.concatenate([identity, own], dtype=np.int32)
+        block_columns = self.columns[self.offsets[start] : self.offsets[stop]]
+        columns = np.concatenate([identity, block_columns], dtype=np.int32)
         offsets = np.concatenate(
             [identity, self.offsets[start : stop + 1] - self.offsets[start] + first]
         )
@@ -186,8 +188,8 @@ class Ones(NamedTuple):
     def select(self, rows: Integers) -> csr_matrix:
         """Return some rows, of float32."""
         sizes = np.diff(self.offsets)[rows]
-        chosen = self.columns[ragged_indices(self.offsets[:-1][rows], sizes)]
-        return Ones(chosen, offsets_of(sizes), self.width).rows(0, len(rows))
+        columns = self.columns[ragged_indices(self.offsets[:-1][rows], sizes)]
+        return Ones(columns, offsets_of(sizes), self.width).rows(0, len(rows))
 
     def sums(self, weights: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the sum over rows of each column times the weights, of shape (width,
@@ -233,23 +235,23 @@ class FeatureMatrix:
     @property
     def n_sparse(self) -> int:
         """The number of features that are 0 or 1."""
-        return sum(part.width for part in self.sparse)
+        return sum(ones.width for ones in self.sparse)
 
     def parts(self) -> Iterator[tuple[slice, Ones]]:
         """Yield the sparse features in parts, with their numbers."""
         first = 0
-        for part in self.sparse:
-            yield slice(first, first + part.width), part
-            first += part.width
+        for ones in self.sparse:
+            yield slice(first, first + ones.width), ones
+            first += ones.width
 
     @cached_property
     def uses(self) -> Integers:
         """How many options have each sparse feature."""
         uses = np.zeros(self.n_sparse, dtype=np.int64)
-        for own, part in self.parts():
-            for start, stop in runs_of(np.diff(part.offsets), _BLOCK_ONES):
-                columns = part.columns[part.offsets[start] : part.offsets[stop]]
-                uses[own] += np.bincount(columns, minlength=part.width)
+        for numbers, ones in self.parts():
+            for start, stop in runs_of(np.diff(ones.offsets), _BLOCK_ONES):
+                columns = ones.columns[ones.offsets[start] : ones.offsets[stop]]
+                uses[numbers] += np.bincount(columns, minlength=ones.width)
         return uses
 
     def name(self, feature: int) -> str:
@@ -262,17 +264,17 @@ class FeatureMatrix:
             place = np.full(self.n_sparse, -1, dtype=np.int32)
             place[features[start:stop]] = np.arange(stop - start)
             is_asked = place >= 0
-            found = [np.zeros((2, 0), dtype=np.int32)]
-            for own, part in self.parts():
+            pairs = [np.zeros((2, 0), dtype=np.int32)]
+            for numbers, ones in self.parts():
                 for first, last in (
-                    runs_of(np.diff(part.offsets), _BLOCK_ONES) if is_asked[own].any() else ()
+                    runs_of(np.diff(ones.offsets), _BLOCK_ONES) if is_asked[numbers].any() else ()
                 ):
-                    columns = part.columns[part.offsets[first] : part.offsets[last]]
-                    chosen = np.flatnonzero(is_asked[own][columns])
+                    columns = ones.columns[ones.offsets[first] : ones.offsets[last]]
+                    entries = np.flatnonzero(is_asked[numbers][columns])
                     options = np.arange(first, last, dtype=np.int32)
-                    options = np.repeat(options, np.diff(part.offsets[first : last + 1]))
-                    found.append(np.stack([place[own][columns[chosen]], options[chosen]]))
-            feature, options = np.concatenate(found, axis=1)
+                    options = np.repeat(options, np.diff(ones.offsets[first : last + 1]))
+                    pairs.append(np.stack([place[numbers][columns[entries]], options[entries]]))
+            feature, options = np.concatenate(pairs, axis=1)
             if stop - start <= 2**16:
                 feature = feature.astype(np.uint16)  # has a faster sort
             options = options[np.argsort(feature, kind="stable")]
@@ -306,25 +308,25 @@ class FeatureMatrix:
             )
         ]
 
-    def counts(self, chosen: NDArray[np.bool_]) -> Iterator[NDArray[np.float64]]:
+    def counts(self, is_chosen: NDArray[np.bool_]) -> Iterator[NDArray[np.float64]]:
         """Yield the sums of features over chosen options, for some choices at a time.
 
         `chosen` has shape (n_options, n_choices).
         """
-        n_options, n = chosen.shape
+        n_options, n = is_chosen.shape
         sparse = np.zeros((self.n_sparse, n), dtype=np.int32)
         for start in range(0, n_options, _COUNTED_OPTIONS):
-            block = chosen[start : start + _COUNTED_OPTIONS]
+            block = is_chosen[start : start + _COUNTED_OPTIONS]
             # One step adds four counts of 16 bits: a block has so few options that none overflows.
             flags = np.zeros((len(block), -(-n // 4) * 4), dtype=np.uint16)
             flags[:, :n] = block
-            for own, part in self.parts():
-                rows = part.rows(start, start + len(block), dtype=np.int64)
-                sparse[own] += (rows.T @ flags.view(np.int64)).view(np.uint16)[:, :n]
+            for numbers, ones in self.parts():
+                rows = ones.rows(start, start + len(block), dtype=np.int64)
+                sparse[numbers] += (rows.T @ flags.view(np.int64)).view(np.uint16)[:, :n]
         for start in range(0, n, CHOICES):
-            own = slice(start, start + CHOICES)
-            dense = self.dense.T @ chosen[:, own].astype(np.float32, order="C")
-            yield np.concatenate([sparse[:, own], dense], dtype=np.float64)
+            numbers = slice(start, start + CHOICES)
+            dense = self.dense.T @ is_chosen[:, numbers].astype(np.float32, order="C")
+            yield np.concatenate([sparse[:, numbers], dense], dtype=np.float64)
 
 
 def release_memory() -> None:
@@ -345,34 +347,36 @@ def least_questions(table: OptionTable) -> int:
 
 def build_features(table: OptionTable, without_fields: Iterable[str] = ()) -> FeatureMatrix:
     """Generate the features of all options, without those of some fields."""
-    least = least_questions(table)
+    min_questions = least_questions(table)
     fields = sources_of_fields(table, without_fields)
     ranked: list[Measurement] = []
     ranks: list[NDArray[np.float32]] = []
     edges: list[Flag] = []
-    known: list[tuple[int, str, Integers]] = []
+    known_flags: list[tuple[int, str, Integers]] = []
     opposites: dict[str, str] = {}
     for measured in chain(measure_options(table), field_measurements(table, fields)):
         column = table.rank(measured.values).astype(np.float32)
         varies = int(np.count_nonzero(table.largest(np.abs(column)) > 0))
         # Ranks that differ in few questions are not normal; which option has most or least is
         # tested exactly.
-        if varies >= least:
+        if varies >= min_questions:
             opposites[measured.most] = measured.least
             edges += rank_edges(table, measured)
-        if varies >= max(least, _LEAST_RANKED):
+        if varies >= max(min_questions, _LEAST_RANKED):
             ranked.append(measured._replace(values=measured.values[:0].copy()))
             ranks.append(column)
-            known += known_measurement(table, fields, measured)
-    fields.flags += [(name, flag) for _, name, flag in sorted(known, key=lambda item: item[0])]
-    sources = _all_entries(table, fields, edges, least)
-    return join_features(table, sources, least, ranked, ranks, opposites)
+            known_flags += known_measurement(table, fields, measured)
+    fields.flags += [
+        (name, flag) for _, name, flag in sorted(known_flags, key=lambda item: item[0])
+    ]
+    sources = _all_entries(table, fields, edges, min_questions)
+    return join_features(table, sources, min_questions, ranked, ranks, opposites)
 
 
 def join_features(
     table: OptionTable,
     sources: Iterable[Entries],
-    least: int,
+    min_questions: int,
     ranked: Sequence[Measurement] = (),
     ranks: Sequence[NDArray[np.float32]] = (),
     opposites: Mapping[str, str] = MappingProxyType({}),
@@ -382,11 +386,11 @@ def join_features(
     values: list[str] = []
     sparse = []
     for source in sources:
-        kept, ones = _pack(table, source, least)
+        frequent, ones = _pack(table, source, min_questions)
         sparse.append(ones)
-        families += [source.families[i] for i in kept.tolist()]
-        values += [source.values[i] for i in kept.tolist()]
-        del source, kept, ones
+        families += [source.families[i] for i in frequent.tolist()]
+        values += [source.values[i] for i in frequent.tolist()]
+        del source, frequent, ones
         release_memory()
     return FeatureMatrix(
         table,
@@ -403,11 +407,11 @@ Flag = tuple[Family, str, NDArray[np.integer]]
 
 
 def _all_entries(
-    table: OptionTable, fields: FieldSources, edges: Sequence[Flag], least: int
+    table: OptionTable, fields: FieldSources, edges: Sequence[Flag], min_questions: int
 ) -> Iterator[Entries]:
-    yield from _text_entries(table, least)
+    yield from _text_entries(table, min_questions)
     yield flag_entries(table, [*edges, *((FIELD, *flag) for flag in fields.flags)])
-    yield from position_entries(table, fields, least)
+    yield from position_entries(table, fields, min_questions)
 
 
 def _rank_family(measured: Measurement) -> Family:
@@ -421,7 +425,7 @@ def _rank_family(measured: Measurement) -> Family:
     return Family(source, "{}", frozenset(measured.sees))
 
 
-def _pack(table: OptionTable, source: Entries, least: int) -> tuple[Integers, Ones]:
+def _pack(table: OptionTable, source: Entries, min_questions: int) -> tuple[Integers, Ones]:
     """Return the numbers of the features in questions of enough passages, and these features, in
     blocks.
     """
@@ -433,17 +437,20 @@ def _pack(table: OptionTable, source: Entries, least: int) -> tuple[Integers, On
         tuple[NDArray[np.int32], Integers]
     ] = []  # the features of each option, and how many it has
     for start, stop in runs_of(table.sizes, _BLOCK_OPTIONS):
-        own = slice(int(table.offsets[start]), int(table.offsets[stop]))
+        options = slice(int(table.offsets[start]), int(table.offsets[stop]))
         block, counts = without_constants(
-            source.matrix[source.item[own]], table.offsets[start : stop + 1] - own.start
+            source.matrix[source.item[options]], table.offsets[start : stop + 1] - options.start
         )
         blocks.append((block.indices, np.diff(block.indptr)))
         if len(passages) >= _FEW_PASSAGES:
-            each = np.arange(stop - start)
-            counts = csr_matrix((np.ones(len(each)), (passage[start:stop], each))) @ counts
+            block_questions = np.arange(stop - start)
+            counts = (
+                csr_matrix((np.ones(len(block_questions)), (passage[start:stop], block_questions)))
+                @ counts
+            )
         total += np.bincount(counts.indices, minlength=len(total))
-    kept = np.flatnonzero(total >= least)
-    return kept, Ones.join(blocks, kept, len(total))
+    frequent = np.flatnonzero(total >= min_questions)
+    return frequent, Ones.join(blocks, frequent, len(total))
 
 
 def without_constants(block: csr_matrix, offsets: Integers) -> tuple[csr_matrix, csr_matrix]:
@@ -457,8 +464,8 @@ def without_constants(block: csr_matrix, offsets: Integers) -> tuple[csr_matrix,
     constant = counts.copy()
     constant.data = np.float32(counts.data == np.repeat(sizes, np.diff(counts.indptr)))
     counts.data[constant.data > 0] = 0
-    for part in (constant, counts):
-        part.eliminate_zeros()
+    for matrix in (constant, counts):
+        matrix.eliminate_zeros()
     if constant.nnz:
         block = block - constant[np.repeat(np.arange(len(sizes)), sizes)]
     return block, counts
@@ -467,11 +474,11 @@ def without_constants(block: csr_matrix, offsets: Integers) -> tuple[csr_matrix,
 # The text of an option
 
 
-def _text_entries(table: OptionTable, least: int) -> Iterator[Entries]:
+def _text_entries(table: OptionTable, min_questions: int) -> Iterator[Entries]:
     for family in (WORD, WORDS, FIRST_WORD, LAST_WORD):
-        yield _word_entries(table, family, least)
+        yield _word_entries(table, family, min_questions)
     for length in range(1, _MOST_GRAM + 1):
-        yield _gram_entries(table, length, least)
+        yield _gram_entries(table, length, min_questions)
     number, name_of = table.normalised
     n_uses = np.bincount(number)
     is_once = n_uses[number] == 1
@@ -481,16 +488,16 @@ def _text_entries(table: OptionTable, least: int) -> Iterator[Entries]:
         ("is the only one used in no other question", is_alone),
     )
     yield flag_entries(table, [(USED_ONCE, name, np.flatnonzero(flag)) for name, flag in once])
-    often = np.flatnonzero(n_uses >= least)
+    often = np.flatnonzero(n_uses >= min_questions)
     names = [name if len(name) <= 40 else f"{name[:39]}…" for name in map(name_of, often.tolist())]
     yield Entries.of_pairs([WHOLE] * len(names), names, (often, np.arange(len(names))), number)
-    known: dict[tuple[Family, str], int] = {}
+    code_of: dict[tuple[Family, str], int] = {}
     items, codes = array("i"), array("i")  # lists of millions of integers would fill the memory
     for i, text in enumerate(table.distinct_texts):
         for shape in _shapes(text):
             items.append(i)
-            codes.append(known.setdefault(shape, len(known)))
-    families, values = [family for family, _ in known], [value for _, value in known]
+            codes.append(code_of.setdefault(shape, len(code_of)))
+    families, values = [family for family, _ in code_of], [value for _, value in code_of]
     pairs = np.frombuffer(items, dtype=np.int32), np.frombuffer(codes, dtype=np.int32)
     yield Entries.of_pairs(families, values, pairs, table.text_index)
 
@@ -500,26 +507,26 @@ _Pairs = tuple[Integers, Integers]
 
 
 def frequent_codes(
-    blocks: Iterable[tuple[Integers, Integers | None]], n_codes: int, least: int
+    blocks: Iterable[tuple[Integers, Integers | None]], n_codes: int, minimum: int
 ) -> Integers:
     """Return the codes below `n_codes` that occur at least `least` times in blocks, ascending;
     occurrences may have weights.
     """
     if n_codes <= _MOST_COUNTED:
         table = np.zeros(n_codes)
-        for own, weights in blocks:
-            table += np.bincount(own, weights, n_codes)
-        return np.flatnonzero(table >= least)
+        for block_codes, weights in blocks:
+            table += np.bincount(block_codes, weights, n_codes)
+        return np.flatnonzero(table >= minimum)
     codes, totals = np.empty(0, dtype=np.int64), np.zeros(0, dtype=np.float64)
-    for own, weights in blocks:
+    for block_codes, weights in blocks:
         if weights is None:
-            known, counts = np.unique(own, return_counts=True)
+            distinct_codes, counts = np.unique(block_codes, return_counts=True)
         else:
-            known, place = np.unique(own, return_inverse=True)
-            counts = np.bincount(place.reshape(-1), weights, minlength=len(known))
-        codes, place = np.unique(np.concatenate([codes, known]), return_inverse=True)
+            distinct_codes, place = np.unique(block_codes, return_inverse=True)
+            counts = np.bincount(place.reshape(-1), weights, minlength=len(distinct_codes))
+        codes, place = np.unique(np.concatenate([codes, distinct_codes]), return_inverse=True)
         totals = sums_by(place.reshape(-1), np.concatenate([totals, counts]), len(codes))
-    return codes[totals >= least]
+    return codes[totals >= minimum]
 
 
 def _coded_entries(
@@ -527,7 +534,7 @@ def _coded_entries(
     pairs: Callable[[int, int], _Pairs],
     n_codes: int,
     describe: Callable[[Integers], tuple[list[Family], list[str]]],
-    least: int,
+    min_questions: int,
 ) -> Entries:
     """Return the codes below `n_codes` that enough options have; `pairs` returns the codes of a
     block of texts.
@@ -545,9 +552,11 @@ def _coded_entries(
         text, code = np.divmod(distinct(text * n_codes + code), n_codes)
         return text, code
 
-    found = (distinct_pairs(*block) for block in blocks)
+    block_pairs = (distinct_pairs(*block) for block in blocks)
     codes = frequent_codes(
-        ((c, uses[s + t]) for (s, _), (t, c) in zip(blocks, found, strict=True)), n_codes, least
+        ((c, uses[s + t]) for (s, _), (t, c) in zip(blocks, block_pairs, strict=True)),
+        n_codes,
+        min_questions,
     )
     counts, columns = np.zeros(n, dtype=np.int64), [np.empty(0, dtype=np.int32)]
     for start, stop in blocks:
@@ -560,7 +569,7 @@ def _coded_entries(
     return Entries(*describe(codes), csr_matrix(parts, shape=(n, len(codes))), table.text_index)
 
 
-def _word_entries(table: OptionTable, family: Family, least: int) -> Entries:
+def _word_entries(table: OptionTable, family: Family, min_questions: int) -> Entries:
     """Return single words, pairs of neighbours, or the first or last words of texts with
     several.
     """
@@ -569,35 +578,35 @@ def _word_entries(table: OptionTable, family: Family, least: int) -> Entries:
     n = len(words) + 1
 
     def pairs(start: int, stop: int) -> _Pairs:
-        own = tokens[offsets[start] : offsets[stop]].astype(np.int64)
+        block_tokens = tokens[offsets[start] : offsets[stop]].astype(np.int64)
         text = np.repeat(np.arange(stop - start), np.diff(offsets[start : stop + 1]))
         next_is_same = text[1:] == text[:-1]
         has_before, has_after = (
-            np.append(False, next_is_same)[: len(own)],
-            np.append(next_is_same, False)[: len(own)],
+            np.append(False, next_is_same)[: len(block_tokens)],
+            np.append(next_is_same, False)[: len(block_tokens)],
         )
         if family is WORDS:
-            return text[has_after], own[has_after] * n + own[has_before]
-        chosen = {
+            return text[has_after], block_tokens[has_after] * n + block_tokens[has_before]
+        has_place = {
             WORD: slice(None),
             FIRST_WORD: has_after & ~has_before,
             LAST_WORD: has_before & ~has_after,
         }[family]
-        return text[chosen], own[chosen]
+        return text[has_place], block_tokens[has_place]
 
     def describe(codes: Integers) -> tuple[list[Family], list[str]]:
         pieces = np.divmod(codes, n) if family is WORDS else (codes,)
         values = [
-            " ".join(words[w] for w in own)
-            for own in zip(*(p.tolist() for p in pieces), strict=True)
+            " ".join(words[w] for w in block_tokens)
+            for block_tokens in zip(*(p.tolist() for p in pieces), strict=True)
         ]
         negated = family is WORD and table.has_contractions
         return [NOT if negated and value == "not" else family for value in values], values
 
-    return _coded_entries(table, pairs, n**2 if family is WORDS else n, describe, least)
+    return _coded_entries(table, pairs, n**2 if family is WORDS else n, describe, min_questions)
 
 
-def _gram_entries(table: OptionTable, length: int, least: int) -> Entries:
+def _gram_entries(table: OptionTable, length: int, min_questions: int) -> Entries:
     """Return character n-grams; a code combines the places of its characters in the alphabet of
     all texts.
     """
@@ -626,7 +635,7 @@ def _gram_entries(table: OptionTable, length: int, least: int) -> Entries:
         families = [PIECE if length > 1 else _family_of(value) for value in values]
         return families, values if length > 1 else [*map(describe_character, values)]
 
-    return _coded_entries(table, pairs, size**length, describe, least)
+    return _coded_entries(table, pairs, size**length, describe, min_questions)
 
 
 def _family_of(character: str) -> Family:
@@ -643,8 +652,8 @@ def describe_character(character: str) -> str:
     if character.isascii() and character.isprintable() and not character.isspace():
         return f'"{character}"'
     name = unicodedata.name(character, "")
-    shown = f'"{character}" ' if character.isprintable() and not character.isspace() else ""
-    return f"{shown}U+{ord(character):04X}" + (f" {name}" if name else "")
+    quoted = f'"{character}" ' if character.isprintable() and not character.isspace() else ""
+    return f"{quoted}U+{ord(character):04X}" + (f" {name}" if name else "")
 
 
 class _Kinds(dict[int, str]):
@@ -722,9 +731,11 @@ def flag_entries(table: OptionTable, flags: Sequence[Flag]) -> Entries:
     return Entries.of_pairs(families, names, (items, codes), np.arange(len(table.texts)))
 
 
-def position_entries(table: OptionTable, fields: FieldSources, least: int) -> Iterator[Entries]:
+def position_entries(
+    table: OptionTable, fields: FieldSources, min_questions: int
+) -> Iterator[Entries]:
     """Yield positions of options, alone and in contexts."""
-    for names, contexts, pairs, sees in position_features(table, fields, least):
+    for names, contexts, pairs, sees in position_features(table, fields, min_questions):
         source = Source.POSITION if sees == "options" else Source.FIELD
         if not any(contexts) and sees == "question":
             source = Source.WORD

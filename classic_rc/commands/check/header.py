@@ -68,16 +68,16 @@ class HeaderRow:
         }
 
 
-def spread_evenly(sizes: Integers, most: int) -> NDArray[np.bool_]:
-    """Return which questions represent all of them: evenly spread groups, with about `most`
-    questions.
+def spread_evenly(sizes: Integers, max_questions: int) -> NDArray[np.bool_]:
+    """Return which questions represent all of them: evenly spread groups, with about
+    `max_questions` questions.
 
     Examples
     --------
     >>> spread_evenly(np.array([3, 3, 3, 3, 3, 3]), 9).tolist()
     [False, True, False, True, False, True]
     """
-    numbers, share = np.arange(len(sizes)), min(1.0, most / max(int(sizes.sum()), 1))
+    numbers, share = np.arange(len(sizes)), min(1.0, max_questions / max(int(sizes.sum()), 1))
     return np.floor((numbers + 1) * share) > np.floor(numbers * share)
 
 
@@ -105,10 +105,10 @@ class Header:
             raise UsageError(
                 "a header needs at least two different passages or groups", field="questions"
             )
-        kept = spread_evenly(np.bincount(self.groups), MOST_QUESTIONS)
-        self.asked = np.flatnonzero(kept[self.groups])
+        is_kept_group = spread_evenly(np.bincount(self.groups), MOST_QUESTIONS)
+        self.asked = np.flatnonzero(is_kept_group[self.groups])
         # The groups that are kept are counted for the folds: their own numbers are evenly spread.
-        self.fold = (np.cumsum(kept) - 1)[self.groups] % min(folds, n_groups)
+        self.fold = (np.cumsum(is_kept_group) - 1)[self.groups] % min(folds, n_groups)
 
     def measure(self) -> tuple[HeaderRow, ...]:
         """Return the rows for which there is input."""
@@ -133,9 +133,9 @@ class Header:
         from scipy.sparse import csr_matrix, hstack
 
         table, features = self.table, self.features
-        asked = self.asked
-        options = ragged_indices(table.offsets[:-1][asked], table.sizes[asked])
-        offsets = offsets_of(table.sizes[asked])
+        questions = self.asked
+        options = ragged_indices(table.offsets[:-1][questions], table.sizes[questions])
+        offsets = offsets_of(table.sizes[questions])
         seen = np.array(
             [f.sees <= sees and f.source is not Source.PIECE for f in features.families], dtype=bool
         )
@@ -143,8 +143,8 @@ class Header:
             [
                 csr_matrix((len(options), 0)),
                 *(
-                    part.select(options)[:, np.flatnonzero(seen[own])]
-                    for own, part in features.parts()
+                    ones.select(options)[:, np.flatnonzero(seen[own])]
+                    for own, ones in features.parts()
                     if seen[own].any()
                 ),
                 *([self._pairs] if "question" in sees and self._has_pairs else []),
@@ -153,13 +153,13 @@ class Header:
             dtype=np.float64,
         )
         dense = features.dense[options][:, seen[features.n_sparse :]].astype(np.float64)
-        target = table.right[options] / np.repeat(table.n_right[asked], table.sizes[asked])
-        hits = np.zeros(len(asked))
-        fold = self.fold[asked]
+        target = table.right[options] / np.repeat(table.n_right[questions], table.sizes[questions])
+        hits = np.zeros(len(questions))
+        fold = self.fold[questions]
         folds = np.unique(fold).tolist()
         for k in tracked(folds, len(folds), share=0.3):
             learn, own = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
-            rows, own_rows = (
+            rows, held_out_rows = (
                 ragged_indices(offsets[:-1][q], np.diff(offsets)[q]) for q in (learn, own)
             )
             w = _fit(
@@ -169,10 +169,11 @@ class Header:
                 offsets_of(np.diff(offsets)[learn]),
             )
             scores = (
-                sparse[own_rows] @ w[: sparse.shape[1]] + dense[own_rows] @ w[sparse.shape[1] :]
+                sparse[held_out_rows] @ w[: sparse.shape[1]]
+                + dense[held_out_rows] @ w[sparse.shape[1] :]
             )
             sizes = np.diff(offsets)[own]
-            hits[own] = share_found(np.round(scores, 9), target[own_rows] > 0, sizes)
+            hits[own] = share_found(np.round(scores, 9), target[held_out_rows] > 0, sizes)
         return hits
 
     @cached_property
@@ -202,19 +203,19 @@ def _fit(sparse: csr_matrix, dense: Floats, target: Floats, offsets: Integers) -
     value, gradient = objective(w)
     product = np.empty_like(w)
     # steps, changes of the gradient, 1 / product
-    kept: deque[tuple[Floats, Floats, float]] = deque(maxlen=_MEMORY)
+    steps: deque[tuple[Floats, Floats, float]] = deque(maxlen=_MEMORY)
     # mirrored items may leave nothing to learn
     for _ in range(_MOST_STEPS if gradient.any() else 0):
         direction, factors = -gradient, []
-        for s, y, rho in reversed(kept):
+        for s, y, rho in reversed(steps):
             factors.append(rho * float(s @ direction))
             direction -= np.multiply(factors[-1], y, out=product)
         direction *= (
-            1 / (kept[-1][2] * float(kept[-1][1] @ kept[-1][1]))
-            if kept
+            1 / (steps[-1][2] * float(steps[-1][1] @ steps[-1][1]))
+            if steps
             else 1 / np.abs(gradient).sum()
         )
-        for s, y, rho in kept:
+        for s, y, rho in steps:
             factor = factors.pop() - rho * float(y @ direction)
             direction += np.multiply(factor, s, out=product)
         slope, length = float(gradient @ direction), 1.0
@@ -225,7 +226,7 @@ def _fit(sparse: csr_matrix, dense: Floats, target: Floats, offsets: Integers) -
             length /= 2
         step, change = length * direction, new_gradient - gradient
         if float(step @ change) > 0:
-            kept.append((step, change, 1 / float(step @ change)))
+            steps.append((step, change, 1 / float(step @ change)))
         w, decrease = w + step, value - new_value
         value, gradient = new_value, new_gradient
         if decrease < _LEAST_DECREASE * abs(value):
@@ -251,46 +252,48 @@ def share_found(scores: Floats, right: NDArray[np.bool_], sizes: Integers) -> Fl
     )
     n_tied = np.bincount(question, tied, minlength=len(sizes))
     right_tied = np.bincount(question, tied & right[order], minlength=len(sizes))
-    wanted = m - np.bincount(question, ~tied & (place < m[question]), minlength=len(sizes))
-    return (above + wanted * right_tied / n_tied) / m
+    n_wanted = m - np.bincount(question, ~tied & (place < m[question]), minlength=len(sizes))
+    return (above + n_wanted * right_tied / n_tied) / m
 
 
-def _word_pairs(table: OptionTable, asked: Integers) -> csr_matrix:
+def _word_pairs(table: OptionTable, questions: Integers) -> csr_matrix:
     """Return each pair of a word of the question and a word of the option, if some options have
     it.
     """
     from scipy.sparse import csr_matrix
 
     tokens, offsets = table.tokens
-    q_tokens, q_offsets = table.encode([table.questions[i].query for i in asked.tolist()])
+    q_tokens, q_offsets = table.encode([table.questions[i].query for i in questions.tolist()])
     n = len(table.encoder.vocabulary) + 1
-    options = ragged_indices(table.offsets[:-1][asked], table.sizes[asked])
+    options = ragged_indices(table.offsets[:-1][questions], table.sizes[questions])
     text = table.text_index[options]
-    question = np.repeat(np.arange(len(asked)), table.sizes[asked])
+    question = np.repeat(np.arange(len(questions)), table.sizes[questions])
     q_counts = np.minimum(np.diff(q_offsets), _MOST_WORDS)
     counts = np.minimum(np.diff(offsets)[text], _MOST_WORDS)
     blocks = list(runs_of(counts * q_counts[question], _BLOCK_PAIRS))
 
     def pairs(start: int, stop: int) -> tuple[Integers, Integers]:
         """Return the options of pairs, and their codes."""
-        own = counts[start:stop]
-        row = np.repeat(np.arange(start, stop), own)
-        words = tokens[ragged_indices(offsets[:-1][text[start:stop]], own)].astype(np.int64)
-        per_word = q_counts[question[row]]
-        asked_words = q_tokens[ragged_indices(q_offsets[:-1][question[row]], per_word)].astype(
+        block_counts = counts[start:stop]
+        row = np.repeat(np.arange(start, stop), block_counts)
+        words = tokens[ragged_indices(offsets[:-1][text[start:stop]], block_counts)].astype(
             np.int64
         )
-        return np.repeat(row, per_word), asked_words * n + np.repeat(words, per_word)
+        per_word = q_counts[question[row]]
+        question_words = q_tokens[ragged_indices(q_offsets[:-1][question[row]], per_word)].astype(
+            np.int64
+        )
+        return np.repeat(row, per_word), question_words * n + np.repeat(words, per_word)
 
     codes = frequent_codes(((pairs(*block)[1], None) for block in blocks), n**2, _LEAST_PAIRS)
-    found = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
+    entries = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
     for block in blocks:
         row, code = pairs(*block)
         place, is_known = look_up(code, codes)
-        found.append((row[is_known], place[is_known]))
-    rows, columns = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        entries.append((row[is_known], place[is_known]))
+    rows, columns = (np.concatenate(parts) for parts in zip(*entries, strict=True))
     data = np.ones(len(rows), dtype=np.float32)
     matrix = csr_matrix((data, (rows, columns)), shape=(len(options), max(len(codes), 1)))
     matrix.data[:] = 1
-    matrix, _ = without_constants(matrix, offsets_of(table.sizes[asked]))
+    matrix, _ = without_constants(matrix, offsets_of(table.sizes[questions]))
     return matrix[:, np.unique(matrix.indices)]

@@ -161,7 +161,7 @@ def find_own_defects(dataset: Dataset) -> tuple[Finding, ...]:
     """Look for what :func:`find_defects` finds without comparing texts with each other, which
     takes longest.
     """
-    own = _with_places_of(
+    defects = _with_places_of(
         dataset,
         _count(
             chain(
@@ -170,7 +170,7 @@ def find_own_defects(dataset: Dataset) -> tuple[Finding, ...]:
             len(dataset),
         ),
     )
-    return own if dataset.log is None else (*find_reading_defects(dataset.log), *own)
+    return defects if dataset.log is None else (*find_reading_defects(dataset.log), *defects)
 
 
 def find_copies(dataset: Dataset, train: TrainingData | None = None) -> tuple[Finding, ...]:
@@ -229,16 +229,17 @@ def find_reading_defects(log: ReadingLog) -> tuple[Finding, ...]:
 
 
 def _with_places(finding: Finding, dataset: Dataset, log: ReadingLog) -> Finding:
-    what, asked = "question", {id_: id_ for id_ in finding.examples}
+    what, question_of = "question", {id_: id_ for id_ in finding.examples}
     # the place of a passage is that of its first question
     if finding.kind.name.startswith("passage-"):
-        what, asked = (
+        what, question_of = (
             "passage",
-            {q.passage.id: q.id for q in reversed(dataset) if q.passage.id in asked},
+            {q.passage.id: q.id for q in reversed(dataset) if q.passage.id in question_of},
         )
-    found = ((id_, log.places.get(asked.get(id_, ""))) for id_ in finding.examples)
+    places = ((id_, log.places.get(question_of.get(id_, ""))) for id_ in finding.examples)
     return replace(
-        finding, places=tuple(f"{place}, {what} {id_}" for id_, place in found if place is not None)
+        finding,
+        places=tuple(f"{place}, {what} {id_}" for id_, place in places if place is not None),
     )
 
 
@@ -253,22 +254,22 @@ def _find_one_answer(dataset: Dataset) -> _Defects:
     """Yield the questions that the most frequent answer solves, if nearly all have it: a
     position or a text.
     """
-    asked = [q for q in dataset if q.gold and len(q.candidates) > 1 and not q.task.has_spans]
+    questions = [q for q in dataset if q.gold and len(q.candidates) > 1 and not q.task.has_spans]
     kinds: tuple[Callable[[Question], Hashable], ...] = (
         lambda q: tuple(sorted(map(folded_text, q.gold_texts))),
         lambda q: q.gold if q.task.has_choices and len(q.gold or ()) < len(q.candidates) else q.id,
     )
     for key in kinds:
-        keys = [key(q) for q in asked]
+        keys = [key(q) for q in questions]
         if len(keys) < _LEAST_ASKED:
             return
         answer, count = Counter(keys).most_common(1)[0]
-        own = [q for q, k in zip(asked, keys, strict=True) if k == answer]
+        solved = [q for q, k in zip(questions, keys, strict=True) if k == answer]
         if (
-            count >= _ONE_ANSWER * len(asked)
-            and prod(1 / len(q.candidates) for q in own[1:]) < _BY_CHANCE
+            count >= _ONE_ANSWER * len(questions)
+            and prod(1 / len(q.candidates) for q in solved[1:]) < _BY_CHANCE
         ):
-            yield from (("one-answer", q.id) for q in own)
+            yield from (("one-answer", q.id) for q in solved)
             return
 
 
@@ -299,9 +300,9 @@ def _find_shifted(dataset: Dataset) -> list[Question]:
     In a row whose cells are one column too far to the left, gold is the last option, and the cell
     of gold is empty.
     """
-    asked = [q for q in dataset if not q.task.has_spans and len(q.candidates)]
-    marked = [q for q in asked if _GOLD.fullmatch(candidate_texts(q.candidates)[-1].strip())]
-    labelled = sum(q.gold is not None for q in asked)
+    questions = [q for q in dataset if not q.task.has_spans and len(q.candidates)]
+    marked = [q for q in questions if _GOLD.fullmatch(candidate_texts(q.candidates)[-1].strip())]
+    labelled = sum(q.gold is not None for q in questions)
     is_usual = sum(q.gold is not None for q in marked) > _SELDOM * labelled
     return [] if is_usual or not labelled else [q for q in marked if q.gold is None]
 

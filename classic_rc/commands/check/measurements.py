@@ -118,9 +118,9 @@ def point_in_time(text: str) -> float:
 
 
 def _first_number(text: str) -> float:
-    found = _NUMBER.search(text)
+    match = _NUMBER.search(text)
     return (
-        float(found[0].replace(",", "") if found[0].count(".") < 2 else "nan") if found else np.nan
+        float(match[0].replace(",", "") if match[0].count(".") < 2 else "nan") if match else np.nan
     )
 
 
@@ -146,7 +146,7 @@ def _among_options(table: OptionTable) -> Iterator[Measurement]:
     yield Measurement(
         "has the rarest words|has the most frequent words", np.round(per_text, 9)[table.text_index]
     )
-    similar, own = np.zeros(len(table.texts)), np.zeros(len(table.texts))
+    similar, unshared = np.zeros(len(table.texts)), np.zeros(len(table.texts))
     for start, stop in runs_of(table.sum(lengths), _BLOCK_TOKENS):
         options = np.arange(table.offsets[start], table.offsets[stop])
         option, word = _distinct_pairs(table, options)
@@ -155,13 +155,13 @@ def _among_options(table: OptionTable) -> Iterator[Measurement]:
         _, code, counts = np.unique(key, return_inverse=True, return_counts=True)
         others = counts[code.reshape(-1)] - 1
         similar[options] = np.bincount(option, others, minlength=len(options))
-        own[options] = np.bincount(option, others == 0, minlength=len(options))
+        unshared[options] = np.bincount(option, others == 0, minlength=len(options))
     different = np.maximum(table.n_different, 1)
     yield Measurement(
         "shares most of its words with other options|shares least of its words with other options",
         np.round(similar / different, 9),
     )
-    yield Measurement("words that no other option has", own)
+    yield Measurement("words that no other option has", unshared)
 
 
 def _distinct_pairs(table: OptionTable, options: Integers) -> tuple[Integers, Integers]:
@@ -176,8 +176,8 @@ def _distinct_pairs(table: OptionTable, options: Integers) -> tuple[Integers, In
 
 
 def _of_question(table: OptionTable) -> Iterator[Measurement]:
-    each, questions = np.arange(len(table)), [q.query for q in table.questions]
-    shared = table.count_shared(questions, each)
+    all_questions, questions = np.arange(len(table)), [q.query for q in table.questions]
+    shared = table.count_shared(questions, all_questions)
     yield Measurement("words of the question", shared, ("options", "question"))
     share = np.round(shared / np.maximum(table.n_different, 1), 9)
     yield Measurement(
@@ -193,10 +193,10 @@ def _of_question(table: OptionTable) -> Iterator[Measurement]:
         for start, stop in zip(
             offsets_of(counts)[:-1].tolist(), offsets_of(counts)[1:].tolist(), strict=True
         ):
-            own = order[start:stop].tolist()
-            for i in own:
-                others[i] = " ".join(questions[j] for j in own if j != i)
-        in_others = table.count_shared(others, each)
+            passage_questions = order[start:stop].tolist()
+            for i in passage_questions:
+                others[i] = " ".join(questions[j] for j in passage_questions if j != i)
+        in_others = table.count_shared(others, all_questions)
         yield Measurement(
             "words of other questions of the passage", in_others, ("options", "question")
         )

@@ -81,8 +81,8 @@ def mend_dataset(report: CheckReport, *, train: Dataset | None = None, seed: int
         done.append((what, _count_changes(questions, changed)))
         questions = changed
     if train is not None:
-        left = replace(report.dataset, questions=questions, read_with=None, parts=())
-        shared = find_overlap(left, train).affected
+        remaining = replace(report.dataset, questions=questions, read_with=None, parts=())
+        shared = find_overlap(remaining, train).affected
         other_gold = shared & paired_ids(report.findings, OTHER_GOLD)
         done += [
             ("left out because training data has them", len(shared - other_gold)),
@@ -144,7 +144,7 @@ def _without_copies(questions: Sequence[Question]) -> list[Question]:
     """Drop questions that repeat an earlier one about an equal passage, with equal options and
     the same gold.
     """
-    known: set[tuple[Any, ...]] = set()
+    seen: set[tuple[Any, ...]] = set()
     result = []
     for q in questions:
         forms = option_forms(candidate_texts(q.candidates) if q.task.has_choices else q.gold_texts)
@@ -157,9 +157,9 @@ def _without_copies(questions: Sequence[Question]) -> list[Question]:
             tuple(sorted(forms)),
             tuple(sorted(gold)),
         )
-        if key not in known or q.gold is None:
+        if key not in seen or q.gold is None:
             result.append(q)
-        known.add(key)
+        seen.add(key)
     return result
 
 

@@ -42,8 +42,8 @@ class PassageTexts(Sequence[str]):
         return len(self._passages)
 
     def __getitem__(self, index: Any) -> Any:
-        chosen = self._passages[index]
-        return [passage.text for passage in chosen] if isinstance(index, slice) else chosen.text
+        selected = self._passages[index]
+        return [passage.text for passage in selected] if isinstance(index, slice) else selected.text
 
 
 Words = tuple[NDArray[np.int32], Integers]
@@ -63,11 +63,11 @@ class Block(NamedTuple):
 
 def count_shared_words(block: Block) -> Integers:
     """Return how many different words each option shares with the text of its question."""
-    known = word_counts(*block.words, block.n_words)
+    text_words = word_counts(*block.words, block.n_words)
     option, word = np.divmod(distinct_words(*block.option_words, block.n_words), block.n_words)
     text = np.repeat(block.text, block.sizes)[option]
-    found = is_in(text * block.n_words + word, known.keys)
-    return np.bincount(option[found], minlength=len(block.options))
+    is_shared = is_in(text * block.n_words + word, text_words.keys)
+    return np.bincount(option[is_shared], minlength=len(block.options))
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,12 +95,12 @@ class OptionTable:
         rows: list[int] = []
         counts: list[int] = []
         for i, question in enumerate(dataset):
-            own, is_right = _options_of(question)
-            if 0 < sum(is_right) < len(own):
-                texts += own
+            options, is_right = _options_of(question)
+            if 0 < sum(is_right) < len(options):
+                texts += options
                 right += is_right
                 rows.append(i)
-                counts.append(len(own))
+                counts.append(len(options))
         offsets = offsets_of(counts)
         return cls(
             dataset,
@@ -159,16 +159,18 @@ class OptionTable:
     def passages(self) -> tuple[PassageTexts, Integers]:
         """The different passages, and the number of each question's passage."""
         number: dict[bytes, int] = {}  # by digests, because whole texts would fill the memory
-        known: dict[int, int] = {}
+        number_of: dict[int, int] = {}
         passages: list[Passage] = []
         for q in self.questions:
-            if id(q.passage) not in known:
+            if id(q.passage) not in number_of:
                 text = normalised_text(q.passage.text).encode("utf-8", "surrogatepass")
-                known[id(q.passage)] = number.setdefault(hashlib.sha256(text).digest(), len(number))
+                number_of[id(q.passage)] = number.setdefault(
+                    hashlib.sha256(text).digest(), len(number)
+                )
                 if len(number) > len(passages):
                     passages.append(q.passage)
         return PassageTexts(passages), np.array(
-            [known[id(q.passage)] for q in self.questions], dtype=np.int64
+            [number_of[id(q.passage)] for q in self.questions], dtype=np.int64
         )
 
     @cached_property
@@ -201,9 +203,11 @@ class OptionTable:
         text of a number.
         """
         number: dict[str, int] = {}
-        own = [number.setdefault(folded_text(text), len(number)) for text in self.distinct_texts]
-        first = np.unique(own, return_index=True)[1]
-        return np.array(own, dtype=np.int64)[self.text_index], lambda i: folded_text(
+        numbers = [
+            number.setdefault(folded_text(text), len(number)) for text in self.distinct_texts
+        ]
+        first = np.unique(numbers, return_index=True)[1]
+        return np.array(numbers, dtype=np.int64)[self.text_index], lambda i: folded_text(
             self.distinct_texts[first[i]]
         )
 
@@ -238,8 +242,12 @@ class OptionTable:
         (tokens, offsets), n_words = self.tokens, len(self.encoder.vocabulary) + 1
         counts = np.zeros(len(offsets) - 1)
         for start, stop in runs_of(np.diff(offsets), _BLOCK_TOKENS):
-            own = offsets[start : stop + 1]
-            keys = distinct_words(tokens[own[0] : own[-1]], own - own[0], n_words)
+            block_offsets = offsets[start : stop + 1]
+            keys = distinct_words(
+                tokens[block_offsets[0] : block_offsets[-1]],
+                block_offsets - block_offsets[0],
+                n_words,
+            )
             counts[start:stop] = np.bincount(keys // n_words, minlength=stop - start)
         return counts[self.text_index]
 
@@ -261,15 +269,15 @@ class OptionTable:
         lengths = np.array([len(text) for text in texts], dtype=np.int64)
         for start, stop in runs_of(lengths, _BLOCK_CHARACTERS):
             words = self.encode(texts[start:stop])
-            asked = order[slice(*np.searchsorted(index[order], (start, stop)))]
-            options = ragged_indices(self.offsets[:-1][asked], self.sizes[asked])
+            questions = order[slice(*np.searchsorted(index[order], (start, stop)))]
+            options = ragged_indices(self.offsets[:-1][questions], self.sizes[questions])
             text = self.text_index[options]
             counts = np.diff(offsets)[text]
-            own = tokens[ragged_indices(offsets[:-1][text], counts)]
-            of_options = own, offsets_of(counts)
+            option_tokens = tokens[ragged_indices(offsets[:-1][text], counts)]
+            of_options = option_tokens, offsets_of(counts)
             n_words = len(self.encoder.vocabulary) + 1
             yield Block(
-                words, options, of_options, index[asked] - start, self.sizes[asked], n_words
+                words, options, of_options, index[questions] - start, self.sizes[questions], n_words
             )
 
     # Arithmetic within questions

@@ -54,24 +54,24 @@ def comparable_options(question: Question) -> list[str]:
     return letters if len(set(letters)) == len(set(forms)) else forms
 
 
-def have_same_options(question: Question, other: Question) -> bool:
+def have_same_options(question: Question, second: Question) -> bool:
     """Return whether two questions have equal sets of options, or none."""
-    if not question.task.has_choices or not other.task.has_choices:
-        return question.task is other.task
-    return sorted(comparable_options(question)) == sorted(comparable_options(other))
+    if not question.task.has_choices or not second.task.has_choices:
+        return question.task is second.task
+    return sorted(comparable_options(question)) == sorted(comparable_options(second))
 
 
-def contradict(question: Question, other: Question) -> bool:
+def contradict(question: Question, second: Question) -> bool:
     """Return whether an option is right for one question and wrong for the other one, or no gold
     text agrees.
     """
-    if question.gold is None or other.gold is None:
+    if question.gold is None or second.gold is None:
         return False
     if not question.task.has_choices:
-        return not gold_keys(question) & gold_keys(other)
-    options, others = comparable_options(question), comparable_options(other)
+        return not gold_keys(question) & gold_keys(second)
+    options, others = comparable_options(question), comparable_options(second)
     right = {options[i] for i in question.gold if isinstance(i, int)}
-    other_right = {others[i] for i in other.gold if isinstance(i, int)}
+    other_right = {others[i] for i in second.gold if isinstance(i, int)}
     return bool((right ^ other_right) & {*options} & {*others})
 
 
@@ -80,9 +80,9 @@ def gold_keys(question: Question) -> set[str]:
     return set(map(scorer_of(question).normalise, question.gold_texts))
 
 
-def is_same_question(question: Question, other: Question) -> bool:
+def is_same_question(question: Question, second: Question) -> bool:
     """Return whether two questions with the same options are one question."""
-    texts = (question.text, other.text, question.passage.text, other.passage.text)
+    texts = (question.text, second.text, question.passage.text, second.passage.text)
     words, other_words, *passages = _tokens(texts)
     is_long = min(map(len, passages)) >= _LEAST_TOKENS
     if passages[0] != passages[1] and not (is_long and _share_grams(*passages)):
@@ -120,11 +120,11 @@ def _share_grams(tokens: list[str], others: list[str]) -> bool:
     return len(grams & other_grams) >= _SHARED_PASSAGE * min(len(grams), len(other_grams))
 
 
-def find_cause(question: Question, other: Question) -> str | None:
+def find_cause(question: Question, second: Question) -> str | None:
     """Return why two copies of a question may have different gold: the options are in another
     order, and gold has the position that it had before.
     """
-    if question.gold != other.gold or comparable_options(question) == comparable_options(other):
+    if question.gold != second.gold or comparable_options(question) == comparable_options(second):
         return None
     return "options shuffled, letter kept"
 

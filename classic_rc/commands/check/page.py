@@ -31,7 +31,7 @@ def findings_section(check: CheckReport, places: Mapping[str, str]) -> dict[str,
     """Return the header, the picture of the cues, their table, and each with its examples and
     their places.
     """
-    table = cue_table(check, whole=False, most=None)
+    table = cue_table(check, whole=False, max_cues=None)
     return {
         "header": header_table(check),
         "disputes": dispute_table(check),
@@ -85,7 +85,7 @@ def _cue(cue: Cue, places: Mapping[str, str]) -> dict[str, Any]:
 def _pieces(marked: str) -> list[tuple[str, bool]]:
     """Return the pieces of an example, and whether each is the cue."""
     parts = re.split(r"\[\[(.*?)\]\]", marked)
-    return [(part, i % 2 == 1) for i, part in enumerate(parts) if part]
+    return [(piece, i % 2 == 1) for i, piece in enumerate(parts) if piece]
 
 
 def duplicates_section(check: CheckReport, scores: Breakdown | None) -> dict[str, Any] | None:
@@ -160,11 +160,11 @@ _COLOURS = {
 
 def cue_picture(cues: Sequence[Cue]) -> str:
     """Return the picture of one cue or more as SVG; it needs no other file."""
-    least = min(min(cue.coverage for cue in cues), 0.01) / 1.5
-    span = -math.log10(least)
+    lowest = min(min(cue.coverage for cue in cues), 0.01) / 1.5
+    span = -math.log10(lowest)
 
     def x(coverage: float) -> float:
-        return _LEFT + (_WIDTH - _LEFT - _RIGHT) * (math.log10(max(coverage, least)) + span) / span
+        return _LEFT + (_WIDTH - _LEFT - _RIGHT) * (math.log10(max(coverage, lowest)) + span) / span
 
     def y(precision: float) -> float:
         return _TOP + (_HEIGHT - _TOP - _BOTTOM) * (1 - precision)
@@ -187,7 +187,7 @@ def cue_picture(cues: Sequence[Cue]) -> str:
             f'<text x="{_LEFT - 8}" y="{y(tick) + 4:.1f}" text-anchor="end">{100 * tick:g}</text>'
         )
     for tick in (0.001, 0.01, 0.1, 1):
-        if tick >= least:
+        if tick >= lowest:
             parts.append(line(x(tick), y(0), x(tick), y(1), grid))
             parts.append(
                 f'<text x="{x(tick):.1f}" y="{y(0) + 18:.1f}" '
@@ -215,14 +215,18 @@ def cue_picture(cues: Sequence[Cue]) -> str:
         path = " ".join(f"{a:.1f},{b:.1f}" for a, b in points)
         parts.append(f'<polyline points="{path}" fill="none" stroke="#666"/>')
     for cue, place in _place_names(cues, [y(cue.precision) for cue in cues]):
-        left, top = x(cue.coverage), y(cue.precision)
+        centre, top = x(cue.coverage), y(cue.precision)
         name = phrase(cue.name)
         name = name if len(name) <= _NAME_WIDTH else f"{name[: _NAME_WIDTH - 1]}…"
         name = escape_html(f"{name} ({cue.direction})")
         colour = _COLOURS[cue.kind]
-        parts.append(line(left + 5, top, left + 12, place, f'stroke="{colour}" stroke-width="0.6"'))
-        parts.append(f'<circle cx="{left:.1f}" cy="{top:.1f}" r="4.5" fill="{colour}"/>')
-        parts.append(f'<text x="{left + 14:.1f}" y="{place + 4:.1f}" fill="{colour}">{name}</text>')
+        parts.append(
+            line(centre + 5, top, centre + 12, place, f'stroke="{colour}" stroke-width="0.6"')
+        )
+        parts.append(f'<circle cx="{centre:.1f}" cy="{top:.1f}" r="4.5" fill="{colour}"/>')
+        parts.append(
+            f'<text x="{centre + 14:.1f}" y="{place + 4:.1f}" fill="{colour}">{name}</text>'
+        )
     return "\n".join([*parts, "</svg>"])
 
 

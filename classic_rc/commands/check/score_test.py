@@ -88,28 +88,28 @@ class Model:
     def _add_several(self, block: Integers, odds: Floats) -> None:
         """Compute the exact inclusion probabilities of questions with several right options."""
         table = self.table
-        most, m = int(table.sizes[block].max()), table.n_right[block]
-        place = table.offsets[:-1][block][:, None] + np.arange(most)
-        inside = np.arange(most) < table.sizes[block][:, None]
+        n_places, m = int(table.sizes[block].max()), table.n_right[block]
+        place = table.offsets[:-1][block][:, None] + np.arange(n_places)
+        inside = np.arange(n_places) < table.sizes[block][:, None]
         w = np.where(inside, odds[np.where(inside, place, 0)], 0.0)
         w /= np.where(inside, w, 0).sum(axis=1, keepdims=True) / table.sizes[block][:, None]
-        before = np.zeros((most + 1, len(block), int(m.max()) + 1))
+        before = np.zeros((n_places + 1, len(block), int(m.max()) + 1))
         before[0, :, 0] = 1
         after = before.copy()
-        for i in range(most):
+        for i in range(n_places):
             before[i + 1] = before[i]
             before[i + 1][:, 1:] += w[:, i, None] * before[i][:, :-1]
-            j = most - 1 - i
+            j = n_places - 1 - i
             after[i + 1] = after[i]
             after[i + 1][:, 1:] += w[:, j, None] * after[i][:, :-1]
         rows = np.arange(len(block))
-        total = before[most, rows, m]
+        total = before[n_places, rows, m]
         p = np.zeros_like(w)
-        for i in range(most):
+        for i in range(n_places):
             for r in range(int(m.max())):
-                left = m - 1 - r
-                term = before[i, :, r] * after[most - 1 - i, rows, np.maximum(left, 0)]
-                p[:, i] += np.where(left >= 0, w[:, i] * term, 0) / total
+                n_after = m - 1 - r
+                term = before[i, :, r] * after[n_places - 1 - i, rows, np.maximum(n_after, 0)]
+                p[:, i] += np.where(n_after >= 0, w[:, i] * term, 0) / total
         self.p[place[inside]] = p[inside]
         self._tables.append((block, inside, w, before))
 
@@ -121,12 +121,12 @@ class Model:
         approximation.
         """
         table, p = self.table, self.p
-        several = (table.n_right > 1)[table.question]
+        has_several = (table.n_right > 1)[table.question]
         c = p * (1 - p)
         total = table.sum(c)[table.question]
         f = (table.sizes / np.maximum(table.sizes - 1, 1))[table.question]
         hajek = c * np.sqrt(f / np.maximum(total, 1e-300))
-        return np.where(several, c * f, p), np.where(several, hajek, p)
+        return np.where(has_several, c * f, p), np.where(has_several, hajek, p)
 
     def draw(self, random: np.random.Generator, n: int) -> NDArray[np.bool_]:
         """Draw gold from the model, n times: booleans of shape (n, n_options)."""
@@ -135,30 +135,30 @@ class Model:
         single = np.flatnonzero(table.n_right == 1)
         cumulative = np.cumsum(self.p)
         base = np.concatenate([[0.0], cumulative])[table.offsets]
-        asked = [np.flatnonzero(table.sizes > j) for j in range(1, int(table.sizes.max()))]
-        ends = [cumulative[table.offsets[questions] + j] for j, questions in enumerate(asked)]
+        with_place = [np.flatnonzero(table.sizes > j) for j in range(1, int(table.sizes.max()))]
+        ends = [cumulative[table.offsets[questions] + j] for j, questions in enumerate(with_place)]
         for i in range(n):
             u = base[:-1] + random.random(len(table)) * (base[1:] - base[:-1])
             at = table.offsets[:-1].copy()
-            for questions, end in zip(asked, ends, strict=True):
+            for questions, end in zip(with_place, ends, strict=True):
                 if len(questions) == len(table):
                     at += end <= u
                 else:
                     at[questions] += end <= u[questions]
             right[i, at[single]] = True
             for block, inside, w, before in self._tables:
-                left = table.n_right[block].copy()
-                rows, most = np.arange(len(block)), inside.shape[1]
-                u = random.random((most, len(block)))
-                for j in range(most - 1, -1, -1):
+                n_to_draw = table.n_right[block].copy()
+                rows, n_places = np.arange(len(block)), inside.shape[1]
+                u = random.random((n_places, len(block)))
+                for j in range(n_places - 1, -1, -1):
                     chance = (
                         w[:, j]
-                        * before[j, rows, np.maximum(left - 1, 0)]
-                        / before[j + 1, rows, left]
+                        * before[j, rows, np.maximum(n_to_draw - 1, 0)]
+                        / before[j + 1, rows, n_to_draw]
                     )
-                    taken = (left > 0) & (u[j] < chance)
-                    right[i, table.offsets[:-1][block[taken]] + j] = True
-                    left -= taken
+                    is_drawn = (n_to_draw > 0) & (u[j] < chance)
+                    right[i, table.offsets[:-1][block[is_drawn]] + j] = True
+                    n_to_draw -= is_drawn
         return right
 
 
@@ -179,17 +179,17 @@ def fit_model(table: OptionTable, columns: Floats) -> tuple[Model, Floats]:
     return model, weights
 
 
-def covariance(model: Model, one: Floats, other: Floats) -> Floats:
+def covariance(model: Model, first: Floats, second: Floats) -> Floats:
     """Return the covariances of the scores of two sets of dense features under the model."""
     (d, u), offsets = model.spread, model.table.offsets
-    total = np.zeros((one.shape[1], other.shape[1]))
+    total = np.zeros((first.shape[1], second.shape[1]))
     for start, stop in runs_of(model.table.sizes, _BLOCK_OPTIONS):
-        own = slice(int(offsets[start]), int(offsets[stop]))
-        x, y = one[own], other[own]
-        pooled = pool(u[own], offsets[start : stop + 1] - own.start)
+        options = slice(int(offsets[start]), int(offsets[stop]))
+        x, y = first[options], second[options]
+        pooled = pool(u[options], offsets[start : stop + 1] - options.start)
         a = pooled @ x
-        b = a if other is one else pooled @ y
-        total += (x * d[own, None]).T @ y - a.T @ b
+        b = a if second is first else pooled @ y
+        total += (x * d[options, None]).T @ y - a.T @ b
     return total
 
 
@@ -337,30 +337,30 @@ class ScoreTest:
         if feature >= len(families) or not families[feature].context:
             return ()
         above = np.flatnonzero((np.abs(tested) > bounds)[: len(families)]).tolist()
-        own = [j for j in above if families[j] == families[feature] and j != feature]
-        return tuple(sorted(own, key=lambda j: -abs(tested[j]))[:_MOST_MORE])
+        same_context = [j for j in above if families[j] == families[feature] and j != feature]
+        return tuple(sorted(same_context, key=lambda j: -abs(tested[j]))[:_MOST_MORE])
 
     def _say_same(self, accepted: Sequence[int]) -> list[int]:
         """Return the accepted features and all others of their contexts and fields."""
         families, numbers = self.features.families, range(len(self.features))
         roots = {j: _roots(self.features.name(j)) for j in numbers if self._of_fields[j]}
-        known = frozenset().union(*(roots.get(j, ()) for j in accepted))
+        accepted_roots = frozenset().union(*(roots.get(j, ()) for j in accepted))
         contexts = {families[j] for j in accepted if j in numbers and families[j].context}
-        same = [j for j in roots if not known.isdisjoint(roots[j])]
-        return [*accepted, *same, *(j for j in numbers if families[j] in contexts)]
+        same_fields = [j for j in roots if not accepted_roots.isdisjoint(roots[j])]
+        return [*accepted, *same_fields, *(j for j in numbers if families[j] in contexts)]
 
     def _repeats_accepted(self, feature: int, bound: float) -> bool:
         """Return whether a feature only goes along with accepted ones: everywhere, or among right
         options as among wrong ones.
         """
-        table, known, model = self.table, self._known, self.model
-        if not (n := known.shape[1]):
+        table, accepted, model = self.table, self._known, self.model
+        if not (n := accepted.shape[1]):
             return False
-        columns = np.column_stack([known, self.columns([feature])])
+        columns = np.column_stack([accepted, self.columns([feature])])
         means = np.add.reduceat(columns, table.offsets[:-1]) / table.sizes[:, None]
         x = columns - means[table.question]
         explaining = np.column_stack([x[:, :n], table.right, ~table.right])
-        rest = columns[:, n] - known @ np.linalg.lstsq(explaining, x[:, n], rcond=None)[0][:n]
+        rest = columns[:, n] - accepted @ np.linalg.lstsq(explaining, x[:, n], rcond=None)[0][:n]
         columns = np.column_stack([columns, rest])
         covariances = covariance(model, columns, columns)
         spread = np.sqrt(np.maximum(np.diag(covariances), 0))
@@ -371,14 +371,14 @@ class ScoreTest:
     def run(self) -> tuple[Step, ...]:
         """Choose features until nothing is above the bound, then fields."""
         bounds = np.full(len(self._family), np.inf)
-        chosen, alone = self.given, np.zeros(0)
+        columns, alone = self.given, np.zeros(0)
         used = list(self._left_out)
-        self.model, _ = fit_model(self.table, chosen)
+        self.model, _ = fit_model(self.table, columns)
         while len(self.features):
             self._advance(f"cues, step {len(self.steps) + 1}")
-            null, given = self._prepare(chosen)
+            null, choices = self._prepare(columns)
             release_memory()
-            deviates = self._observed(null, given)
+            deviates = self._observed(null, choices)
             alone = alone if self.steps else deviates
             z = deviates.copy()
             z[used] = 0
@@ -387,7 +387,7 @@ class ScoreTest:
             best, tested = self._find_best(seen, deviates, null, bounds)
             is_last = len(self.steps) >= MOST_STEPS
             if best is None or is_last or not abs(tested[best]) > _CLEAR * bounds[best]:
-                largest, bounds = self._draw_bounds(null, given)
+                largest, bounds = self._draw_bounds(null, choices)
                 best, tested = self._find_best(seen, deviates, null, bounds)
             while best is not None and self._repeats_accepted(best, bounds[best]):
                 used.append(best)
@@ -397,13 +397,13 @@ class ScoreTest:
                 tested = self._allow_dependence(deviates, null, bounds)
             search = _Search(tested, alone, largest, bounds)
             if best is None or is_last:
-                self._choose_fields(given, np.where(self._of_fields, z, 0), search)
+                self._choose_fields(choices, np.where(self._of_fields, z, 0), search)
                 break
             feature, others = self._choose(best, np.where(np.abs(tested) > bounds, seen, 0))
             more = self._of_context(feature, tested, bounds)
             used += [best, feature, *more]
-            del null, given  # which fill the memory
-            chosen, self.model = self._add_step(chosen, feature, others, more, search)
+            del null, choices  # which fill the memory
+            columns, self.model = self._add_step(columns, feature, others, more, search)
         return tuple(self.steps)
 
     def _add_step(
@@ -415,12 +415,14 @@ class ScoreTest:
         is_correction = bool(search.alone[feature] * np.sign(z) < _CORRECTION)
         columns = np.column_stack([chosen, self.columns((feature, *more))])
         model, weights = fit_model(self.table, columns)
-        own = weights[chosen.shape[1] :]
-        step = Step(feature, z, float(search.bounds[feature]), p, others, more, own, is_correction)
+        step_weights = weights[chosen.shape[1] :]
+        step = Step(
+            feature, z, float(search.bounds[feature]), p, others, more, step_weights, is_correction
+        )
         self.steps.append(step)
         return columns, model
 
-    def _choose_fields(self, given: _Given, z: Floats, search: _Search) -> None:
+    def _choose_fields(self, choices: _Given, z: Floats, search: _Search) -> None:
         """Choose features of fields, each given the choices before this search.
 
         Features of different fields that say the same are chosen together, as three votes are.
@@ -446,10 +448,12 @@ class ScoreTest:
                     says_same = FIELD_NAME.sub("", names[j]) == FIELD_NAME.sub("", names[feature])
                     if says_same and used.isdisjoint(roots[j]):
                         more, used = (*more, j), used | roots[j]
-            self._add_step(given.chosen, feature, others, more, search)
+            self._add_step(choices.chosen, feature, others, more, search)
             z[[best, feature, *(j for j in names if not used.isdisjoint(roots[j]))]] = 0
-        chosen = [j for step in self.steps[first:] for j in (step.feature, *step.more)]
-        self.model, _ = fit_model(self.table, np.column_stack([given.chosen, self.columns(chosen)]))
+        features_of_fields = [j for step in self.steps[first:] for j in (step.feature, *step.more)]
+        self.model, _ = fit_model(
+            self.table, np.column_stack([choices.chosen, self.columns(features_of_fields)])
+        )
 
     def _find_best(
         self, z: Floats, deviates: Floats, null: _Null, bounds: Floats
@@ -457,14 +461,14 @@ class ScoreTest:
         """Return the best feature, and deviates that allow for dependence, of those features that
         the choice among similar ones looks at.
         """
-        tested, least = deviates, np.inf
+        tested, compared_from = deviates, np.inf
         while (best := self._best(z, tested, bounds)) is not None:
             near = _NEAR * abs(z[best])
-            if near >= least:
+            if near >= compared_from:
                 break
             # Far fewer features than in all are at least as near to one that may be the best.
             tested = self._allow_dependence(deviates, null, bounds, near)
-            least = near
+            compared_from = near
         return best, tested
 
     def _best(self, z: Floats, tested: Floats, bounds: Floats) -> int | None:
@@ -498,31 +502,33 @@ class ScoreTest:
             self._events = np.zeros(n_sparse, dtype=np.int64)
         rare: list[tuple[Integers, Floats]] = []
         has_one = bool((table.n_right == 1).all())
-        for own, part in features.parts():
+        for numbers, feature_ones in features.parts():
             # No question has a feature of such a part twice.
-            is_alone = has_one and int(self._events[own].sum()) == len(part.columns)
+            is_alone = has_one and int(self._events[numbers].sum()) == len(feature_ones.columns)
             for start in range(0, len(table), _BLOCK_QUESTIONS):
                 places = table.offsets[start : start + _BLOCK_QUESTIONS + 1]
                 rows = slice(int(places[0]), int(places[-1]))
-                ones = part.rows(rows.start, rows.stop)
+                ones = feature_ones.rows(rows.start, rows.stop)
                 u_of = u[rows].astype(np.float32)
                 if is_alone:
                     indices, chances = ones.indices, np.repeat(u_of, np.diff(ones.indptr))
                 else:
                     block = pool(u_of, places - rows.start) @ ones
                     indices, chances = block.indices, block.data
-                squares[own] -= np.bincount(indices, chances.astype(np.float64) ** 2, part.width)
+                squares[numbers] -= np.bincount(
+                    indices, chances.astype(np.float64) ** 2, feature_ones.width
+                )
                 # u is p for one right option: the sum over a question's options is the probability
                 # of a hit.
                 is_one = (table.n_right[start : start + _BLOCK_QUESTIONS] == 1).all()
                 if not is_one:
                     indices, chances = ones.indices, np.repeat(model.p[rows], np.diff(ones.indptr))
                 if not self.steps:
-                    self._events[own] += np.bincount(indices, minlength=part.width)
-                is_asked = is_few[own] if is_one else is_few[own] & (uses[own] < _EXACT)
+                    self._events[numbers] += np.bincount(indices, minlength=feature_ones.width)
+                is_asked = is_few[numbers] if is_one else is_few[numbers] & (uses[numbers] < _EXACT)
                 few = np.flatnonzero(is_asked[indices])
                 rare.append(
-                    (indices[few].astype(np.int64) + own.start, chances[few].astype(np.float64))
+                    (indices[few].astype(np.int64) + numbers.start, chances[few].astype(np.float64))
                 )
         for i, column in enumerate(features.dense.T, n_sparse):
             values = column.astype(np.float64)
@@ -543,7 +549,7 @@ class ScoreTest:
         )
 
     def _order_deviates(
-        self, order: OrderFeatures, right: NDArray[np.bool_], shift: Floats, given: _Given
+        self, order: OrderFeatures, right: NDArray[np.bool_], shift: Floats, choices: _Given
     ) -> Floats:
         """Return the deviates of features of gold order.
 
@@ -554,34 +560,34 @@ class ScoreTest:
         having = order.places + order.texts
         options, sizes = np.concatenate(having), np.array([*map(len, having)])
         entries = np.ones(len(options)), options, offsets_of(sizes)
-        sums = csr_matrix(entries, shape=(len(having), len(right))) @ given.moments
-        hits = [np.count_nonzero(right[own]) for own in having]
+        sums = csr_matrix(entries, shape=(len(having), len(right))) @ choices.moments
+        hits = [np.count_nonzero(right[feature_options]) for feature_options in having]
         across, variance = sums[:, 2:], sums[:, 1].copy()
-        for i, own in enumerate(order.texts, len(order.places)):
-            if len(own):
-                u = self.model.spread[1][own]
-                pooled = np.add.reduceat(u, run_starts(self.table.question[own]))
+        for i, feature_options in enumerate(order.texts, len(order.places)):
+            if len(feature_options):
+                u = self.model.spread[1][feature_options]
+                pooled = np.add.reduceat(u, run_starts(self.table.question[feature_options]))
                 variance[i] -= pooled @ pooled - u @ u
-        variance -= np.einsum("ij,jk,ik->i", across, given.inverse, across)
+        variance -= np.einsum("ij,jk,ik->i", across, choices.inverse, across)
         return np.where(
             variance > 1e-6,
             (hits - sums[:, 0] - across @ shift) / np.sqrt(np.maximum(variance, 1e-6)),
             0.0,
         )
 
-    def _observed(self, null: _Null, given: _Given) -> Floats:
+    def _observed(self, null: _Null, choices: _Given) -> Floats:
         """Return the deviates of all features."""
         right = self.table.right.astype(np.float64)
-        shift = given.inverse @ (given.chosen.T @ (right - self.model.p))
+        shift = choices.inverse @ (choices.chosen.T @ (right - self.model.p))
         (hits,) = self.features.sums(right[:, None])
-        z = null.deviates(hits, (given.across @ shift)[:, None])[:, 0]
+        z = null.deviates(hits, (choices.across @ shift)[:, None])[:, 0]
         if self._order is None:
             return z
         order = self._order(self.table.right)
-        return np.concatenate([z, self._order_deviates(order, self.table.right, shift, given)])
+        return np.concatenate([z, self._order_deviates(order, self.table.right, shift, choices)])
 
     def _allow_dependence(
-        self, z: Floats, null: _Null, bounds: Floats, least: float = 0.0
+        self, z: Floats, null: _Null, bounds: Floats, min_deviate: float = 0.0
     ) -> Floats:
         """Return smaller deviates for features whose questions share passages, if gold depends on
         the passage.
@@ -603,7 +609,7 @@ class ScoreTest:
             len(table.passages[0]),
         )
         size, n = np.abs(z), len(self.features)
-        is_asked = (size[:n] >= least) | self.features.is_published | self._has_context
+        is_asked = (size[:n] >= min_deviate) | self.features.is_published | self._has_context
         large = np.flatnonzero((size > np.maximum(_LARGE, bounds))[:n] & is_asked)
         having = self.features.options_with(large[large < n_sparse])
         for j in large.tolist():
@@ -611,15 +617,15 @@ class ScoreTest:
                 options = next(having)
                 question = table.question[options]
                 starts = run_starts(question)
-                asked = question[starts]
+                questions = question[starts]
                 sums, expected = (
-                    np.add.reduceat(own[options], starts) for own in (residual, chances)
+                    np.add.reduceat(values[options], starts) for values in (residual, chances)
                 )
             else:
-                asked, expected = np.arange(len(table)), np.ones(len(table))
+                questions, expected = np.arange(len(table)), np.ones(len(table))
                 sums = table.sum(residual * self.features.dense[:, j - n_sparse])
             rest = sums - expected * (sums.sum() / max(expected.sum(), 1e-9))
-            group = self.groups[asked]
+            group = self.groups[questions]
             single, together = (rest**2).sum(), (np.bincount(group, rest) ** 2).sum()
             of_passages = np.bincount(group, expected, n_groups)
             effective = of_passages.sum() ** 2 / max((of_passages**2).sum(), 1e-9)
@@ -632,7 +638,7 @@ class ScoreTest:
                 tested[j] = -np.sign(smaller) * min(ndtri(tail), 0)
         return tested
 
-    def _draw_bounds(self, null: _Null, given: _Given) -> tuple[Floats, Floats]:
+    def _draw_bounds(self, null: _Null, choices: _Given) -> tuple[Floats, Floats]:
         """Return the largest absolute deviate of each family in each draw of gold from the model,
         and each feature's bound: what chance in its family exceeds as often as its level says.
         """
@@ -644,15 +650,15 @@ class ScoreTest:
         for start in tracked(starts, len(starts), share=0.3):
             right = self.model.draw(random, min(batch, self.draws - start))
             for first, hits in enumerate(self.features.counts(right.T)):
-                own = slice(first * CHOICES, first * CHOICES + hits.shape[1])
-                drawn, place = right[own], slice(start + own.start, start + own.stop)
-                shifts = given.inverse @ self._scores(given.chosen, drawn)
-                deviates = np.abs(null.deviates(hits, given.across @ shifts))
+                draws = slice(first * CHOICES, first * CHOICES + hits.shape[1])
+                drawn, place = right[draws], slice(start + draws.start, start + draws.stop)
+                shifts = choices.inverse @ self._scores(choices.chosen, drawn)
+                deviates = np.abs(null.deviates(hits, choices.across @ shifts))
                 for family, row in enumerate(largest[:, place]):
                     row[:] = deviates[self._family[:n] == family].max(axis=0, initial=0)
                 if self._order is not None:
                     for i, gold in enumerate(drawn):
-                        z = self._order_deviates(self._order(gold), gold, shifts[:, i], given)
+                        z = self._order_deviates(self._order(gold), gold, shifts[:, i], choices)
                         at = _OPEN, place.start + i
                         largest[at] = np.abs(z).max(initial=largest[at])
         bounds = [
@@ -661,12 +667,12 @@ class ScoreTest:
         ]
         return largest, np.array(bounds)[self._family]
 
-    def _scores(self, chosen: Floats, right: NDArray[np.bool_]) -> Floats:
+    def _scores(self, columns: Floats, right: NDArray[np.bool_]) -> Floats:
         """Return the scores of chosen features in some draws, of shape (n_chosen, n_draws)."""
-        scores = np.zeros((chosen.shape[1], len(right)))
-        for first in range(0, len(chosen) if chosen.shape[1] else 0, _BLOCK_OPTIONS):
+        scores = np.zeros((columns.shape[1], len(right)))
+        for first in range(0, len(columns) if columns.shape[1] else 0, _BLOCK_OPTIONS):
             rows = slice(first, first + _BLOCK_OPTIONS)
-            scores += chosen[rows].T @ (right[:, rows] - self.model.p[rows]).T
+            scores += columns[rows].T @ (right[:, rows] - self.model.p[rows]).T
         return scores
 
     def _choose(self, best: int, z: Floats) -> tuple[int, int]:
@@ -681,8 +687,8 @@ class ScoreTest:
         alike = []
         for j, y in zip(near.tolist(), self.features.columns(near.tolist()), strict=True):
             columns = np.stack([x, y], axis=1)
-            (own, across), (_, spread) = covariance(self.model, columns, columns)
-            if j == best or abs(across) > _ALIKE * math.sqrt(max(spread * own, 1e-12)):
+            (own_spread, across), (_, spread) = covariance(self.model, columns, columns)
+            if j == best or abs(across) > _ALIKE * math.sqrt(max(spread * own_spread, 1e-12)):
                 alike.append(j)
         families = self.features.families
 
@@ -712,8 +718,8 @@ def _exact_deviates(rare: Integers, n: int, entries: Sequence[tuple[Integers, Fl
     place[rare] = np.arange(len(rare))
     features = np.concatenate([np.empty(0, dtype=np.int64), *(f for f, _ in entries)])
     chances = np.concatenate([np.empty(0), *(p for _, p in entries)])
-    kept = place[features] >= 0
-    rows, chances = place[features[kept]], np.clip(chances[kept], 0, 1)
+    is_rare = place[features] >= 0
+    rows, chances = place[features[is_rare]], np.clip(chances[is_rare], 0, 1)
     if len(rare) <= 2**16:
         rows = rows.astype(np.uint16)  # has a faster sort
     order = np.argsort(rows, kind="stable")
@@ -731,10 +737,10 @@ def _exact_deviates(rare: Integers, n: int, entries: Sequence[tuple[Integers, Fl
     odds[0] = 1
     for i, p in enumerate(padded):
         p = p[: np.searchsorted(-n_events, -i)]
-        own = odds[: i + 2, : len(p)]
-        taken = own[:-1] * p
-        own *= 1 - p
-        own[1:] += taken
+        odds_of_rows = odds[: i + 2, : len(p)]
+        hits = odds_of_rows[:-1] * p
+        odds_of_rows *= 1 - p
+        odds_of_rows[1:] += hits
     upper = np.minimum(np.cumsum(odds[::-1], axis=0)[::-1], 1)
     lower = np.minimum(np.cumsum(odds, axis=0), 1)
     smaller = np.minimum(np.minimum(upper, lower), 0.5)

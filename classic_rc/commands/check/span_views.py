@@ -104,13 +104,15 @@ class View:
     chance: Floats = field(init=False)
 
     def __post_init__(self) -> None:
-        table, given = self.table, None
+        table, base_columns = self.table, None
         chance: Floats = table.n_right / table.sizes
         if table.classes:
             shares = np.bincount(table.position[table.right]) / len(table)
-            given = (table.position[:, None] == np.arange(1, len(table.classes))).astype(np.float64)
+            base_columns = (table.position[:, None] == np.arange(1, len(table.classes))).astype(
+                np.float64
+            )
             chance = np.full(len(table), shares.max())
-        object.__setattr__(self, "given", given)
+        object.__setattr__(self, "given", base_columns)
         object.__setattr__(self, "chance", chance)
 
     def search(
@@ -194,14 +196,14 @@ def _ask_answerable(
     places = ("answerable", "unanswerable")
     rows = np.arange(len(dataset))
     table = _class_table(dataset, analyzer, rows, places, (~answerable).astype(np.int64))
-    least, fields = least_questions(table), sources_of_fields(table, without_fields)
+    min_questions, fields = least_questions(table), sources_of_fields(table, without_fields)
     return View(
         "answerable",
         "the question",
         "write questions with and without an answer in the same way; remove fields that tell them "
         "apart",
         table,
-        join_features(table, position_entries(table, fields, least), least),
+        join_features(table, position_entries(table, fields, min_questions), min_questions),
         {"question: is there an answer": frozenset({"options", "question"})},
     )
 
@@ -219,20 +221,20 @@ def _ask_type(dataset: Dataset, analyzer: str, answerable: NDArray[np.bool_]) ->
         for text, place in zip(texts, np.searchsorted(cuts, lengths).tolist(), strict=True)
     ]
     places, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
-    kept = np.flatnonzero(counts >= LEAST_QUESTIONS)
-    is_kept = np.isin(codes, kept)
-    if len(kept) < 2:
+    frequent = np.flatnonzero(counts >= LEAST_QUESTIONS)
+    is_kept = np.isin(codes, frequent)
+    if len(frequent) < 2:
         return None
-    right = np.searchsorted(kept, codes[is_kept])
-    table = _class_table(dataset, analyzer, rows[is_kept], places[kept].tolist(), right)
-    least = least_questions(table)
+    right = np.searchsorted(frequent, codes[is_kept])
+    table = _class_table(dataset, analyzer, rows[is_kept], places[frequent].tolist(), right)
+    min_questions = least_questions(table)
     return View(
         "length and type",
         "the answer",
         "this is no fault if the question has to say it; else ask for other answers with these "
         "words too",
         table,
-        join_features(table, position_entries(table, FieldSources(), least), least),
+        join_features(table, position_entries(table, FieldSources(), min_questions), min_questions),
         {"question: which length and type": frozenset({"options", "question"})},
         kind=Kind.ANSWER_TYPE,
         keeps_all=False,
@@ -295,28 +297,30 @@ def _ask_sentence(dataset: Dataset, analyzer: str, places: _Places) -> View | No
             starts = np.array([start for start, _ in borders], dtype=np.int64)
             sentences[id(passage)] = starts, [passage.text[a:b] for a, b in borders]
         starts, options = sentences[id(passage)]
-        chosen = np.searchsorted(starts, [start for start, _ in places[i]], side="right") - 1
-        is_right = np.isin(np.arange(len(options)), chosen)
+        gold_sentences = (
+            np.searchsorted(starts, [start for start, _ in places[i]], side="right") - 1
+        )
+        is_right = np.isin(np.arange(len(options)), gold_sentences)
         if 0 < is_right.sum() < len(options):
             choices.add(i, options, is_right.tolist())
     nouns = ("in the first sentence", "in sentence {}", "in the last sentence")
     table = choices.table(dataset, analyzer, nouns=nouns)
     if table is None:
         return None
-    least = least_questions(table)
-    most, fewest = (
+    min_questions = least_questions(table)
+    longest, fewest = (
         f"is in the sentence with the {which} characters" for which in ("most", "fewest")
     )
-    lengths = Measurement(f"{most}|{fewest}", table.of_texts(len), ("options", "passage"))
+    lengths = Measurement(f"{longest}|{fewest}", table.of_texts(len), ("options", "passage"))
     shared = table.count_shared([q.query for q in table.questions], np.arange(len(table)))
     reading = Measurement("words of the question", shared, tuple(sorted(_ALL)))
     sources = (
-        *position_entries(table, FieldSources(), least),
+        *position_entries(table, FieldSources(), min_questions),
         flag_entries(table, [*rank_edges(table, lengths)]),
     )
     ranks = [table.rank(reading.values).astype(np.float32)]
     opposites = {m.most: m.least for m in (lengths, reading)}
-    features = join_features(table, sources, least, [reading], ranks, opposites)
+    features = join_features(table, sources, min_questions, [reading], ranks, opposites)
     return View(
         "sentence",
         "the answer that",
@@ -399,9 +403,9 @@ class _Spans(NamedTuple):
         """
         starts, ends = self.candidates.starts, self.candidates.ends
         inside = np.flatnonzero((starts >= start) & (ends <= end))
-        wanted = normalise(text[start:end])
+        normalised = normalise(text[start:end])
         for i in inside[np.argsort(starts[inside] - ends[inside], kind="stable")].tolist():
-            if normalise(text[starts[i] : ends[i]]) == wanted:
+            if normalise(text[starts[i] : ends[i]]) == normalised:
                 return int(i)
         return -1
 
@@ -422,21 +426,21 @@ def _ask_span(dataset: Dataset, analyzer: str, places: _Places, seed: int) -> Vi
         gold = spans.find(*places[i][0], text, scorer_of(question).normalise)
         if gold < 0:
             continue
-        chosen = _choose_others(spans, gold, text, places[i], keys[i : i + 1], seed)
-        if len(chosen) < 2:
+        spans_compared = _choose_others(spans, gold, text, places[i], keys[i : i + 1], seed)
+        if len(spans_compared) < 2:
             continue
         texts: list[str] = []
-        for j in chosen.tolist():
+        for j in spans_compared.tolist():
             start, end = int(spans.candidates.starts[j]), int(spans.candidates.ends[j])
             before, after = text[max(start - _AROUND, 0) : start], text[end : end + _AROUND]
             texts.append(f"{before}[[{text[start:end]}]]{after}")
             left_kind, right_kind = spans.ends[j].tolist()
             sides.append((before[-1:], after[:1], left_kind, right_kind))
-        choices.add(i, texts, (chosen == gold).tolist())
+        choices.add(i, texts, (spans_compared == gold).tolist())
     table = choices.table(dataset, analyzer)
     if table is None:
         return None
-    least = least_questions(table)
+    min_questions = least_questions(table)
     flags: dict[str, list[int]] = {}
     for i, side in enumerate(sides):
         for name in _end_names(*side):
@@ -449,7 +453,7 @@ def _ask_span(dataset: Dataset, analyzer: str, places: _Places, seed: int) -> Vi
         "the answer that",
         "remove from the passages what marks the right spans, or mark others as often",
         table,
-        join_features(table, [entries], least),
+        join_features(table, [entries], min_questions),
         {f"ends: which of up to {MOST_SPANS} spans": _SENTENCE},
         kind=Kind.SHORTCUT,
         keeps_all=False,
@@ -522,11 +526,11 @@ def find_span_cues(
     for view in views:
         bare = {name.removeprefix(f"{view.subject} "): name for name in reasons}
         accepted, missing = match_accepted(view.features, dict.fromkeys(bare, ""))
-        known = {bare[name] for name in bare if name not in missing}
+        known_names = {bare[name] for name in bare if name not in missing}
         unknown = {
             name: [*near, *missing.get(name, ())]
             for name, near in unknown.items()
-            if name not in known
+            if name not in known_names
         }
         test, described = view.search(accepted, draws, seed, advance)
         n_features += len(view.features) - len(view.hidden)

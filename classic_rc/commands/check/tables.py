@@ -58,10 +58,10 @@ def fail_messages(
     ]
     for finding in report.findings:
         kind, before = finding.kind, ""
-        if known := accepted.get(kind.name, accepted.get(kind.what)):
-            if finding.count <= known.n:
+        if earlier := accepted.get(kind.name, accepted.get(kind.what)):
+            if finding.count <= earlier.n:
                 continue
-            before = f", {known.n:,} in the baseline"
+            before = f", {earlier.n:,} in the baseline"
         text = f"{kind.what} ({finding.count:,}{finding.detail}{before})"
         if "defects" in kinds and kind.severity is Severity.ERROR:
             lines.append(f"{name}: DEFECT: {text}")
@@ -92,9 +92,11 @@ def mend_tables(before: CheckReport, after: CheckReport, repairs: Repairs) -> li
     rows += [
         [f"a learner reads {row.input}", row.accuracy, now.get(row.input)] for row in before.header
     ]
-    left = {cue.label: cue.precision for cue in after.cues}
+    precision_after = {cue.label: cue.precision for cue in after.cues}
     first = {cue.label: cue.precision for cue in before.cues}
-    rows += [[name, first.get(name), left.get(name)] for name in {**first, **left}]
+    rows += [
+        [name, first.get(name), precision_after.get(name)] for name in {**first, **precision_after}
+    ]
     columns = [
         Column("right, or precision of a cue"),
         *(Column(n, "percent", 1) for n in ("before", "after")),
@@ -164,7 +166,9 @@ def dispute_table(report: CheckReport) -> Table | None:
     return Table("annotators against gold", columns, [RowGroup(rows)], notes)
 
 
-def cue_table(report: CheckReport, *, whole: bool = True, most: int | None = _SHOWN_CUES) -> Table:
+def cue_table(
+    report: CheckReport, *, whole: bool = True, max_cues: int | None = _SHOWN_CUES
+) -> Table:
     """Return the table of the cues that tell right options from wrong ones.
 
     The `whole` table has all cues and columns, with examples and advice as notes; else it has at
@@ -184,7 +188,7 @@ def cue_table(report: CheckReport, *, whole: bool = True, most: int | None = _SH
         ),
         *(Column("chance", "percent", 1), Column("z", "number", 1), Column("p", "p", 3)),
     ]
-    shown = report.cues if whole else report.cues[:most]
+    cues = report.cues if whole else report.cues[:max_cues]
     rows: list[Sequence[Cell | Value]] = [
         [
             *(
@@ -196,19 +200,19 @@ def cue_table(report: CheckReport, *, whole: bool = True, most: int | None = _SH
             ),
             *(cue.accuracy, cue.chance, cue.z, cue.p),
         ]
-        for cue in shown
+        for cue in cues
     ]
-    notes = list(_cue_notes(report, len(shown), whole))
+    notes = list(_cue_notes(report, len(cues), whole))
     if whole:
-        notes += [note for cue in shown for note in _example_notes(cue)]
+        notes += [note for cue in cues for note in _example_notes(cue)]
     elif report.findings:
         notes += _defects_in_short(report)
     if not rows:
-        found = "nothing found" if report.n_features else "not searched for"
-        rows = [[found, *[None] * (len(columns) - 1)]]
+        outcome = "nothing found" if report.n_features else "not searched for"
+        rows = [[outcome, *[None] * (len(columns) - 1)]]
     if not whole:  # what fits 80 columns
-        kept = [0, 1, 2, 3, 4, 7]
-        columns, rows = [columns[i] for i in kept], [[row[i] for i in kept] for row in rows]
+        narrow = [0, 1, 2, 3, 4, 7]
+        columns, rows = [columns[i] for i in narrow], [[row[i] for i in narrow] for row in rows]
     return Table("cues", columns, [RowGroup(rows)], notes)
 
 
@@ -259,11 +263,11 @@ def _example_notes(cue: Cue) -> Iterator[str]:
 
 def integrity_table(report: CheckReport) -> Table:
     """Return the table of defects and copies."""
-    found = report.findings
+    findings = report.findings
     rows: list[Sequence[Value]] = [
-        [str(f.kind.severity), f.kind.what, f.count, f.kind.why + f.detail] for f in found
+        [str(f.kind.severity), f.kind.what, f.count, f.kind.why + f.detail] for f in findings
     ]
-    notes = [note for finding in found for note in _defect_notes(finding)]
+    notes = [note for finding in findings for note in _defect_notes(finding)]
     nothing = "nothing found" if not report.missing else "the search was incomplete"
     columns = [
         Column("severity"),
@@ -302,7 +306,7 @@ _SHOWN_PAIRS = 3
 _DIFF_WIDTH = 72
 
 
-def duplicates_table(findings: Iterable[Finding], shown: int = _SHOWN_PAIRS) -> Table | None:
+def duplicates_table(findings: Iterable[Finding], max_pairs: int = _SHOWN_PAIRS) -> Table | None:
     """Return the table of duplicate passages, questions and options: for each kind, the least
     similar pairs.
 
@@ -315,7 +319,7 @@ def duplicates_table(findings: Iterable[Finding], shown: int = _SHOWN_PAIRS) -> 
         RowGroup(
             [
                 [pair.id, pair.other, pair.similarity, pair.diff(_DIFF_WIDTH)]
-                for pair in sorted(finding.pairs, key=lambda pair: pair.similarity)[:shown]
+                for pair in sorted(finding.pairs, key=lambda pair: pair.similarity)[:max_pairs]
             ],
             f"{finding.kind.what} ({finding.count:,}, {finding.kind.severity})",
         )

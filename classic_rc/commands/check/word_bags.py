@@ -58,9 +58,9 @@ class WordBags(NamedTuple):
         """Return the different content words of each bag, in ascending order."""
         sizes, words = np.zeros(len(self.sizes), dtype=np.int64), [self.words[:0]]
         for block, bag, word in self.distinct_words():
-            kept = self.is_content[word] > 0
-            words.append(word[kept].astype(np.int32))
-            sizes[block] = np.bincount(bag[kept], minlength=block.stop - block.start)
+            is_content = self.is_content[word] > 0
+            words.append(word[is_content].astype(np.int32))
+            sizes[block] = np.bincount(bag[is_content], minlength=block.stop - block.start)
         return self._replace(words=np.concatenate(words), offsets=offsets_of(sizes))
 
     def within(self, groups: NDArray[np.int64]) -> WordBags:
@@ -77,9 +77,9 @@ class WordBags(NamedTuple):
             bags = order[ends[start] : ends[stop]]
             places = ragged_indices(self.offsets[bags], sizes[bags])
             keys = np.repeat(groups[bags], sizes[bags]) * n + self.words[places]
-            known, codes = np.unique(keys, return_inverse=True)
+            distinct_keys, codes = np.unique(keys, return_inverse=True)
             words[places] = codes.reshape(-1) + first
-            first += len(known)
+            first += len(distinct_keys)
         return self._replace(words=words)
 
     def codes(self) -> NDArray[np.uint64]:
@@ -91,16 +91,16 @@ class WordBags(NamedTuple):
 
 
 def shared_content(
-    bags: WordBags, one: NDArray[np.int64], two: NDArray[np.int64]
+    bags: WordBags, first: NDArray[np.int64], second: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Count the different content words that each pair has in common."""
-    return shared_weight(bags.words, bags.offsets, one, two, bags.is_content)
+    return shared_weight(bags.words, bags.offsets, first, second, bags.is_content)
 
 
 def shared_bits(
-    bags: WordBags, one: NDArray[np.int64], two: NDArray[np.int64]
+    bags: WordBags, first: NDArray[np.int64], second: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Return how much the content words that each pair has in common say: minus the log of their
     frequencies.
     """
-    return shared_weight(bags.words, bags.offsets, one, two, bags.bits)
+    return shared_weight(bags.words, bags.offsets, first, second, bags.bits)

@@ -78,9 +78,9 @@ OPTIONS: Choice = (
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     check_writable(args.output, args.data, *args.train, args.tune)
-    given = inputs.parse_systems(args.solver or [DEFAULT_EXPLAINED])
+    systems = inputs.parse_systems(args.solver or [DEFAULT_EXPLAINED])
     dataset, failures = _find_dataset(args), Failures()
-    if explanations := list(_explain(args, dataset, given, failures)):
+    if explanations := list(_explain(args, dataset, systems, failures)):
         write_output(_render(args, explanations), args.output)
     return failures.exit_code
 
@@ -97,7 +97,7 @@ def _find_dataset(args: argparse.Namespace) -> Dataset:
 
 
 def _explain(
-    args: argparse.Namespace, dataset: Dataset, given: list[System], failures: Failures
+    args: argparse.Namespace, dataset: Dataset, systems: list[System], failures: Failures
 ) -> Iterator[Explanation]:
     """Yield each system's explanation of the question; one that fails has none."""
     from classic_rc.running.explain import Explainer
@@ -107,14 +107,14 @@ def _explain(
     protocol = inputs.protocol_for(inputs.read_protocol(args), args.data)
     dataset = add_span_candidates(dataset, protocol.spans)
     place = next(i for i, question in enumerate(dataset) if question.id == args.question)
-    for system, named in zip(given, name_systems(given), strict=True):
-        with failures.caught(str(named.name) if len(given) > 1 else ""):
+    for system, named_system in zip(systems, name_systems(systems), strict=True):
+        with failures.caught(str(named_system.name) if len(systems) > 1 else ""):
             explainer = Explainer(system, dataset, protocol)
             inputs.report_notes(args, "note", explainer.file_notes)
             inputs.report_notes(args, "warning", explainer.notes)
             explanation = explainer.explain(place)
-            is_named = system.name is not None or system.path is not None or len(given) > 1
-            yield replace(explanation, solver=str(named.name)) if is_named else explanation
+            is_named = system.name is not None or system.path is not None or len(systems) > 1
+            yield replace(explanation, solver=str(named_system.name)) if is_named else explanation
 
 
 def _render(args: argparse.Namespace, explanations: list[Explanation]) -> str:

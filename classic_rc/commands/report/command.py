@@ -143,20 +143,20 @@ def handle(args: argparse.Namespace) -> int:
                 f"{flag} is an option of the datasheet: add --datasheet", field=flag.split()[0]
             )
     facts = dict(map(_parse_fact, args.facts))
-    given = inputs.parse_systems(args.solver)
+    systems_of_options = inputs.parse_systems(args.solver)
     data = inputs.choose_dataset(args, args.data)
     loaded = inputs.load_dataset(args, data)
     protocol = inputs.protocol_for(replace(inputs.read_protocol(args), intervals=True), data)
     dataset = add_span_candidates(loaded, protocol.spans)
-    systems = separate_runs(inputs.choose_systems(args, dataset, given, protocol))
-    explained = _find_explained(args, systems, given)
+    systems = separate_runs(inputs.choose_systems(args, dataset, systems_of_options, protocol))
+    explained = _find_explained(args, systems, systems_of_options)
     groupings = inputs.read_groups(args, dataset, default_breakdown_keys(dataset)).groupings
     evaluation = evaluate(
         dataset, systems, protocol, jobs=args.jobs, progress=inputs.shows_progress(args)
     )
     inputs.report_notes(args, "warning", evaluation.warnings)
     failures = Failures()
-    inputs.report_missing(args, [evaluation], failures, asked_for=bool(given))
+    inputs.report_missing(args, [evaluation], failures, asked_for=bool(systems_of_options))
     fitted = list(_fit_systems(args, evaluation, systems, explained, protocol, failures))
     results = evaluation.results
     check = None if "check" in args.without else _check_contents(args, dataset, protocol)
@@ -190,32 +190,33 @@ def _measure_originals(
 
 
 def _find_explained(
-    args: argparse.Namespace, systems: Sequence[System], given: Sequence[System]
+    args: argparse.Namespace, systems: Sequence[System], systems_of_options: Sequence[System]
 ) -> set[str]:
     """Return the names of the solvers whose answers the report explains."""
     from classic_rc.systems import is_same_system, parse_system
 
     if "explanations" in args.without:
         return set()
-    if args.explain is None and given:
+    if args.explain is None and systems_of_options:
         return {
             str(s.name)
             for s in systems
-            if s.solver is not None and any(is_same_system(s, other) for other in given)
+            if s.solver is not None
+            and any(is_same_system(s, system_of_option) for system_of_option in systems_of_options)
         }
     names = set()
     for text in args.explain or [DEFAULT_EXPLAINED]:
-        found = next((system for system in systems if system.name == text), None)
-        if found is None:
+        explained = next((system for system in systems if system.name == text), None)
+        if explained is None:
             with suppress(UsageError, DataError):  # neither a name nor a system
                 described = parse_system(text)
-                found = next(
+                explained = next(
                     (system for system in systems if is_same_system(system, described)), None
                 )
-        if found is None:
+        if explained is None:
             raise unknown_name("solver of this report", text, [str(s.name) for s in systems])
-        inputs.require_solver(found)
-        names.add(str(found.name))
+        inputs.require_solver(explained)
+        names.add(str(explained.name))
     return names
 
 
@@ -244,14 +245,14 @@ def _explain_with_progress(
     from classic_rc.commands.report.page import shown_questions
 
     dataset = explainer.dataset
-    shown = shown_questions(dataset)
+    questions = shown_questions(dataset)
     with (
         failures.caught(),
         progress_bar(
-            f"explaining {dataset.name}", len(shown), inputs.shows_progress(args)
+            f"explaining {dataset.name}", len(questions), inputs.shows_progress(args)
         ) as advance,
     ):
-        for explanation in explainer.each(shown):
+        for explanation in explainer.each(questions):
             yield explanation
             advance(1)
 
@@ -300,7 +301,7 @@ def _check_contents(args: argparse.Namespace, dataset: Dataset, protocol: Protoc
 
 def _parse_fact(text: str) -> tuple[str, str]:
     """Parse the value of ``--fact``."""
-    name, equals, value = (part.strip() for part in text.partition("="))
+    name, equals, value = (piece.strip() for piece in text.partition("="))
     if not (name and equals and value):
         raise UsageError(
             f"cannot read --fact {text!r}: expected NAME=TEXT, such as --fact Licence='CC BY 4.0'",
@@ -374,7 +375,7 @@ def _count_groups(args: argparse.Namespace, dataset: Dataset) -> GroupTables:
         return GroupTables((), groups.crosses)
     counted = inputs.count_questions(args, dataset)
     # pairs of groups are the cross tables
-    groupings = [of for of in groups.groupings if "," not in of.key]
+    groupings = [single for single in groups.groupings if "," not in single.key]
     return GroupTables([break_down(counted, grouping) for grouping in groupings], groups.crosses)
 
 

@@ -139,12 +139,15 @@ def count_tables(sheet: Datasheet) -> list[Table]:
 
 
 def _size_table(sheet: Datasheet) -> Table:
-    parts = [sheet.statistics, *([sheet.train_statistics] if sheet.train_statistics else [])]
+    statistics = [sheet.statistics, *([sheet.train_statistics] if sheet.train_statistics else [])]
     columns: dict[str, list[int | float]] = {}
-    for i, part in enumerate(parts):
-        found = {row.statistic.label: row for row in part.rows}
-        for j, name in enumerate(part.columns):
-            measures = [found[label].measures[j] if label in found else None for label in _SIZES]
+    for i, dataset_statistics in enumerate(statistics):
+        rows_by_label = {row.statistic.label: row for row in dataset_statistics.rows}
+        for j, name in enumerate(dataset_statistics.columns):
+            measures = [
+                rows_by_label[label].measures[j] if label in rows_by_label else None
+                for label in _SIZES
+            ]
             counts = [(m.value if m is not None else None) or 0 for m in measures]
             columns[f"{name} (training)" if i else name] = counts
     rows = [[name, *counts] for name, counts in columns.items()]
@@ -174,16 +177,16 @@ def _length_table(sheet: Datasheet) -> Table:
     return Table("Lengths", columns, [RowGroup(rows)], [_tokens_note(sheet.statistics)])
 
 
-def statistics_table(found: DatasetStatistics) -> Table:
+def statistics_table(statistics: DatasetStatistics) -> Table:
     """Return the table of all statistics of some datasets: means with standard deviations, and
     counts.
     """
     rows = [
         [row.statistic.label, *(_measure_cell(row.statistic, measure) for measure in row.measures)]
-        for row in found.rows
+        for row in statistics.rows
     ]
-    columns = [Column(""), *(Column(name, "count") for name in found.columns)]
-    return Table("Statistics", columns, [RowGroup(rows)], [_tokens_note(found)])
+    columns = [Column(""), *(Column(name, "count") for name in statistics.columns)]
+    return Table("Statistics", columns, [RowGroup(rows)], [_tokens_note(statistics)])
 
 
 def _measure_cell(statistic: Statistic, measure: Measure) -> str:
@@ -196,8 +199,8 @@ def _measure_cell(statistic: Statistic, measure: Measure) -> str:
     return f"{measure.value:,.{statistic.decimals}f} ({measure.spread:.{statistic.decimals}f})"
 
 
-def _tokens_note(found: DatasetStatistics) -> str:
-    return f"Tokens come from the analyzer {found.analyzer}."
+def _tokens_note(statistics: DatasetStatistics) -> str:
+    return f"Tokens come from the analyzer {statistics.analyzer}."
 
 
 def _shape_tables(sheet: Datasheet) -> Iterator[Table]:
@@ -218,7 +221,7 @@ def _shape_tables(sheet: Datasheet) -> Iterator[Table]:
 
 def _shares_table(title: str, name: str, shares: Mapping[str, float]) -> Table:
     """Return a table of one row."""
-    columns = [Column(""), *(Column(of, "percent", 1) for of in shares)]
+    columns = [Column(""), *(Column(label, "percent", 1) for label in shares)]
     return Table(title, columns, [RowGroup([[name, *shares.values()]])])
 
 
@@ -240,7 +243,7 @@ def _check_tables(check: CheckReport) -> Iterator[Table]:
     yield replace(
         integrity_table(check).select("severity", "finding", "count"), title="Findings", notes=()
     )
-    if (duplicates := duplicates_table(check.findings, shown=1)) is not None:
+    if (duplicates := duplicates_table(check.findings, max_pairs=1)) is not None:
         title = "Duplicates: the least similar pair of each kind"
         yield replace(duplicates.select("id", "same as", "similarity"), title=title, notes=())
 
@@ -253,8 +256,8 @@ def _source(dataset: Dataset) -> Citable | None:
     """Return what to cite for a published dataset; None for a user's own data, whose format is
     only ours.
     """
-    named = (c for c in citables() if c.kind == "dataset" and c.name == dataset.reader)
-    return next((c for c in named if set(c.cites) - {_PACKAGE}), None)
+    matching = (c for c in citables() if c.kind == "dataset" and c.name == dataset.reader)
+    return next((c for c in matching if set(c.cites) - {_PACKAGE}), None)
 
 
 def _bibtex(sheet: Datasheet) -> str:
@@ -386,7 +389,7 @@ def _json(sheet: Datasheet) -> str:
         "statistics": sheet.statistics.to_dict(),
         "training": None if train is None else train.to_dict(),
         "lengths": {
-            name: {kind: _histogram(of) for kind, of in kinds.items()}
+            name: {kind: _histogram(values) for kind, values in kinds.items()}
             for name, kinds in sheet.statistics.lengths.items()
         },
         "groups": [groups] if sheet.breakdowns or sheet.crosses else [],
@@ -400,8 +403,10 @@ def _json(sheet: Datasheet) -> str:
 
 def _histogram(lengths: MeasuredValues) -> list[list[int]]:
     """Return pairs of a length in tokens and the number of texts that have it."""
-    found, counts = np.unique(lengths.numbers, return_counts=True)
-    return [[int(length), int(count)] for length, count in zip(found, counts, strict=True)]
+    distinct_lengths, counts = np.unique(lengths.numbers, return_counts=True)
+    return [
+        [int(length), int(count)] for length, count in zip(distinct_lengths, counts, strict=True)
+    ]
 
 
 DATASHEET_FORMATS: Mapping[str, Callable[[Datasheet], str]] = {

@@ -111,9 +111,9 @@ def page_html(content: PageContent) -> str:
 
 def default_breakdown_keys(dataset: Dataset) -> list[str]:
     """Return the keys of `meta` that divide the questions into 2 to 12 groups."""
-    known = dict.fromkeys(key for q in dataset for key in (*q.meta, *q.passage.meta))
+    keys = dict.fromkeys(key for q in dataset for key in (*q.meta, *q.passage.meta))
     return [
-        key for key in known if 2 <= len({str(q.meta_value(key)) for q in dataset}) <= _MAX_GROUPS
+        key for key in keys if 2 <= len({str(q.meta_value(key)) for q in dataset}) <= _MAX_GROUPS
     ]
 
 
@@ -157,19 +157,19 @@ def _statistics_section(content: PageContent) -> dict[str, Any] | None:
 
 def _sources_section(evaluation: Evaluation) -> dict[str, Any]:
     dataset = evaluation.dataset
-    known = {citable.name: citable for citable in citables()}
+    citable_by_name = {citable.name: citable for citable in citables()}
     cited = [_PACKAGE]
     systems = []
     for row in evaluation.rows:
-        source = known.get(row.kind)
+        source = citable_by_name.get(row.kind)
         cited += [row.kind] if source else []
         citation = "not part of this package"
         if source is not None:
             citation = source.citation or "read from a file"
         systems.append({"name": row.name, "citation": citation, "signature": row.signature})
     rows = []
-    if dataset.reader in known:
-        rows.append([dataset.name, known[dataset.reader].citation])
+    if dataset.reader in citable_by_name:
+        rows.append([dataset.name, citable_by_name[dataset.reader].citation])
         cited.append(dataset.reader)
     assert dataset.task is not None
     for metric in metrics_for(dataset, unanswerable=has_unanswerable(dataset)):
@@ -254,7 +254,7 @@ def questions_section(
     }
     # The explained systems come first.
     systems = [judged[k] for k in dict.fromkeys([*explanations, *judged]) if k in judged]
-    shown = shown_questions(dataset)
+    numbers = shown_questions(dataset)
     hidden = [
         f".filters:has(.s{n}:checked):has(.{look}:checked) ~ ol > :not(.{look}{n})"
         for n in range(len(systems))
@@ -266,11 +266,11 @@ def questions_section(
         for v in range(len(grouping.masks))
     ]
     return {
-        "counts": (len(shown), len(dataset)),
+        "counts": (len(numbers), len(dataset)),
         "systems": [system.row.name for system in systems],
         "groups": [(grouping.key, list(grouping.masks)) for grouping in groupings],
         "style": f"{', '.join(hidden)} {{ display: none; }}" if hidden else "",
-        "questions": _entries(evaluation, explanations, groupings, systems, shown),
+        "questions": _entries(evaluation, explanations, groupings, systems, numbers),
     }
 
 
@@ -279,17 +279,17 @@ def _entries(
     explanations: Mapping[int, Iterable[Explanation]],
     groupings: Sequence[Grouping],
     systems: Sequence[_Judged],
-    shown: Sequence[int],
+    numbers: Sequence[int],
 ) -> Iterator[dict[str, Any]]:
     """Yield the values of each question; a solver that failed has no explanations from there on."""
     names = [evaluation.rows[row].name for row in explanations]
     of_all: list[Iterable[Any]] = list(explanations.values())
-    for i, *own in zip_longest(shown, *of_all):
+    for i, *question_explanations in zip_longest(numbers, *of_all):
         question = evaluation.dataset[i]
-        named = [
-            replace(one, solver=name)
-            for one, name in zip(own, names, strict=True)
-            if one is not None
+        named_explanations = [
+            replace(explanation, solver=name)
+            for explanation, name in zip(question_explanations, names, strict=True)
+            if explanation is not None
         ]
         looks = [
             f"{look or 'tied'}{n}"
@@ -298,8 +298,8 @@ def _entries(
         ]
         masks = (
             (f"g{g}-{v}", mask)
-            for g, of in enumerate(groupings)
-            for v, mask in enumerate(of.masks.values())
+            for g, grouping in enumerate(groupings)
+            for v, mask in enumerate(grouping.masks.values())
         )
         looks += [look for look, mask in masks if mask[i]]
         yield {
@@ -307,7 +307,7 @@ def _entries(
             "id": question.id,
             "text": question.text,
             "looks": looks,
-            "view": question_values(*named, question=question, digits=None),
+            "view": question_values(*named_explanations, question=question, digits=None),
             "answers": [
                 (system.row.name, system.answer(i), system.badges(i)) for system in systems
             ],

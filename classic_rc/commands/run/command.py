@@ -161,7 +161,7 @@ def _check_groups_figure(args: argparse.Namespace) -> str:
 def _evaluate(
     args: argparse.Namespace,
     data: DatasetFiles,
-    given: Sequence[System],
+    systems_of_options: Sequence[System],
     protocol: Protocol,
     keep_row: Callable[[Evaluation], None],
 ) -> tuple[Evaluation, GroupTables]:
@@ -175,7 +175,7 @@ def _evaluate(
     protocol = inputs.protocol_for(protocol, data)
     dataset = inputs.load_dataset(args, data)
     seconds = time.perf_counter() - start
-    systems = inputs.choose_systems(args, dataset, given, protocol)
+    systems = inputs.choose_systems(args, dataset, systems_of_options, protocol)
     systems, baselines = find_baselines(systems, args.baseline)
     if baselines:
         protocol = replace(protocol, baseline=one_or_all(baselines))
@@ -202,7 +202,9 @@ def _evaluate(
     warn_about_published(args, evaluation)
     inputs.report_notes(args, "warning", evaluation.warnings)
     return evaluation, GroupTables(
-        [of for of in drawn if of.grouping.key != in_columns], questions.crosses, drawn
+        [breakdown for breakdown in drawn if breakdown.grouping.key != in_columns],
+        questions.crosses,
+        drawn,
     )
 
 
@@ -246,12 +248,12 @@ def _draw_curves(args: argparse.Namespace) -> int:
             )
             raise UsageError(problem, field=flag, found=flag)
     output, average = args.output, _AVERAGES[args.figure]
-    given = inputs.parse_systems(args.solver)
-    if not given:
+    systems_of_options = inputs.parse_systems(args.solver)
+    if not systems_of_options:
         raise UsageError(
             "nothing to plot: add systems (-s SYSTEM)", field="--solver", expected="-s SYSTEM"
         )
-    systems = separate_runs(name_systems(given))
+    systems = separate_runs(name_systems(systems_of_options))
     files = [system.path for system in systems]
     read = (*args.data, *args.train, args.tune, *files)
     form = "csv" if output is None else inputs.check_figure_path(output, *read, others=("csv",))

@@ -41,9 +41,11 @@ def run_perturbed(args: argparse.Namespace) -> int:
         for data in inputs.expand_datasets(args, args.data):
             with failures.caught():
                 dataset = inputs.load_dataset(args, data)
-                own = inputs.protocol_for(protocol, data)
-                chosen = separate_runs(inputs.choose_systems(args, dataset, systems, own))
-                evaluations.append(evaluate_copies(args, dataset, chosen, own))
+                data_protocol = inputs.protocol_for(protocol, data)
+                data_systems = separate_runs(
+                    inputs.choose_systems(args, dataset, systems, data_protocol)
+                )
+                evaluations.append(evaluate_copies(args, dataset, data_systems, data_protocol))
                 failures.add_failed(dataset.name, evaluations[-1].errors)
                 if writes_at_once:
                     table = _render(evaluations[-1:], args.format)

@@ -124,16 +124,16 @@ def _render_results(
             for record in table.records()
         ]
         return records_csv(records)
-    shown = []
+    tables_to_show = []
     for evaluation, of_groups in zip(evaluations, groups, strict=True):
         figures = published_figures(evaluation.dataset) if published else ()
-        shown.append(evaluation_table(evaluation, figures))
+        tables_to_show.append(evaluation_table(evaluation, figures))
         if (comparison := _compare_with_model(evaluation)) is not None:
             from classic_rc.reports.result_tables import difference_table
 
-            shown.append(difference_table(comparison))
-        shown += of_groups.tables()
-    return render(shown, form, signatures=verbose)
+            tables_to_show.append(difference_table(comparison))
+        tables_to_show += of_groups.tables()
+    return render(tables_to_show, form, signatures=verbose)
 
 
 def _compare_with_model(evaluation: Evaluation) -> Comparison | None:
@@ -156,24 +156,27 @@ def _compare_with_model(evaluation: Evaluation) -> Comparison | None:
     )
 
 
-def _set_aside(folder: Path, evaluations: Sequence[Evaluation], left: Sequence[str]) -> None:
+def _set_aside(folder: Path, evaluations: Sequence[Evaluation], unfinished: Sequence[str]) -> None:
     """Give the record in a folder another name if it is of other datasets."""
     from classic_rc.systems import RECORD_NAME
 
     path = folder / RECORD_NAME
-    names = {*left, *(evaluation.dataset.name for evaluation in evaluations)}
+    names = {*unfinished, *(evaluation.dataset.name for evaluation in evaluations)}
     contents = {evaluation.dataset.fingerprint for evaluation in evaluations}
     try:
         recorded = [run["dataset"] for run in parse_json(read_text(path), str(path))["runs"]]
-        is_known = any(of["name"] in names or of["fingerprint"] in contents for of in recorded)
+        is_known = any(
+            recorded_dataset["name"] in names or recorded_dataset["fingerprint"] in contents
+            for recorded_dataset in recorded
+        )
     except (ClassicRCError, LookupError, TypeError):
         return  # there is no record
     if recorded and not is_known:
         others = (folder / f"run.{number}.json" for number in itertools.count(1))
-        other = next(file for file in others if not file.exists())
-        path.rename(other)
-        datasets = ", ".join(of["name"] for of in recorded)
-        print_message(f"note: {path} was the record of {datasets}: it is {other.name} now")
+        free_path = next(file for file in others if not file.exists())
+        path.rename(free_path)
+        datasets = ", ".join(recorded_dataset["name"] for recorded_dataset in recorded)
+        print_message(f"note: {path} was the record of {datasets}: it is {free_path.name} now")
 
 
 _LEAST_PAUSE = 20
@@ -185,9 +188,9 @@ class RunResults:
     datasets.
     """
 
-    def __init__(self, args: argparse.Namespace, left: list[str]) -> None:
+    def __init__(self, args: argparse.Namespace, unfinished: list[str]) -> None:
         self._args = args
-        self._left = left
+        self._left = unfinished
         self._has_saved = False
         self.evaluations: list[Evaluation] = []
         self._groups: list[GroupTables] = []  # of the evaluations
@@ -260,19 +263,19 @@ class RunResults:
         args = self._args
         return _render_results(evaluations, groups, args.format, args.published, args.verbose)
 
-    def _save_early(self, evaluations: Sequence[Evaluation], left: Sequence[str]) -> None:
+    def _save_early(self, evaluations: Sequence[Evaluation], unfinished: Sequence[str]) -> None:
         if self._args.save is not None:
             with suppress(UsageError):  # a full disk: the work goes on, and `finish` says so
-                self._save(evaluations, left)
+                self._save(evaluations, unfinished)
 
-    def _save(self, evaluations: Sequence[Evaluation], left: Sequence[str]) -> None:
+    def _save(self, evaluations: Sequence[Evaluation], unfinished: Sequence[str]) -> None:
         folder = Path(self._args.save)
         if not self._has_saved:
-            _set_aside(folder, evaluations, left)
+            _set_aside(folder, evaluations, unfinished)
         self._has_saved = True
         from classic_rc.results.record import write_record
 
-        write_record(folder, evaluations, left)
+        write_record(folder, evaluations, unfinished)
 
 
 def report_answers(args: argparse.Namespace, evaluation: Evaluation) -> None:

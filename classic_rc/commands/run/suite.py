@@ -76,12 +76,12 @@ def _check_options(args: argparse.Namespace, options: Choice) -> None:
             found=" ".join(args.data),
             expected="one suite, or datasets",
         )
-    for given in TABLE.given(args, options):
-        flag = given.flag
-        if given.dest not in _WITH_SUITES or (flag == "--format" and args.format == "suite"):
+    for option in TABLE.given(args, options):
+        flag = option.flag
+        if option.dest not in _WITH_SUITES or (flag == "--format" and args.format == "suite"):
             fix = (
                 "leave it out"
-                if given.dest in _NOT_IN_SUITES
+                if option.dest in _NOT_IN_SUITES
                 else "put it into that file (see docs/suites.md)"
             )
             raise UsageError(
@@ -120,7 +120,7 @@ class _SuiteCommand:
                 with failures.caught(entry.name):
                     self._run_dataset(entry)
         except KeyboardInterrupt:
-            done, kept = self.progress.steps_done, self.progress.steps_kept
+            done, n_kept = self.progress.steps_done, self.progress.steps_kept
             words = (
                 word
                 for option in TABLE.given(self.args, self.options)
@@ -128,7 +128,7 @@ class _SuiteCommand:
             )
             command = shlex.join(["classic-rc", "run", self.args.data[0], *words])
             print_message(
-                f"{done} of {self.n_cells} cells are finished ({done - kept} now); go on with: "
+                f"{done} of {self.n_cells} cells are finished ({done - n_kept} now); go on with: "
                 f"{command}"
             )
             raise
@@ -165,7 +165,7 @@ class _SuiteCommand:
         warn_about_published(self.args, evaluation)
         inputs.report_notes(self.args, "note", run.notes)
         inputs.report_notes(self.args, "warning", evaluation.warnings, entry.name)
-        apart = [of for of in run.groupings if of.key != evaluation.group_by]
+        apart = [grouping for grouping in run.groupings if grouping.key != evaluation.group_by]
         self.results.add(evaluation, GroupTables(break_down_results(evaluation, apart), ()))
 
     def _run_cells(self, run: DatasetRun) -> None:
@@ -248,7 +248,7 @@ def _chosen_systems(args: argparse.Namespace) -> Iterator[tuple[SuiteDataset, li
     from classic_rc.running.suite import ANY_DATASET, SuiteDataset
     from classic_rc.systems import find_baselines, one_or_all, unused_name
 
-    given = inputs.parse_systems(args.solver)
+    systems_of_options = inputs.parse_systems(args.solver)
     protocol = inputs.read_protocol(args)
     values: dict[str, Any] = {
         **{name: getattr(args, name) for name in (*READING, *SETTINGS) if hasattr(args, name)},
@@ -267,9 +267,9 @@ def _chosen_systems(args: argparse.Namespace) -> Iterator[tuple[SuiteDataset, li
                 expected="one file or folder a dataset",
             )
         dataset = inputs.load_dataset(args, data)
-        own = inputs.protocol_for(protocol, data)
+        data_protocol = inputs.protocol_for(protocol, data)
         systems, baselines = find_baselines(
-            inputs.choose_systems(args, dataset, given, own), args.baseline
+            inputs.choose_systems(args, dataset, systems_of_options, data_protocol), args.baseline
         )
         names.append(unused_name(dataset.name, {*names, ANY_DATASET}))
         yield (

@@ -62,7 +62,7 @@ def test_only_the_least_similar_pairs_are_shown():
                 "question": f"{i} {i} {i}?",
             }
         )
-    table = duplicates_table(find_duplicates(classic_rc.from_rows(rows)), shown=2)
+    table = duplicates_table(find_duplicates(classic_rc.from_rows(rows)), max_pairs=2)
     similarities = [float(row[2]) for row in texts(table)]
     assert len(similarities) == 2
     assert similarities == sorted(similarities)
