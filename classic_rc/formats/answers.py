@@ -157,7 +157,7 @@ class AnswersFormat(Format):
         text, questions, source, partial, notes = file
         layout = self.layout or find_layout(text)
         rows, id_column, column = read_rows(text, source, layout, notes)
-        by_id = {question.id: _Asked(question) for question in questions}
+        by_id = {question.id: _Item(question) for question in questions}
         for row in find_positions(rows, list(by_id), notes) if layout is None and rows else rows:
             if row.id in by_id:
                 by_id[row.id].add(row, self.pattern)
@@ -171,25 +171,28 @@ class AnswersFormat(Format):
                     else "no row",
                     hint="Is it a file for another split?",
                 )
-        asked = [by_id[question.id] for question in questions]
-        missing = [one.question.id for one in asked if not one.samples]
-        n_asked = len(asked) - len(missing)
-        if self.sample is not None and self.sample != str(n_asked):
+        items = [by_id[question.id] for question in questions]
+        missing = [item.question.id for item in items if not item.samples]
+        n_answered = len(items) - len(missing)
+        if self.sample is not None and self.sample != str(n_answered):
             raise DataError(
-                "wrong number of questions", source=source, found=str(n_asked), expected=self.sample
+                "wrong number of questions",
+                source=source,
+                found=str(n_answered),
+                expected=self.sample,
             )
         if missing and self.sample is None:
             raise DataError(
-                f"{len(missing):,} of {len(asked):,} questions have no row",
+                f"{len(missing):,} of {len(items):,} questions have no row",
                 source=source,
                 found=f"none for {missing[0]!r}",
                 expected="a row for each question, with null if there is no answer",
                 hint=(layout and layout.hint)
                 or "Is it a file for another split? "
-                f"For a sample: -s NAME={source},sample={n_asked}",
+                f"For a sample: -s NAME={source},sample={n_answered}",
             )
         option = Option(f"-s answers:{shlex.quote(source)},reading={{}}")
-        return _decide(asked, self.reading, column, option, source, notes)
+        return _decide(items, self.reading, column, option, source, notes)
 
     def render(self, output: SystemOutput) -> str:
         """Return JSON lines with a row for each question; see :meth:`write`."""
@@ -225,21 +228,21 @@ class _Sample(NamedTuple):
     stated: Sequence[Any]  # options taken apart, or texts; all must be the same answer
 
 
-class _Asked:
+class _Item:
     """A question with the answers to it, and what its options are called."""
 
     __slots__ = ("labels", "longest", "names", "options", "order", "question", "samples")
 
-    def __init__(self, question: Question, shown: Sequence[str] | None = None) -> None:
+    def __init__(self, question: Question, option_texts: Sequence[str] | None = None) -> None:
         self.question = question
         self.samples: list[_Sample] = []
         self.order: Sequence[int] = range(len(question.candidates))
-        texts = candidate_texts(question.candidates) if shown is None else shown
+        texts = candidate_texts(question.candidates) if option_texts is None else option_texts
         cut = cut_labels(texts) if self.has_choices else None
         self.labels: Sequence[str] | None = None
         if isinstance(cut, CutOptions):
             self.labels, texts = cut
-        elif shown is None:
+        elif option_texts is None:
             self.labels = question.meta.get(OPTION_LABELS)
         self.options = TextLadder(texts if self.has_choices else ())
         self.names = [" ".join(text.lower().split()).strip(_QUOTES + ".") for text in self.texts]
@@ -257,16 +260,16 @@ class _Asked:
 
     def add(self, row: Row, pattern: re.Pattern[str] | None = None) -> None:
         """Add the samples of a row."""
-        asked = self if row.options is None or not self.has_choices else self._in_order(row)
+        in_row_order = self if row.options is None or not self.has_choices else self._in_order(row)
         for value in row.samples:
             self.samples.append(
-                _Sample(row.node, value, row.model, *_find_stated(value, asked, pattern))
+                _Sample(row.node, value, row.model, *_find_stated(value, in_row_order, pattern))
             )
 
-    def _in_order(self, row: Row) -> _Asked:
+    def _in_order(self, row: Row) -> _Item:
         """Return the question with its options in the order in which a row has them."""
-        other = _Asked(self.question, row.options)
-        order = self.options.order(other.texts)
+        reordered = _Item(self.question, row.options)
+        order = self.options.order(reordered.texts)
         if order is None and row.options:
             raise row.node.error(
                 "the row's options differ from the question's",
@@ -275,10 +278,10 @@ class _Asked:
                 expected=f"the options of {self.question.id!r}, in any order",
                 hint="Is it a file for other data?",
             )
-        other.order = order or ()
-        if other.labels is None and [*other.order] == [*range(len(self.texts))]:
+        reordered.order = order or ()
+        if reordered.labels is None and [*reordered.order] == [*range(len(self.texts))]:
             return self
-        return other
+        return reordered
 
 
 def decide_answers(
@@ -309,28 +312,28 @@ def decide_samples(
     return _find_reading(_ask(questions, samples), field, option)
 
 
-def _ask(questions: Sequence[Question], samples: Samples) -> list[_Asked]:
-    asked = [_Asked(question) for question in questions]
-    for one, own in zip(asked, samples, strict=True):
-        for node, value in own:
-            one.add(Row(node, one.question.id, (value,)))
-    return asked
+def _ask(questions: Sequence[Question], samples: Samples) -> list[_Item]:
+    items = [_Item(question) for question in questions]
+    for item, question_samples in zip(items, samples, strict=True):
+        for node, value in question_samples:
+            item.add(Row(node, item.question.id, (value,)))
+    return items
 
 
-def _find_reading(asked: Sequence[_Asked], field: str, option: Option) -> str | None:
+def _find_reading(items: Sequence[_Item], field: str, option: Option) -> str | None:
     """Return the reading of a file's answers, which all of them decide together; None if no
     choice is needed.
     """
-    samples = [(sample, one) for one in asked if one.has_choices for sample in one.samples]
+    samples = [(sample, item) for item in items if item.has_choices for sample in item.samples]
     has_words = any(not _are_numbers(sample) for sample, _ in samples)
     strict, mixed = list[Written](), list[Written]()
-    for sample, one in samples:
+    for sample, item in samples:
         if has_words and sample.form != WHOLE_TEXT and _are_numbers(sample):
             continue  # other answers name options by words: a number in a text does not decide how
         for written, may_mix in ((strict, False), (mixed, True)):
-            readings = {name: _agree(sample, name, one, may_mix) for name in READINGS}
-            meanings = {name: found for name, found in readings.items() if found is not None}
-            written.append(Written(sample.node, sample.value, one.texts, meanings))
+            readings = {name: _agree(sample, name, item, may_mix) for name in READINGS}
+            meanings = {name: options for name, options in readings.items() if options is not None}
+            written.append(Written(sample.node, sample.value, item.texts, meanings))
         if not mixed[-1].meanings:
             del strict[-1], mixed[-1]
     return decide_mixed_reading(strict, mixed, field=field, option=option)
@@ -338,18 +341,21 @@ def _find_reading(asked: Sequence[_Asked], field: str, option: Option) -> str | 
 
 def _are_numbers(sample: _Sample) -> bool:
     return all(
-        part.keys() <= {*_NUMBERS} for of in sample.stated for way in of.ways for part in way
+        meanings.keys() <= {*_NUMBERS}
+        for statement in sample.stated
+        for way in statement.ways
+        for meanings in way
     )
 
 
-def _agree(sample: _Sample, reading: str, one: _Asked, may_mix: bool) -> frozenset[int] | None:
+def _agree(sample: _Sample, reading: str, item: _Item, may_mix: bool) -> frozenset[int] | None:
     """Return the options that all statements of an answer name in a reading, or None."""
-    found = {_resolve(parts, reading, one, may_mix) for parts in sample.stated}
-    return found.pop() if len(found) == 1 else None
+    meanings = {_resolve(parts, reading, item, may_mix) for parts in sample.stated}
+    return meanings.pop() if len(meanings) == 1 else None
 
 
 def _decide(
-    asked: Sequence[_Asked],
+    items: Sequence[_Item],
     declared: str | None,
     field: str,
     option: Option,
@@ -357,75 +363,74 @@ def _decide(
     notes: list[str],
 ) -> list[Prediction]:
     """Return the prediction of each question, the mean of its samples."""
-    reading = declared or _find_reading(asked, field, option)
+    reading = declared or _find_reading(items, field, option)
     predictions = []
-    unparsed: list[tuple[_Asked, _Sample]] = []
-    shown: Counter[str] = Counter()
+    unparsed: list[tuple[_Item, _Sample]] = []
+    n_of_form: Counter[str] = Counter()
     n_samples = n_null = 0
-    for one in asked:
+    for item in items:
         counts: Counter[Answer] = Counter()
         n_others = len(unparsed)
         read = []
-        answered = [sample for sample in one.samples if sample.value is not None]
+        answered = [sample for sample in item.samples if sample.value is not None]
         for sample in answered:
-            form, answer = sample.form, _parse_answer(sample, one, reading)
+            form, answer = sample.form, _parse_answer(sample, item, reading)
             if answer is None:
                 form = ""
-                unparsed.append((one, sample))
+                unparsed.append((item, sample))
             else:
                 counts[answer] += 1
-            shown[form] += 1
-            example = _show(sample, answer, one) if shown[form] <= _SHOWN_EXAMPLES else ""
+            n_of_form[form] += 1
+            example = _show(sample, answer, item) if n_of_form[form] <= _SHOWN_EXAMPLES else ""
             read.append(ReadAnswer(form, example, sample.model))
-        n_samples += len(one.samples)
-        n_null += bool(one.samples) and not answered
-        weights = tuple(count / len(one.samples) for count in counts.values())
+        n_samples += len(item.samples)
+        n_null += bool(item.samples) and not answered
+        weights = tuple(count / len(item.samples) for count in counts.values())
         predictions.append(
             Prediction(
-                one.question.id,
+                item.question.id,
                 tuple(counts),
                 weights if weights not in ((), (1.0,)) else None,
-                n_candidates=len(one.question.candidates),
-                n_samples=len(one.samples),
+                n_candidates=len(item.question.candidates),
+                n_samples=len(item.samples),
                 n_unparsed=len(unparsed) - n_others,
                 read=tuple(read),
             )
         )
     if unparsed:
-        one, sample = unparsed[0]
+        item, sample = unparsed[0]
         notes.append(
             f"{source}: {len(unparsed):,} of {n_samples:,} answers could not be parsed and count "
-            f"as wrong: first at id {one.question.id!r} ({sample.node.where}): "
+            f"as wrong: first at id {item.question.id!r} ({sample.node.where}): "
             f"{describe_value(sample.value)}"
         )
     if n_null:
-        notes.append(f"{source}: {n_null:,} of {len(asked):,} questions have no answer and score 0")
-    if sampled := [one.question.id for one in asked if len(one.samples) > 1]:
+        notes.append(f"{source}: {n_null:,} of {len(items):,} questions have no answer and score 0")
+    if sampled := [item.question.id for item in items if len(item.samples) > 1]:
         notes.append(
-            f"{source}: {len(sampled):,} of {len(asked):,} questions have several answers, and "
+            f"{source}: {len(sampled):,} of {len(items):,} questions have several answers, and "
             f"their mean counts: first at id {sampled[0]!r}"
         )
     return predictions
 
 
-def _show(sample: _Sample, answer: Answer | None, one: _Asked) -> str:
+def _show(sample: _Sample, answer: Answer | None, item: _Item) -> str:
     """Return the part of a text that has its answer, and what it was read as."""
     text = " ".join(sample.shown.split())
     text = text if len(text) <= _SHOWN_TEXT else f"{text[:_SHOWN_TEXT]}…"
     if not isinstance(answer, frozenset):
         return repr(text)
-    return (
-        f"{text!r} -> {', '.join(_write_option(one.question, i) for i in sorted(answer)) or 'none'}"
-    )
+    options = [_write_option(item.question, i) for i in sorted(answer)]
+    return f"{text!r} -> {', '.join(options) or 'none'}"
 
 
-def _parse_answer(sample: _Sample, one: _Asked, reading: str | None) -> Answer | None:
-    if one.has_choices:
-        return _agree(sample, reading or "text", one, may_mix=True)
+def _parse_answer(sample: _Sample, item: _Item, reading: str | None) -> Answer | None:
+    if item.has_choices:
+        return _agree(sample, reading or "text", item, may_mix=True)
     if len({str(value) for value in sample.stated}) != 1:
         return None
     value = sample.stated[0]
-    texts = _evaluate(value, list) if one.question.task is Task.MULTI_SPAN else None
+    texts = _evaluate(value, list) if item.question.task is Task.MULTI_SPAN else None
     if not isinstance(texts, list):
         if isinstance(value, list) and len(value) == 1:
             (value,) = value
@@ -441,34 +446,37 @@ def _parse_answer(sample: _Sample, one: _Asked, reading: str | None) -> Answer |
 
 
 def _find_stated(
-    value: Any, one: _Asked, pattern: re.Pattern[str] | None
+    value: Any, item: _Item, pattern: re.Pattern[str] | None
 ) -> tuple[str, str, Sequence[Any]]:
     """Return where an answer is in its text, that part of it, and all that the text states."""
     text = _as_text(value)
     value = without_reasoning(value) if isinstance(value, str) else value
     if pattern is not None:
-        found = (
+        statements = (
             next((group for group in match.groups() if group is not None), match[0])
             for match in pattern.finditer(_as_text(value))
         )
         return (
             "the pattern",
             text,
-            [_split(said, one) if one.has_choices else said for said in found],
+            [
+                _split(statement, item) if item.has_choices else statement
+                for statement in statements
+            ],
         )
-    if not one.has_choices:
+    if not item.has_choices:
         return WHOLE_TEXT, text, [value]
     value = _unwrap(value)
-    whole = _split(value, one)
-    if not isinstance(value, str) or _says_any(whole, one):
-        return WHOLE_TEXT, text, [whole]
+    whole_text = _split(value, item)
+    if not isinstance(value, str) or _says_any(whole_text, item):
+        return WHOLE_TEXT, text, [whole_text]
     plain = plain_text(value)
-    is_single = one.question.task is Task.SINGLE_CHOICE
+    is_single = item.question.task is Task.SINGLE_CHOICE
     read = [
         (place, parts)
-        for place in find_places(plain, one.names)
+        for place in find_places(plain, item.names)
         if is_single or not place.is_line
-        for parts in _read_place(place, one)
+        for parts in _read_place(place, item)
     ]
     lines = [parts for place, parts in read if place.is_line]
     # Lines that say three options are a list of them, unless nothing else is stated.
@@ -480,17 +488,17 @@ def _find_stated(
     return first.way, plain[first.start :], [parts for _, parts in read]
 
 
-def _says_any(parts: _Parts, one: _Asked) -> bool:
-    return any(_resolve(parts, name, one, may_mix=True) is not None for name in READINGS)
+def _says_any(parts: _Parts, item: _Item) -> bool:
+    return any(_resolve(parts, name, item, may_mix=True) is not None for name in READINGS)
 
 
-def _read_place(place: Place, one: _Asked) -> list[_Parts]:
+def _read_place(place: Place, item: _Item) -> list[_Parts]:
     """Return what a place states: nothing, or one answer or several."""
-    is_single = one.question.task is Task.SINGLE_CHOICE or place.is_rival
-    read = [_split(text, one) for text in (place.options if is_single else (place.said,))]
+    is_single = item.question.task is Task.SINGLE_CHOICE or place.is_rival
+    read = [_split(text, item) for text in (place.options if is_single else (place.said,))]
     # The label of no option is an answer too, and another one than those that may be stated
     # elsewhere.
-    return [parts for parts in read if place.is_label or _says_any(parts, one)]
+    return [parts for parts in read if place.is_label or _says_any(parts, item)]
 
 
 def _unwrap(value: Any) -> Any:
@@ -503,57 +511,57 @@ def _unwrap(value: Any) -> Any:
     content = _evaluate(value, dict)
     if not isinstance(content, dict):
         return value
-    named = [item for name, item in content.items() if name in ANSWER_KEYS]
-    return named[0] if len(named) == 1 else value
+    answers = [item for name, item in content.items() if name in ANSWER_KEYS]
+    return answers[0] if len(answers) == 1 else value
 
 
-def _split(value: Any, one: _Asked) -> _Parts:
+def _split(value: Any, item: _Item) -> _Parts:
     value = _evaluate(value, list)
-    if one.question.task is Task.SINGLE_CHOICE:
+    if item.question.task is Task.SINGLE_CHOICE:
         if isinstance(value, list) and len(value) == 1:
             (value,) = value
         if isinstance(value, (list, dict)):
             return _Parts()
-        return _Parts([[said]] if (said := _say(value, one)) else [])
+        return _Parts([[statement]] if (statement := _say(value, item)) else [])
     if isinstance(value, list):
-        flags = explain(value, one.texts, readings=("flags",)).get("flags")
-        if all(isinstance(item, bool) for item in value):
+        flags = explain(value, item.texts, readings=("flags",)).get("flags")
+        if all(isinstance(entry, bool) for entry in value):
             return _Parts(selected=flags if value else frozenset())
-        return _Parts([[_say(item, one) for item in value]], flags=flags)
-    if isinstance(value, str) and len(value) > len(one.texts) * one.longest:
+        return _Parts([[_say(entry, item) for entry in value]], flags=flags)
+    if isinstance(value, str) and len(value) > len(item.texts) * item.longest:
         return _Parts()
-    ways = [[whole]] if (whole := _say(value, one)) else []
+    ways = [[as_one]] if (as_one := _say(value, item)) else []
     text = _PREFIX.sub("", _as_text(value).strip(_QUOTES), count=1).strip(_QUOTES)
     if not ways and normalised_text(text).rstrip(".") in _NOTHING:
         return _Parts(selected=frozenset())
     if _JOINED_LETTERS.fullmatch(text):
-        ways.append([_say(letter, one) for letter in text])
+        ways.append([_say(letter, item) for letter in text])
     for separator in (r"[;|\n]", r",|;|\band\b|&", r"[\s,;&]+"):
-        parts = [part for part in re.split(separator, text) if part.strip()]
-        if len(parts) > 1:
-            ways.append([_say(part, one) for part in parts])
+        pieces = [piece for piece in re.split(separator, text) if piece.strip()]
+        if len(pieces) > 1:
+            ways.append([_say(piece, item) for piece in pieces])
     return _Parts(ways)
 
 
-def _say(value: Any, one: _Asked) -> dict[str, int]:
+def _say(value: Any, item: _Item) -> dict[str, int]:
     """Return the option that a word, a text or a number is in each reading; empty if it is none."""
-    whole = " ".join(_as_text(value).split())
-    if len(whole) > one.longest:
+    plain = " ".join(_as_text(value).split())
+    if len(plain) > item.longest:
         return {}
-    said = _PREFIX.sub("", whole.strip(_QUOTES), count=1).strip(_QUOTES)
-    if (ordinal := find_ordinal(said)) is not None and ordinal < len(one.order):
-        return dict.fromkeys(_WORDS, one.order[ordinal])
-    labelled = ("letter", "label") if one.labels else ("letter",)
-    named = explain([value], one.texts, (), _NUMBERS)
-    named |= explain([said], one.texts, one.labels, labelled)
-    meanings = {name: next(iter(found)) for name, found in named.items()}
-    texts = one.options.find(whole) or match_text(said, one.options)
+    stripped = _PREFIX.sub("", plain.strip(_QUOTES), count=1).strip(_QUOTES)
+    if (ordinal := find_ordinal(stripped)) is not None and ordinal < len(item.order):
+        return dict.fromkeys(_WORDS, item.order[ordinal])
+    labelled = ("letter", "label") if item.labels else ("letter",)
+    options_of = explain([value], item.texts, (), _NUMBERS)
+    options_of |= explain([stripped], item.texts, item.labels, labelled)
+    meanings = {name: next(iter(options)) for name, options in options_of.items()}
+    texts = item.options.find(plain) or match_text(stripped, item.options)
     if len(texts) == 1:
         (meanings["text"],) = texts
-    return {name: one.order[option] for name, option in meanings.items()}
+    return {name: item.order[option] for name, option in meanings.items()}
 
 
-def _resolve(parts: _Parts, reading: str, one: _Asked, may_mix: bool) -> frozenset[int] | None:
+def _resolve(parts: _Parts, reading: str, item: _Item, may_mix: bool) -> frozenset[int] | None:
     """Return the options that an answer names in a reading, or None.
 
     With `may_mix`, a word that is one option in every reading that it has is that option in this
@@ -561,21 +569,21 @@ def _resolve(parts: _Parts, reading: str, one: _Asked, may_mix: bool) -> frozens
     """
     if parts.selected is not None or reading == "flags":
         return parts.flags if parts.selected is None else parts.selected
-    is_single = one.question.task is Task.SINGLE_CHOICE
+    is_single = item.question.task is Task.SINGLE_CHOICE
     for mixing in (False, True) if may_mix else (False,):
         for way in parts.ways:
             options = []
-            for part in way:
-                words = {part[name] for name in _WORDS if name in part} if mixing else set()
-                options.append(part.get(reading, words.pop() if len(words) == 1 else None))
-            found = frozenset(option for option in options if option is not None)
-            is_repeated = reading in _NUMBERS and len(found) < len(options)
+            for meanings in way:
+                words = {meanings[name] for name in _WORDS if name in meanings} if mixing else set()
+                options.append(meanings.get(reading, words.pop() if len(words) == 1 else None))
+            named_options = frozenset(option for option in options if option is not None)
+            is_repeated = reading in _NUMBERS and len(named_options) < len(options)
             if (
-                found
+                named_options
                 and None not in options
-                and (len(found) == 1 if is_single else not is_repeated)
+                and (len(named_options) == 1 if is_single else not is_repeated)
             ):
-                return found
+                return named_options
     return None
 
 

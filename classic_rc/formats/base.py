@@ -128,7 +128,7 @@ class Format(ABC):
         """
         for name in options:
             if name not in self.takes:
-                takes = ", ".join(f"{known}=" for known in sorted(self.takes))
+                takes = ", ".join(f"{option_name}=" for option_name in sorted(self.takes))
                 raise UsageError(
                     f"the format {self.name} has no option {name}=",
                     field=name,
@@ -296,12 +296,12 @@ class Format(ABC):
         self._check_questions(questions)
         contents = {"scores": scores, "decisions": predictions}
         if all(contents[content] is None for content in self.holds):
-            needed = " or ".join(sorted(self.holds))
+            contents_needed = " or ".join(sorted(self.holds))
             raise UsageError(
-                f"the format {self.name} needs {needed}",
-                field=needed,
+                f"the format {self.name} needs {contents_needed}",
+                field=contents_needed,
                 found="none",
-                expected=needed,
+                expected=contents_needed,
             )
         for content, rows in contents.items():
             if rows is not None and len(rows) != len(questions):
@@ -355,13 +355,13 @@ def first_answer(prediction: Prediction) -> Answer:
     """
     if prediction.answers:
         return prediction.answers[0]
-    problem, found = (
+    problem, actual = (
         "no answer, but this format needs one: write --format answers, which can do without, or, "
         "if the tie policy strict leaves ties unanswered, use --ties first",
         "no answer to",
     )
     if prediction.selection_probability is not None:
-        problem, found = (
+        problem, actual = (
             "a selection probability and no answer, which no file can express: write the decisions "
             "of seeded draws",
             "a selection probability for",
@@ -369,7 +369,7 @@ def first_answer(prediction: Prediction) -> Answer:
     raise UsageError(
         f"question {prediction.question_id} has {problem}",
         field="predictions",
-        found=f"{found} {prediction.question_id}",
+        found=f"{actual} {prediction.question_id}",
         expected="an answer",
     )
 
@@ -395,8 +395,8 @@ def in_question_order(
     `names` are the names of a key's parts, for messages. Entries with other keys are skipped where
     the file may have them.
     """
-    found = match_entries(entries, keys, names, file)
-    missing = [key for key in keys if key not in found]
+    nodes = match_entries(entries, keys, names, file)
+    missing = [key for key in keys if key not in nodes]
     if missing:
         raise DataError(
             f"{len(missing):,} of {len(keys):,} entries are missing",
@@ -405,7 +405,7 @@ def in_question_order(
             expected="one for each",
             hint="Is it a file for another split?",
         )
-    return [found[key] for key in keys]
+    return [nodes[key] for key in keys]
 
 
 def match_entries(
@@ -417,8 +417,8 @@ def match_entries(
     """Return the entries of a file by key, each of `keys` at most once; see
     :func:`in_question_order`.
     """
-    known = set(keys)
-    if len(known) < len(keys):
+    key_set = set(keys)
+    if len(key_set) < len(keys):
         duplicate = Counter(keys).most_common(1)[0][0]
         raise UsageError(
             f"two questions have the same ids in this format: {_describe_key(duplicate, names)}",
@@ -426,9 +426,9 @@ def match_entries(
             found=_describe_key(duplicate, names),
             expected="unique ids",
         )
-    found: dict[Key, Node] = {}
+    nodes: dict[Key, Node] = {}
     for key, node in entries:
-        if key not in known:
+        if key not in key_set:
             if file.partial:
                 continue
             raise node.error(
@@ -439,18 +439,18 @@ def match_entries(
                 else "no entry",
                 hint="Is it a file for another split?",
             )
-        if key in found:
+        if key in nodes:
             raise node.error(
                 "answered twice",
                 found=_describe_key(key, names),
-                expected=f"one answer (the first is at {found[key].where})",
+                expected=f"one answer (the first is at {nodes[key].where})",
             )
-        found[key] = node
-    return found
+        nodes[key] = node
+    return nodes
 
 
 def _describe_key(key: Key, names: Sequence[str]) -> str:
-    return ", ".join(f"{name} {part!r}" for name, part in zip(names, key, strict=True))
+    return ", ".join(f"{name} {value!r}" for name, value in zip(names, key, strict=True))
 
 
 def iter_members(node: Node) -> Iterator[tuple[str, Node]]:

@@ -157,11 +157,11 @@ def _mark_options(text: str, options: Sequence[str]) -> str:
 def _find_closed(text: str) -> Iterator[Place]:
     for way in _STATEMENTS["closed"]:
         for match in _FORMS[way].finditer(text):
-            said = match["said"]
+            statement = match["said"]
             with suppress(ValueError):
-                said = str(json.loads(said)) if way.startswith("{") else said
-            is_label = _FORM.labels.fullmatch(said) is not None
-            yield Place(way, match.start(), said, (said,), is_label)
+                statement = str(json.loads(statement)) if way.startswith("{") else statement
+            is_label = _FORM.labels.fullmatch(statement) is not None
+            yield Place(way, match.start(), statement, (statement,), is_label)
 
 
 def _find_statements(text: str, marked: str) -> Iterator[Place]:

@@ -95,9 +95,9 @@ class HarnessFormat(Format):
         for question, (i, order) in zip(questions, matches, strict=True):
             place = {option: position for position, option in enumerate(order.tolist())}
             mapped = tuple(
-                frozenset(place[o] for o in chosen)
-                for chosen in answers[i].answers
-                if isinstance(chosen, frozenset)
+                frozenset(place[o] for o in options)
+                for options in answers[i].answers
+                if isinstance(options, frozenset)
             )
             predictions.append(
                 Prediction(
@@ -116,10 +116,10 @@ class HarnessFormat(Format):
             if log.undecided is not None:
                 raise log.undecided
             filtered = [[(r.node, text) for text in r.texts] for r in log.responses]
-            whole = [[(r.node, text) for text in r.whole_texts] for r in log.responses]
+            whole_texts = [[(r.node, text) for text in r.whole_texts] for r in log.responses]
             predictions, others = (
                 decide_answers(log.questions, samples, source, to, log.reading)
-                for samples, to in ((filtered, notes), (whole, []))
+                for samples, to in ((filtered, notes), (whole_texts, []))
             )
             readings = {"its answers": predictions, "its whole texts": others}
             self._check_accuracy(log, readings, "exact_match", source, notes)
@@ -149,7 +149,7 @@ class HarnessFormat(Format):
         if log.kind == "labels":
             sign = -1 if self.yes_is_right and log.is_reversed else 1
             return [
-                np.array([sign * (one - zero) for zero, one in r.values]) for r in log.responses
+                np.array([sign * (yes - zero) for zero, yes in r.values]) for r in log.responses
             ]
         return [np.array(response.values[0]) for response in log.responses]
 
@@ -302,17 +302,17 @@ def _match(
     """
     exact: dict[Any, list[int]] = defaultdict(list)
     loose: dict[Any, list[int]] = defaultdict(list)
-    for i, own in enumerate(log.questions):
-        exact[_content(own)].append(i)
-        loose[_content(own)[1:]].append(i)
-    wanted = Counter(_content(question)[1:] for question in questions)
+    for i, log_question in enumerate(log.questions):
+        exact[_content(log_question)].append(i)
+        loose[_content(log_question)[1:]].append(i)
+    n_with_key = Counter(_content(question)[1:] for question in questions)
     n_loose = 0
     matches: list[_Match] = []
     missing: list[Question] = []
     for question in questions:
         key = _content(question)
         places = exact[key]
-        if not places and wanted[key[1:]] == 1 and len(loose[key[1:]]) == 1 and key[1]:
+        if not places and n_with_key[key[1:]] == 1 and len(loose[key[1:]]) == 1 and key[1]:
             places = loose[key[1:]]
             n_loose += 1
         order = None

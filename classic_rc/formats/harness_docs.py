@@ -70,16 +70,20 @@ def read_document(doc: Node, continuations: Sequence[str] | None, n_prompts: int
 
     `n_prompts` is the number of different prompts before the continuations.
     """
-    fitting = (own for own in _FAMILIES if own.fits(doc, continuations))
+    fitting = (candidate for candidate in _FAMILIES if candidate.fits(doc, continuations))
     family = next(fitting, _UNKNOWN)
     if family.is_label:
         return _read_labelled(doc, family)
-    passage, question, found = family.ask(doc)
-    if found is None and not family.has_own_fields:
-        found = _find_options(doc, continuations)
+    passage, question, document_options = family.ask(doc)
+    if document_options is None and not family.has_own_fields:
+        document_options = _find_options(doc, continuations)
     truths = (doc.value.get(key) for key in ("label", "answer"))
-    if found is None and continuations is None and any(isinstance(v, bool) for v in truths):
-        found = ["no", "yes"]
+    if (
+        document_options is None
+        and continuations is None
+        and any(isinstance(v, bool) for v in truths)
+    ):
+        document_options = ["no", "yes"]
     if n_prompts > 1 and not family.is_in_prompt and continuations and len(set(continuations)) == 1:
         raise doc.error(
             "only the prompts differ, not the continuations",
@@ -87,23 +91,23 @@ def read_document(doc: Node, continuations: Sequence[str] | None, n_prompts: int
             expected="a continuation for each option",
             hint="Such tasks cannot be measured here",
         )
-    options = found
-    if found is not None and continuations is not None and not family.is_in_prompt:
-        options = _in_scored_order(doc, found, continuations)
-    shown = [text.strip() for text in continuations or ()] if options is None else options
-    if not shown:
+    options = document_options
+    if document_options is not None and continuations is not None and not family.is_in_prompt:
+        options = _in_scored_order(doc, document_options, continuations)
+    texts = [text.strip() for text in continuations or ()] if options is None else options
+    if not texts:
         raise doc.error(
             "no options in the document, and none that the model scored",
             found=describe_value(doc.value),
             expected="the fields of a task with options",
             hint="Tasks whose answers are free texts cannot be measured here",
         )
-    unread = () if family.has_own_fields else _find_unread(doc, (passage, question, *shown))
+    unread = () if family.has_own_fields else _find_unread(doc, (passage, question, *texts))
     return Document(
         family.name,
         passage,
         question,
-        tuple(shown),
+        tuple(texts),
         n_other_questions=len(_race_problems(doc).value) - 1 if family.name == "race" else 0,
         right=_find_right(family.name, doc, options, continuations),
         has_options=options is not None,
@@ -131,19 +135,24 @@ def _in_scored_order(
         return [options[i] for i in order]
     if labels is not None:
         return [options[i] for i in labels]
-    scored, own = list(map(normalised_text, continuations)), list(map(normalised_text, options))
-    if all(map(operator.contains, scored, own)):
+    scored, option_texts = (
+        list(map(normalised_text, continuations)),
+        list(map(normalised_text, options)),
+    )
+    if all(map(operator.contains, scored, option_texts)):
         return options  # in a sentence around them
-    nearest = [_find_nearest(text, own) for text in scored]
-    return [options[i] for i in nearest] if sorted(nearest) == list(range(len(own))) else None
+    nearest = [_find_nearest(text, option_texts) for text in scored]
+    return (
+        [options[i] for i in nearest] if sorted(nearest) == list(range(len(option_texts))) else None
+    )
 
 
 def _read_labels(continuations: Sequence[str]) -> list[int] | None:
     """Return the position of the option that each label means, such as A or (1); None for other
     continuations.
     """
-    found = [_LABEL.fullmatch(text.strip()) for text in continuations]
-    labels = [match[1].casefold() for match in found if match is not None]
+    matches = [_LABEL.fullmatch(text.strip()) for text in continuations]
+    labels = [match[1].casefold() for match in matches if match is not None]
     if len(labels) < len(continuations) or len(set(labels)) < len(labels):
         return None
     for first in "a01":
@@ -155,11 +164,13 @@ def _read_labels(continuations: Sequence[str]) -> list[int] | None:
 
 def _find_nearest(text: str, options: Sequence[str]) -> int:
     """Return the position of the option that shares most pieces of three characters with a text."""
-    own = _pieces(text)
+    text_pieces = _pieces(text)
     # An empty text has no pieces.
     shares = [
-        2 * (own & other).total() / max(own.total() + other.total(), 1)
-        for other in map(_pieces, options)
+        2
+        * (text_pieces & option_pieces).total()
+        / max(text_pieces.total() + option_pieces.total(), 1)
+        for option_pieces in map(_pieces, options)
     ]
     best = max(shares)
     return shares.index(best) if best > 0 and shares.count(best) == 1 else -1
@@ -300,9 +311,9 @@ def _read_any(doc: Node) -> _Asked:
     and many others.
     """
     values = {str(key).lower(): value for key, value in doc.value.items()}
-    asked = next((name for name in _QUESTIONS if isinstance(values.get(name), str)), None)
-    texts = (_join_texts(values.get(name)) for name in _PASSAGES if name != asked)
-    return next(filter(None, texts), ""), values[asked] if asked else "", None
+    question_field = next((name for name in _QUESTIONS if isinstance(values.get(name), str)), None)
+    texts = (_join_texts(values.get(name)) for name in _PASSAGES if name != question_field)
+    return next(filter(None, texts), ""), values[question_field] if question_field else "", None
 
 
 def _join_texts(value: Any) -> str:

@@ -119,11 +119,11 @@ def read_log(
         document = read_document(row.child("doc"), continuations, n_prompts)
         documents.append(document)
         if document.family != documents[0].family or document.is_label != documents[0].is_label:
-            found = (
+            change = (
                 f"{document.family or 'unknown fields'} after "
                 f"{documents[0].family or 'unknown fields'}"
             )
-            raise _several_tasks(row, found)
+            raise _several_tasks(row, change)
     first = documents[0]
     responses = [_read_response(row) for row in rows]
     has_values = bool(responses[0].values)
@@ -200,12 +200,12 @@ def _choose_filter(rows: Sequence[Node], notes: list[str], place: int) -> tuple[
         )
     first: dict[str, Node] = {}
     for row in filters[names[place]]:
-        same = first.setdefault(str(row.value.get("doc_id", row.where)), row)
-        if row.value["doc"] != same.value["doc"]:
+        first_row = first.setdefault(str(row.value.get("doc_id", row.where)), row)
+        if row.value["doc"] != first_row.value["doc"]:
             raise _several_tasks(
                 row, f"doc_id {row.value.get('doc_id')} with two different documents"
             )
-        if same is not row:
+        if first_row is not row:
             raise row.error(
                 "a document is logged twice",
                 field="doc_id",
@@ -216,10 +216,10 @@ def _choose_filter(rows: Sequence[Node], notes: list[str], place: int) -> tuple[
     return filters[names[place]], len(names)
 
 
-def _several_tasks(row: Node, found: str) -> DataError:
+def _several_tasks(row: Node, actual: str) -> DataError:
     return row.error(
         "the log has several tasks",
-        found=found,
+        found=actual,
         expected="the rows of one task",
         hint="The harness writes a file for each task: name these files, samples_TASK_DATE.jsonl, "
         "one by one",
@@ -231,8 +231,8 @@ def _read_arguments(row: Node) -> tuple[list[str], list[str] | None]:
     text.
     """
     value = row.child("arguments").value
-    parts = list(value.values()) if isinstance(value, Mapping) else []
-    pairs = [list(part.values()) if isinstance(part, Mapping) else [] for part in parts]
+    requests = list(value.values()) if isinstance(value, Mapping) else []
+    pairs = [list(request.values()) if isinstance(request, Mapping) else [] for request in requests]
     if not pairs or not all(pairs):
         raise row.error(
             "no arguments", field="arguments", found=describe_value(value), expected="requests"
@@ -265,7 +265,7 @@ def _read_response(row: Node) -> Response:
     }
     place = _place(row)
     if continuations is None:
-        texts, whole = (
+        texts, whole_texts = (
             [
                 sample
                 for text in row.sequence(name)
@@ -273,13 +273,13 @@ def _read_response(row: Node) -> Response:
             ]
             for name in (key, "resps")
         )
-        return Response((), (), tuple(texts), place, logged, tuple(whole))
-    found = row.sequence(key)
-    if len(found) != len(contexts):
+        return Response((), (), tuple(texts), place, logged, tuple(whole_texts))
+    logged_responses = row.sequence(key)
+    if len(logged_responses) != len(contexts):
         raise row.error(
             "responses do not fit the arguments",
             field=key,
-            found=f"{len(found)} responses to {len(contexts)} requests",
+            found=f"{len(logged_responses)} responses to {len(contexts)} requests",
             expected="one for each",
         )
     values = tuple(_log_likelihood(row, key, i) for i in conditional_requests(contexts))
@@ -328,16 +328,16 @@ def _read_golds(
         gold_as = gold_as or decide_samples(questions, targets, "target", GOLD_AS)
     # Answers are compared with targets, so they name options in the same way and can show which it
     # is.
-    both = [target + answer for target, answer in zip(targets, answers, strict=True)]
+    targets_and_answers = [target + answer for target, answer in zip(targets, answers, strict=True)]
     try:
-        reading = gold_as or decide_samples(questions, both, "target", GOLD_AS)
+        reading = gold_as or decide_samples(questions, targets_and_answers, "target", GOLD_AS)
     except DataError as error:
         return [None] * len(rows), None, error
     parsed = decide_answers(questions, targets, source, [], reading)
-    for row, found in zip(rows, parsed, strict=True):
-        if not found.answers:
+    for row, prediction in zip(rows, parsed, strict=True):
+        if not prediction.answers:
             raise _no_option(row, READINGS[reading or "text"])
-    return [one.answers[0] for one in parsed], reading, None
+    return [parsed_target.answers[0] for parsed_target in parsed], reading, None
 
 
 def _place(row: Node) -> Node:
@@ -390,8 +390,8 @@ def _read_targets(
         error = ambiguity_error(differing, list(differing.meanings), "target", GOLD_AS)
         return [None] * len(rows), None, error
     golds: list[Any] = []
-    for one in written:
-        rights = (one.meanings.get(name) for name in (*fitting, "index0", "text"))
+    for target in written:
+        rights = (target.meanings.get(name) for name in (*fitting, "index0", "text"))
         right = next((right for right in rights if right is not None), ())
         golds.append(frozenset(option for option in right if option >= 0) or None)
     return golds, next(iter(fitting), None), None
@@ -413,9 +413,9 @@ def _choice(row: Node, document: Document, response: Response) -> frozenset[int]
     if not isinstance(target, str):
         return None
     for texts in (response.continuations, document.options):
-        found = TextLadder(texts).find(target)
-        if len({texts[i] for i in found}) == 1:
-            return frozenset(found[:1])
+        places = TextLadder(texts).find(target)
+        if len({texts[i] for i in places}) == 1:
+            return frozenset(places[:1])
     return None
 
 
@@ -514,14 +514,14 @@ def _describe_labels(questions: Sequence[Question], responses: Sequence[Response
     questions.
     """
     pairs = [
-        (one > zero, option in question.gold)
+        (yes > zero, option in question.gold)
         for question, response in zip(questions, responses, strict=True)
         if question.gold is not None
-        for option, (zero, one) in enumerate(response.values)
+        for option, (zero, yes) in enumerate(response.values)
     ]
     if not pairs:
         return []
-    n_right = sum(found == right for found, right in pairs)
+    n_right = sum(says_right == right for says_right, right in pairs)
     n = len(pairs)
     notes = [
         f"the harness measures options one by one: acc {100 * n_right / n:.2f} ({n_right:,} of "

@@ -66,8 +66,8 @@ def read_settings(path: str) -> LogSettings | None:
     if match is None:
         return None
     folder = Path(path).parent
-    own = folder / f"results_{match['date']}.json"
-    others = [own] if own.is_file() else sorted(folder.glob("results*.json"))
+    same_date = folder / f"results_{match['date']}.json"
+    others = [same_date] if same_date.is_file() else sorted(folder.glob("results*.json"))
     content = _read_json(others[0]) if len(others) == 1 else {}
     return _read_results(content, match["task"]) if content else None
 
@@ -89,28 +89,28 @@ def find_part(value: Any, *keys: str) -> Any:
 
 
 def _read_results(content: Mapping[str, Any], task: str) -> LogSettings:
-    part = partial(find_part, content)
-    results = part("results") or ()
+    setting = partial(find_part, content)
+    results = setting("results") or ()
     tasks = [name for name in results if str(name).startswith(task)]
     key = tasks[0] if len(tasks) == 1 and task not in results else task
-    arguments = part("config", "model_args")
+    arguments = setting("config", "model_args")
     pairs = arguments if isinstance(arguments, Mapping) else _split_arguments(arguments)
-    kind = part("config", "model")
+    kind = setting("config", "model")
     names = (str(pairs[name]) for name in _NAME_ARGUMENTS if pairs.get(name))
-    model = next(names, None) or kind or part("model_name")
+    model = next(names, None) or kind or setting("model_name")
     if kind == "classic-rc" and pairs.get("solver"):
         model = f"classic-rc {pairs['solver']}"
     facts = {
-        "few-shot": part("n-shot", key),
-        "task version": part("versions", key),
-        "lm-eval": part("lm_eval_version"),
+        "few-shot": setting("n-shot", key),
+        "task version": setting("versions", key),
+        "lm-eval": setting("lm_eval_version"),
         "model": kind,
         "model_args": arguments or None,
-        "chat template": "applied" if part("chat_template") else None,
-        "system instruction": "given" if part("system_instruction") else None,
-        "limit": part("config", "limit"),
+        "chat template": "applied" if setting("chat_template") else None,
+        "system instruction": "given" if setting("system_instruction") else None,
+        "limit": setting("config", "limit"),
     }
-    n_documents = part("n-samples", key, "effective")
+    n_documents = setting("n-samples", key, "effective")
     return LogSettings(
         model if isinstance(model, str) else None,
         {name: value for name, value in facts.items() if value is not None},
@@ -120,5 +120,5 @@ def _read_results(content: Mapping[str, Any], task: str) -> LogSettings:
 
 def _split_arguments(arguments: Any) -> dict[str, str]:
     parts = arguments.split(",") if isinstance(arguments, str) else ()
-    pairs = (part.partition("=") for part in parts)
+    pairs = (argument.partition("=") for argument in parts)
     return {name.strip(): value.strip() for name, equals, value in pairs if equals}

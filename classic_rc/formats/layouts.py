@@ -108,8 +108,8 @@ def _read_row(node: Node, layout: Layout) -> Row:
 
 def _find(node: Node, path: str | None) -> Any:
     """Return the value at a path, or None."""
-    found = find_value(node, path) if path else None
-    return found.value if found else None
+    value = find_value(node, path) if path else None
+    return value.value if value else None
 
 
 def _samples(value: Any) -> Iterator[Any]:

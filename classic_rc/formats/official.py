@@ -58,15 +58,15 @@ class AnswersByIdFormat(Format):
         content = Node(parse_json(file.text, file.source), file.source)
         entries = (((key,), node) for key, node in iter_members(content))
         keys: list[Key] = [(question.id,) for question in file.questions]
-        found = match_entries(entries, keys, ("id",), file)
-        if file.partial and keys and not found:
+        nodes = match_entries(entries, keys, ("id",), file)
+        if file.partial and keys and not nodes:
             raise DataError(
                 "no answer to any of these questions",
                 source=file.source,
                 expected=f"one to {keys[0][0]!r}",
             )
         return [
-            decide_from_scores(question, *_read_answers(found.get(key), question))
+            decide_from_scores(question, *_read_answers(nodes.get(key), question))
             for key, question in zip(keys, file.questions, strict=True)
         ]
 

@@ -153,7 +153,7 @@ def _read_or_choose(
     """Read a file that answers the questions of a dataset, or choose them from its answers to
     others, unless this is strict.
     """
-    whole = dataset.whole if isinstance(dataset, Dataset) else None
+    everything = dataset.whole if isinstance(dataset, Dataset) else None
     log = dataset.log if isinstance(dataset, Dataset) else None
     left_out = log is not None and bool(log.left_out)
     read = functools.partial(layout.read, text, source=source, notes=notes)
@@ -162,24 +162,24 @@ def _read_or_choose(
     except DataError:
         # The file may also answer other questions: those that ``skip`` left out, or those of the
         # whole dataset.
-        if whole is None and not left_out:
+        if everything is None and not left_out:
             if partial or is_strict:
                 raise
             return _read_part(layout, text, dataset, source, notes)
     try:
-        content = read(whole or dataset, partial=partial)
+        content = read(everything or dataset, partial=partial)
     except DataError:
         if partial or not left_out:
             raise
-        content = read(whole or dataset, partial=True)
+        content = read(everything or dataset, partial=True)
         notes.append(
             f"{source}: answers to questions that could not be read (--skip bad) are left out"
         )
-    if whole is None:
+    if everything is None:
         return content
-    position = {question.id: i for i, question in enumerate(whole)}
-    chosen = [position[question.id] for question in dataset]
-    return content.take(chosen) if isinstance(content, Scores) else [content[i] for i in chosen]
+    position = {question.id: i for i, question in enumerate(everything)}
+    places = [position[question.id] for question in dataset]
+    return content.take(places) if isinstance(content, Scores) else [content[i] for i in places]
 
 
 def _read_part(
@@ -190,9 +190,9 @@ def _read_part(
     """
     from classic_rc.formats.answers import AnswersFormat
 
-    found: list[str] = []
+    file_notes: list[str] = []
     try:
-        content = layout.read(text, dataset, source=source, partial=True, notes=found)
+        content = layout.read(text, dataset, source=source, partial=True, notes=file_notes)
     except DataError:
         content = list[Prediction]()
     # Where a question may be missing, a file of other data can have one of the ids too.
@@ -203,7 +203,7 @@ def _read_part(
     )
     if not len(content) or not is_whole:
         return layout.read(text, dataset, source=source)  # raises the error again
-    notes += found
+    notes += file_notes
     notes.append(
         f"{source}: it answers more questions than these {len(dataset):,}: the others are left out"
     )

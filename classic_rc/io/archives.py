@@ -82,12 +82,12 @@ class InputFiles:
 
     def only(self, base: str) -> InputFiles:
         """Return these files without all but those of one name, whatever their folder."""
-        chosen = tuple(file for file in self.files if file.base == base)
-        if not chosen:
+        files = tuple(file for file in self.files if file.base == base)
+        if not files:
             raise DataError(
                 "no such file", source=self.path, found=list_names(self.files), expected=base
             )
-        return replace(self, files=chosen)
+        return replace(self, files=files)
 
     def sibling(self, file: InputFile, *parts: str) -> InputFile | None:
         """Return the file at a path relative to the folder of one of these files, or None."""
@@ -97,8 +97,8 @@ class InputFiles:
             exists = path.exists() and not path.is_dir()
             return InputFile(str(path)) if exists else None
         place = file.folders
-        for part in parts[:-1]:
-            place = place[:-1] if part == ".." else (*place, part)
+        for name in parts[:-1]:
+            place = place[:-1] if name == ".." else (*place, name)
         return self.members.get((*place, parts[-1]))
 
     def sources(self, files: list[InputFile]) -> tuple[Source, ...]:
@@ -131,7 +131,7 @@ def open_input(path: str | os.PathLike[str]) -> InputFiles:
         raise _missing_path_error(name)
     if os.path.isdir(name):
         parents = Path(os.path.abspath(name)).parts
-        found, saved = _find_saved(name, list(_walk(name)))
+        others, saved = _find_saved(name, list(_walk(name)))
         files = [
             InputFile(
                 os.path.join(name, *parts),
@@ -139,7 +139,7 @@ def open_input(path: str | os.PathLike[str]) -> InputFiles:
                 max(len(parts) - 1, 0),
                 saved=saved.get(parts),
             )
-            for parts in (*found, *saved)
+            for parts in (*others, *saved)
         ]
         return _make_input(name, files, None, is_folder=True)
     single = InputFile(name)
@@ -419,7 +419,7 @@ def _make_input(
     if not data_files:
         raise DataError(f"the {'archive' if archive else 'folder'} has no files", source=name)
     natural_key = cache(_natural_key)
-    data_files.sort(key=lambda file: [natural_key(part) for part in file.path])
+    data_files.sort(key=lambda file: [natural_key(folder_or_name) for folder_or_name in file.path])
     n_skipped = len(files) - len(data_files)
     notes = (
         (f"macOS metadata files skipped (._*, .DS_Store, __MACOSX): {n_skipped:,}",)
@@ -430,29 +430,31 @@ def _make_input(
 
 
 def _find_saved(
-    folder: str, found: list[tuple[str, ...]]
+    folder: str, paths_below: list[tuple[str, ...]]
 ) -> tuple[list[tuple[str, ...]], dict[tuple[str, ...], SavedDataset]]:
     """Return the other files, and the folders of ``save_to_disk`` and the shards that are one
     dataset each.
     """
-    marked = [parts[:-1] for parts in found if parts[-1] == "state.json"]
+    marked = [parts[:-1] for parts in paths_below if parts[-1] == "state.json"]
     saved = {
         parts: dataset for parts in marked if (dataset := find_saved(os.path.join(folder, *parts)))
     }
     if saved:
         lists = {(*parts[:-1], "dataset_dict.json") for parts in saved}
-        found = [
+        paths_below = [
             parts
-            for parts in found
+            for parts in paths_below
             if parts not in lists and not any(parts[:i] in saved for i in range(len(parts)))
         ]
-    shards = join_shards(["/".join(parts) for parts in found if parts[-1].endswith(SUFFIXES)])
+    shards = join_shards(["/".join(parts) for parts in paths_below if parts[-1].endswith(SUFFIXES)])
     joined = {path for paths in shards.values() for path in paths}
     for name, paths in shards.items():
         saved[tuple(name.split("/"))] = SavedDataset(
             tuple(os.path.join(folder, *path.split("/")) for path in paths)
         )
-    return [parts for parts in found if "/".join(parts) not in joined] if joined else found, saved
+    return [
+        parts for parts in paths_below if "/".join(parts) not in joined
+    ] if joined else paths_below, saved
 
 
 def _walk(folder: str) -> Iterator[tuple[str, ...]]:
@@ -483,18 +485,21 @@ def _is_macos_metadata(file: InputFile) -> bool:
     return file.base.startswith("._") or file.base == ".DS_Store" or "__MACOSX" in file.path[:-1]
 
 
-def _natural_key(part: str) -> tuple[int, int, str]:
-    stem = part.partition(".")[0]
+def _natural_key(name: str) -> tuple[int, int, str]:
+    stem = name.partition(".")[0]
     if stem.isascii() and stem.isdigit() and len(stem) < 19:
-        return 0, int(stem), part
-    return 1, 0, part
+        return 0, int(stem), name
+    return 1, 0, name
 
 
 def _missing_path_error(name: str) -> DataError:
     path = Path(name)
     if path.is_symlink():
-        found, expected = f"a symbolic link to {os.readlink(path)!r}", "a file or folder at its end"
-        return DataError("the link leads nowhere", source=name, found=found, expected=expected)
+        actual, expected = (
+            f"a symbolic link to {os.readlink(path)!r}",
+            "a file or folder at its end",
+        )
+        return DataError("the link leads nowhere", source=name, found=actual, expected=expected)
     folder = path.parent
     try:
         names = os.listdir(folder)

@@ -10,8 +10,8 @@ CACHE_VARIABLE = "CLASSIC_RC_DATA"
 
 def cache_folder() -> Path:
     """Return the folder of the cache: ``CLASSIC_RC_DATA``, or one in the user's cache folder."""
-    if named := os.environ.get(CACHE_VARIABLE):
-        return Path(named).expanduser()
+    if variable := os.environ.get(CACHE_VARIABLE):
+        return Path(variable).expanduser()
     import platformdirs
 
     return Path(platformdirs.user_cache_dir("classic_rc"))

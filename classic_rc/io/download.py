@@ -70,37 +70,39 @@ def download(
     of new bytes, negative if a download starts again; `notify` what a user should know of a
     complete download. `hint` is for errors: what the user can do.
     """
-    part = _PartialFile(path, expected, advance)
-    most, waits, may_restart = part.size, iter(RETRY_SECONDS), True
+    partial_file = _PartialFile(path, expected, advance)
+    largest_size, waits, may_restart = partial_file.size, iter(RETRY_SECONDS), True
     while True:
         try:
-            part.receive(url, hint)
+            partial_file.receive(url, hint)
         except _BrokeOffError as problem:
             # more than ever: a server that makes us start again and again is no progress
-            if part.size > most:
-                most, waits = part.size, iter(RETRY_SECONDS)
+            if partial_file.size > largest_size:
+                largest_size, waits = partial_file.size, iter(RETRY_SECONDS)
             if (seconds := next(waits, None)) is not None:
                 time.sleep(seconds)
                 continue
-            kept = f"{part.size:,} bytes are kept, and the same command continues them"
+            advice = f"{partial_file.size:,} bytes are kept, and the same command continues them"
             raise DataError(
-                "the download broke off" if part.size else "the download failed",
+                "the download broke off" if partial_file.size else "the download failed",
                 source=url,
                 found=str(problem),
-                hint=kept if part.size and expected.sha256 else hint,
+                hint=advice if partial_file.size and expected.sha256 else hint,
             ) from None
-        if not part.size:
+        if not partial_file.size:
             raise DataError(
                 "the server sends an empty file", source=url, expected="content", hint=hint
             )
         sha256 = sha256_of(path)
-        if expected.sha256 in (None, sha256) and expected.size in (None, part.size):
-            if expected.sha256 is None and not part.has_known_end:
+        if expected.sha256 in (None, sha256) and expected.size in (None, partial_file.size):
+            if expected.sha256 is None and not partial_file.has_known_end:
                 notify(f"the server did not say how long {url} is: truncation cannot be detected")
             return sha256
-        found = f"{part.size:,} bytes with sha256 {sha256}"
-        part.clear()
-        if part.is_continued and may_restart:  # the bytes of an earlier attempt may be at fault
+        actual = f"{partial_file.size:,} bytes with sha256 {sha256}"
+        partial_file.clear()
+        if (
+            partial_file.is_continued and may_restart
+        ):  # the bytes of an earlier attempt may be at fault
             may_restart = False
             continue
         size = "" if expected.size is None else f"{expected.size:,} bytes with "
@@ -108,7 +110,7 @@ def download(
             "the download is not the expected file",
             source=url,
             field="sha256",
-            found=found,
+            found=actual,
             expected=f"{size}sha256 {expected.sha256}",
             hint=hint,
         )
@@ -151,10 +153,10 @@ class _PartialFile:
         except UsageError:  # a ValueError too, but of ours
             raise
         except (requests.HTTPError, requests.TooManyRedirects, ValueError) as error:
-            found = _one_line(error)
+            actual = _one_line(error)
             if isinstance(error, requests.HTTPError) and error.response is not None:
-                found = f"HTTP {error.response.status_code} {_one_line(error.response.reason)}"
-            raise DataError(NOT_THERE, source=url, found=found, hint=hint) from None
+                actual = f"HTTP {error.response.status_code} {_one_line(error.response.reason)}"
+            raise DataError(NOT_THERE, source=url, found=actual, hint=hint) from None
         # The errors of requests are OSErrors; some of the packages below it come through.
         except (OSError, http.client.HTTPException, urllib3.exceptions.HTTPError) as error:
             raise _BrokeOffError(_describe(error)) from None

@@ -104,10 +104,10 @@ def open_unpacked(path: str | Path, advance: Advance = lambda n_bytes: None) -> 
     unpacker: of a truncated file, everything in it would be lost. A damaged file is a DataError,
     also while it is read.
     """
-    own: AbstractContextManager[Any] = (
+    opened: AbstractContextManager[Any] = (
         nullcontext(sys.stdin.buffer) if path == STDIN else open_regular(path)
     )
-    with _naming_errors(str(path)), own as file:
+    with _naming_errors(str(path)), opened as file:
         stored = io.BufferedReader(_CountingReader(file, advance), _BUFFER)
         with stored, _unpacker(stored) as stream:
             yield stream
@@ -303,8 +303,8 @@ def unpack_to_file(path: str | Path) -> BinaryIO:
                 unpacked.write(block)
             size += len(block)
             if size > MAX_INPUT:
-                found = f"more than {MAX_INPUT:,} bytes"
-                raise too_large_error(str(path), found, unpacked=True)
+                actual = f"more than {MAX_INPUT:,} bytes"
+                raise too_large_error(str(path), actual, unpacked=True)
     return unpacked
 
 
@@ -318,10 +318,10 @@ def _read_limited(stream: Any, source: str, n_before: int = 0, *, unpacked: bool
     return content.getvalue()
 
 
-def too_large_error(source: str, found: str, *, unpacked: bool = False) -> DataError:
+def too_large_error(source: str, actual: str, *, unpacked: bool = False) -> DataError:
     """Return the error for an input that is larger than :data:`MAX_INPUT`."""
     problem = "too large when unpacked" if unpacked else "too large"
-    return DataError(problem, source=source, found=found, expected=f"at most {MAX_INPUT:,} bytes")
+    return DataError(problem, source=source, found=actual, expected=f"at most {MAX_INPUT:,} bytes")
 
 
 def check_count(count: int, source: str, unit: str) -> None:

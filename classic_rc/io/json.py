@@ -306,10 +306,10 @@ def table_rows(
         elif columns is None:
             columns = name_cells(cells)
             if len(set(columns)) < len(columns):
-                found = describe_value(next(name for name in columns if columns.count(name) > 1))
+                repeated = describe_value(next(name for name in columns if columns.count(name) > 1))
                 problem, expected = "duplicate column", "unique names"
                 raise DataError(
-                    problem, source=source, where=f"line {line}", found=found, expected=expected
+                    problem, source=source, where=f"line {line}", found=repeated, expected=expected
                 )
         else:
             row = Node(dict(zip(columns, cells, strict=False)), source, line)
@@ -387,13 +387,13 @@ _DECODER = json.JSONDecoder(
 
 def _syntax_error(problem: str, text: str, offset: int, source: str, line: int | None) -> DataError:
     where = line_and_column(text, offset) if line is None else f"line {line} column {offset + 1}"
-    found = (
+    actual = (
         describe_value(text[offset : offset + 20])
         if text[offset:].strip()
         else "the end of the text"
     )
     problem = problem[:1].lower() + problem[1:].rstrip(":")
-    return DataError(f"not valid JSON ({problem})", source=source, where=where, found=found)
+    return DataError(f"not valid JSON ({problem})", source=source, where=where, found=actual)
 
 
 def _check_values(root: Node) -> None:
@@ -444,13 +444,13 @@ def render_json(plain: Mapping[str, Any], *, times: bool = True, infinite: bool 
 def _take_seconds(plain: Any, path: str, seconds: dict[str, Any]) -> Any:
     """Return plain data without times, which are moved to `seconds`."""
     if isinstance(plain, Mapping):
-        kept = {}
+        without_times = {}
         for key, value in plain.items():
             if isinstance(value, Seconds):
                 seconds[path] = value
             else:
-                kept[key] = _take_seconds(value, f"{path}/{key}", seconds)
-        return kept
+                without_times[key] = _take_seconds(value, f"{path}/{key}", seconds)
+        return without_times
     if isinstance(plain, list | tuple):
         return [_take_seconds(value, f"{path}/{i}", seconds) for i, value in enumerate(plain)]
     return plain

@@ -157,10 +157,10 @@ def _find_plain_members(content: _TarContent) -> list[tuple[str, _Path, int, int
                 return None
             position = start
         else:
-            own = _plain_path(base)
-            if not own:
+            names = _plain_path(base)
+            if not names:
                 return None
-            members.append((name.decode("ascii"), (*parents, *own), start, end))
+            members.append((name.decode("ascii"), (*parents, *names), start, end))
             position = start + -(-int(size, 8) // _BLOCK) * _BLOCK
         n_members += 1
         block = headers.send(position)
@@ -172,7 +172,7 @@ def _plain_path(path: bytes) -> _Path | None:
     """Return the parts of a path; None if it has characters or parts that need a closer look."""
     if not path.isascii() or b"\\" in path or b":" in path:
         return None
-    parts = tuple(part for part in path.decode("ascii").split("/") if part not in ("", "."))
+    parts = tuple(name for name in path.decode("ascii").split("/") if name not in ("", "."))
     return None if ".." in parts else parts
 
 
@@ -276,8 +276,8 @@ def _unpacker(
     def unpack() -> bytes:
         # No more of a member is unpacked than its entry says, so this bounds what is in memory.
         if entry.file_size > n_left[0]:
-            found = f"{entry.file_size:,} bytes"
-            raise too_large_error(f"{source}/{entry.filename}", found, unpacked=True)
+            actual = f"{entry.file_size:,} bytes"
+            raise too_large_error(f"{source}/{entry.filename}", actual, unpacked=True)
         n_left[0] -= entry.file_size
         try:
             if entry.compress_type == _ZSTANDARD and sys.version_info < (3, 14):
@@ -321,12 +321,12 @@ def read_zip_member(path: str | Path, name: str, size: int = -1) -> bytes:
     """
     check_is_regular(path)
     with zipfile.ZipFile(path) as archive, archive.open(name) as content:
-        whole = archive.getinfo(name).file_size
-        if size < 0 and whole > files.MAX_INPUT:
+        full_size = archive.getinfo(name).file_size
+        if size < 0 and full_size > files.MAX_INPUT:
             raise too_large_error(
                 f"{path}/{name}", f"more than {files.MAX_INPUT:,} bytes", unpacked=True
             )
-        return content.read(size if size >= 0 else whole + 1)
+        return content.read(size if size >= 0 else full_size + 1)
 
 
 def read_stored_members(data: bytes, source: str) -> dict[str, bytes]:
@@ -375,7 +375,9 @@ def _check_path(name: str, source: str, *, is_folder: bool) -> _Path:
     """Return the parts of a member's path, which must not lead out of the archive."""
     # Windows also separates folders by backslashes, and starts absolute paths with a drive ("C:").
     path = name.replace("\\", "/")
-    parts = tuple(part for part in path.split("/") if part not in ("", "."))
+    parts = tuple(
+        folder_or_name for folder_or_name in path.split("/") if folder_or_name not in ("", ".")
+    )
     if path.startswith("/") or ".." in parts or path[1:2] == ":" or not (parts or is_folder):
         raise DataError(
             "the member of the archive has an unsafe path",

@@ -212,9 +212,9 @@ class Lines:
         lines = self._progress.take_results() if self._is_long else []
         if is_due:
             elapsed = _describe_left(now - self._progress.start)
-            known = f", {elapsed}, {_describe_left(seconds)} left"
+            elapsed_and_left = f", {elapsed}, {_describe_left(seconds)} left"
             has_share = share > 0 or self._progress.n_steps is not None
-            times = f", {100 * share:.0f}%{known}" if has_share else f", {elapsed}"
+            times = f", {100 * share:.0f}%{elapsed_and_left}" if has_share else f", {elapsed}"
             lines.append(f"{self._progress.describe(self._description)}{times}")
             _last_line = now
         return lines

@@ -17,10 +17,10 @@ class ScratchFile:
         The most bytes that it takes. It never takes more than half of what is free on its disk.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, max_bytes: int) -> None:
         self._size, self._most, self._file = 0, 0, None
         with suppress(OSError):  # there may be no folder for temporary files
-            self._most = min(most, shutil.disk_usage(tempfile.gettempdir()).free // 2)
+            self._most = min(max_bytes, shutil.disk_usage(tempfile.gettempdir()).free // 2)
             self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - __exit__ closes it
 
     def __enter__(self) -> Self:

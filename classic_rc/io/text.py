@@ -106,23 +106,23 @@ def _check_is_text(head: bytes, path: str) -> None:
     is_binary = n_controls > max(_FEW_CONTROLS, _CONTROL_SHARE * len(head))
     if not (archive or is_binary or n_damaged * _MOST_DAMAGED > len(head)):
         return
-    found = "bytes that are not UTF-8"
+    actual = "bytes that are not UTF-8"
     if archive:
-        found = f"a {archive} archive"
+        actual = f"a {archive} archive"
     elif n_controls > n_damaged:
-        found = f"binary data ({n_controls} control characters at its start)"
+        actual = f"binary data ({n_controls} control characters at its start)"
     raise DataError(
         "not a text file",
         source=path,
-        found=found,
+        found=actual,
         expected="UTF-8 text, plain or compressed with gzip, bzip2 or xz",
         hint="Convert or unpack it",
     )
 
 
 def _long_line_error(path: str, longest: float) -> DataError:
-    found, expected = f"at least {longest:,} characters", f"fewer than {longest:,}"
-    return DataError("a line is too long", source=path, found=found, expected=expected)
+    actual, expected = f"at least {longest:,} characters", f"fewer than {longest:,}"
+    return DataError("a line is too long", source=path, found=actual, expected=expected)
 
 
 def table_records(
@@ -137,23 +137,23 @@ def table_records(
     record: a quote that is never closed must not swallow the rest of the table.
     """
     rest = iter(split_lines(table) if isinstance(table, str) else table)
-    again = deque(itertools.islice(rest, 1))  # the lines to read before the others
-    taken: list[str] = []  # the lines of the record
-    delimiter = next((mark for mark in "\t,;" if again and mark in again[0]), ",")
+    to_reread = deque(itertools.islice(rest, 1))  # the lines to read before the others
+    record_lines: list[str] = []  # the lines of the record
+    delimiter = next((mark for mark in "\t,;" if to_reread and mark in to_reread[0]), ",")
 
     def lines() -> Iterator[str]:
-        while (line := again.popleft() if again else next(rest, None)) is not None:
-            taken.append(line)
+        while (line := to_reread.popleft() if to_reread else next(rest, None)) is not None:
+            record_lines.append(line)
             yield f"{line}\n"
 
     records = csv.reader(lines(), delimiter=delimiter, strict=True)
     # The default limit is shorter than some passages. It is global to the process, so it is never
     # lowered again.
     csv.field_size_limit(max(csv.field_size_limit(), LONGEST_LINE))
-    start, n_again = 1, 0
+    start, n_reread = 1, 0
     guard = nullcontext() if guard is None else guard
     while True:
-        taken.clear()
+        record_lines.clear()
         try:
             if (cells := next(records, None)) is None:
                 return
@@ -166,12 +166,12 @@ def table_records(
                     where=f"line {start}",
                     hint="End a quoted field with a quote, and double the quotes inside it",
                 ) from None
-            if len(taken) > 1 and n_again < _MOST_AGAIN:
-                n_again += 1
-                again.extendleft(reversed(taken[1:]))
-                del taken[1:]
+            if len(record_lines) > 1 and n_reread < _MOST_AGAIN:
+                n_reread += 1
+                to_reread.extendleft(reversed(record_lines[1:]))
+                del record_lines[1:]
                 records = csv.reader(lines(), delimiter=delimiter, strict=True)
-        start += len(taken)
+        start += len(record_lines)
 
 
 def decode_text(data: bytes, source: str, damaged: dict[int, str] | None = None) -> str:
@@ -416,8 +416,8 @@ def csv_cell(value: Any) -> Any:
     """
     if not isinstance(value, str):
         return value
-    shown = printable(value)
-    return f"'{shown}" if _FORMULA.match(value) and not _NUMBER.fullmatch(value) else shown
+    escaped = printable(value)
+    return f"'{escaped}" if _FORMULA.match(value) and not _NUMBER.fullmatch(value) else escaped
 
 
 def _is_unsafe(character: str) -> bool:

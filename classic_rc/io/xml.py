@@ -56,11 +56,14 @@ class Element:
 
     def child(self, tag: str) -> Element:
         """Return the only child with this tag."""
-        found = [child for child in self.children if child.tag == tag]
-        if len(found) == 1:
-            return found[0]
+        matching = [child for child in self.children if child.tag == tag]
+        if len(matching) == 1:
+            return matching[0]
         raise self.error(
-            "wrong children", field=self.tag, found=f"{len(found)} <{tag}> elements", expected="1"
+            "wrong children",
+            field=self.tag,
+            found=f"{len(matching)} <{tag}> elements",
+            expected="1",
         )
 
     def only(self, tag: str) -> list[Element]:

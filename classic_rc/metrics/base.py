@@ -204,20 +204,20 @@ def _credit(gold: frozenset[int], prediction: Prediction) -> float:
     )
 
 
-def _credits(questions: Sequence[Question], chosen: ChosenOptions) -> NDArray[np.float64]:
+def _credits(questions: Sequence[Question], choices: ChosenOptions) -> NDArray[np.float64]:
     """Return :func:`_credit` of all questions."""
     golds = list(map(gold_of, questions))
-    firsts = offsets_of(chosen.n_candidates)
+    firsts = offsets_of(choices.n_candidates)
     is_right = np.zeros(firsts[-1], dtype=np.bool_)
     sizes = np.fromiter(map(len, golds), np.int64, len(golds))
     right = np.fromiter(itertools.chain.from_iterable(golds), np.int64, sizes.sum())
     is_right[np.repeat(firsts[:-1], sizes) + right] = True
-    n_chosen = np.diff(chosen.offsets)
-    question = np.repeat(np.arange(len(golds)), n_chosen)
+    n_selected = np.diff(choices.offsets)
+    question = np.repeat(np.arange(len(golds)), n_selected)
     n_right = np.bincount(
-        question[is_right[firsts[question] + chosen.options]], minlength=len(golds)
+        question[is_right[firsts[question] + choices.options]], minlength=len(golds)
     )
-    return n_right / np.maximum(n_chosen, 1)
+    return n_right / np.maximum(n_selected, 1)
 
 
 def gold_of(question: Question) -> Any:
@@ -358,9 +358,9 @@ def measured_metrics(dataset: Dataset, named: Iterable[str] = ()) -> tuple[Metri
     UsageError
         Its questions have different scorers.
     """
-    known = {question.scorers for question in dataset}
-    if len(known) > 1:
-        names = sorted("+".join(scorers) or DEFAULT_SCORER for scorers in known)
+    scorer_sets = {question.scorers for question in dataset}
+    if len(scorer_sets) > 1:
+        names = sorted("+".join(scorers) or DEFAULT_SCORER for scorers in scorer_sets)
         raise UsageError(
             f"the questions of {dataset.name} have different scorers, {', '.join(names)}: name one "
             f"for all of them, DATA,scorer={names[0]}",
@@ -422,15 +422,16 @@ def metric_of_task(subject: Task | HasTask, name: str | None = None) -> Metric:
     task, _ = _task_and_scorers(subject)
     if name in METRICS and task in METRICS[name].tasks:
         return METRICS[name]
-    known = [metric.name for metric in METRICS.values() if task in metric.tasks]
+    task_metrics = [metric.name for metric in METRICS.values() if task in metric.tasks]
     if name in METRICS:
         raise UsageError(
-            f"metric {name!r} does not apply to {task} questions: choose from {', '.join(known)}",
+            f"metric {name!r} does not apply to {task} questions: choose from "
+            f"{', '.join(task_metrics)}",
             field="metric",
             found=name,
-            expected=", ".join(known),
+            expected=", ".join(task_metrics),
         )
-    raise unknown_name("metric", name, known)
+    raise unknown_name("metric", name, task_metrics)
 
 
 FULL_CREDIT = 1 - 1e-9

@@ -255,9 +255,11 @@ class SuperGLUEF1Macro(SelectionMetric):
         return (f1.sum(axis=0) / np.maximum(occurs.sum(axis=0), 1))[:, None]
 
 
-def ratio_or_one(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return `part` / `whole`, or 1 where `whole` is 0."""
-    return np.where(whole > 0, part / np.where(whole > 0, whole, 1), 1.0)
+def ratio_or_one(
+    numerator: NDArray[np.float64], denominator: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return `numerator` / `denominator`, or 1 where `denominator` is 0."""
+    return np.where(denominator > 0, numerator / np.where(denominator > 0, denominator, 1), 1.0)
 
 
 def harmonic_mean(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:

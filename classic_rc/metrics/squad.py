@@ -51,8 +51,8 @@ def compare_f1(scorer: Scorer, texts: Sequence[str]) -> NDArray[np.float64]:
 
 def _numbers(texts: Iterable[str]) -> NDArray[np.int64]:
     """Return a number for each text, the same for equal ones."""
-    known: dict[str, int] = {}
-    return np.array([known.setdefault(text, len(known)) for text in texts], dtype=np.int64)
+    number_of: dict[str, int] = {}
+    return np.array([number_of.setdefault(text, len(number_of)) for text in texts], dtype=np.int64)
 
 
 class ScorerMetric(TextMetric):

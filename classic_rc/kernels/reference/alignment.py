@@ -72,7 +72,7 @@ def best_support_graph(
     >>> round(best_support_graph(question, option, sentence_of=[0, 0, 1], words_of="abc"), 2)
     -0.97
     """
-    least, most = question_chunks
+    min_chunks, max_chunks = question_chunks
     values = []
     for selected in itertools.product((False, True), repeat=len(question) + len(option)):
         edges = list(itertools.compress([*question, *option], selected))
@@ -81,7 +81,7 @@ def best_support_graph(
         chunks = {edge.chunk for edge in edges}
         sentences = {sentence_of[chunk] for chunk in chunks}
         legal = (
-            least <= len(ends) <= most
+            min_chunks <= len(ends) <= max_chunks
             and ends.issuperset(required)
             and (not align_option or len(edges) > n_question)
             and not _exceeds(len(sentences), max_sentences)

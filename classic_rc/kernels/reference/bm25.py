@@ -46,12 +46,14 @@ def score(
     >>> round(float(score(["fox", "grape"], sentences[1], sentences)), 4)
     0.4693
     """
-    with_terms = [other for other in sentences if other]  # empty sentences count in no statistic
+    with_terms = [
+        searched for searched in sentences if searched
+    ]  # empty sentences count in no statistic
     mean_length = Float(sum(map(len, with_terms)) / len(with_terms))
     total = 0.0
     for term in dict.fromkeys(query):
         if term in sentence:
-            frequency = sum(term in other for other in with_terms)
+            frequency = sum(term in searched for searched in with_terms)
             weight = Float(query.count(term)) * idf(len(with_terms), frequency)
             total += float(
                 term_score(weight, sentence.count(term), len(sentence), mean_length, k1, b)

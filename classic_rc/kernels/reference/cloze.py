@@ -86,7 +86,7 @@ def alignments(
     and a word k places after it is expected k places after the mention's last token. Words of
     `ignored` cost nothing and keep their positions in passage and query.
     """
-    found = []
+    aligned = []
     for start in phrase_starts(passage, candidate):
         last = start + len(candidate) - 1
         words = []
@@ -102,8 +102,8 @@ def alignments(
                 words.append(AlignedWord(at, None, max_distance))
             else:
                 words.append(AlignedWord(at, nearest, abs(nearest - target)))
-        found.append((start, words))
-    return found
+        aligned.append((start, words))
+    return aligned
 
 
 def _occurrences(passage: Tokens, word: Hashable) -> list[int]:

@@ -65,13 +65,14 @@ def entity_features(
         "first position": mentions[0].start / len(passage) if mentions else 1.0,
     }
     reached = [context_sizes(question, passage, mention) for mention in mentions]
-    for left in range(_CONTEXT + 1):
-        for right in range(_CONTEXT + 1):
-            if left or right:
-                found = any(
-                    own_left >= left and own_right >= right for own_left, own_right in reached
+    for n_left in range(_CONTEXT + 1):
+        for n_right in range(_CONTEXT + 1):
+            if n_left or n_right:
+                any_mention = any(
+                    n_left_equal >= n_left and n_right_equal >= n_right
+                    for n_left_equal, n_right_equal in reached
                 )
-                features[context_name(left, right)] = float(found)
+                features[context_name(n_left, n_right)] = float(any_mention)
 
     content = [word for word in question.query if word not in stop_words]
     aligned = alignments(
@@ -89,27 +90,29 @@ def entity_features(
             [[nearest_steps(passage, word, m, reach) for word in content] for m in mentions],
         ),
     }
-    for name, (most, of_mentions) in steps.items():
+    for name, (limit, of_mentions) in steps.items():
         sums = list(map(sum, of_mentions))
         measured = bool(sums and content)
-        features[f"{name}: least"] = min(sums) / len(content) if measured else float(most)
+        features[f"{name}: least"] = min(sums) / len(content) if measured else float(limit)
         features[f"{name}: mean"] = (
-            sum(sums) / (len(sums) * len(content)) if measured else float(most)
+            sum(sums) / (len(sums) * len(content)) if measured else float(limit)
         )
 
-    other = set(content) - set(candidate)
+    missing_words = set(content) - set(candidate)
     shares = [
-        len(other & set(question.sentences[m.sentence])) / len(other) for m in mentions if other
+        len(missing_words & set(question.sentences[m.sentence])) / len(missing_words)
+        for m in mentions
+        if missing_words
     ]
     features["words in sentence"] = max(shares, default=0.0)
     others = [
-        own
-        for i, own in enumerate(question.candidates)
-        if i != index and query_count(question, own)
+        rival
+        for i, rival in enumerate(question.candidates)
+        if i != index and query_count(question, rival)
     ]
-    named = [mention for own in others for mention in mentions_of(question, own)]
+    query_mentions = [mention for rival in others for mention in mentions_of(question, rival)]
     features["entity in sentence"] = float(
-        any(_are_together(m, o) for m in mentions for o in named)
+        any(_are_together(m, o) for m in mentions for o in query_mentions)
     )
     return features
 
@@ -129,11 +132,11 @@ def query_count(question: ClozeQuestion, candidate: Tokens) -> int:
     return sum(phrase_count(half, candidate) for half in halves)
 
 
-def context_name(left: int, right: int) -> str:
+def context_name(n_left: int, n_right: int) -> str:
     """Return the name of the feature that compares this many tokens on the left and on the
     right.
     """
-    parts = [f"{size} {side}" for size, side in ((left, "left"), (right, "right")) if size]
+    parts = [f"{size} {side}" for size, side in ((n_left, "left"), (n_right, "right")) if size]
     return f"context: {', '.join(parts)}"
 
 
@@ -171,13 +174,15 @@ def nearest_steps(passage: Tokens, word: Hashable, mention: Mention, reach: int)
 def _common_prefix(pairs: Iterable[tuple[Hashable, Hashable]]) -> int:
     """Return how many pairs are equal before the first unequal one, at most two."""
     size = 0
-    for one, other in pairs:
-        if one != other or size == _CONTEXT:
+    for first, second in pairs:
+        if first != second or size == _CONTEXT:
             break
         size += 1
     return size
 
 
-def _are_together(one: Mention, other: Mention) -> bool:
+def _are_together(first: Mention, second: Mention) -> bool:
     """Return whether two mentions are in one sentence and do not overlap."""
-    return one.sentence == other.sentence and (one.stop <= other.start or other.stop <= one.start)
+    return first.sentence == second.sentence and (
+        first.stop <= second.start or second.stop <= first.start
+    )

@@ -60,7 +60,9 @@ def regions_of(sentences: Sequence[Sequence[Hashable]], size: int) -> list[set[H
     """Return the words of the regions of `size` sentences that begin at each sentence; the last
     are shorter.
     """
-    return [{w for own in sentences[i : i + size] for w in own} for i in range(len(sentences))]
+    return [
+        {w for sentence in sentences[i : i + size] for w in sentence} for i in range(len(sentences))
+    ]
 
 
 def region_products(
@@ -84,8 +86,8 @@ def best_products(
 ) -> float:
     """Return the sum of the `n_best` (1 or 2) largest products cov(Q) cov(words)."""
     best = sum(sorted(region_products(regions, question, words, weight))[-n_best:])
-    whole = float(weight_in(question, question, weight)) * float(weight_in(words, words, weight))
-    return best / whole if whole else 0.0
+    total = float(weight_in(question, question, weight)) * float(weight_in(words, words, weight))
+    return best / total if total else 0.0
 
 
 def attention(
@@ -171,27 +173,28 @@ def mean_jaccard(words: set[Hashable], others: Sequence[set[Hashable]]) -> float
     0.25
     """
     total = 0.0
-    for other in others:
-        total += len(words & other) / len(words | other) if words | other else 0.0
+    for other_words in others:
+        total += len(words & other_words) / len(words | other_words) if words | other_words else 0.0
     return total / len(others) if others else 0.0
 
 
 def turns_of(
-    speakers: Sequence[int], turns: Sequence[int], asked: int
+    speakers: Sequence[int], turns: Sequence[int], speaker_named: int
 ) -> tuple[list[int], list[int], list[int]]:
     """Return the sentences of the turns of a speaker, of the speaker's last two turns, and of
     others' turns.
 
-    `speakers` and `turns` are numbers, -1 outside turns; `asked` is -1 if no speaker is named.
+    `speakers` and `turns` are numbers, -1 outside turns; `speaker_named` is -1 if no speaker is
+    named.
 
     Examples
     --------
     >>> turns_of([0, 0, 1, 0, 1, 0], [0, 0, 1, 2, 3, 4], 0)
     ([0, 1, 3, 5], [3, 5], [2, 4])
     """
-    if asked < 0:
+    if speaker_named < 0:
         return [], [], []
-    own = [i for i, speaker in enumerate(speakers) if speaker == asked]
-    last = sorted({turns[i] for i in own})[-2:]
-    others = [i for i, speaker in enumerate(speakers) if speaker >= 0 and speaker != asked]
-    return own, [i for i in own if turns[i] in last], others
+    of_speaker = [i for i, speaker in enumerate(speakers) if speaker == speaker_named]
+    last = sorted({turns[i] for i in of_speaker})[-2:]
+    others = [i for i, speaker in enumerate(speakers) if speaker >= 0 and speaker != speaker_named]
+    return of_speaker, [i for i in of_speaker if turns[i] in last], others

@@ -62,9 +62,9 @@ class ReferenceKneserNey:
             return lower
         total = sum(followers.values())
         # What all followers lose goes to the shorter context, in the proportions of `lower`.
-        left = sum(self._discount(context, count) for count in followers.values())
+        discounted = sum(self._discount(context, count) for count in followers.values())
         count = followers.get(word, 0)
-        return (count - self._discount(context, count)) / total + left / total * lower
+        return (count - self._discount(context, count)) / total + discounted / total * lower
 
     def _discount(self, context: NGram, count: int) -> float:
         return self.discounts[len(context)][min(count, 3) - 1] if count else 0.0
@@ -96,7 +96,7 @@ class ReferenceKneserNey:
         n1, n2, n3, n4 = (having[i] for i in range(1, 5))
         if n1 and n2 and n3:
             y = n1 / (n1 + 2 * n2)
-            found = [1 - 2 * y * n2 / n1, 2 - 3 * y * n3 / n2, 3 - 4 * y * n4 / n3]
-            if all(0 <= discount <= i for i, discount in enumerate(found, start=1)):
-                return found
+            discounts = [1 - 2 * y * n2 / n1, 2 - 3 * y * n3 / n2, 3 - 4 * y * n4 / n3]
+            if all(0 <= discount <= i for i, discount in enumerate(discounts, start=1)):
+                return discounts
         return [0.5, 1.0, 1.5]

@@ -24,14 +24,14 @@ def ngram_share(
     >>> ngram_share("the cat sat on the mat".split(), "the cat sat down".split(), 2, lambda word: 1)
     (0.6666666666666666, 2)
     """
-    known = set(ngrams(passage, n))
-    own = ngrams(text, n)
-    found = [gram for gram in own if gram in known]
-    total = sum(sum(map(weight, gram)) for gram in own)
-    return (sum(sum(map(weight, gram)) for gram in found) / total if total else 0.0), len(found)
+    passage_ngrams = set(ngrams(passage, n))
+    text_ngrams = ngrams(text, n)
+    shared = [gram for gram in text_ngrams if gram in passage_ngrams]
+    total = sum(sum(map(weight, gram)) for gram in text_ngrams)
+    return (sum(sum(map(weight, gram)) for gram in shared) / total if total else 0.0), len(shared)
 
 
-def common_subsequence(left: Sequence[Hashable], right: Sequence[Hashable]) -> int:
+def common_subsequence(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
     """Return the length of the longest common subsequence of two texts, by the classical
     recurrence.
 
@@ -40,10 +40,10 @@ def common_subsequence(left: Sequence[Hashable], right: Sequence[Hashable]) -> i
     >>> common_subsequence("the cat sat on a mat".split(), "a cat on the mat".split())
     3
     """
-    row = [0] * (len(right) + 1)
-    for token in left:
+    row = [0] * (len(second) + 1)
+    for token in first:
         above = row
         row = [0]
-        for j, other in enumerate(right):
-            row.append(above[j] + 1 if token == other else max(row[j], above[j + 1]))
+        for j, second_token in enumerate(second):
+            row.append(above[j] + 1 if token == second_token else max(row[j], above[j + 1]))
     return row[-1]

@@ -29,12 +29,14 @@ def pair_window(
     best_product = best_least = 0
     for start in range(len(passage)):
         inside = passage[start : start + size]
-        left, right = (
+        question_sum, candidate_sum = (
             sum(inverse_count_weight(counts[token]) for token in inside if token in words)
             for words in (question, candidate)
         )
-        best_least = max(best_least, min(left, right))
-        best_product = max(best_product, min(left, 3 * SCALE) * min(right, 3 * SCALE))
+        best_least = max(best_least, min(question_sum, candidate_sum))
+        best_product = max(
+            best_product, min(question_sum, 3 * SCALE) * min(candidate_sum, 3 * SCALE)
+        )
     return best_product, best_least
 
 

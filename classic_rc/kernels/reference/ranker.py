@@ -58,7 +58,7 @@ def ranker_features(
     passage = [token for sentence in texts.sentences for token in sentence]
     candidate, statement = texts.candidates[index], texts.statements[index]
     q = content_set(texts.question, stop_words)
-    sets = [content_set(own, stop_words) for own in texts.candidates]
+    sets = [content_set(option, stop_words) for option in texts.candidates]
     a = sets[index]
     n = new_words(a, q)
     return {
@@ -88,9 +88,9 @@ def _windows(
     for size in (10, 20, 40):
         features[f"content window {size}"] = sliding_window(passage, list(q), list(a), size) / SCALE
     for size in (12, 25, 50):
-        product, least = pair_window(passage, q, n, size)
+        product, smaller_sum = pair_window(passage, q, n, size)
         features[f"pair window {size}"] = math.sqrt(product) / SCALE
-        features[f"least window {size}"] = least / SCALE
+        features[f"least window {size}"] = smaller_sum / SCALE
     return features
 
 
@@ -143,13 +143,13 @@ def _coverage(
     weight: Weight,
 ) -> dict[str, float]:
     size = len(passage)
-    found = sum(token in passage for token in candidate)
+    n_in_passage = sum(token in passage for token in candidate)
     return {
         "coverage of candidate": coverage(a, passage, weight),
         "coverage of new words": coverage(n, passage, weight),
-        "coverage of tokens": found / len(candidate) if candidate else 0.0,
-        "tokens found": found,
-        "tokens missing": len(candidate) - found,
+        "coverage of tokens": n_in_passage / len(candidate) if candidate else 0.0,
+        "tokens found": n_in_passage,
+        "tokens missing": len(candidate) - n_in_passage,
         "frequency": math.log1p(sum(token in n for token in passage)),
         "rarity": weight_in(a, a, weight) / _RARITY_SCALE,
         "share in question": coverage(a, q, weight),
@@ -210,17 +210,20 @@ def _contrast(
 ) -> dict[str, float]:
     others = [words for i, words in enumerate(sets) if i != index]
     of_others = {word for words in others for word in words}
-    own = n - of_others
+    unique_words = n - of_others
     return {
         "jaccard": mean_jaccard(sets[index], others),
         "shared words": coverage(sets[index], of_others, weight),
-        "own words": coverage(own, passage, weight),
-        "own product": best_products(sentences, q, own, weight),
-        "own attention": attention(sentences, q, own, weight),
+        "own words": coverage(unique_words, passage, weight),
+        "own product": best_products(sentences, q, unique_words, weight),
+        "own attention": attention(sentences, q, unique_words, weight),
     }
 
 
 def _speakers(texts: RankerQuestion, n: set[Hashable], weight: Weight) -> dict[str, float]:
     parts = turns_of(texts.speakers, texts.turns, texts.asked)
-    covered = [coverage(n, {w for i in part for w in texts.sentences[i]}, weight) for part in parts]
+    covered = [
+        coverage(n, {w for i in turn_sentences for w in texts.sentences[i]}, weight)
+        for turn_sentences in parts
+    ]
     return dict(zip(("own turns", "own last turns", "turns of others"), covered, strict=True))

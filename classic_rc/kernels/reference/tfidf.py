@@ -35,7 +35,9 @@ def score(query: Terms, sentence: Terms, sentences: Sentences) -> Float:
     >>> round(float(score(["fox", "grape", "milk"], sentences[1], sentences)), 4)
     0.3683
     """
-    idfs = {term: idf(len(sentences), sum(term in other for other in sentences)) for term in query}
+    idfs = {
+        term: idf(len(sentences), sum(term in searched for searched in sentences)) for term in query
+    }
     norm = Float(1 / math.sqrt(sum(float(idfs[term]) ** 2 for term in query)))
     total = 0.0
     for term in dict.fromkeys(query):

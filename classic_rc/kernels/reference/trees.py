@@ -11,7 +11,7 @@ def best_first_tree(
     gradient: Sequence[float],
     curvature: Sequence[float],
     n_leaves: int,
-    least: float,
+    min_curvature: float,
     penalty: float,
     shrinkage: float,
 ) -> tuple[list[tuple[int, int, int, float, float]], list[list[int]]]:
@@ -31,7 +31,7 @@ def best_first_tree(
         One for each row. All sums of them are exact.
     n_leaves : int
         The most leaves.
-    least : float
+    min_curvature : float
         The least sum of curvatures in a leaf.
     penalty, shrinkage : float
 
@@ -66,7 +66,7 @@ def best_first_tree(
                 for cut in sorted({bins[column][i] for i in rows}):
                     g_low, h_low = sums([i for i in rows if bins[column][i] <= cut])
                     g_high, h_high = g - g_low, h - h_low
-                    if h_low < least or h_high < least:
+                    if h_low < min_curvature or h_high < min_curvature:
                         continue
                     gain = g_low * g_low / (h_low + penalty) + g_high * g_high / (h_high + penalty)
                     gain -= g * g / (h + penalty)
