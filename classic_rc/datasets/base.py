@@ -130,12 +130,14 @@ class Reading(AbstractContextManager["Reading"]):
         return self._place if isinstance(self._place, str) else self._place.where
 
     def repair(
-        self, what: str, source: str, found: str | None = None, expected: str | None = None
+        self, what: str, source: str, actual: str | None = None, expected: str | None = None
     ) -> None:
         """Count a defect that reading repairs; with ``skip="bad"``, also keep its place."""
         self.count(what)
         if self.options.skip_bad:
-            error = DataError(what, source=source, where=self.where, found=found, expected=expected)
+            error = DataError(
+                what, source=source, where=self.where, found=actual, expected=expected
+            )
             self.repaired.append(self._with_place(error))
 
     def _with_place(self, error: DataError) -> DataError:
@@ -156,15 +158,15 @@ class Reading(AbstractContextManager["Reading"]):
         meta: Mapping[str, Any] | None = None,
     ) -> Passage:
         """Return the shared object of a passage. Without an id, equal texts are one passage."""
-        known = self._by_text.get(text) if id is None else self._passages.get(id)
+        earlier = self._by_text.get(text) if id is None else self._passages.get(id)
         key: str | bytes = text
         # a copy of the text would stay in memory
-        if known is None and id is None and self.texts.is_open:
+        if earlier is None and id is None and self.texts.is_open:
             key = sha256(text.encode("utf-8", "surrogatepass")).digest()
-            known = self._by_text.get(key)
-        if known is not None:
-            if known.text == text:
-                return known
+            earlier = self._by_text.get(key)
+        if earlier is not None:
+            if earlier.text == text:
+                return earlier
             raise DataError(
                 "a passage id has two texts",
                 source=source,
@@ -332,16 +334,16 @@ class Reader(ABC):
             return [source.single]
         for depth in sorted({file.depth for file in source.files}):
             level = [file for file in source.files if file.depth == depth]
-            found: list[InputFile] = []
+            accepted: list[InputFile] = []
             others: list[InputFile] = []
             unreadable: list[tuple[InputFile, DataError]] = []
             for file in level:
                 try:
-                    (found if self.accepts(file, reading) else others).append(file)
+                    (accepted if self.accepts(file, reading) else others).append(file)
                 except DataError as error:
                     unreadable.append((file, error))
-            if found:
-                suffixes = {file.suffix for file in found}
+            if accepted:
+                suffixes = {file.suffix for file in accepted}
                 for file, problem in unreadable:
                     others.append(file)
                     # It looks like a file of the dataset, so it must be readable.
@@ -349,7 +351,7 @@ class Reader(ABC):
                         with reading.at(""):
                             raise problem
                 reading.others = others
-                return found
+                return accepted
         raise DataError(
             f"no file has the format {self.name}",
             source=source.path,
@@ -399,19 +401,19 @@ class Reader(ABC):
             questions = self._gather(files, splits, reading, places)
         if not questions:
             raise no_questions_error(source.path, reading.left_out)
-        found_splits = {splits[file] for file in files}
-        if found_splits == {None}:  # The user's own file may give the split of each question.
+        named_splits = {splits[file] for file in files}
+        if named_splits == {None}:  # The user's own file may give the split of each question.
             split_of_question = {
                 q: str(q.meta["split"]) if "split" in q.meta else None for q in questions
             }
             questions = select_part(
                 questions, split_of_question, split, canonical_split, "split", source.path
             )
-            found_splits = {split_of_question[q] for q in questions}
-        whole = questions
+            named_splits = {split_of_question[q] for q in questions}
+        all_questions = questions
         if "unlabelled" in options.skip:
             questions = keep_labelled(questions, source.path, reading)
-        found_split = found_splits.pop() if len(found_splits) == 1 else None
+        found_split = named_splits.pop() if len(named_splits) == 1 else None
         return Dataset(
             questions,
             name=self.dataset_name(source, files, found_split, subset),
@@ -421,7 +423,7 @@ class Reader(ABC):
             notes=source.notes + reading.notes,
             read_with={"path": source.path, "reader": self.name, **options.to_dict()},
             log=reading.log(places),
-            whole=tuple(whole) if len(whole) > len(questions) else None,
+            whole=tuple(all_questions) if len(all_questions) > len(questions) else None,
         )
 
     def _gather(
@@ -461,7 +463,7 @@ class Reader(ABC):
         subsets = {self.subset_of(file) for file in files} if self.names_subset else set()
         subset = subsets.pop() if len(subsets) == 1 else subset
         if self.is_dataset and split:
-            return ".".join(part for part in (self.name, split, subset) if part)
+            return ".".join(piece for piece in (self.name, split, subset) if piece)
         return source.stem
 
 
@@ -483,10 +485,13 @@ def gather(
     keep_candidates, skip_bad = reading.texts.keep_candidates, reading.options.skip_bad
     for question in questions:
         own_id = question.id
-        found = seen.get(own_id)
-        file, earlier = (found[0], found[1:]) if found else (source, ())
+        earlier_entry = seen.get(own_id)
+        file, earlier = (earlier_entry[0], earlier_entry[1:]) if earlier_entry else (source, ())
         if file != source or (
-            earlier and any(content_of(other) == content_of(question) for other in earlier)
+            earlier
+            and any(
+                content_of(earlier_question) == content_of(question) for earlier_question in earlier
+            )
         ):
             with reading.guard:
                 raise _duplicate_id_error(question, source, file, reading)
@@ -559,8 +564,8 @@ def keep_labelled(questions: Sequence[Question], source: str, reading: Reading) 
             expected="a question with gold, to skip those without",
         )
     if hidden := [question.id for question in questions if question.gold is None]:
-        shown = ", ".join(hidden[:_SHOWN_PLACES]) + ", …" * (len(hidden) > _SHOWN_PLACES)
-        reading.count(f"questions left out because their gold is hidden ({shown})", len(hidden))
+        first_ids = ", ".join(hidden[:_SHOWN_PLACES]) + ", …" * (len(hidden) > _SHOWN_PLACES)
+        reading.count(f"questions left out because their gold is hidden ({first_ids})", len(hidden))
     return labelled
 
 
@@ -578,8 +583,8 @@ def find_split_name(name: str) -> str | None:
     ... )
     ('dev', 'val', None)
     """
-    found = {word for word in re.split(r"[^a-z]+", name.lower()) if word in SPLIT_NAMES}
-    return found.pop() if len(found) == 1 else None
+    split_words = {word for word in re.split(r"[^a-z]+", name.lower()) if word in SPLIT_NAMES}
+    return split_words.pop() if len(split_words) == 1 else None
 
 
 def canonical_split(split: str) -> str:
@@ -652,12 +657,12 @@ def select_part(
     names = list(dict.fromkeys(name for name in part_of.values() if name is not None))
     if requested is None or (kind == "split" and not names):
         return items
-    chosen = [
+    selected = [
         item
         for item in items
         if (name := part_of[item]) is not None and normalise(name) == normalise(requested)
     ]
-    if not chosen:
+    if not selected:
         raise DataError(
             f"no such {kind}",
             source=source,
@@ -665,4 +670,4 @@ def select_part(
             found=", ".join(names) or f"no {kind}",
             expected=repr(requested),
         )
-    return chosen
+    return selected

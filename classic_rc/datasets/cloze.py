@@ -151,8 +151,8 @@ class CNNDailyMailReader(Reader):
         """Return ``cnn`` or ``dailymail``, the name of the nearest such folder above the file,
         or None.
         """
-        named = (folder.lower() for folder in reversed(file.folders))
-        return next((folder for folder in named if folder in ("cnn", "dailymail")), None)
+        folders = (folder.lower() for folder in reversed(file.folders))
+        return next((folder for folder in folders if folder in ("cnn", "dailymail")), None)
 
     def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield the one query of the file."""
@@ -247,8 +247,8 @@ class CBTReader(Reader):
 
     def subset_of(self, file: InputFile) -> str | None:
         """Return the kind of the missing word in the file's name, or None."""
-        named = _NAME.match(file.base)
-        return named[1].upper() if named else None
+        match = _NAME.match(file.base)
+        return match[1].upper() if match else None
 
     def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield one query per 21 lines."""
@@ -279,7 +279,7 @@ def _read_blocks(file: InputFile, reading: Reading) -> Iterator[list[Node]]:
     for number, text in enumerate(
         itertools.chain(file.text.rstrip("\n").split("\n"), [""]), start=1
     ):
-        found, _, content = text.partition(" ")
+        line_number, _, content = text.partition(" ")
         line, expected = Node(content.strip(" "), file.name, number), str(len(block) + 1)
         if not text.strip():
             n_lines, block, is_damaged = len(block), [], False
@@ -290,11 +290,11 @@ def _read_blocks(file: InputFile, reading: Reading) -> Iterator[list[Node]]:
                         found=f"{n_lines} lines",
                         expected=f"{_SENTENCES + 1}",
                     )
-        elif not is_damaged and found != expected:
+        elif not is_damaged and line_number != expected:
             block, is_damaged = [], True
             with reading.at(line.where):
                 raise line.error(
-                    "wrong line number", found=describe_value(found), expected=expected
+                    "wrong line number", found=describe_value(line_number), expected=expected
                 )
         elif not is_damaged:
             block.append(line)

@@ -75,18 +75,18 @@ class C3Reader(Reader):
 
     def subset_of(self, file: InputFile) -> str | None:
         """Return the part that the file's name gives, ``d`` or ``m``, or None."""
-        found = _C3_FILE.match(file.stem.lower())
-        return found[1] if found else None
+        match = _C3_FILE.match(file.stem.lower())
+        return match[1] if match else None
 
     def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield the questions of every document."""
-        part = self.subset_of(file)
+        subset = self.subset_of(file)
         for entry in file.root().elements():
             with reading.at(entry):
                 is_dialogue = len(entry.sequence(0)) > 1
                 genre = GENRES["d" if is_dialogue else "m"]
                 yield from _read_dialogue(
-                    entry, file, reading, f"{part}-" if part else "", genre=genre
+                    entry, file, reading, f"{subset}-" if subset else "", genre=genre
                 )
 
 

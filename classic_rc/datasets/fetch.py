@@ -179,9 +179,9 @@ def is_hub_name(text: Any) -> bool:
     return isinstance(text, str) and text.startswith(HUB_PREFIX) and not os.path.exists(text)
 
 
-def check_split(name: str, named: str, split: str | None) -> None:
+def check_split(name: str, named_split: str, split: str | None) -> None:
     """Raise UsageError if another split is asked for than the one that a name has."""
-    if split is not None and canonical_split(named) != canonical_split(split):
+    if split is not None and canonical_split(named_split) != canonical_split(split):
         raise UsageError(
             f"{name} is one split already: leave out the split {split}, or name another one",
             field="split",
@@ -297,8 +297,8 @@ def find_training_splits(split: NamedSplit) -> list[NamedSplit]:
     ['race:train']
     """
     dataset = named_datasets()[split.dataset]
-    prefix, _, part = split.split.rpartition(".")
-    if part == "train":
+    prefix, _, split_name = split.split.rpartition(".")
+    if split_name == "train":
         return []
     usual = (f"{prefix}.train".lstrip("."), "train")
     names = dataset.train or [name for name in usual if name in dataset.splits][:1]
@@ -311,11 +311,11 @@ def files_of(name: str, *, extras: bool = False) -> tuple[RemoteFile, ...]:
     Of a dataset these are the files that can be downloaded, and those without an open address that
     the cache has; with `extras` also copies of its splits, released scores and labels.
     """
-    needed = dict.fromkeys(file for split in splits_of(name) for file in split.files)
+    split_files = dict.fromkeys(file for split in splits_of(name) for file in split.files)
     if ":" in name:
-        return tuple(needed)
-    every = named_datasets()[name.lower()].files.values() if extras else needed
-    return tuple(file for file in every if file.url or cached_path(file).is_file())
+        return tuple(split_files)
+    files = named_datasets()[name.lower()].files.values() if extras else split_files
+    return tuple(file for file in files if file.url or cached_path(file).is_file())
 
 
 def fetch(
@@ -404,13 +404,20 @@ def _download(
     from classic_rc.io.download import Expected, download
     from classic_rc.io.progress import progress_bar
 
-    part = path.with_name(path.name + ".part")
+    partial_path = path.with_name(path.name + ".part")
     expected = Expected(file.bytes, known_sum(file))
     with progress_bar(f"fetching {file.key}", file.bytes, progress, unit="B") as advance:
         url = _address(file)
-        download(url, part, expected, advance=advance, notify=notify, hint=_other_ways(file, path))
+        download(
+            url,
+            partial_path,
+            expected,
+            advance=advance,
+            notify=notify,
+            hint=_other_ways(file, path),
+        )
     try:
-        replace_file(part, path)
+        replace_file(partial_path, path)
     except OSError as error:
         raise _cache_error(path, error) from error
 
@@ -451,8 +458,8 @@ def _check_sum(file: RemoteFile, path: Path, name: str | None = None) -> str:
     sha256, expected = sha256_of(path), known_sum(file)
     if expected in (None, sha256):
         return sha256
-    again = f"Download it again with `classic-rc fetch {name or _shortest_name(file)}`"
-    how = again if file.url else f"Put the right file there ({file.form})"
+    advice = f"Download it again with `classic-rc fetch {name or _shortest_name(file)}`"
+    how = advice if file.url else f"Put the right file there ({file.form})"
     if file.sha256 is None:
         how += (
             f", or delete its line in {path_of_sums(file.dataset)} if the authors have changed it"
@@ -475,9 +482,9 @@ def _address(file: RemoteFile) -> str:
         return file.url
     if not re.fullmatch(r"https?://[^/@][^@]*", mirror):
         expected = "an http or https address without a user name or password"
-        shown = None if "@" in mirror else mirror  # which may have a password
+        printable_mirror = None if "@" in mirror else mirror  # which may have a password
         problem = f"invalid {MIRROR_VARIABLE}: expected {expected}"
-        raise UsageError(problem, field=MIRROR_VARIABLE, found=shown, expected=expected)
+        raise UsageError(problem, field=MIRROR_VARIABLE, found=printable_mirror, expected=expected)
     return f"{mirror.rstrip('/')}/{file.key}"
 
 
@@ -506,12 +513,12 @@ def _missing_error(split: NamedSplit, file: RemoteFile) -> DataError:
     if file.url is None:
         return _form_error(file, cached_path(file))
     sizes = [file.bytes for file in split.files if not is_cached(file)]
-    known = "" if None in sizes else f" ({format_size(sum(size or 0 for size in sizes))})"
+    size_note = "" if None in sizes else f" ({format_size(sum(size or 0 for size in sizes))})"
     return DataError(
         "not in the cache",
         source=split.name,
         expected=str(cached_path(file)),
-        hint=f"Download it{known} with `classic-rc fetch {split.name}`",
+        hint=f"Download it{size_note} with `classic-rc fetch {split.name}`",
     )
 
 

@@ -101,7 +101,9 @@ def parse_fields(fields: str | Mapping[str, str]) -> dict[str, str]:
     elif fields.lstrip().startswith("{"):
         pairs = list(_parse_json_fields(fields).items())
     else:
-        parts = (part.partition("=")[::2] for part in fields.split(",") if part.strip())
+        parts = (
+            assignment.partition("=")[::2] for assignment in fields.split(",") if assignment.strip()
+        )
         pairs = [(role, path.strip()) for role, path in parts]
     parsed: dict[str, str] = {}
     for role, path in ((role.strip(), str(path)) for role, path in pairs):
@@ -170,8 +172,8 @@ def find_value(node: Node, path: str) -> Node | None:
         collected: Any = constant.split("|") if "|" in constant else constant
     elif "+" in path:
         collected = []
-        for part in (find_value(node, column) for column in split_path(path)):
-            element = None if part is None else part.value
+        for member in (find_value(node, column) for column in split_path(path)):
+            element = None if member is None else member.value
             collected += element if isinstance(element, list) else [element]
         while collected and collected[-1] in (None, ""):
             collected.pop()
@@ -186,7 +188,7 @@ def find_value(node: Node, path: str) -> Node | None:
             inner = node.at(int(key)) if len(key) < 10 and int(key) < len(value) else None
         elif isinstance(value, (list, tuple)):
             parts = [find_value(element, path) for element in node.elements()]
-            collected = [part.value for part in parts if part is not None]
+            collected = [member.value for member in parts if member is not None]
             is_whole = len(collected) == len(parts)
             return Node(collected, node.source, None, node, path) if is_whole else None
         return find_value(inner, rest) if inner is not None and rest else inner
@@ -205,11 +207,11 @@ def find_votes(row: Node, path: str) -> dict[str, Any]:
     columns = split_path(path, row)
     votes = {name: node and node.value for name in columns for node in [find_value(row, name)]}
     votes = {n: read_nested(vote) if isinstance(vote, str) else vote for n, vote in votes.items()}
-    whole = votes[columns[0]] if len(columns) == 1 else votes
-    if isinstance(whole, (list, tuple)):
-        votes = {str(number): vote for number, vote in enumerate(whole, 1)}
-    elif isinstance(whole, Mapping):
-        votes = dict(whole)
+    ballots = votes[columns[0]] if len(columns) == 1 else votes
+    if isinstance(ballots, (list, tuple)):
+        votes = {str(number): vote for number, vote in enumerate(ballots, 1)}
+    elif isinstance(ballots, Mapping):
+        votes = dict(ballots)
     is_blank = {name: isinstance(vote, str) and not vote.strip() for name, vote in votes.items()}
     return {name: None if is_blank[name] else vote for name, vote in votes.items()}
 
@@ -274,8 +276,8 @@ def find_whole_family(path: str, rows: Sequence[Node]) -> str | None:
 
     The path is columns joined by plus signs. A column without a text in any row is not missed.
     """
-    chosen = split_path(path, *rows[:1])
-    if len(chosen) < 2:
+    columns = split_path(path, *rows[:1])
+    if len(columns) < 2:
         return None
     texts = {
         name: None
@@ -283,11 +285,11 @@ def find_whole_family(path: str, rows: Sequence[Node]) -> str | None:
         for name, value in find_paths(row.value).items()
         if isinstance(value, str) and value.strip()
     }
-    for family in find_families([*texts, *chosen]):
-        own = [name for name in chosen if name in family]
-        if len(own) > 1 and own != family:
-            first = chosen.index(own[0])
-            others = [name for name in chosen if name not in family]
+    for family in find_families([*texts, *columns]):
+        family_columns = [name for name in columns if name in family]
+        if len(family_columns) > 1 and family_columns != family:
+            first = columns.index(family_columns[0])
+            others = [name for name in columns if name not in family]
             return "+".join([*others[:first], *family, *others[first:]])
     return None
 
@@ -384,16 +386,22 @@ def name_columns(rows: Sequence[Node]) -> dict[str, str]:
         for name, value in _list_columns(row.value):
             if is_empty(columns.get(name)):
                 columns[name] = value
-    named = {role: [name for name in columns if _has_role(name, role)] for role in COLUMN_NAMES}
-    for role, names in named.items():  # a question has its own, and shares the passage
+    columns_of_roles = {
+        role: [name for name in columns if _has_role(name, role)] for role in COLUMN_NAMES
+    }
+    for role, names in columns_of_roles.items():  # a question has its own, and shares the passage
         names = [name for name in names if ("[]" in name) != (role == "passage")] or names
-        named[role] = [name for name in names if _fold(name) not in _VAGUE] or names
+        columns_of_roles[role] = [name for name in names if _fold(name) not in _VAGUE] or names
     families = find_families(name for name, value in columns.items() if isinstance(value, str))
-    named["candidates"] += ["+".join(family) for family in families if _has_options(family[0])]
-    named["id"].sort(key=lambda name: COLUMN_NAMES["id"].split().index(_fold(name)))
-    named["id"] += [name for name in columns if str(name).startswith("#")]  # pandas' index
-    fields = _find_flags([*named["gold"], *named["candidates"]], rows)
-    for role, names in named.items():
+    columns_of_roles["candidates"] += [
+        "+".join(family) for family in families if _has_options(family[0])
+    ]
+    columns_of_roles["id"].sort(key=lambda name: COLUMN_NAMES["id"].split().index(_fold(name)))
+    columns_of_roles["id"] += [
+        name for name in columns if str(name).startswith("#")
+    ]  # pandas' index
+    fields = _find_flags([*columns_of_roles["gold"], *columns_of_roles["candidates"]], rows)
+    for role, names in columns_of_roles.items():
         members = ("",) if role == "id" else ("", ".text", ".stem")
         paths = [name + member for name in names for member in members]
         fitting = [path for path in paths if _fits(role, path, rows)]
@@ -407,10 +415,13 @@ def name_columns(rows: Sequence[Node]) -> dict[str, str]:
         wrong = fields.pop("candidates")
         if "gold" in fields:
             fields["candidates"] = f"{fields['gold']}+{wrong}"
-    known = {
-        name for paths in named.values() for path in paths for name in (path, *split_path(path))
+    columns_with_role = {
+        name
+        for paths in columns_of_roles.values()
+        for path in paths
+        for name in (path, *split_path(path))
     }
-    if not named["passage"] and known >= columns.keys():
+    if not columns_of_roles["passage"] and columns_with_role >= columns.keys():
         fields["passage"] = CONSTANT
     return {role: fields[role] for role in (*COLUMN_NAMES, "task") if role in fields}
 
@@ -502,7 +513,7 @@ def _split_options(text: str) -> list[str] | None:
         if labelled := _split_at_labels(text, pattern):
             return labelled
     for separator in ("\n", "||", "|", "\t", ";"):
-        parts = [part.strip() for part in text.split(separator)]
+        parts = [option.strip() for option in text.split(separator)]
         if len(parts) > 1 and all(parts):
             return parts
     return None

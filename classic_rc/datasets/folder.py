@@ -46,7 +46,7 @@ def list_datasets(
     """
     spec = parse_data(data) if isinstance(data, str) else data
     path, split, subset = spec.path, spec.split, spec.subset
-    whole = FolderContent((DatasetFiles((str(spec),)),))
+    single = FolderContent((DatasetFiles((str(spec),)),))
     if is_hub_name(path):
         from classic_rc.datasets.hub import find_hub_splits
 
@@ -55,13 +55,13 @@ def list_datasets(
             for hub_split in find_hub_splits(path, subset, split)
         ]
         if len(specs) == 1:
-            return whole
-        return FolderContent(tuple(DatasetFiles((str(one),)) for one in specs))
+            return single
+        return FolderContent(tuple(DatasetFiles((str(hub_spec),)) for hub_spec in specs))
     if not os.path.isdir(path):
-        return whole
+        return single
     source = open_input(path)
     roles = None if fields is None else parse_fields(fields)
-    chosen = None if spec.reader is None else get_reader(spec.reader)
+    named_reader = None if spec.reader is None else get_reader(spec.reader)
     reading = Reading(Options(fields=roles))
     for depth in sorted({file.depth for file in source.files}):
         readers: dict[InputFile, Reader] = {}
@@ -71,11 +71,11 @@ def list_datasets(
             if file.depth != depth:
                 continue
             try:
-                reader = find_reader(file, roles) if chosen is None else chosen
-                if reader is None or not (chosen is None or reader.accepts(file, reading)):
+                reader = find_reader(file, roles) if named_reader is None else named_reader
+                if reader is None or not (named_reader is None or reader.accepts(file, reading)):
                     others.append(file)
                 elif reader.is_one_dataset:
-                    return whole
+                    return single
                 else:
                     readers[file] = reader
             except DataError:
@@ -84,7 +84,7 @@ def list_datasets(
         if readers:
             break
     else:
-        return whole  # reading it raises the error that describes what is there
+        return single  # reading it raises the error that describes what is there
     first, *_ = readers.values()
     suffixes = {file.suffix for file in readers}
     stems = {file.stem for file in readers}  # MCTest's answers belong to its stories
@@ -100,7 +100,7 @@ def list_datasets(
     splits = {file: readers[file].split_of(file) for file in files}
     files = select_part(files, splits, split, canonical_split, "split", source.path)
     if len(files) == 1 and len(set(readers.values())) == 1:
-        return whole  # reading the folder skips the other files, and says so
+        return single  # reading the folder skips the other files, and says so
     names = tuple(file.base for file in others if file.stem not in stems)
     return FolderContent(tuple(_group_shards(files, spec)), names)
 

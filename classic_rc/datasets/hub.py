@@ -56,7 +56,9 @@ class HubSplit:
     def title(self) -> str:
         """The name for tables: ``race.high.validation``."""
         subset = self.subset if self.names_subset else None
-        return ".".join(part for part in (self.repo.rpartition("/")[2], subset, self.split) if part)
+        return ".".join(
+            piece for piece in (self.repo.rpartition("/")[2], subset, self.split) if piece
+        )
 
     def open(self, source: str) -> InputFiles:
         """Return the split as an input, with `source` as its name in messages."""
@@ -74,23 +76,23 @@ def find_hub_splits(
     one there. The splits, at least one, are in the hub's order. A dataset that is gated or needs
     code of its own is a DataError.
     """
-    repo, asked, split = _parse(name, split)
+    repo, revision, split = _parse(name, split)
     datasets = _import_datasets(HUB_PREFIX + repo)
     cached = _find_cached(repo, datasets)
-    commit = _resolve(repo, asked, cached, datasets)
+    commit = _resolve(repo, revision, cached, datasets)
     subsets = cached.get(commit, {})
     if not (is_offline() or subset in subsets or (subset is None and [*subsets] == [_ONLY_SUBSET])):
         with _hub_errors(repo, commit):
             names = datasets.get_dataset_config_names(repo, revision=commit, **_no_code(datasets))
-        chosen = _choose_subset(repo, names, subset)
+        subset_name = _choose_subset(repo, names, subset)
     else:
-        chosen = _choose_subset(repo, [*subsets], subset)
-    splits = subsets.get(chosen) or _download(repo, commit, chosen, datasets)
-    wanted = [name for name in splits if split in (None, name)]
-    wanted = wanted or [
+        subset_name = _choose_subset(repo, [*subsets], subset)
+    splits = subsets.get(subset_name) or _download(repo, commit, subset_name, datasets)
+    split_names = [name for name in splits if split in (None, name)]
+    split_names = split_names or [
         name for name in splits if canonical_split(name) == canonical_split(split or "")
     ]
-    if not wanted:
+    if not split_names:
         raise DataError(
             "no such split",
             source=name,
@@ -99,8 +101,8 @@ def find_hub_splits(
             expected=repr(split),
         )
     return [
-        HubSplit(repo, commit, chosen, name, tuple(splits[name]), subset is not None)
-        for name in wanted
+        HubSplit(repo, commit, subset_name, name, tuple(splits[name]), subset is not None)
+        for name in split_names
     ]
 
 
@@ -112,9 +114,9 @@ def find_hub_split(name: str, subset: str | None = None, split: str | None = Non
             "the dataset has several splits",
             source=name,
             field="split",
-            found=", ".join(one.split for one in splits),
+            found=", ".join(hub_split.split for hub_split in splits),
             expected="one of them",
-            hint=f"Name it: {' or '.join(f'{name}:{one.split}' for one in splits)}",
+            hint=f"Name it: {' or '.join(f'{name}:{hub_split.split}' for hub_split in splits)}",
         )
     return splits[0]
 
@@ -129,9 +131,9 @@ def _parse(name: str, split: str | None) -> tuple[str, str, str | None]:
             found=name,
             expected=_FORM,
         )
-    repo, revision, own = match.groups()
-    if own is not None:
-        check_split(name, own, split)
+    repo, revision, split_in_name = match.groups()
+    if split_in_name is not None:
+        check_split(name, split_in_name, split)
     if os.path.isdir(repo):  # `datasets` would read the folder
         raise UsageError(
             f"{name}: the package datasets would read the local folder {repo} instead: run in "
@@ -140,7 +142,7 @@ def _parse(name: str, split: str | None) -> tuple[str, str, str | None]:
             found=repo,
             expected="no folder with the name of the dataset",
         )
-    return repo, revision or "main", own or split
+    return repo, revision or "main", split_in_name or split
 
 
 def _resolve(repo: str, revision: str, cached: _Cached, datasets: Any) -> str:
@@ -148,19 +150,19 @@ def _resolve(repo: str, revision: str, cached: _Cached, datasets: Any) -> str:
     the hub says.
     """
     hub_name = HUB_PREFIX + repo
-    wanted = [commit for commit in cached if revision in ("main", commit)]
-    if revision in cached or (is_offline() and len(wanted) == 1):
-        return wanted[0]
+    commits = [commit for commit in cached if revision in ("main", commit)]
+    if revision in cached or (is_offline() and len(commits) == 1):
+        return commits[0]
     if is_offline():
         raise DataError(
             "several revisions are in the cache, and offline mode is on"
-            if wanted
+            if commits
             else "not in the cache, and offline mode is on",
             source=f"{hub_name}@{revision}",
             found=", ".join(cached) or None,
             expected="a dataset that was read before",
-            hint=f"Name one: {hub_name}@{wanted[0]}"
-            if wanted
+            hint=f"Name one: {hub_name}@{commits[0]}"
+            if commits
             else "To download it, run `unset HF_HUB_OFFLINE HF_DATASETS_OFFLINE` first",
         )
     from huggingface_hub import HfApi
@@ -186,14 +188,14 @@ def _choose_subset(repo: str, names: Sequence[str], subset: str | None) -> str:
         return names[0]
     if subset in names:
         return str(subset)
-    shown = ", ".join(names[:_MAX_SHOWN]) + f" and {len(names) - _MAX_SHOWN} more" * (
+    first_names = ", ".join(names[:_MAX_SHOWN]) + f" and {len(names) - _MAX_SHOWN} more" * (
         len(names) > _MAX_SHOWN
     )
     raise DataError(
         "no such subset" if subset is not None else "the dataset has several subsets",
         source=HUB_PREFIX + repo,
         field="subset",
-        found=shown,
+        found=first_names,
         expected=repr(subset) if subset is not None else "one of them",
         hint=f"Name it: {quote_argument(f'{HUB_PREFIX}{repo},subset={names[0]}')}"
         + ", or another of them" * (len(names) > 1),
@@ -222,9 +224,9 @@ def _find_cached(repo: str, datasets: Any) -> _Cached:
     """Return the files in the cache of ``datasets``, from any program."""
     from datasets.naming import camelcase_to_snakecase
 
-    owner, _, own = repo.rpartition("/")
+    owner, _, dataset_name = repo.rpartition("/")
     folder = Path(datasets.config.HF_DATASETS_CACHE) / "___".join(
-        filter(None, (owner, camelcase_to_snakecase(own)))
+        filter(None, (owner, camelcase_to_snakecase(dataset_name)))
     )
     cached: _Cached = {}
     for info in sorted(folder.glob("*/*/*/dataset_info.json")):  # SUBSET/VERSION/COMMIT
@@ -293,23 +295,28 @@ def _describe_error(error: BaseException, repo: str, revision: str) -> DataError
     while current is not None and len(chain) < 10:
         chain.append(current)
         current = current.__cause__ or current.__context__
-    names = {kind.__name__ for one in chain for kind in type(one).__mro__}
+    names = {kind.__name__ for cause in chain for kind in type(cause).__mro__}
     status = next(
-        (r.status_code for one in chain if (r := getattr(one, "response", None)) is not None), None
+        (r.status_code for cause in chain if (r := getattr(cause, "response", None)) is not None),
+        None,
     )
     refusal = partial(DataError, source=HUB_PREFIX + repo)
     page = f"https://huggingface.co/datasets/{repo}"
     login = "log in with `hf auth login` or set HF_TOKEN"
     # The hub describes a gated dataset to everyone, and keeps its files. Some versions lose the
     # error's class.
-    said = " ".join(map(str, chain))
-    if "GatedRepoError" in names or "gated dataset" in said or "Unauthorized for URL" in said:
+    messages = " ".join(map(str, chain))
+    if (
+        "GatedRepoError" in names
+        or "gated dataset" in messages
+        or "Unauthorized for URL" in messages
+    ):
         access = "an account to which its owner has given access"
         hint = f"Ask for access at {page}, and {login}"
         return refusal("the dataset is gated", expected=access, hint=hint)
     if "RevisionNotFoundError" in names:
-        known = "a branch, a tag or a commit"
-        return refusal("unknown revision", found=revision, expected=known, hint=f"See {page}")
+        expected = "a branch, a tag or a commit"
+        return refusal("unknown revision", found=revision, expected=expected, hint=f"See {page}")
     if names & {"RepositoryNotFoundError", "DatasetNotFoundError", "HFValidationError"}:
         search = f"https://huggingface.co/datasets?search={repo.rpartition('/')[2]}"
         hint = f"Check its name at {search}; for a private one {login}"
@@ -322,9 +329,9 @@ def _describe_error(error: BaseException, repo: str, revision: str) -> DataError
     if status is not None:
         problem = "the Hugging Face hub refuses to send the dataset"
         return refusal(problem, found=f"HTTP status {status}", hint="Try again later")
-    found = " ".join(str(error).split())[:200] or type(error).__name__
+    message = " ".join(str(error).split())[:200] or type(error).__name__
     return refusal(
         "the package datasets cannot read the dataset",
-        found=found.rstrip("."),
+        found=message.rstrip("."),
         hint="A newer version may: pip install -U datasets",
     )

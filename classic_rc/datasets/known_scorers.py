@@ -86,19 +86,19 @@ def with_scorers(dataset: Dataset, scorer: str | None = None) -> Dataset:
                 expected="None",
             )
         return dataset
-    script = known = None
+    script = known_scorer = None
     if scorer is not None:
         names = dict.fromkeys(name.strip() for name in scorer.split("+"))
         scorers = tuple(get_scorer(name).name for name in names)
     else:
         script = dominant_script(passage.text for passage in dataset.passages)
-        known = find_known_scorer(dataset, script)
-        scorers = (known or _PROPOSED.get(script or "", DEFAULT_SCORER),)
+        known_scorer = find_known_scorer(dataset, script)
+        scorers = (known_scorer or _PROPOSED.get(script or "", DEFAULT_SCORER),)
         if scorers == (DEFAULT_SCORER,) and (fit := _find_fit(dataset, script)):
             scorers += (fit,)
     if scorers == (DEFAULT_SCORER,):
         return dataset
-    is_proposed = scorer is None and known is None
+    is_proposed = scorer is None and known_scorer is None
     notes = dataset.notes
     if is_proposed:
         notes += (
@@ -125,13 +125,13 @@ def find_known_scorer(dataset: Dataset, script: str | None) -> str | None:
     names = " | ".join(
         " ".join(re.findall(r"[^\W_]+", name.lower())) for name in (dataset.name, *files)
     )
-    for known in _KNOWN:
-        if re.search(rf"\b(?:{known.name})\b", names):
-            return known.scorer
-    for known in _KNOWN:
-        pattern = re.compile(known.ids)
-        if known.script in (None, script) and all(pattern.fullmatch(q.id) for q in dataset):
-            return known.scorer
+    for owner_data in _KNOWN:
+        if re.search(rf"\b(?:{owner_data.name})\b", names):
+            return owner_data.scorer
+    for owner_data in _KNOWN:
+        pattern = re.compile(owner_data.ids)
+        if owner_data.script in (None, script) and all(pattern.fullmatch(q.id) for q in dataset):
+            return owner_data.scorer
     return None
 
 

@@ -80,12 +80,12 @@ def read_labels(
     the dataset's questions, or one twice, is a DataError.
     """
     source = str(path)
-    found = _read_folder(path) if Path(path).is_dir() else _parse(read_text(path), source)
-    names = dict.fromkeys(name for labelled in found.questions for name in labelled.labels)
+    file_labels = _read_folder(path) if Path(path).is_dir() else _parse(read_text(path), source)
+    names = dict.fromkeys(name for labelled in file_labels.questions for name in labelled.labels)
     if not names:
         raise DataError("no labels", source=source, expected="an id and labels for each question")
     by_id: dict[str, LabelledQuestion] = {}
-    for labelled in found.questions:
+    for labelled in file_labels.questions:
         if by_id.setdefault(labelled.id, labelled) is not labelled:
             raise DataError(
                 "duplicate question id",
@@ -94,25 +94,25 @@ def read_labels(
                 found=repr(labelled.id),
                 expected="one entry with all labels of the question",
             )
-    known = dataset.by_id
-    unknown = [labelled for labelled in found.questions if labelled.id not in known]
+    question_of = dataset.by_id
+    unknown = [labelled for labelled in file_labels.questions if labelled.id not in question_of]
     if len(unknown) == len(by_id):
         raise _unknown_questions_error(unknown, dataset, source)
-    questions = [labelled for labelled in found.questions if labelled.id in known]
+    questions = [labelled for labelled in file_labels.questions if labelled.id in question_of]
     for labelled in questions:
-        if fault := labelled.fault(known[labelled.id]):
+        if fault := labelled.fault(question_of[labelled.id]):
             problem = f"question {labelled.id} differs from the one in {dataset.name}"
             raise DataError(
                 problem, source=source, where=labelled.where, found=fault[0], expected=fault[1]
             )
     if notes is not None:
-        one = f", such as {unknown[0].id!r} ({unknown[0].where})" if unknown else ""
+        example = f", such as {unknown[0].id!r} ({unknown[0].where})" if unknown else ""
         skipped = (
-            [f"{len(unknown):,} labelled questions are not in {dataset.name}{one}"]
+            [f"{len(unknown):,} labelled questions are not in {dataset.name}{example}"]
             if unknown
             else []
         )
-        notes += [f"{source}: {note}" for note in (*skipped, *found.notes)]
+        notes += [f"{source}: {note}" for note in (*skipped, *file_labels.notes)]
     return tuple(
         Labels(
             name,
@@ -121,7 +121,7 @@ def read_labels(
                 for labelled in questions
                 if name in labelled.labels
             },
-            found.orders.get(name, ()),
+            file_labels.orders.get(name, ()),
             Path(path).name,
         )
         for name in names
@@ -130,10 +130,12 @@ def read_labels(
 
 def check_names(labels: Sequence[Labels]) -> None:
     """Raise UsageError if two files have labels of the same name."""
-    names = [own.name for own in labels]
+    names = [file_labels.name for file_labels in labels]
     for name in names:
         if names.count(name) > 1:
-            files = " and ".join(own.source for own in labels if own.name == name)
+            files = " and ".join(
+                file_labels.source for file_labels in labels if file_labels.name == name
+            )
             raise UsageError(
                 f"{files} both have labels named {name!r}: rename them in one file",
                 field="labels",
@@ -246,7 +248,7 @@ def _split_cell(cell: str) -> list[str] | None:
     """Return the labels in a cell; None for an empty cell."""
     if cell.strip() == _NO_LABEL:
         return []
-    return [part.strip() for part in cell.split(";") if part.strip()] if cell.strip() else None
+    return [label.strip() for label in cell.split(";") if label.strip()] if cell.strip() else None
 
 
 def _parse_row(row: Node) -> LabelledQuestion:
@@ -264,15 +266,15 @@ def _parse_row(row: Node) -> LabelledQuestion:
 
 
 def _parse_labels(value: Any, name: str, node: Node) -> tuple[str, ...]:
-    several = value if isinstance(value, list) else [value]
-    for label in several:
+    label_values = value if isinstance(value, list) else [value]
+    for label in label_values:
         if not isinstance(label, (str, int, float)) or not str(label).strip():
             raise node.error(
                 "invalid label", field=name, found=describe_value(label), expected=_LABEL_FORMS
             )
     words = {True: "yes", False: "no"}
     return tuple(
-        words[label] if isinstance(label, bool) else str(label).strip() for label in several
+        words[label] if isinstance(label, bool) else str(label).strip() for label in label_values
     )
 
 

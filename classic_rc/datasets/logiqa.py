@@ -230,17 +230,17 @@ def _read_text(file: InputFile, reading: Reading) -> Iterator[Question]:
         block, id = Node(lines, file.name, start), f"{file.stem.lower()}-{number}"
         with reading.at(block.where, id):
             if len(lines) != _N_LINES:
-                found = f"{len(lines)} before a blank line"
+                actual = f"{len(lines)} before a blank line"
                 expected = (
                     f"{_N_LINES}: the right letter, the passage, the question and four options"
                 )
-                raise block.error("wrong number of lines", found=found, expected=expected)
+                raise block.error("wrong number of lines", found=actual, expected=expected)
             letter, passage, question, *options = lines
             gold = _position(letter)
             if gold is None:
-                found = describe_value(letter)
+                actual = describe_value(letter)
                 raise block.error(
-                    "gold is not an option", found=found, expected="a letter from a to d"
+                    "gold is not an option", found=actual, expected="a letter from a to d"
                 )
             yield Question(
                 id,

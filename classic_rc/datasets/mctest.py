@@ -59,8 +59,8 @@ class MCTestReader(Reader):
 
     def subset_of(self, file: InputFile) -> str | None:
         """Return ``mc160`` or ``mc500`` if the file name starts with it, or None."""
-        named = re.match(r"mc(160|500)\b", file.base.lower())
-        return named.group() if named else None
+        match = re.match(r"mc(160|500)\b", file.base.lower())
+        return match.group() if match else None
 
     def dataset_name(
         self, source: InputFiles, files: list[InputFile], split: str | None, subset: str | None
@@ -70,7 +70,7 @@ class MCTestReader(Reader):
         """
         if len(files) == 1:
             return files[0].stem
-        return ".".join(part for part in (subset or self.name, split) if part)
+        return ".".join(piece for piece in (subset or self.name, split) if piece)
 
     def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield four questions per line."""
@@ -123,12 +123,12 @@ def _read_answers(file: InputFile, n_stories: int, reading: Reading) -> list[Nod
     if answers_path is None:
         places = ((name,), ("MCTestAnswers", name), ("..", "MCTestAnswers", name))
         files = (reading.source.sibling(file, *place) for place in places)
-        found = next(filter(None, files), None)
+        answer_file = next(filter(None, files), None)
     elif (source := open_input(answers_path)).single is None:  # a folder or an archive
-        found = source.only(name).files[0]
+        answer_file = source.only(name).files[0]
     else:
-        found = source.single
-        if any(other.name == found.name for other in reading.used):
+        answer_file = source.single
+        if any(used_file.name == answer_file.name for used_file in reading.used):
             raise UsageError(
                 "several story files need a folder of .ans files, and one story file needs one "
                 f".ans file: found {answers_path}",
@@ -136,14 +136,14 @@ def _read_answers(file: InputFile, n_stories: int, reading: Reading) -> list[Nod
                 found=os.fspath(answers_path),
                 expected="one .ans file, or a folder of .ans files",
             )
-    if found is None:
+    if answer_file is None:
         return None
-    reading.used.append(found)
-    lines = found.line_nodes()
+    reading.used.append(answer_file)
+    lines = answer_file.line_nodes()
     if len(lines) != n_stories:
         raise DataError(
             f"the answers do not match {file.name}",
-            source=found.name,
+            source=answer_file.name,
             found=str(len(lines)),
             expected=f"{n_stories} lines, one for each story",
         )

@@ -100,10 +100,10 @@ def from_rows(
     table = _as_table(rows, split)
     if table is None and isinstance(rows, str | os.PathLike | Mapping):
         is_row = isinstance(rows, Mapping)
-        found = "one mapping" if is_row else "a path"
+        actual = "one mapping" if is_row else "a path"
         fix = "put it in brackets, [row]" if is_row else "read a file with classic_rc.load(path)"
         expected = "mappings, one for each row"
-        raise UsageError(f"rows is {found}: {fix}", field="rows", found=found, expected=expected)
+        raise UsageError(f"rows is {actual}: {fix}", field="rows", found=actual, expected=expected)
     table = table or _Table(rows)
     name = name or table.name or "rows"
     roles = None if fields is None else parse_fields(fields)
@@ -175,14 +175,14 @@ def _as_table(value: Any, split: str | None) -> _Table | None:
     if isinstance(value, Mapping):
         tables = {str(name): table for name, table in value.items()}
         names = ", ".join(tables)
-        chosen = [
+        split_names = [
             n for n in tables if split is None or canonical_split(n) == canonical_split(split)
         ]
-        if not chosen:
+        if not split_names:
             raise DataError(
                 "no such split", source="rows", field="split", found=names, expected=repr(split)
             )
-        if len(chosen) > 1:
+        if len(split_names) > 1:
             example = f"classic_rc.load(data, split={list(tables)[-1]!r})"
             raise UsageError(
                 f"choose one of the splits {names}: {example}",
@@ -190,12 +190,12 @@ def _as_table(value: Any, split: str | None) -> _Table | None:
                 found=str(split),
                 expected=f"one of {names}",
             )
-        table = _as_table(tables[chosen[0]], None)
-        return table and table._replace(split=chosen[0])
+        table = _as_table(tables[split_names[0]], None)
+        return table and table._replace(split=split_names[0])
     if _is_hugging(value):
         info = value.info
-        own = None if value.split is None else str(value.split)
-        return _Table(_rows_of_hugging(value), info.dataset_name or info.builder_name, own)
+        split_name = None if value.split is None else str(value.split)
+        return _Table(_rows_of_hugging(value), info.dataset_name or info.builder_name, split_name)
     return _Table(
         _rows_of_frame(value) if _comes_from(value, "pandas", "columns") else _rows_of_arrow(value)
     )
@@ -260,8 +260,8 @@ def _row_node(row: Any, source: str, number: int) -> Node:
         try:
             values[str(key)] = plain_value(value)
         except TypeError as error:
-            problem, found = "unknown type of a value", str(error)
-            raise node.error(problem, field=str(key), found=found, expected=PLAIN_VALUES) from None
+            problem, actual = "unknown type of a value", str(error)
+            raise node.error(problem, field=str(key), found=actual, expected=PLAIN_VALUES) from None
     return node.with_value(values)
 
 
@@ -314,22 +314,25 @@ def join_datasets(datasets: Sequence[Dataset]) -> Dataset:
         return datasets[0]
     _check_alike(datasets)
     notes = tuple(note for dataset in datasets for note in dataset.notes)
-    parts: list[Sequence[Question]] = list(datasets)
+    question_lists: list[Sequence[Question]] = list(datasets)
     if shared := _shared_id(datasets):
         _check_distinct(datasets)
         names = _unique_names(datasets)
-        parts = [_with_prefix(dataset, name) for dataset, name in zip(datasets, names, strict=True)]
-        example = parts[0][0].id
+        question_lists = [
+            _with_prefix(dataset, name) for dataset, name in zip(datasets, names, strict=True)
+        ]
+        example = question_lists[0][0].id
         notes += (
             f"several datasets have the id {shared}: all ids now begin with their dataset's name: "
             f"{example}",
         )
     if len({dataset.split for dataset in datasets}) > 1:
-        parts = [
-            _with_split(part, dataset.split) for part, dataset in zip(parts, datasets, strict=True)
+        question_lists = [
+            _with_split(questions, dataset.split)
+            for questions, dataset in zip(question_lists, datasets, strict=True)
         ]
     return Dataset(
-        [question for part in parts for question in part],
+        [question for questions in question_lists for question in questions],
         name=" + ".join(dataset.name for dataset in datasets),
         split=_common(dataset.split for dataset in datasets),
         reader=_common(dataset.reader for dataset in datasets),
@@ -338,12 +341,12 @@ def join_datasets(datasets: Sequence[Dataset]) -> Dataset:
         span_generator=datasets[0].span_generator,
         scorers_proposed=any(dataset.scorers_proposed for dataset in datasets),
         parts=tuple(datasets),
-        log=_join_logs(datasets, parts),
+        log=_join_logs(datasets, question_lists),
     )
 
 
 def _join_logs(
-    datasets: Sequence[Dataset], parts: Sequence[Sequence[Question]]
+    datasets: Sequence[Dataset], question_lists: Sequence[Sequence[Question]]
 ) -> ReadingLog | None:
     """Return the logs of reading as one, with the ids that the questions have now; None if no
     dataset has one.
@@ -353,8 +356,8 @@ def _join_logs(
     logs = [dataset.log or ReadingLog() for dataset in datasets]
     places = {
         now.id: log.places[before.id]
-        for log, dataset, part in zip(logs, datasets, parts, strict=True)
-        for before, now in zip(dataset, part, strict=True)
+        for log, dataset, questions in zip(logs, datasets, question_lists, strict=True)
+        for before, now in zip(dataset, questions, strict=True)
         if before.id in log.places
     }
     left_out = tuple(error for log in logs for error in log.left_out)
@@ -367,13 +370,13 @@ def _check_alike(datasets: Sequence[Dataset]) -> None:
         ("spans of different generators", [dataset.span_generator for dataset in datasets]),
     ):
         if len(set(values)) > 1:
-            found = ", ".join(
+            differences = ", ".join(
                 f"{d.name} has {value}" for d, value in zip(datasets, values, strict=True)
             )
             raise UsageError(
-                f"cannot join {what}: {found}",
+                f"cannot join {what}: {differences}",
                 field="datasets",
-                found=found,
+                found=differences,
                 expected="datasets of one kind",
             )
 
@@ -399,10 +402,10 @@ def _check_distinct(datasets: Sequence[Dataset]) -> None:
         contents = [(question.id, *content_of(question)) for question in dataset]
         repeated = [content for content in contents if content in owner]
         if repeated:
-            other = owner[repeated[0]]
+            first_owner = owner[repeated[0]]
             raise UsageError(
-                f"{other.name} and {dataset.name} have {len(repeated):,} questions in common, such "
-                f"as {repeated[0][0]}: give each file once",
+                f"{first_owner.name} and {dataset.name} have {len(repeated):,} questions in "
+                f"common, such as {repeated[0][0]}: give each file once",
                 field="datasets",
                 found=f"{len(repeated)} questions in two datasets",
                 expected="datasets without common questions",

@@ -102,8 +102,8 @@ def _read_questions(
                     "multisent": node.flag("multisent"),
                 }
             if not answers:
-                found, expected = "an empty list", "at least one answer"
-                raise node.error("no candidates", field="answers", found=found, expected=expected)
+                actual, expected = "an empty list", "at least one answer"
+                raise node.error("no candidates", field="answers", found=actual, expected=expected)
             has_gold = any(answer.has(key) for answer in answers)
             yield Question(
                 f"{passage.id}=={qid}",
@@ -121,8 +121,10 @@ def _read_questions(
 def _sentences_used(node: Node, passage: Passage) -> tuple[int, ...]:
     used, n_sentences = tuple(node.integers("sentences_used")), len(passage.sentences or ())
     if unknown := [i for i in used if not 0 <= i < n_sentences]:
-        found, expected = f"{unknown[0]}", f"0 to {n_sentences - 1}"
-        raise node.error("unknown sentence", field="sentences_used", found=found, expected=expected)
+        actual, expected = f"{unknown[0]}", f"0 to {n_sentences - 1}"
+        raise node.error(
+            "unknown sentence", field="sentences_used", found=actual, expected=expected
+        )
     return used
 
 
@@ -136,12 +138,12 @@ def read_label(node: Node) -> bool:
 
 def _remove_marks(paragraph: Node) -> tuple[str, list[tuple[int, int]]]:
     """Return the text without sentence marks, and the offsets of its sentences."""
-    before, *parts = _MARK.split(paragraph.text("text"))
-    texts = [part.replace("<br>", " ").strip() for part in parts[1::2]]
+    before, *pieces = _MARK.split(paragraph.text("text"))
+    texts = [piece.replace("<br>", " ").strip() for piece in pieces[1::2]]
     if (
         before.strip()
-        or not parts
-        or [int(number) for number in parts[::2]] != list(range(1, len(texts) + 1))
+        or not pieces
+        or [int(number) for number in pieces[::2]] != list(range(1, len(texts) + 1))
     ):
         raise paragraph.error(
             "sentences are not marked in order",

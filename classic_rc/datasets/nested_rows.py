@@ -160,16 +160,16 @@ def _list_elements(row: Node, path: str) -> list[Node]:
 
 def _check_lengths(node: Node, lists: Mapping[str, Sequence[Any]]) -> None:
     if len({len(values) for values in lists.values()}) > 1:
-        found = ", ".join(f"{len(values)} of {name}" for name, values in lists.items())
+        actual = ", ".join(f"{len(values)} of {name}" for name, values in lists.items())
         expected = "one of each for each question"
-        raise node.error("lists of different lengths", found=found, expected=expected)
+        raise node.error("lists of different lengths", found=actual, expected=expected)
 
 
 def _replace_list(row: Node, value: Any, path: str, element: Any) -> Any:
     """Return the value of a row with one element in place of a list."""
     if not isinstance(value, dict):
-        found, expected = describe_value(value), "an object, or [] after its list"
-        raise row.error("wrong type", field=path + MARK, found=found, expected=expected)
+        actual, expected = describe_value(value), "an object, or [] after its list"
+        raise row.error("wrong type", field=path + MARK, found=actual, expected=expected)
     key, _, rest = path.partition(".")
     if rest and path not in value:
         return {**value, key: _replace_list(row, value[key], rest, element)}
@@ -269,7 +269,7 @@ def _parallel_lists(name: str, rows: Sequence[Node]) -> Iterator[str]:
     for key in values[0] if values else ():
         lists = [(value[name], value.get(key)) for value in values]
         if key != name and all(
-            isinstance(other, list) and len(texts) == len(other) for texts, other in lists
+            isinstance(parallel, list) and len(texts) == len(parallel) for texts, parallel in lists
         ):
             yield key + MARK
 

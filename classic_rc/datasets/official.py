@@ -73,8 +73,8 @@ def match_official_parts(dataset: Dataset) -> list[tuple[OfficialPart | None, Da
             else ".".join(filter(None, (key.dataset.lower(), key.split)))
         )
         split = dataset.split if key is None else key.split
-        part = replace(dataset, questions=questions, name=name, split=split)
-        parts.append((_with_exactness(key, part), part))
+        origin_questions = replace(dataset, questions=questions, name=name, split=split)
+        parts.append((_with_exactness(key, origin_questions), origin_questions))
     return parts
 
 
@@ -84,11 +84,11 @@ def _find_origin(question: Question, dataset: Dataset) -> OfficialPart | None:
     return None if origin is None else OfficialPart(*origin)
 
 
-def _with_exactness(origin: OfficialPart | None, part: Dataset) -> OfficialPart | None:
+def _with_exactness(origin: OfficialPart | None, questions: Dataset) -> OfficialPart | None:
     """Set `is_exact`, if the fingerprint of the official file is known."""
     if origin is None:
         return None
-    known = FINGERPRINTS.get(part.fingerprint)
-    if known is None and (origin.dataset, origin.split) not in FINGERPRINTS.values():
+    official = FINGERPRINTS.get(questions.fingerprint)
+    if official is None and (origin.dataset, origin.split) not in FINGERPRINTS.values():
         return origin
-    return replace(origin, is_exact=known == (origin.dataset, origin.split))
+    return replace(origin, is_exact=official == (origin.dataset, origin.split))

@@ -117,12 +117,12 @@ def _find_inner_rows(root: Node, fields: Mapping[str, str]) -> list[Node]:
     members = root.value
     if not any(fields.values()) and "passage" in name_columns([root]):
         return [root]
-    whole = Node(members, root.source)  # without its line, which all rows may share
+    document = Node(members, root.source)  # without its line, which all rows may share
     lists = [key for key, value in members.items() if _are_rows(value)]
     if len(lists) == 1:
-        return list(whole.at(lists[0]).elements())
+        return list(document.at(lists[0]).elements())
     if _are_rows(list(members.values())):
-        return [whole.at(key).with_value({"id": key, **value}) for key, value in members.items()]
+        return [document.at(key).with_value({"id": key, **value}) for key, value in members.items()]
     return [root]
 
 
@@ -242,7 +242,7 @@ class TableReader(RowReader):
             return fields
         names = {f"#{number}": name for number, name in enumerate(header(file), 1)}
         return {
-            role: "+".join(names.get(part, part) for part in split_path(path))
+            role: "+".join(names.get(column, column) for column in split_path(path))
             for role, path in fields.items()
         }
 
@@ -276,11 +276,11 @@ def _list_records(file: InputFile) -> Iterator[list[str]]:
 def _are_numbered(file: InputFile, fields: Mapping[str, str]) -> bool:
     """Return whether fields name columns by numbers, because the table has no header."""
     paths = [path for path in fields.values() if path and not path.startswith(CONSTANT)]
-    parts = [part for path in paths for part in split_path(path)]
-    if any(not _NUMBER.fullmatch(part) for part in parts if part not in TASKS):
+    columns = [column for path in paths for column in split_path(path)]
+    if any(not _NUMBER.fullmatch(column) for column in columns if column not in TASKS):
         return False
     has_names = _has_header(file)
-    if has_names is None and parts:
+    if has_names is None and columns:
         raise DataError(
             "the first line may be a header or a question",
             source=file.name,
@@ -348,7 +348,7 @@ def _find_candidate_columns(columns: list[str], file: InputFile) -> list[str]:
 def _parse_cells(node: Node, candidate_columns: list[str], fields: Mapping[str, str]) -> Node:
     """Return a row with its cells parsed: lists, objects, quoted texts, or None."""
     row: dict[str, Any] = dict(node.value)
-    own = fields is OWN_FIELDS
+    is_own = fields is OWN_FIELDS
     for role in ("candidates", "sentences", "meta", "gold", "task", "id", "passage_id"):
         column = fields.get(role)
         if column not in row:
@@ -358,7 +358,7 @@ def _parse_cells(node: Node, candidate_columns: list[str], fields: Mapping[str, 
             continue
         if not cell.strip():
             row[column] = None
-        elif own and role == "gold" and _JSON_GOLD.fullmatch(cell):
+        elif is_own and role == "gold" and _JSON_GOLD.fullmatch(cell):
             with suppress(DataError):  # Text that only looks like JSON is the gold text.
                 row[column] = parse_json(cell, node.source)
         elif role in ("candidates", "sentences", "meta", "gold"):

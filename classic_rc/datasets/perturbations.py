@@ -199,8 +199,8 @@ def count_unanswerable(original: Sequence[Question], perturbed: Sequence[Questio
 def _has_answer(question: Question) -> bool:
     if not question.task.has_spans or question.gold is None:
         return True
-    found = [text in question.passage.text for text in question.gold_texts]
-    return all(found) if question.task is Task.MULTI_SPAN else any(found)
+    is_in_passage = [text in question.passage.text for text in question.gold_texts]
+    return all(is_in_passage) if question.task is Task.MULTI_SPAN else any(is_in_passage)
 
 
 def _count_notes(original: Dataset, perturbed: Sequence[Question]) -> Iterator[str]:
@@ -218,8 +218,8 @@ def _count_notes(original: Dataset, perturbed: Sequence[Question]) -> Iterator[s
     words = WORDS.tokenize
     if empty := sum(not words(new.text) and bool(words(old.text)) for old, new in pairs):
         yield f"{empty:,} of {n:,} questions have no word left"
-    if 2 * (same := sum(_texts(new) == _texts(old) for old, new in pairs)) > n:
-        yield f"{same:,} of {n:,} questions are as before"
+    if 2 * (n_equal := sum(_texts(new) == _texts(old) for old, new in pairs)) > n:
+        yield f"{n_equal:,} of {n:,} questions are as before"
 
 
 def _texts(question: Question) -> tuple[str, ...]:
@@ -245,8 +245,10 @@ def _drop_questions(dataset: Dataset, settings: Settings) -> Iterator[Question]:
 def _shuffle_questions(dataset: Dataset, settings: Settings) -> Iterator[Question]:
     for question in dataset:
         text = question.text
-        found = re.finditer(re.escape(PLACEHOLDER), text) if question.task is Task.CLOZE else ()
-        units = find_units(text, [place.span() for place in found])
+        placeholders = (
+            re.finditer(re.escape(PLACEHOLDER), text) if question.task is Task.CLOZE else ()
+        )
+        units = find_units(text, [place.span() for place in placeholders])
         rewriting = Rewriting(text)
         order = settings.order(f"shuffled-question:{question.id}", len(units))
         write_in_order(rewriting, 0, len(text), units, [units[i] for i in order])
@@ -311,10 +313,10 @@ def _drop_words(dataset: Dataset, is_dropped: Callable[[str], bool]) -> Iterator
                 if start <= unit.start and unit.end <= end:
                     # The blank before a word goes with it; the one after, if there is none before
                     # or it is first.
-                    left = at + len(text[at : unit.start].rstrip())
-                    rewriting.keep(at, left)
+                    kept_end = at + len(text[at : unit.start].rstrip())
+                    rewriting.keep(at, kept_end)
                     at = unit.end
-                    if left in (unit.start, start):
+                    if kept_end in (unit.start, start):
                         at = end - len(text[at:end].lstrip())
             rewriting.keep(at, end)
             marks.append((begin, rewriting.length))
@@ -342,8 +344,8 @@ def _drop_blanks(dataset: Dataset, settings: Settings) -> Iterator[Question]:
     def change(passage: Passage, units: list[Unit]) -> PassageEdit:
         rewriting = _without_blanks(passage.text)
         # Marks of sentences move with the text; without marks, sentences are found anew.
-        own = [place for place in passage.sentences or () if passage.text[slice(*place)].strip()]
-        marks = tuple(rewriting.locate(*place) for place in own) or None
+        places = [place for place in passage.sentences or () if passage.text[slice(*place)].strip()]
+        marks = tuple(rewriting.locate(*place) for place in places) or None
         return make_edit(passage, rewriting, marks)
 
     for question in edit_passages(dataset, change):
@@ -424,11 +426,11 @@ def _swap_passages(dataset: Dataset, settings: Settings) -> Iterator[Question]:
     donors: dict[int, Passage] = {}
     for i, passage in enumerate(passages):
         possible = _nearest_others(i, lengths, groups)
-        chosen = passages[
+        donor = passages[
             possible[int(settings.draws(f"other-passage:{passage.id}", 1)[0] * len(possible))]
         ]
-        meta = {**without_places(passage.meta), "other_passage": chosen.id}
-        donors[id(passage)] = Passage(passage.id, chosen.text, chosen.sentences, meta)
+        meta = {**without_places(passage.meta), "other_passage": donor.id}
+        donors[id(passage)] = Passage(passage.id, donor.text, donor.sentences, meta)
     for question in dataset:
         yield replace(
             question, passage=donors[id(question.passage)], meta=without_places(question.meta)

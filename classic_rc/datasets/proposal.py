@@ -81,12 +81,12 @@ def unknown_rows_error(rows: Sequence[Node], source: str, command: bool = True) 
     elif gold_as is not None:
         says = f"Put what gold is in place of {CODING} ({' or '.join(filter(None, codings))})"
     call = _write_call(fields, gold_as, source if command else None)
-    shown = [f"{name} ({', '.join(values) or 'nothing'})" for name, values in columns.items()]
-    shown[_SHOWN_COLUMNS:] = ["…"] * (len(shown) > _SHOWN_COLUMNS)
+    described = [f"{name} ({', '.join(values) or 'nothing'})" for name, values in columns.items()]
+    described[_SHOWN_COLUMNS:] = ["…"] * (len(described) > _SHOWN_COLUMNS)
     return DataError(
         "unknown format",
         source=source,
-        found=f"rows with {', '.join(shown)}",
+        found=f"rows with {', '.join(described)}",
         expected="a known format",
         hint=f"{'The table has no header. ' * are_numbered}{says}: {call}",
     )

@@ -116,8 +116,8 @@ class RaceReader(Reader):
 
 def _read_id_and_level(root: Node, file: InputFile) -> tuple[str, str]:
     """Return the article's id and level, which must agree with the file's place."""
-    found = root.text("id")
-    name = found.removesuffix(".txt")
+    article_id = root.text("id")
+    name = article_id.removesuffix(".txt")
     stem = file.stem
     level = next((level for level in _LEVELS if name == f"{level}{stem}"), None)
     folder = file.folders[-1] if file.folders else None
@@ -126,7 +126,7 @@ def _read_id_and_level(root: Node, file: InputFile) -> tuple[str, str]:
         raise root.error(
             "the id does not match the path",
             field="id",
-            found=describe_value(found),
+            found=describe_value(article_id),
             expected=" or ".join(f"'{level}{file.base}'" for level in places),
         )
     return name, level

@@ -149,20 +149,20 @@ def load(
     >>> load("sample:cloze").task.value
     'cloze'
     """
-    given: dict[str, Any] = {"reader": reader, "subset": subset, "answers": answers}
+    settings: dict[str, Any] = {"reader": reader, "subset": subset, "answers": answers}
     if not isinstance(path, str | os.PathLike):
         if is_table(path):
-            _refuse("a table in memory", "it has rows only", given)
+            _refuse("a table in memory", "it has rows only", settings)
             return from_rows(
                 path, fields=fields, gold_as=gold_as, split=split, skip=skip, scorer=scorer
             )
-        found, fix = type(path).__name__, _fix_of(path) or 'give a path, or "sample:single-choice"'
+        actual, fix = type(path).__name__, _fix_of(path) or 'give a path, or "sample:single-choice"'
         raise UsageError(
-            f"cannot load a {found}: {fix}", field="path", found=found, expected="a path"
+            f"cannot load a {actual}: {fix}", field="path", found=actual, expected="a path"
         )
     if isinstance(path, str) and (spec := parse_data(path)).settings:
-        given |= {"split": split, "fields": fields, "gold_as": gold_as, "scorer": scorer}
-        dataset = load(spec.path, **merge_settings(spec, given), skip=skip)
+        settings |= {"split": split, "fields": fields, "gold_as": gold_as, "scorer": scorer}
+        dataset = load(spec.path, **merge_settings(spec, settings), skip=skip)
         return dataset if spec.spans is None else _with_spans(dataset, spec)
     name, roles = os.fspath(path), None if fields is None else parse_fields(fields)
     options = Options(split, subset, answers, roles, gold_as, check_skipped(skip), scorer)
@@ -172,15 +172,17 @@ def load(
 def _read(name: str, reader: str | Reader | None, options: Options) -> Dataset:
     if name == "sample" or name.startswith("sample:"):
         return _load_sample(name, reader, options)
-    if (named := find_split(name)) is not None:
-        return _load_named(named, reader, options)
+    if (named_split := find_split(name)) is not None:
+        return _load_named(named_split, reader, options)
     if is_hub_name(name):
         return _load_from_hub(name, reader, options)
     source = open_input(name)
     for file in source.files if options.skip_bad else ():
         file.damaged = {}
-    chosen = get_reader(reader) if reader is not None else _detect_reader(source, options.fields)
-    return chosen.read(source, options)
+    file_reader = (
+        get_reader(reader) if reader is not None else _detect_reader(source, options.fields)
+    )
+    return file_reader.read(source, options)
 
 
 _UNKNOWN_FORMATS = ("unknown format", "no file has a known format")
@@ -240,8 +242,8 @@ def as_dataset(data: TrainingData | None) -> Dataset | None:
     """
     if data is None or isinstance(data, Dataset):
         return data
-    parts = list(data) if isinstance(data, list | tuple) else [data]
-    return join_datasets([require_dataset(part, "train") for part in parts]) if parts else None
+    items = list(data) if isinstance(data, list | tuple) else [data]
+    return join_datasets([require_dataset(item, "train") for item in items]) if items else None
 
 
 def require_dataset(value: Any, role: str) -> Dataset:
@@ -254,11 +256,11 @@ def require_dataset(value: Any, role: str) -> Dataset:
         _fix_of(value)
         or "load it with classic_rc.load(path), or make one with classic_rc.from_rows(rows)"
     )
-    found = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
+    actual = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
     raise UsageError(
-        f"{role} must be a classic_rc.Dataset, not a {found}: {fix}",
+        f"{role} must be a classic_rc.Dataset, not a {actual}: {fix}",
         field=role,
-        found=found,
+        found=actual,
         expected="a classic_rc.Dataset",
     )
 
@@ -316,25 +318,25 @@ def _load_sample(name: str, reader: str | Reader | None, options: Options) -> Da
     return replace(dataset, name=name, read_with={**(dataset.read_with or {}), "path": name})
 
 
-def _load_named(named: NamedSplit, reader: str | Reader | None, options: Options) -> Dataset:
+def _load_named(named_split: NamedSplit, reader: str | Reader | None, options: Options) -> Dataset:
     """Read a split of a dataset from the cache."""
     reason = "it is read from the files of `classic-rc list datasets`"
-    _refuse(named.name, reason, options.to_dict(), "answers", "fields", "gold_as")
-    check_split(named.name, named.split.rpartition(".")[2], options.split)
-    chosen = get_reader(named.reader if reader is None else reader)
-    sums = require_cached(named)
-    source = open_input(cached_path(named.file))
-    if named.member is not None:
-        source = source.only(named.member)
-    answers = None if named.answers is None else cached_path(named.answers)
-    dataset = chosen.read(source, replace(options, split=named.option, answers=answers))
+    _refuse(named_split.name, reason, options.to_dict(), "answers", "fields", "gold_as")
+    check_split(named_split.name, named_split.split.rpartition(".")[2], options.split)
+    file_reader = get_reader(named_split.reader if reader is None else reader)
+    sums = require_cached(named_split)
+    source = open_input(cached_path(named_split.file))
+    if named_split.member is not None:
+        source = source.only(named_split.member)
+    answers = None if named_split.answers is None else cached_path(named_split.answers)
+    dataset = file_reader.read(source, replace(options, split=named_split.option, answers=answers))
     return replace(
         dataset,
-        name=dataset.name if chosen.is_dataset else named.name.replace(":", "."),
+        name=dataset.name if file_reader.is_dataset else named_split.name.replace(":", "."),
         sources=tuple(Source(key, sha256) for key, sha256 in sums.items()),
         read_with={
-            "path": named.name,
-            "reader": chosen.name,
+            "path": named_split.name,
+            "reader": file_reader.name,
             **replace(options, split=None).to_dict(),
         },
     )
@@ -347,22 +349,24 @@ def _load_from_hub(name: str, reader: str | Reader | None, options: Options) -> 
     _refuse(name, "it is read from the Hugging Face hub", options.to_dict(), "answers")
     hub = find_hub_split(name, options.subset, options.split)
     options = replace(options, split=None)
-    shown = name if name.endswith(f":{hub.split}") else f"{name}:{hub.split}"
+    full_name = name if name.endswith(f":{hub.split}") else f"{name}:{hub.split}"
     # as the commands that errors propose name it
-    source = hub.open(str(DataSpec(shown, subset=options.subset)))
-    chosen = get_reader(reader) if reader is not None else _detect_reader(source, options.fields)
-    dataset = chosen.read(source, replace(options, subset=None))
+    source = hub.open(str(DataSpec(full_name, subset=options.subset)))
+    row_reader = (
+        get_reader(reader) if reader is not None else _detect_reader(source, options.fields)
+    )
+    dataset = row_reader.read(source, replace(options, subset=None))
     return replace(
         dataset,
         name=hub.title,
         sources=(Source(hub.name, dataset.fingerprint),),
-        read_with={"path": hub.name, "reader": chosen.name, **options.to_dict()},
+        read_with={"path": hub.name, "reader": row_reader.name, **options.to_dict()},
     )
 
 
-def read_split(named: NamedSplit) -> Dataset:
+def read_split(split: NamedSplit) -> Dataset:
     """Read a split of a named dataset from the cache."""
-    return _load_named(named, None, Options())
+    return _load_named(split, None, Options())
 
 
 def _refuse(name: str, reason: str, options: Mapping[str, Any], *names: str) -> None:
@@ -388,16 +392,18 @@ def dataset_names(dataset: Dataset) -> list[str]:
     >>> dataset_names(load("sample:single-choice"))
     ['sample single choice']
     """
-    return sorted({name for part in dataset.parts or (dataset,) for name in _dataset_names(part)})
+    return sorted(
+        {name for component in dataset.parts or (dataset,) for name in _dataset_names(component)}
+    )
 
 
-def _dataset_names(part: Dataset) -> list[str]:
-    reader = READERS.get(part.reader or "")
+def _dataset_names(dataset: Dataset) -> list[str]:
+    reader = READERS.get(dataset.reader or "")
     if reader is not None and reader.is_dataset:
         return [reader.dataset or reader.name]
-    words = re.findall(r"[^\W_]+", part.name.lower())
-    known = [word for word in words if word in READERS and READERS[word].is_dataset]
-    return known or [" ".join(word for word in words if word not in SPLIT_NAMES)]
+    words = re.findall(r"[^\W_]+", dataset.name.lower())
+    reader_names = [word for word in words if word in READERS and READERS[word].is_dataset]
+    return reader_names or [" ".join(word for word in words if word not in SPLIT_NAMES)]
 
 
 def is_log(dataset: Dataset) -> bool:
@@ -424,12 +430,14 @@ def _detect_reader(source: InputFiles, fields: Mapping[str, str] | None) -> Read
                 return reader
         except DataError as error:
             first_error = first_error or error
-    if (other := _describe_other(source)) is not None:
-        raise other
+    if (mistake := _describe_other(source)) is not None:
+        raise mistake
     if first_error:
         raise first_error
-    shown = source.single or next((file for file in source.files if file.columns is not None), None)
-    if shown is None:
+    data_file = source.single or next(
+        (file for file in source.files if file.columns is not None), None
+    )
+    if data_file is None:
         raise DataError(
             "no file has a known format",
             source=source.path,
@@ -437,7 +445,7 @@ def _detect_reader(source: InputFiles, fields: Mapping[str, str] | None) -> Read
             hint="Load one of the files, or name the format: "
             f"{quote_argument(source.path + ',reader=')}NAME",
         )
-    raise _unrecognised_file_error(shown)
+    raise _unrecognised_file_error(data_file)
 
 
 def find_reader(file: InputFile, fields: Mapping[str, str] | None) -> Reader | None:
@@ -445,8 +453,8 @@ def find_reader(file: InputFile, fields: Mapping[str, str] | None) -> Reader | N
     own rows.
     """
     if fields is not None:
-        own = (reader for reader in READERS.values() if isinstance(reader, RowReader))
-        return next((reader for reader in own if reader.has_rows(file)), None)
+        row_readers = (reader for reader in READERS.values() if isinstance(reader, RowReader))
+        return next((reader for reader in row_readers if reader.has_rows(file)), None)
     has_text = file.columns is None
     if not (has_text or file.head is not None):
         raise DataError("no rows", source=file.name, expected="at least one row")
@@ -503,13 +511,17 @@ def _describe_other(source: InputFiles) -> DataError | None:
     names = os.listdir(source.path) if source.is_folder else []
     record = os.path.join(source.path, "run.json")
     file = InputFile(record) if "run.json" in names else source.single
-    known = None if file is None else _recognise_other(file)
-    if known is None and not _INDEX_FILES.isdisjoint(names):
+    description = None if file is None else _recognise_other(file)
+    if description is None and not _INDEX_FILES.isdisjoint(names):
         index = quote_argument(f"ir,corpus={source.path}")
-        known = "a search index", f"`classic-rc run DATA -s {index}` searches it for DATA"
+        description = "a search index", f"`classic-rc run DATA -s {index}` searches it for DATA"
     name = source.path if file is None else file.name
-    return known and DataError(
-        "not a dataset", source=name, found=known[0], expected="a dataset", hint=known[1]
+    return description and DataError(
+        "not a dataset",
+        source=name,
+        found=description[0],
+        expected="a dataset",
+        hint=description[1],
     )
 
 

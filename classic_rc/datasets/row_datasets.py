@@ -145,8 +145,8 @@ class BelebeleReader(SchemaReader):
 
     def subset_of(self, file: InputFile) -> str | None:
         """Return the language in the file's name, or None."""
-        found = _LANGUAGE.search(file.stem)
-        return found.group() if found else None
+        match = _LANGUAGE.search(file.stem)
+        return match.group() if match else None
 
     def dataset_name(
         self, source: InputFiles, files: list[InputFile], split: str | None, subset: str | None
@@ -325,8 +325,8 @@ class XmlForm:
         flag = answer.attribute("correct")
         if flag.lower() in ("true", "false"):
             return flag.lower() == "true"
-        field, found = f"{answer.tag}/@correct", repr(flag[:40])
-        raise answer.error("invalid value", field=field, found=found, expected="True or False")
+        field, actual = f"{answer.tag}/@correct", repr(flag[:40])
+        raise answer.error("invalid value", field=field, found=actual, expected="True or False")
 
 
 def _read_xml(file: InputFile, reading: Reading, form: XmlForm) -> Iterator[Question]:
@@ -365,14 +365,14 @@ def _read_answers(
     """Return the position of the right answer; None if no answer says whether it is right."""
     tag = form.answer
     if not answers:
-        found, expected = f"no <{tag}>", f"at least one <{tag}>"
-        raise question.error("no candidates", field=form.question, found=found, expected=expected)
+        actual, expected = f"no <{tag}>", f"at least one <{tag}>"
+        raise question.error("no candidates", field=form.question, found=actual, expected=expected)
     if not any("correct" in answer.attributes for answer in answers):
         return None
     right = [i for i, answer in enumerate(answers) if form.is_right(answer)]
     if len(right) != 1:
-        problem, found = "wrong number of right answers", str(len(right))
-        raise question.error(problem, field=f"{tag}/@correct", found=found, expected="1")
+        problem, actual = "wrong number of right answers", str(len(right))
+        raise question.error(problem, field=f"{tag}/@correct", found=actual, expected="1")
     return frozenset(right)
 
 

@@ -133,10 +133,10 @@ def read_questions(
     if fields:
         _check_paths(read_rows, fields)
         _check_json_texts(read_rows)
-    own = fields is None and gold_as is None
+    is_own_schema = fields is None and gold_as is None
     is_inferred = task is None and not any(row.task for row in read_rows)
     if task is None:
-        read_rows, task = _agree_on_task(read_rows, own, reading)
+        read_rows, task = _agree_on_task(read_rows, is_own_schema, reading)
     if task.has_spans and gold_as not in (None, "text"):
         raise UsageError(
             f"gold_as={gold_as} does not apply to {task} questions, whose gold is text",
@@ -144,23 +144,23 @@ def read_questions(
             found=gold_as,
             expected="text",
         )
-    coding = gold_as or _determine_coding(read_rows, task, reading, own, has_types)
+    coding = gold_as or _determine_coding(read_rows, task, reading, is_own_schema, has_types)
     vote_coding = _determine_vote_coding(read_rows, task, reading, coding)
     decoded: list[tuple[_Row, Gold]] = []
-    known: dict[Gold, Gold] = {}  # one object for each choice of options
+    shared_golds: dict[Gold, Gold] = {}  # one object for each choice of options
     for row in read_rows:
         with reading.at(row.node, row.id):
             gold = _decode_gold(row, task, coding)
             decoded.append(
-                (row, known.setdefault(gold, gold) if isinstance(gold, frozenset) else gold)
+                (row, shared_golds.setdefault(gold, gold) if isinstance(gold, frozenset) else gold)
             )
-    several = [row for row, gold in decoded if len(gold or ()) > 1]
-    if is_inferred and task is Task.SINGLE_CHOICE and several:
+    with_several = [row for row, gold in decoded if len(gold or ()) > 1]
+    if is_inferred and task is Task.SINGLE_CHOICE and with_several:
         task = Task.MULTIPLE_ANSWER  # letters or indices joined in one text
-        if len(several) < _FEW_SEVERAL * len(decoded):
+        if len(with_several) < _FEW_SEVERAL * len(decoded):
             reading.note(
-                f"read as multiple-answer questions: {len(several):,} of {len(decoded):,} have "
-                f"several right answers (the first: {several[0].node.where})"
+                f"read as multiple-answer questions: {len(with_several):,} of {len(decoded):,} "
+                f"have several right answers (the first: {with_several[0].node.where})"
             )
     if fields and task.has_choices:
         _check_mapping(decoded, fields)
@@ -249,9 +249,9 @@ class _Row:
         return list(candidate_texts(self.candidates))
 
     def error(
-        self, problem: str, field: str, found: str, expected: str, hint: str | None = None
+        self, problem: str, field: str, actual: str, expected: str, hint: str | None = None
     ) -> DataError:
-        return self.node.error(problem, field=field, found=found, expected=expected, hint=hint)
+        return self.node.error(problem, field=field, found=actual, expected=expected, hint=hint)
 
 
 def _read_row(
@@ -263,19 +263,19 @@ def _read_row(
         )
     is_own = fields is OWN_FIELDS
     if is_own:
-        found = {role: node.value[role] for role in fields if role in node.value}
+        row_values = {role: node.value[role] for role in fields if role in node.value}
     else:
-        found = {
+        row_values = {
             path: value.value
             for path in fields.values()
             if (value := find_value(node, path)) is not None
         }
     for role in ("passage", "question"):
-        if fields[role] not in found:
+        if fields[role] not in row_values:
             node.get(fields[role], f"the {role}")  # raises the error
     gold_path, labels = fields.get("gold", ""), None
     options_path = fields.get("candidates", "")
-    options = found.get(options_path)
+    options = row_values.get(options_path)
     if not is_own and options is not None:
         columns = split_path(options_path)
         options, labels = _read_options(node, options_path, options)
@@ -284,19 +284,21 @@ def _read_row(
                 options, labels = sorted(options), None
                 reading.note(_SORTED)
             check_columns(node, columns, options)
-        if found.get(gold_path) in (-1, "-1") and found[gold_path] not in options:
-            found[gold_path] = None
+        if row_values.get(gold_path) in (-1, "-1") and row_values[gold_path] not in options:
+            row_values[gold_path] = None
             reading.count("gold -1, read as hidden")
     elif isinstance(options, list) and not is_list_of(options, str):
         options, labels = _read_options(node, options_path, options)
     elif isinstance(options, str):
         _check_form(node, options_path, options, is_list=True)
     if options is not None:
-        found[options_path], labels = _cut_labels(options, labels, reading)
-    lines = found.get(fields["passage"])
+        row_values[options_path], labels = _cut_labels(options, labels, reading)
+    lines = row_values.get(fields["passage"])
     if not is_own and isinstance(lines, list) and all(isinstance(line, str) for line in lines):
-        found[fields["passage"]] = "\n".join(lines)  # a dialogue, sentences, or several columns
-    values = node.with_value(found)
+        row_values[fields["passage"]] = "\n".join(
+            lines
+        )  # a dialogue, sentences, or several columns
+    values = node.with_value(row_values)
 
     def has(role: str) -> bool:
         return role in fields and values.has(fields[role])
@@ -311,7 +313,7 @@ def _read_row(
     )
     candidates = _read_candidates(values.child(options_path), text) if has("candidates") else ()
     candidates = reading.texts.keep_candidates(candidates)
-    gold = found.get(gold_path)
+    gold = row_values.get(gold_path)
     if not is_own:
         _check_form(node, gold_path, gold, is_list=True)
     # An empty text is no candidate's name, but it is an answer to a span question: that there is
@@ -368,9 +370,9 @@ def _cut_labels(
 def _check_form(node: Node, path: str, value: Any, *, is_list: bool = False) -> None:
     """Refuse what a program wrote in a form that lost the value."""
     if isinstance(value, str) and (lost := find_lost_form(value, is_list=is_list)):
-        found, expected = describe_value(value), "a list in JSON" if is_list else "text"
+        actual, expected = describe_value(value), "a list in JSON" if is_list else "text"
         raise node.error(
-            f"the value is {lost[0]}", field=path, found=found, expected=expected, hint=lost[1]
+            f"the value is {lost[0]}", field=path, found=actual, expected=expected, hint=lost[1]
         )
 
 
@@ -436,7 +438,7 @@ def _read_task(values: Node, key: str) -> Task:
 
 
 def _used_keys(fields: Mapping[str, str]) -> AbstractSet[str]:
-    paths = {part for path in fields.values() for part in (path, *split_path(path))}
+    paths = {key for path in fields.values() for key in (path, *split_path(path))}
     return paths | {path.partition(".")[0] for path in paths}
 
 
@@ -458,10 +460,10 @@ def _check_paths(rows: Sequence[_Row], fields: Mapping[str, str]) -> None:
     for role, path in fields.items():
         is_literal = role == "task" and path in TASKS
         # A key of some rows may have plus signs.
-        for part in min((split_path(path, row.node) for row in rows), key=len, default=()):
-            if not is_literal and all(find_value(row.node, part) is None for row in rows):
-                found = describe_value(rows[0].node.value)
-                raise rows[0].error("no row has this key", part, found, f"the {role}")
+        for column in min((split_path(path, row.node) for row in rows), key=len, default=()):
+            if not is_literal and all(find_value(row.node, column) is None for row in rows):
+                actual = describe_value(rows[0].node.value)
+                raise rows[0].error("no row has this key", column, actual, f"the {role}")
 
 
 def _check_json_texts(rows: Sequence[_Row]) -> None:
@@ -491,13 +493,13 @@ def _check_columns_of_family(nodes: Sequence[Node], fields: Mapping[str, str]) -
             found=gold,
             expected="the key of the right answer",
         )
-    if whole := find_whole_family(path, nodes):
-        meant = quote_argument(format_fields({**fields, "candidates": whole}))
+    if family_path := find_whole_family(path, nodes):
+        meant = quote_argument(format_fields({**fields, "candidates": family_path}))
         raise nodes[0].error(
             "the candidates leave out or reorder columns of their family",
             field="candidates",
             found=path,
-            expected=whole,
+            expected=family_path,
             hint=f"Write --fields {meant}",
         )
 
@@ -519,7 +521,9 @@ def _check_mapping(decoded: Sequence[tuple[_Row, Gold]], fields: Mapping[str, st
     )
 
 
-def _agree_on_task(rows: Sequence[_Row], own: bool, reading: Reading) -> tuple[list[_Row], Task]:
+def _agree_on_task(
+    rows: Sequence[_Row], is_own_schema: bool, reading: Reading
+) -> tuple[list[_Row], Task]:
     """Return the one task that the rows name, or that their gold implies, and the rows that have
     it.
     """
@@ -528,18 +532,18 @@ def _agree_on_task(rows: Sequence[_Row], own: bool, reading: Reading) -> tuple[l
     is_cloze = any(PLACEHOLDER in row.question for row in rows)
     for row in rows:
         with reading.at(row.node, row.id):
-            if own and has_indices and row.task is None and _are_words(row.gold):
-                found = f"{describe_value(row.gold)}, and indices in other rows"
+            if is_own_schema and has_indices and row.task is None and _are_words(row.gold):
+                actual = f"{describe_value(row.gold)}, and indices in other rows"
                 raise row.error(
-                    "gold is coded in several ways", "gold", found, "an index from 0 in all rows"
+                    "gold is coded in several ways", "gold", actual, "an index from 0 in all rows"
                 )
-            tasks.append((row, row.task or _infer_task(row, own and is_cloze)))
+            tasks.append((row, row.task or _infer_task(row, is_own_schema and is_cloze)))
     counts = Counter(task for _, task in tasks if task is not None)
     if not counts and tasks:
         problem = "the task is unknown: all gold is hidden"
         raise rows[0].error(problem, "task", "none", "a task", _TASK_HINT)
     have_choices = counts.keys() == {Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER}
-    if have_choices and not own and not any(row.task for row in rows):
+    if have_choices and not is_own_schema and not any(row.task for row in rows):
         return [row for row, _ in tasks], Task.MULTIPLE_ANSWER
     # In strict reading, the first row with another task than the first one is the error.
     ordered = [task for task, _ in counts.most_common()] if reading.options.skip_bad else counts
@@ -548,9 +552,9 @@ def _agree_on_task(rows: Sequence[_Row], own: bool, reading: Reading) -> tuple[l
     for row, task in tasks:
         with reading.at(row.node, row.id):
             if task not in (None, common):
-                found = f"{task} after {common}"
+                actual = f"{task} after {common}"
                 raise row.error(
-                    "the rows have different tasks", "task", found, "one task", _TASK_HINT
+                    "the rows have different tasks", "task", actual, "one task", _TASK_HINT
                 )
             alike.append(row)
     return alike, common
@@ -560,22 +564,22 @@ def _infer_task(row: _Row, may_be_cloze: bool) -> Task | None:
     if row.gold is None:
         return None
     if _are_words(row.gold) and (may_be_cloze or not row.candidates):
-        found = f"none, with gold {describe_value(row.gold)}"
-        raise row.error("the task is unknown", "task", found, "a task", _TASK_HINT)
+        actual = f"none, with gold {describe_value(row.gold)}"
+        raise row.error("the task is unknown", "task", actual, "a task", _TASK_HINT)
     return Task.MULTIPLE_ANSWER if isinstance(row.gold, (list, tuple)) else Task.SINGLE_CHOICE
 
 
 def _determine_coding(
-    rows: Sequence[_Row], task: Task, reading: Reading, own: bool, has_types: bool
+    rows: Sequence[_Row], task: Task, reading: Reading, is_own_schema: bool, has_types: bool
 ) -> str:
     """Return the coding of gold in rows for which the user gave none."""
     with_gold = [row for row in rows if row.gold is not None]
     are_texts = all(_are_texts(row.gold) for row in with_gold)
     are_words = all(_are_words(row.gold) for row in with_gold)
     # Rows of JSON that name their task, as those that we write, follow our schema to the letter.
-    is_declared = own and has_types and all(row.task is not None for row in with_gold)
+    is_declared = is_own_schema and has_types and all(row.task is not None for row in with_gold)
     if task.has_spans or (
-        task is Task.CLOZE and are_texts and (are_words or not own or is_declared)
+        task is Task.CLOZE and are_texts and (are_words or not is_own_schema or is_declared)
     ):
         return "text"
     is_declared = is_declared and not are_texts
@@ -583,9 +587,9 @@ def _determine_coding(
         return "own"
     readings = ("index0", "index1") if is_declared else tuple(READINGS)
     written = _explain_gold(with_gold, task, readings, reading)
-    if own and {"index0", "text"}.isdisjoint(fitting_readings(written)):
+    if is_own_schema and {"index0", "text"}.isdisjoint(fitting_readings(written)):
         written = _explain_gold(with_gold, task, readings, reading, narrow=False)
-    if own:
+    if is_own_schema:
         return _own_coding(written, are_words)
     return decide_reading(written, option=GOLD_AS, skip_bad=reading.options.skip_bad)
 
@@ -604,8 +608,12 @@ def _determine_vote_coding(rows: Sequence[_Row], task: Task, reading: Reading, c
     readings = [name for name in READINGS if name == coding or name not in rivals]
     written = _explain_gold(ballots, task, readings, reading)
     skip_bad = reading.options.skip_bad
-    other = {"index0": "index1", "index1": "index0"}.get(coding) if is_known and skip_bad else None
-    counted = _explain_gold(ballots, task, [other], reading, narrow=False) if other else []
+    other_index = (
+        {"index0": "index1", "index1": "index0"}.get(coding) if is_known and skip_bad else None
+    )
+    counted = (
+        _explain_gold(ballots, task, [other_index], reading, narrow=False) if other_index else []
+    )
     unread = next((row for row in written if coding not in row.meanings), None)
     # Of votes that all count from the other number, those that fit both would be read wrongly.
     if counted and unread is not None and all(row.meanings for row in counted):
@@ -680,7 +688,7 @@ def _own_coding(rows: Sequence[Written], are_words: bool) -> str:
         raise ambiguity_error(differing, rivals, "gold", GOLD_AS)
     if documented:
         return documented[0]
-    own = [
+    own_readings = [
         row._replace(
             meanings={
                 name: row.meanings[name] for name in ("index0", "text") if name in row.meanings
@@ -690,8 +698,8 @@ def _own_coding(rows: Sequence[Written], are_words: bool) -> str:
     ]
     # No reading fits: gold that only others explain is wrong, and decoding says so.
     return (
-        decide_reading(own, option=GOLD_AS, skip_bad=True)
-        if any(row.meanings for row in own)
+        decide_reading(own_readings, option=GOLD_AS, skip_bad=True)
+        if any(row.meanings for row in own_readings)
         else "own"
     )
 
@@ -749,7 +757,7 @@ def _decode_written(row: _Row, coding: str) -> frozenset[int]:
     try:
         return decode(row.gold, row.texts, coding, row.labels)
     except MismatchError as mismatch:
-        others = [GOLD_AS.choose(other) for other in explain(row.gold, row.texts, row.labels)]
+        others = [GOLD_AS.choose(reading) for reading in explain(row.gold, row.texts, row.labels)]
         hint = f"If all rows are written so, add {' or '.join(others)}" if others else None
         raise row.error(
             "gold is not among the candidates", "gold", mismatch.found, mismatch.expected, hint
@@ -770,8 +778,8 @@ def _are_words(gold: Any) -> bool:
 
 def _check_candidates(row: _Row, task: Task) -> None:
     if task.has_spans and row.candidates:
-        found = f"{len(row.candidates)} candidates"
-        raise row.error(f"{task} questions cannot have candidates", "candidates", found, "none")
+        actual = f"{len(row.candidates)} candidates"
+        raise row.error(f"{task} questions cannot have candidates", "candidates", actual, "none")
     if not task.has_spans and not row.candidates:
         expected = f"at least one for a {task} question"
         raise row.error("no candidates", "candidates", "none", expected, _TASK_HINT)

@@ -47,15 +47,17 @@ def convert_fields(
         for row in rows:
             with reading.at(row):
                 name = group(row)
-                own_id = (
+                question_id = (
                     row.name(id) if isinstance(id, str) else id(row, numbers[name], reading.split)
                 )
                 numbers[name] += 1
                 values = {
-                    key: row.text(own) if isinstance(own, str) else own(row)
-                    for key, own in fields.items()
+                    key: row.text(source_field)
+                    if isinstance(source_field, str)
+                    else source_field(row)
+                    for key, source_field in fields.items()
                 }
-                yield make_row(row, id=own_id, task=task.value, **values)
+                yield make_row(row, id=question_id, task=task.value, **values)
 
     return convert
 
@@ -164,9 +166,9 @@ def read_gold(
         return None
     problem = "gold is not a candidate"
     if labels is not None and len(set(labels)) < len(labels):
-        found = f"the labels {', '.join(labels)}"[:120]
+        actual = f"the labels {', '.join(labels)}"[:120]
         raise row.error(
-            problem, field=key, found=found, expected="a label of its own for each candidate"
+            problem, field=key, found=actual, expected="a label of its own for each candidate"
         )
     try:
         return decode([value], texts, reading, labels)

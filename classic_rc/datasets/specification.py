@@ -100,19 +100,22 @@ def parse_data(text: str) -> DataSpec:
     >>> parse_data("my.jsonl,fields=passage=text,question=q,split=dev").fields
     'passage=text,question=q'
     """
-    found = [] if os.path.exists(text) else list(_SETTING.finditer(text))
+    settings = [] if os.path.exists(text) else list(_SETTING.finditer(text))
     n_in_path = next(
-        (i for i in range(len(found) - 1, 0, -1) if os.path.exists(text[: found[i].start()])), 0
+        (i for i in range(len(settings) - 1, 0, -1) if os.path.exists(text[: settings[i].start()])),
+        0,
     )
-    found = found[n_in_path:]
-    if not found:
+    settings = settings[n_in_path:]
+    if not settings:
         return DataSpec(text)
-    path = text[: found[0].start()].strip()
+    path = text[: settings[0].start()].strip()
     if not path:
         raise _refusal(text, "no dataset before the settings", "DATA[,key=value]…")
     values: dict[str, Any] = {}
     name = ""
-    for match, end in zip(found, [*(match.start() for match in found[1:]), len(text)], strict=True):
+    for match, end in zip(
+        settings, [*(match.start() for match in settings[1:]), len(text)], strict=True
+    ):
         value = text[match.end() : end].strip()
         if name == "fields" and match[1] in ROLES:
             values[name] += f",{match[1]}={value}"
@@ -145,9 +148,9 @@ def _refusal(text: str, problem: str, expected: str) -> UsageError:
     )
 
 
-def merge_settings(spec: DataSpec, given: Mapping[str, Any]) -> dict[str, Any]:
+def merge_settings(spec: DataSpec, keywords: Mapping[str, Any]) -> dict[str, Any]:
     """Return the reading settings of a specification together with keywords."""
-    for name, value in given.items():
+    for name, value in keywords.items():
         if value is not None and getattr(spec, name) is not None:
             raise UsageError(
                 f"{name} is given twice, in {str(spec)!r} and as {name}={value!r}: leave out one "
@@ -156,7 +159,7 @@ def merge_settings(spec: DataSpec, given: Mapping[str, Any]) -> dict[str, Any]:
                 found=str(value),
                 expected="one of them",
             )
-    return {**given, **spec.reading}
+    return {**keywords, **spec.reading}
 
 
 @dataclass(frozen=True)

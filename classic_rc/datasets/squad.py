@@ -151,9 +151,9 @@ def _locate_answer(
                 "answers whose text is not in their passage (kept)", source, describe_value(text)
             )
             return None
-        found = f"{describe_value(passage[max(start, 0) : max(start, 0) + len(text)])} at {start}"
+        actual = f"{describe_value(passage[max(start, 0) : max(start, 0) + len(text)])} at {start}"
         reading.repair(
-            "answer offsets moved to the answer's text", source, found, describe_value(text)
+            "answer offsets moved to the answer's text", source, actual, describe_value(text)
         )
         start = min(
             (nearest for nearest in starts if nearest >= 0),

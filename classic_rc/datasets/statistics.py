@@ -280,13 +280,16 @@ def describe_datasets(datasets: Sequence[Dataset], analyzer: str = "word") -> Da
     [('passages', 6), ('questions', 24)]
     """
     parts = [
-        part
+        dataset_part
         for dataset in datasets
-        for part in sorted(match_official_parts(dataset), key=_sort_key)
+        for dataset_part in sorted(match_official_parts(dataset), key=_sort_key)
     ]
     encoder = TextEncoder(analyzer)
-    splits = [split for _, part in parts for split in _iter_splits(part)]
-    kinds = {(origin.dataset if origin else part.reader, part.task) for origin, part in parts}
+    splits = [split for _, dataset_part in parts for split in _iter_splits(dataset_part)]
+    kinds = {
+        (origin.dataset if origin else dataset_part.reader, dataset_part.task)
+        for origin, dataset_part in parts
+    }
     contents = [DatasetContents(split, encoder) for split in splits]
     together = len(splits) > 1 and len(kinds) == 1
     lengths = {
@@ -308,8 +311,8 @@ def describe_datasets(datasets: Sequence[Dataset], analyzer: str = "word") -> Da
     return DatasetStatistics(columns, tuple(rows), analyzer, lengths)
 
 
-def _sort_key(part: tuple[OfficialPart | None, Dataset]) -> tuple[str, int]:
-    origin, dataset = part
+def _sort_key(origin_and_dataset: tuple[OfficialPart | None, Dataset]) -> tuple[str, int]:
+    origin, dataset = origin_and_dataset
     position = _SPLITS.get(dataset.split, len(_SPLITS))
     return origin.dataset if origin else "", position
 
@@ -322,8 +325,8 @@ def _iter_splits(dataset: Dataset) -> Iterator[Dataset]:
         yield dataset
         return
     for name in names:
-        part = dataset.filter(lambda question, name=name: str(question.meta.get("split")) == name)  # type: ignore[misc]
-        yield replace(part, name=f"{dataset.name}.{name}", split=name)
+        questions = dataset.filter(lambda q, name=name: str(q.meta.get("split")) == name)  # type: ignore[misc]
+        yield replace(questions, name=f"{dataset.name}.{name}", split=name)
 
 
 class Balance(NamedTuple):

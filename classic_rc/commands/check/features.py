@@ -52,6 +52,7 @@ questions.
 
 _BLOCK_OPTIONS, _BLOCK_CHARACTERS, _BLOCK_ONES = 2**14, 2**19, 2**20
 _COUNTED_OPTIONS = 2**15
+_LITTLE_MEMORY = 2**18  # kilobytes
 CHOICES = 25
 """A fixed number, because the last digits of dense sums depend on it."""
 _MOST_GRAM = 3
@@ -330,14 +331,17 @@ class FeatureMatrix:
 
 
 def release_memory() -> None:
-    """Give freed memory back to the system. The C library of Linux keeps arrays of up to 32 MB, and
-    what comes next, with arrays of other sizes, would come on top.
+    """Give freed memory back to the system if the process has needed much. The C library of Linux
+    keeps arrays of up to 32 MB, and what comes next, with arrays of other sizes, would come on top.
     """
-    import ctypes
+    # Other systems have no such module or function, or no library without a name.
+    with suppress(ImportError, AttributeError, OSError, TypeError):
+        import ctypes
+        import resource
 
-    # Other systems have no such function, or no library without a name.
-    with suppress(AttributeError, OSError, TypeError):
-        ctypes.CDLL(None).malloc_trim(0)
+        # Small data would only pay for the pages that it needs again.
+        if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > _LITTLE_MEMORY:
+            ctypes.CDLL(None).malloc_trim(0)
 
 
 def least_questions(table: OptionTable) -> int:
