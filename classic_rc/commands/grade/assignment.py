@@ -192,9 +192,9 @@ class Assignment:
 
     def right(self, name: str, *changes: Change) -> Callable[..., Any]:
         """Return a function of the class's reference, with changes."""
-        found = _run_source(self.source(*changes))[name]
-        assert callable(found)
-        return found
+        function = _run_source(self.source(*changes))[name]
+        assert callable(function)
+        return function
 
     def known(self, name: str) -> dict[str, tuple[Change, ...]]:
         """Return what may be wrong with a function, and the change of the reference that makes
@@ -215,22 +215,26 @@ class Assignment:
             if getattr(node, "name", name) in {*self.functions} - {name}
         ]
         elsewhere = "".join(ast.get_source_segment(source, node) or "" for node in nodes)
-        found: dict[str, tuple[Change, ...]] = {}
+        changes_of_rules: dict[str, tuple[Change, ...]] = {}
         for key, rules in self.rules.items():
-            own = self.choice.get(key, pages[key])
-            if rules[own].strip() not in elsewhere:
-                found |= {
-                    f"{one}; in your class, {own}": ((rules[own], rules[one]),)
-                    for one in rules
-                    if one != own
+            rule_of_class = self.choice.get(key, pages[key])
+            if rules[rule_of_class].strip() not in elsewhere:
+                changes_of_rules |= {
+                    f"{rule}; in your class, {rule_of_class}": (
+                        (rules[rule_of_class], rules[rule]),
+                    )
+                    for rule in rules
+                    if rule != rule_of_class
                 }
         if self.choice:
-            changes = tuple(
-                (self.rules[key][own], self.rules[key][pages[key]])
-                for key, own in self.choice.items()
+            changes_to_page = tuple(
+                (self.rules[key][rule_of_class], self.rules[key][pages[key]])
+                for key, rule_of_class in self.choice.items()
             )
-            found["these are the rules of the page; your class has its own"] = changes
-        return found
+            changes_of_rules["these are the rules of the page; your class has its own"] = (
+                changes_to_page
+            )
+        return changes_of_rules
 
     def start(self) -> bytes:
         """Return the file that students start from."""
@@ -239,18 +243,18 @@ class Assignment:
         if self.template is not None:
             return self.source(first=(self.template,)).encode()
         tree = ast.parse(self.source())
-        kept: list[ast.stmt] = [node for node in tree.body if isinstance(node, ast.Assign)]
+        statements: list[ast.stmt] = [node for node in tree.body if isinstance(node, ast.Assign)]
         for node in tree.body:
             if isinstance(node, ast.FunctionDef) and ast.get_docstring(node):
                 node.body[1:] = ast.parse("return None").body
-                kept.append(node)
+                statements.append(node)
         text = f'"""{self.title}. It runs as it is, and earns nothing yet."""\n\n\n'
-        return (text + "\n\n\n".join(map(ast.unparse, kept)) + "\n").encode()
+        return (text + "\n\n\n".join(map(ast.unparse, statements)) + "\n").encode()
 
     def example(self, call: str) -> str:
         """Return a call as the page shows it, with its value by the rules of the class."""
         value = eval(call, _run_source(self.source()))
-        rounded = [round(part, 4) for part in value] if isinstance(value, list) else value
+        rounded = [round(number, 4) for number in value] if isinstance(value, list) else value
         rounded = round(value, 4) if isinstance(value, float) else rounded
         return f"    {call}  # {rounded}"
 
@@ -258,27 +262,33 @@ class Assignment:
         """Return the files of a class by name: the page with its rules, the file to start from,
         and made data.
         """
-        own = self.drawn(seed)
+        assignment = self.drawn(seed)
         page = self.file.with_name("README.md")
         text = page.read_text(encoding="utf-8") if page.is_file() else f"# {self.title}\n"
-        if own.choice:
+        if assignment.choice:
             rules = "".join(
-                f"- {own.choice[key]}\n  (not: {next(iter(self.rules[key]))})\n"
-                for key in own.choice
+                f"- {assignment.choice[key]}\n  (not: {next(iter(self.rules[key]))})\n"
+                for key in assignment.choice
             )
             for label, label_of_class in _LABELS.items():
                 text = text.replace(label, label_of_class)
-            text = EXAMPLE.sub(lambda call: own.example(call[1]), text)
+            text = EXAMPLE.sub(lambda call: assignment.example(call[1]), text)
             head, _, rest = text.partition("\n")
             text = (
                 f"{head}\n\n**The rules of your class** take the place of what this page "
                 f"says:\n\n{rules}{rest}"
             )
         declared = (
-            json.dumps({"assignment": self.name, "rules": own.choice}, indent=2, ensure_ascii=False)
+            json.dumps(
+                {"assignment": self.name, "rules": assignment.choice}, indent=2, ensure_ascii=False
+            )
             + "\n"
         )
-        files = {"README.md": text.encode(), DECLARATION: declared.encode(), self.main: own.start()}
+        files = {
+            "README.md": text.encode(),
+            DECLARATION: declared.encode(),
+            self.main: assignment.start(),
+        }
         return files | (self.make_files(seed) if self.make_files else {})
 
 
@@ -323,7 +333,7 @@ def load_assignment(
             expected="a .py file",
         )
     try:
-        found = replace(
+        assignment = replace(
             _import(file).ASSIGNMENT, name=file.parent.name if is_own else file.stem, file=file
         )
         data = (
@@ -331,15 +341,17 @@ def load_assignment(
             if (path := file.with_name("rules.toml")).is_file()
             else {}
         )
-        found = replace(
-            found, rules=_expand(data.get("rules", {})), known_mistakes=data.get("mistakes", {})
+        assignment = replace(
+            assignment,
+            rules=_expand(data.get("rules", {})),
+            known_mistakes=data.get("mistakes", {}),
         )
-        names = [check.name for check in found.checks]
-        for check in found.checks:
+        names = [check.name for check in assignment.checks]
+        for check in assignment.checks:
             if isinstance(check.run, str):
-                found.right(check.run)
+                assignment.right(check.run)
             if isinstance(check.where, str):
-                found.right(check.where)
+                assignment.right(check.where)
             if missing := [
                 name for name in check.needs if name not in names[: names.index(check.name)]
             ]:
@@ -347,12 +359,12 @@ def load_assignment(
                     f"the check {check.name} needs {missing[0]!r}, which is not an earlier check"
                 )
         for key, rule in (rules or {}).items():
-            if rule not in found.rules.get(key, ()):
+            if rule not in assignment.rules.get(key, ()):
                 raise ValueError(f"it has no rule {key}: {rule}")
     except (Exception, SystemExit) as error:
         problem = f"cannot use the assignment {file}: {type(error).__name__}: {error}"
         raise UsageError(problem, field="assignment", found=str(which)) from error
-    return replace(found, choice=dict(rules or {}))
+    return replace(assignment, choice=dict(rules or {}))
 
 
 def read_declaration(place: Path) -> tuple[str, dict[str, str], int | None] | None:
@@ -360,8 +372,10 @@ def read_declaration(place: Path) -> tuple[str, dict[str, str], int | None] | No
     perhaps a seed.
     """
     folders = (place, place.parent) if place.is_file() else (place,)
-    found = [place] if place.suffix == ".json" else [folder / DECLARATION for folder in folders]
-    file = next((file for file in found if file.is_file()), None)
+    candidates = (
+        [place] if place.suffix == ".json" else [folder / DECLARATION for folder in folders]
+    )
+    file = next((file for file in candidates if file.is_file()), None)
     if file is None:
         return None
     try:
@@ -383,16 +397,16 @@ def read_declaration(place: Path) -> tuple[str, dict[str, str], int | None] | No
 
 def _expand(rules: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
     """Return rules with one entry for each number that a class may draw."""
-    found: dict[str, dict[str, str]] = {}
-    for key, own in rules.items():
-        found[key] = {}
-        for words, piece in own.items():
+    expanded: dict[str, dict[str, str]] = {}
+    for key, pieces in rules.items():
+        expanded[key] = {}
+        for words, piece in pieces.items():
             start, stop = re.search(r"\{(\d+)-(\d+)\}", words + "{0-0}").groups()  # type: ignore[union-attr]
             for number in range(int(start), int(stop) + 1):
-                found[key][re.sub(r"\{\d+-\d+\}", str(number), words)] = piece.replace(
+                expanded[key][re.sub(r"\{\d+-\d+\}", str(number), words)] = piece.replace(
                     "{}", str(number)
                 )
-    return found
+    return expanded
 
 
 def _import(file: Path) -> Any:
@@ -439,22 +453,22 @@ class Submission:
         """
         if name not in self.names:
             defined = ", ".join(sorted(self.names)) or "nothing"
-            wanted = ", ".join(sorted({name, *self.assignment.functions}))
+            expected = ", ".join(sorted({name, *self.assignment.functions}))
             raise CheckFailedError(
-                f"the file does not define {name}; it defines {defined}; wanted: {wanted}"
+                f"the file does not define {name}; it defines {defined}; wanted: {expected}"
             )
         return self.names[name]
 
     @property
     def solver_name(self) -> str:
         """The name of the one solver class that the file defines."""
-        found = [name for name, kind in self.names.items() if kind == "solver"]
-        if len(found) != 1:
-            names = ", ".join(found) or "none"
+        solvers = [name for name, kind in self.names.items() if kind == "solver"]
+        if len(solvers) != 1:
+            names = ", ".join(solvers) or "none"
             raise CheckFailedError(
                 f"the file must define exactly one subclass of classic_rc.Solver; found: {names}"
             )
-        return found[0]
+        return solvers[0]
 
     def score(self, dataset: Dataset) -> list[list[float]]:
         """Return the solver's scores of a dataset: a finite number for each candidate. Gold

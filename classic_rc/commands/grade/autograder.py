@@ -73,7 +73,7 @@ def autograder_zip(
         The package is not installed, so what it requires is not known.
     """
     try:
-        needed = [
+        requirements = [
             line.partition(";")[0].strip()
             for line in requires("classic_rc") or []
             if "extra ==" not in line
@@ -90,24 +90,30 @@ def autograder_zip(
     ]
     content = {path.relative_to(_PACKAGE.parent).as_posix(): path.read_bytes() for path in files}
     content |= {path.name: path.read_bytes() for path in assignment.own_files}
-    given = {"data": data, "train": train}
+    datasets = {"data": data, "train": train}
     content |= {
-        f"{name}.jsonl": to_jsonl(own).encode() for name, own in given.items() if own is not None
+        f"{name}.jsonl": to_jsonl(questions).encode()
+        for name, questions in datasets.items()
+        if questions is not None
     }
     options = " ".join(
-        f'--{name} "$own/{name}.jsonl"' for name, own in given.items() if own is not None
+        f'--{name} "$own/{name}.jsonl"'
+        for name, questions in datasets.items()
+        if questions is not None
     )
     name = assignment.file.name if assignment.own_files else assignment.name
     placed = {
-        "setup.sh": _SETUP.replace("REQUIRED", " ".join(f"'{one}'" for one in needed)),
+        "setup.sh": _SETUP.replace(
+            "REQUIRED", " ".join(f"'{requirement}'" for requirement in requirements)
+        ),
         "run_autograder": _RUN.replace("SECONDS", f"{seconds:g}").replace("OPTIONS", options),
         f"private/{DECLARATION}": json.dumps({"assignment": name, "seed": seed}),
-    } | {f"private/{name}": own for name, own in content.items()}
+    } | {f"private/{path}": file for path, file in content.items()}
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path, own in placed.items():
+        for path, file in placed.items():
             info = zipfile.ZipInfo(path)  # always of 1980: the same autograder has the same bytes
             info.external_attr = (0o600 if "/" in path else 0o755) << 16
             info.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(info, own)
+            archive.writestr(info, file)
     return out.getvalue()

@@ -207,24 +207,24 @@ def _assignment(args: argparse.Namespace) -> Assignment:
     from classic_rc.commands.grade.assignment import read_declaration
     from classic_rc.commands.grade.grading import new_seed
 
-    given, declared = args.assignment, None
-    is_file = given is not None and Path(given).suffix == ".json"
-    if is_file or given is None or args.seed is None:
-        declared = read_declaration(Path(given if is_file else args.submissions or "."))
+    name_or_file, declared = args.assignment, None
+    is_file = name_or_file is not None and Path(name_or_file).suffix == ".json"
+    if is_file or name_or_file is None or args.seed is None:
+        declared = read_declaration(Path(name_or_file if is_file else args.submissions or "."))
     name, rules, seed = declared or ("", {}, None)
-    if given is not None and not is_file:
-        assignment = load_assignment(given, rules if name == Path(given).stem else {})
+    if name_or_file is not None and not is_file:
+        assignment = load_assignment(name_or_file, rules if name == Path(name_or_file).stem else {})
         assignment = assignment if args.seed is None else assignment.drawn(args.seed)
     elif declared is None or not (is_file or name in list_assignments()):
         raise UsageError(
             "which assignment? Give --assignment NAME (`classic-rc list assignments` has the "
             "names) or its file, or a folder with an assignment.json that names one of the package",
             field="--assignment",
-            found=given or name or None,
+            found=name_or_file or name or None,
         )
     else:
         assignment = load_assignment(
-            name if name in list_assignments() else Path(given).parent / name, rules
+            name if name in list_assignments() else Path(name_or_file).parent / name, rules
         )
         if seed is not None:
             assignment, args.seed = assignment.drawn(seed), seed
@@ -244,12 +244,12 @@ def _grade_folder(args: argparse.Namespace, assignment: Assignment, setting: dic
     """Grade a class; what is known is written after each student, so that nothing is lost."""
     from classic_rc.commands.grade import grade_folder
 
-    known: Grading | None = None
+    latest: Grading | None = None
     failures = Failures()
 
     def report(grading: Grading) -> None:
-        nonlocal known
-        known = grading
+        nonlocal latest
+        latest = grading
         grade = grading.grades[-1]
         if not args.quiet:
             outcome = grade.problem or f"{grade.earned:g} of {grade.points:g} points"
@@ -265,8 +265,8 @@ def _grade_folder(args: argparse.Namespace, assignment: Assignment, setting: dic
     try:
         grading = grade_folder(args.submissions, assignment, advance=report, **setting)
     finally:
-        if known is not None:
-            write_output(_grades_text(args, known), args.output)
+        if latest is not None:
+            write_output(_grades_text(args, latest), args.output)
     if not args.quiet and len(grading.similarity.shares) > 1:
         print_message(f"note: {grading.similarity.distribution}")
         for cluster in grading.similarity.clusters:
@@ -274,8 +274,8 @@ def _grade_folder(args: argparse.Namespace, assignment: Assignment, setting: dic
     if args.plain is not None:
         from classic_rc.commands.grade.submissions import find_submissions, plain_files
 
-        found = find_submissions(args.submissions, assignment.main, assignment.suffixes)
-        _write_files(Path(args.plain), plain_files(found))
+        submissions = find_submissions(args.submissions, assignment.main, assignment.suffixes)
+        _write_files(Path(args.plain), plain_files(submissions))
     return failures.exit_code
 
 
@@ -291,9 +291,9 @@ def _write_pages(args: argparse.Namespace, grading: Grading, *, is_class: bool =
 
     grade = grading.grades[-1]
     if args.gradescope is not None:
-        own = Path(args.gradescope, grade.student) if is_class else Path(args.gradescope)
+        folder = Path(args.gradescope, grade.student) if is_class else Path(args.gradescope)
         results = gradescope_json(grade, grading.similarity.of(grade.student))
-        _write_files(own, {"results.json": (json.dumps(results, indent=2) + "\n").encode()})
+        _write_files(folder, {"results.json": (json.dumps(results, indent=2) + "\n").encode()})
     if args.html is not None:
         pages = {
             f"{STUDENTS if is_class else '.'}/{grade.student}.html": student_page(

@@ -69,7 +69,9 @@ class _Comparison:
         self.where = where
         self.declared = self.assignment.functions[name]
         self.built_on = [
-            change for other in self.declared.uses for change in _own_mistakes(submission, other)
+            change
+            for used_function in self.declared.uses
+            for change in _own_mistakes(submission, used_function)
         ]
         drawn = cases_of(self.assignment, name, submission.seed)
         cases = [case for case in drawn if where is None or where(*case)]
@@ -79,7 +81,7 @@ class _Comparison:
         if not self.cases:
             message = f"the assignment has no cases for {name}, so every answer would pass"
             raise UsageError(message, field="assignment")
-        self.found: list[_Outcome] = []
+        self.outcomes: list[_Outcome] = []
 
     def _has_value(self, case: Case) -> bool:
         """Whether the right function gives anything: with the student's mistakes, it may fail as
@@ -103,32 +105,36 @@ class _Comparison:
     def ask_all(self) -> list[tuple[Case, _Outcome]]:
         """Return the cases whose outcome is wrong; the last one may have ended the process."""
         for case in self.cases:
-            self.found.append(self.ask(case))
-            if self.found[-1].has_ended:
+            self.outcomes.append(self.ask(case))
+            if self.outcomes[-1].has_ended:
                 break
-        pairs = zip(self.cases, self.found, strict=False)
-        return [(case, own) for case, own in pairs if not own.is_right(self.right(case))]
+        pairs = zip(self.cases, self.outcomes, strict=False)
+        return [
+            (case, outcome) for case, outcome in pairs if not outcome.is_right(self.right(case))
+        ]
 
     def name_mistake(self, mistakes: Mapping[str, Sequence[Change]]) -> str | None:
         """Return the first mistake that explains every outcome."""
         return next((cause for cause, changes in mistakes.items() if self._explains(changes)), None)
 
     def _explains(self, changes: Sequence[Change]) -> bool:
-        for case, own in zip(self.cases, self.found, strict=False):
+        for case, outcome in zip(self.cases, self.outcomes, strict=False):
             try:
-                if not own.is_right(self.right(case, *changes)):
+                if not outcome.is_right(self.right(case, *changes)):
                     return False
             except (
                 Exception
             ) as error:  # What has the student's mistake may fail as the student's code does.
-                if own.raised != type(error).__name__:
+                if outcome.raised != type(error).__name__:
                     return False
         return True
 
     def name_constant(self) -> str | None:
         """Say what the function gives for every case, if it is the same."""
-        values = [own.value for own in self.found]
-        if any(own.error is not None or own.value != values[0] for own in self.found):
+        values = [outcome.value for outcome in self.outcomes]
+        if any(
+            outcome.error is not None or outcome.value != values[0] for outcome in self.outcomes
+        ):
             return None
         if values[0] is None:
             return "your function returns nothing; return the value, do not print it"
@@ -136,12 +142,12 @@ class _Comparison:
             f"your function gives {_shown(values[0])} for every input" if len(values) > 1 else None
         )
 
-    def shrink(self, case: Case, own: _Outcome) -> tuple[Case, _Outcome]:
+    def shrink(self, case: Case, outcome: _Outcome) -> tuple[Case, _Outcome]:
         """Return the smallest failing call that greedy steps lead to, and its outcome."""
         sandbox, n_calls, seen = self.submission.sandbox, 0, {repr(case)}
         least_seconds = sandbox.seconds_left - _MAX_SECONDS
         is_smaller = True
-        while is_smaller and not own.has_ended:
+        while is_smaller and not outcome.has_ended:
             is_smaller = False
             for simpler in (self.declared.simplify or simpler_cases)(case):
                 if repr(simpler) in seen or _size(simpler) >= _size(case):
@@ -158,12 +164,12 @@ class _Comparison:
                     continue
                 n_calls += 1
                 if n_calls > _MAX_CALLS or sandbox.seconds_left < least_seconds:
-                    return case, own
-                outcome = self.ask(simpler)
-                if not outcome.is_right(expected):
-                    case, own, is_smaller = simpler, outcome, True
+                    return case, outcome
+                simpler_outcome = self.ask(simpler)
+                if not simpler_outcome.is_right(expected):
+                    case, outcome, is_smaller = simpler, simpler_outcome, True
                     break
-        return case, own
+        return case, outcome
 
 
 def compare_function(
@@ -185,26 +191,26 @@ def compare_function(
     """
     if (kind := submission.kind_of(name)) != "function":
         raise CheckFailedError(f"{name} must be a function, not a {kind}")
-    own = _Comparison(submission, name, where)
-    failing = own.ask_all()
+    comparison = _Comparison(submission, name, where)
+    failing = comparison.ask_all()
     if not failing:
         return
     cause: str | None = None
     case, outcome = failing[-1]
     if not outcome.has_ended:
-        case, outcome = min(failing, key=lambda one: _size(one[0]))
-        again = own.ask(case)
-        if again.raised == outcome.raised and (
-            again.value == outcome.value or is_near(again.value, outcome.value)
+        case, outcome = min(failing, key=lambda failure: _size(failure[0]))
+        repeated = comparison.ask(case)
+        if repeated.raised == outcome.raised and (
+            repeated.value == outcome.value or is_near(repeated.value, outcome.value)
         ):
-            mistakes = own.assignment.known(name) | own.assignment.others(name)
-            cause = own.name_mistake(mistakes) or own.name_constant()
-            case, outcome = own.shrink(case, outcome)
+            mistakes = comparison.assignment.known(name) | comparison.assignment.others(name)
+            cause = comparison.name_mistake(mistakes) or comparison.name_constant()
+            case, outcome = comparison.shrink(case, outcome)
         else:
             cause = (
                 "your function gives different values when it is called twice with the same input"
             )
-    raise _failure(name, case, outcome, own.right(case), cause)
+    raise _failure(name, case, outcome, comparison.right(case), cause)
 
 
 def cases_of(assignment: Assignment, name: str, seed: int) -> list[Case]:
@@ -221,15 +227,15 @@ def _own_mistakes(submission: Submission, name: str) -> list[Change]:
     """Return the changes of the reference that make it what a student's function is, if they are
     known.
     """
-    own = _Comparison(submission, name)
-    if name in submission.names and own.ask_all():
-        known = submission.assignment.known(name)
-        if (cause := own.name_mistake(known)) is not None:
-            return [*own.built_on, *known[cause]]
-    return own.built_on
+    comparison = _Comparison(submission, name)
+    if name in submission.names and comparison.ask_all():
+        mistakes = submission.assignment.known(name)
+        if (cause := comparison.name_mistake(mistakes)) is not None:
+            return [*comparison.built_on, *mistakes[cause]]
+    return comparison.built_on
 
 
-def is_near(found: Any, expected: Any) -> bool:
+def is_near(answer: Any, expected: Any) -> bool:
     """Return whether plain data are equal but for rounding.
 
     Examples
@@ -238,14 +244,14 @@ def is_near(found: Any, expected: Any) -> bool:
     (True, False, False)
     """
     if isinstance(expected, list | tuple):
-        is_alike = isinstance(found, list) and len(found) == len(expected)
-        return is_alike and all(map(is_near, found, expected))
-    if isinstance(expected, int | float) and isinstance(found, int | float):
+        is_alike = isinstance(answer, list) and len(answer) == len(expected)
+        return is_alike and all(map(is_near, answer, expected))
+    if isinstance(expected, int | float) and isinstance(answer, int | float):
         try:
-            return abs(found - expected) <= _TOLERANCE
+            return abs(answer - expected) <= _TOLERANCE
         except OverflowError:  # an integer of hundreds of digits
             return False
-    return type(found) is type(expected) and bool(found == expected)
+    return type(answer) is type(expected) and bool(answer == expected)
 
 
 def simpler_cases(case: Case) -> Iterator[Case]:
@@ -261,8 +267,8 @@ def simpler_cases(case: Case) -> Iterator[Case]:
             yield (*case[:i], simpler, *case[i + 1 :])
     words = list(dict.fromkeys(value for value in _parts(case) if isinstance(value, str)))
     for i, word in enumerate(words):
-        for other in words[:i]:
-            yield _replace(case, word, other)
+        for earlier_word in words[:i]:
+            yield _replace(case, word, earlier_word)
 
 
 def _simpler(value: Any) -> Iterator[Any]:
@@ -276,15 +282,18 @@ def _simpler(value: Any) -> Iterator[Any]:
             yield from ([*value[:i], simpler, *value[i + 1 :]] for simpler in _simpler(item))
     elif isinstance(value, dict):
         for key in value:
-            yield {own: item for own, item in value.items() if own != key}
+            yield {name: item for name, item in value.items() if name != key}
         for key, item in value.items():
             yield from (value | {key: simpler} for simpler in _simpler(item))
     elif isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
-        ones = (
-            type(value)(one) for one in (0, 1, abs(value), int(value), round(value, 1), value // 2)
+        rounder = (
+            type(value)(number)
+            for number in (0, 1, abs(value), int(value), round(value, 1), value // 2)
         )
         yield from dict.fromkeys(
-            one for one in ones if (len(repr(one)), abs(one)) < (len(repr(value)), abs(value))
+            number
+            for number in rounder
+            if (len(repr(number)), abs(number)) < (len(repr(value)), abs(value))
         )
 
 
@@ -298,12 +307,12 @@ def _parts(value: Any) -> Iterator[Any]:
         yield value
 
 
-def _replace(value: Any, word: str, other: str) -> Any:
+def _replace(value: Any, word: str, replacement: str) -> Any:
     if isinstance(value, list | tuple):
-        return type(value)(_replace(item, word, other) for item in value)
+        return type(value)(_replace(item, word, replacement) for item in value)
     if isinstance(value, dict):
-        return {_replace(key, word, other): item for key, item in value.items()}
-    return other if isinstance(value, str) and value == word else value
+        return {_replace(key, word, replacement): item for key, item in value.items()}
+    return replacement if isinstance(value, str) and value == word else value
 
 
 def _size(case: Case) -> tuple[float, ...]:
@@ -312,34 +321,34 @@ def _size(case: Case) -> tuple[float, ...]:
     """
     parts = list(_parts(case))
     leaves, numbers = (
-        [part for part in parts if part is not None],
+        [leaf for leaf in parts if leaf is not None],
         [p for p in parts if isinstance(p, int | float)],
     )
-    n_words = len({part for part in leaves if isinstance(part, str)})
+    n_words = len({leaf for leaf in leaves if isinstance(leaf, str)})
     return (
         len(leaves),
         len(parts),
         n_words,
-        sum(len(repr(one)) for one in numbers),
+        sum(len(repr(number)) for number in numbers),
         sum(map(abs, numbers)),
     )
 
 
 def _failure(
-    name: str, case: Case, own: _Outcome, expected: Any, mistake: str | None
+    name: str, case: Case, outcome: _Outcome, expected: Any, mistake: str | None
 ) -> CheckFailedError:
     call = f"{name}({', '.join(map(repr, case))})"
-    found = _shown(own.value) if own.error is None else own.error.problem
+    answer = _shown(outcome.value) if outcome.error is None else outcome.error.problem
     lines = [] if mistake is None else [f"likely cause: {mistake}"]
     lines += [
-        "the input that fails:" if own.has_ended else "the smallest input found that fails:",
+        "the input that fails:" if outcome.has_ended else "the smallest input found that fails:",
         f"    {call}",
     ]
-    lines += [f"expected: {_shown(expected)}", f"found:    {found}"]
-    if own.error is not None:
-        return CheckFailedError(f"{call}: {found}", "\n".join([*lines, own.error.details]))
+    lines += [f"expected: {_shown(expected)}", f"found:    {answer}"]
+    if outcome.error is not None:
+        return CheckFailedError(f"{call}: {answer}", "\n".join([*lines, outcome.error.details]))
     return CheckFailedError(
-        f"{call} is {found}, and should be {_shown(expected)}", "\n".join(lines)
+        f"{call} is {answer}, and should be {_shown(expected)}", "\n".join(lines)
     )
 
 
@@ -349,7 +358,7 @@ def _shown(value: Any, depth: int = 0) -> str:
         return f"{value:.6g}" if math.isfinite(value) else str(value)
     is_list = isinstance(value, list | tuple) and depth < 8
     text = (
-        f"[{', '.join(_shown(own, depth + 1) for own in value[:_MAX_SHOWN])}]"
+        f"[{', '.join(_shown(element, depth + 1) for element in value[:_MAX_SHOWN])}]"
         if is_list
         else repr(value)
     )
@@ -359,8 +368,8 @@ def _shown(value: Any, depth: int = 0) -> str:
 def explain_scores(question: Question, **scores: Sequence[float]) -> tuple[Explanation, ...]:
     """Return explanations of a question by the scores of several systems, by name."""
     rows = [
-        Explanation.from_scores(name, question, Scores.from_lists([own]))
-        for name, own in scores.items()
+        Explanation.from_scores(name, question, Scores.from_lists([scores_of_system]))
+        for name, scores_of_system in scores.items()
     ]
     return tuple(replace(row, decide=_decide) for row in rows)
 

@@ -52,10 +52,14 @@ class CheckResult:
         several.
         """
         parts = [self.details]
-        for own in self.explained:
-            is_marked = any(candidate.marks for one in own for candidate in one.candidates)
-            parts += [] if is_marked else [f"passage: {own[0].question.passage.text}"]
-            parts.append(explanation_text(*own))
+        for explanations in self.explained:
+            is_marked = any(
+                candidate.marks
+                for explanation in explanations
+                for candidate in explanation.candidates
+            )
+            parts += [] if is_marked else [f"passage: {explanations[0].question.passage.text}"]
+            parts.append(explanation_text(*explanations))
         return "\n".join(filter(None, parts))
 
     def to_dict(self) -> dict[str, Any]:
@@ -205,7 +209,8 @@ def _accuracy_cells(accuracy: Accuracy | None) -> list[str]:
     values = [[accuracy.value, *(accuracy.interval or ("", ""))]]
     values += [[accuracy.difference, *(accuracy.difference_interval or ("", ""))]]
     first, second = (
-        [own if own == "" else f"{100 * float(own):.2f}" for own in row] for row in values
+        [fraction if fraction == "" else f"{100 * float(fraction):.2f}" for fraction in row]
+        for row in values
     )
     return [*first, accuracy.reference, *second]
 
@@ -238,7 +243,7 @@ def gradescope_json(grade: Grade, similar: Sequence[str] = ()) -> dict[str, Any]
             "score": check.earned,
             "max_score": check.points,
             "status": "passed" if check.passed else "failed",
-            "output": "\n".join(part for part in (check.problem or "", check.text) if part),
+            "output": "\n".join(text for text in (check.problem or "", check.text) if text),
             "visibility": "visible",
         }
         for check in grade.checks
@@ -284,7 +289,7 @@ def _look(check: CheckResult) -> str:
 
 
 def _views(check: CheckResult) -> list[dict[str, Any]]:
-    return [question_values(*own) for own in check.explained]
+    return [question_values(*explanations) for explanations in check.explained]
 
 
 def class_page(grading: Grading) -> str:

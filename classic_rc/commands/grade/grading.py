@@ -60,8 +60,10 @@ def grade_one(
     if not Path(file).exists():
         raise DataError("no such file or folder", source=str(file))
     grader = Grader(load_assignment(assignment), **setting)
-    own = grader.assignment
-    return grader.grade_all([read_submission(Path(file), own.main, own.suffixes)], is_class=False)
+    loaded = grader.assignment
+    return grader.grade_all(
+        [read_submission(Path(file), loaded.main, loaded.suffixes)], is_class=False
+    )
 
 
 def grade_folder(
@@ -127,7 +129,7 @@ class Grader:
 
     def grade_all(
         self,
-        found: Sequence[HandedIn],
+        submissions: Sequence[HandedIn],
         advance: Callable[[Grading], None] = lambda grading: None,
         *,
         is_class: bool = True,
@@ -136,61 +138,66 @@ class Grader:
 
         One that does not fit is told by each check what it defines, and what is wanted.
         """
-        own = self.assignment
+        assignment = self.assignment
         if is_class:
-            self._check_fit(found)
+            self._check_fit(submissions)
         questions = self.data
-        if questions is None and own.make_questions is not None:
-            questions = own.make_questions(self.seed)
-        if own.floor is not None and questions is not None:
-            reference_statistics(own.floor, questions, self.train)  # An error here is no student's.
+        if questions is None and assignment.make_questions is not None:
+            questions = assignment.make_questions(self.seed)
+        if assignment.floor is not None and questions is not None:
+            reference_statistics(
+                assignment.floor, questions, self.train
+            )  # An error here is no student's.
         files = Path(lessons.__file__).parent.glob("*.py")
-        known = {f"{file.name} of the package": file.read_bytes() for file in files}
-        known["the reference of your class"] = own.source().encode()
+        references = {f"{file.name} of the package": file.read_bytes() for file in files}
+        references["the reference of your class"] = assignment.source().encode()
         texts = {
-            one.student: {
-                name: one.files[name] for name in one.files if name[-3:] in (".py", ".md")
+            submission.student: {
+                name: submission.files[name]
+                for name in submission.files
+                if name[-3:] in (".py", ".md")
             }
-            for one in found
+            for submission in submissions
         }
-        similarity = find_similar(texts, own.start(), known)
-        grading = Grading(own, self.seed, (), similarity)
-        for one in found:
-            grading = replace(grading, grades=(*grading.grades, self._grade(one, questions)))
+        similarity = find_similar(texts, assignment.start(), references)
+        grading = Grading(assignment, self.seed, (), similarity)
+        for submission in submissions:
+            grading = replace(grading, grades=(*grading.grades, self._grade(submission, questions)))
             advance(grading)
         return grading
 
-    def _check_fit(self, found: Sequence[HandedIn]) -> None:
+    def _check_fit(self, submissions: Sequence[HandedIn]) -> None:
         """Stop if most files define nothing of what the assignment asks: it is another one's."""
-        own = self.assignment
-        wanted = {*own.functions} | _defined(parse_source(own.start()))
+        assignment = self.assignment
+        expected = {*assignment.functions} | _defined(parse_source(assignment.start()))
         trees = [
             tree
-            for one in found
-            if one.main in one.files and (tree := parse_source(one.files[one.main]))
+            for submission in submissions
+            if submission.main in submission.files
+            and (tree := parse_source(submission.files[submission.main]))
         ]
-        misfits = [tree for tree in trees if tree.body and not _defined(tree) & wanted]
-        if wanted and 2 * len(misfits) > len(trees):
+        misfits = [tree for tree in trees if tree.body and not _defined(tree) & expected]
+        if expected and 2 * len(misfits) > len(trees):
             message = (
-                f"define none of {', '.join(sorted(wanted - {'class'}))}: they are not submissions "
-                f"to {own.name}"
+                f"define none of {', '.join(sorted(expected - {'class'}))}: they are not "
+                f"submissions to {assignment.name}"
             )
             problem = f"{len(misfits)} of {len(trees)} files {message}"
             raise UsageError(
                 problem,
                 field="--assignment",
-                found=own.name,
+                found=assignment.name,
                 expected="the assignment that was handed out",
             )
 
-    def _grade(self, one: HandedIn, questions: Dataset | None) -> Grade:
+    def _grade(self, handed_in: HandedIn, questions: Dataset | None) -> Grade:
         checks = self.assignment.checks
-        if one.problem is not None:
+        if handed_in.problem is not None:
             results = tuple(_nothing(check, "not gradable") for check in checks)
-            return Grade(one.student, one.file, results, problem=one.problem)
+            return Grade(handed_in.student, handed_in.file, results, problem=handed_in.problem)
         accuracy = None
         with Sandbox(
-            one.files, one.main, self.isolation, self.limits, self.assignment.packages
+            handed_in.files, handed_in.main, self.isolation, self.limits, self.assignment.packages
         ) as box:
             try:
                 names = box.load()
@@ -203,7 +210,9 @@ class Grader:
                     )
                     first = replace(first, details=f"{first.details}\n{message}".strip())
                 others = (_nothing(check, "the file does not load") for check in checks[1:])
-                return Grade(one.student, one.file, (first, *others), self.isolation.kind)
+                return Grade(
+                    handed_in.student, handed_in.file, (first, *others), self.isolation.kind
+                )
             is_hidden = self.data is not None
             submission = Submission(
                 box, names, self.assignment, self.seed, questions, self.train, is_hidden
@@ -218,7 +227,9 @@ class Grader:
             note = ""
             if box.added and not is_hidden:  # The names come from the student's process.
                 note = f"imported for the file, which does not: {', '.join(box.added)}"
-        return Grade(one.student, one.file, results, self.isolation.kind, None, note, accuracy)
+        return Grade(
+            handed_in.student, handed_in.file, results, self.isolation.kind, None, note, accuracy
+        )
 
     def run_checks(self, submission: Submission) -> tuple[CheckResult, ...]:
         """Run the checks in their order; one whose needs are not met does not run."""
@@ -234,12 +245,12 @@ class Grader:
     def _run(self, check: Check, submission: Submission) -> CheckResult:
         try:
             submission.sandbox.begin_check()
-            found: float | None = 1.0
+            outcome: float | None = 1.0
             if isinstance(check.run, str):
                 compare_function(submission, check.run, check.where)
             else:
-                found = check.run(submission)
-            share = 1.0 if found is None else float(found)
+                outcome = check.run(submission)
+            share = 1.0 if outcome is None else float(outcome)
         except UsageError:  # A new process does not start: that is no student's.
             raise
         except Exception as error:
@@ -290,21 +301,23 @@ class Grader:
 
 def _defined(tree: ast.Module | None) -> set[str]:
     """Return the names that a file defines, and ``class`` if one of them is a class."""
-    found = set()
+    defined = set()
     for node in tree.body if tree else ():
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            found |= {node.name} | ({"class"} if isinstance(node, ast.ClassDef) else set())
+            defined |= {node.name} | ({"class"} if isinstance(node, ast.ClassDef) else set())
         elif isinstance(node, ast.Assign | ast.AnnAssign | ast.ImportFrom):
             names = [
-                own
-                for own in ast.walk(node)
-                if isinstance(own, ast.Name) and isinstance(own.ctx, ast.Store)
+                inner
+                for inner in ast.walk(node)
+                if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store)
             ]
-            found |= {own.id for own in names}
-            found |= {
-                own.asname or own.name for own in ast.walk(node) if isinstance(own, ast.alias)
+            defined |= {inner.id for inner in names}
+            defined |= {
+                inner.asname or inner.name
+                for inner in ast.walk(node)
+                if isinstance(inner, ast.alias)
             }
-    return found
+    return defined
 
 
 def _check_data(data: Dataset) -> None:
@@ -330,16 +343,20 @@ def compare_solvers(submission: Submission, questions: Dataset, reference: str) 
     """Compare a student's solver with one of the package, which learns from what the student's
     learns from.
     """
-    own = question_statistics(questions, Scores.from_lists(submission.score(questions)))
-    other = reference_statistics(reference, questions, submission.train)
+    student_statistics = question_statistics(
+        questions, Scores.from_lists(submission.score(questions))
+    )
+    floor_statistics = reference_statistics(reference, questions, submission.train)
     metric, groups = _metric(questions), passage_groups(questions)
-    value, floor = metric.aggregate(own), metric.aggregate(other)
+    value, floor = metric.aggregate(student_statistics), metric.aggregate(floor_statistics)
     resampling = Resampling.of(groups)
     if resampling.n_groups < 2:
         return Accuracy(value, None, reference, value - floor, None)
-    drawn = resample_ratios([(metric, own), (metric, other)], groups, resampling)
-    interval = interval_of(metric, [own], drawn[:1], groups)
-    difference = interval_of(metric, [own, other], drawn, groups)
+    drawn = resample_ratios(
+        [(metric, student_statistics), (metric, floor_statistics)], groups, resampling
+    )
+    interval = interval_of(metric, [student_statistics], drawn[:1], groups)
+    difference = interval_of(metric, [student_statistics, floor_statistics], drawn, groups)
     return Accuracy(value, interval, reference, value - floor, difference)
 
 

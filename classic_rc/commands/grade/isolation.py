@@ -90,13 +90,16 @@ class Isolation:
         self, folder: Path, main: str, packages: Sequence[str], limits: Limits
     ) -> list[str]:
         """Return the command of a student's process, and show it the packages that it may use."""
-        own, seen = folder / "package", "/box" if self.kind == "bubblewrap" else str(folder)
-        work = f"{seen}/work"
+        package_folder, root = (
+            folder / "package",
+            "/box" if self.kind == "bubblewrap" else str(folder),
+        )
+        work = f"{root}/work"
         settings = json.dumps(asdict(limits) | {"user": self.user})
-        arguments = [f"{seen}/worker.py", f"{seen}/package", f"{work}/{main}", settings]
+        arguments = [f"{root}/worker.py", f"{root}/package", f"{work}/{main}", settings]
         if self.kind == "container":
             return [
-                *(part.replace("{folder}", seen) for part in self.command),
+                *(argument.replace("{folder}", root) for argument in self.command),
                 "python3",
                 "-P",
                 "-s",
@@ -107,21 +110,21 @@ class Isolation:
         places = [place for name in packages if name != "classic_rc" for place in _places(name)]
         if self.kind != "bubblewrap":
             for place in places:
-                (own / place.name).symlink_to(place, target_is_directory=True)
+                (package_folder / place.name).symlink_to(place, target_is_directory=True)
             return [_PYTHON, *arguments]
         for place in places:
-            (own / place.name).mkdir()
-        shown = [
-            part
+            (package_folder / place.name).mkdir()
+        bindings = [
+            argument
             for place in places
-            for part in ("--ro-bind", str(place), f"{seen}/package/{place.name}")
+            for argument in ("--ro-bind", str(place), f"{root}/package/{place.name}")
         ]
         return [
             *_bubblewrap(limits.folder_bytes),
             "--ro-bind",
             str(folder),
-            seen,
-            *shown,
+            root,
+            *bindings,
             *_INNER,
             *arguments,
         ]
@@ -166,7 +169,7 @@ def _bubblewrap(size: int) -> list[str]:
         for root in (prefix / "lib", Path("/usr/lib"))
         for path in root.glob("python3*/*-packages")
     ]
-    own = [
+    in_prefix = [
         f"/python/lib/{path.relative_to(prefix / 'lib')}"
         for path in hidden
         if prefix in path.parents
@@ -190,7 +193,7 @@ def _bubblewrap(size: int) -> list[str]:
         command += ["--ro-bind-try", path, path]
     for name in ("bin", "lib"):
         command += ["--ro-bind", str(prefix / name), f"/python/{name}"]
-    for path in {*own, *(str(path) for path in hidden if path.is_relative_to("/usr/lib"))}:
+    for path in {*in_prefix, *(str(path) for path in hidden if path.is_relative_to("/usr/lib"))}:
         command += ["--tmpfs", path]
     return [
         *command,
@@ -280,12 +283,12 @@ def choose_isolation(
                 found=places[0],
             )
         return Isolation("none")
-    needed = [os.__file__, *(str(place) for name in packages for place in _places(name))]
+    readable = [os.__file__, *(str(place) for name in packages for place in _places(name))]
     places = [str(Path(__file__).parents[2]), *map(os.path.abspath, (*places, *graders))]
     try:
         done = subprocess.run(
             [*_CLEAN_PYTHON, _FIND_OPEN],
-            input=json.dumps([needed, places]),
+            input=json.dumps([readable, places]),
             capture_output=True,
             text=True,
             check=False,
@@ -314,13 +317,13 @@ def make_folder() -> Path:
     """Make a folder for one process, and delete those that graders which are gone have left
     behind.
     """
-    for left in Path(gettempdir()).glob(f"{_FOLDER}*-*"):
-        owner = left.name.removeprefix(_FOLDER).partition("-")[0]
+    for folder in Path(gettempdir()).glob(f"{_FOLDER}*-*"):
+        owner = folder.name.removeprefix(_FOLDER).partition("-")[0]
         if owner.isdecimal() and not _is_running(int(owner)):
             with suppress(OSError):
-                if is_root() and (user := (left / "tmp").lstat().st_uid) in _USERS:
+                if is_root() and (user := (folder / "tmp").lstat().st_uid) in _USERS:
                     Isolation("other user", user=user).end_all()
-            remove_folder(left)
+            remove_folder(folder)
     return Path(mkdtemp(prefix=f"{_FOLDER}{os.getpid()}-")).resolve()
 
 

@@ -91,18 +91,20 @@ def _own_files() -> dict[str, bytes]:
         for path in (_ROOT / name).rglob("*")
         if path.suffix in (".py", ".txt")
     ]
-    made = {
+    generated = {
         "__init__.py": _INIT,
         "solvers/base.py": _BASE,
         "solvers/__init__.py": "",
         "kernels/__init__.py": "",
     }
-    found = {"worker.py": Path(__file__).with_name("worker.py").read_bytes()}
-    found |= {
+    content = {"worker.py": Path(__file__).with_name("worker.py").read_bytes()}
+    content |= {
         f"package/classic_rc/{path.relative_to(_ROOT).as_posix()}": path.read_bytes()
         for path in files
     }
-    return found | {f"package/classic_rc/{name}": text.encode() for name, text in made.items()}
+    return content | {
+        f"package/classic_rc/{name}": text.encode() for name, text in generated.items()
+    }
 
 
 @dataclass(eq=False)
@@ -197,17 +199,17 @@ class Sandbox:
         if train is not None:
             self._ask(do="fit", args=train)
         scores = self._ask(do="score", args=rows)
-        wanted = "score_candidates must give a finite number for each candidate"
+        rule = "score_candidates must give a finite number for each candidate"
         if not isinstance(scores, list) or len(scores) != len(rows):
-            raise SubmissionError(f"{wanted} of the {len(rows)} questions", summary=wanted)
-        for row, own in zip(rows, scores, strict=True):
+            raise SubmissionError(f"{rule} of the {len(rows)} questions", summary=rule)
+        for row, row_scores in zip(rows, scores, strict=True):
             if (
-                not isinstance(own, list)
-                or len(own) != len(row["candidates"])
-                or not all(map(_is_finite, own))
+                not isinstance(row_scores, list)
+                or len(row_scores) != len(row["candidates"])
+                or not all(map(_is_finite, row_scores))
             ):
                 raise SubmissionError(
-                    f"{wanted} of {row['id']}; it gives {json.dumps(own)[:80]}", summary=wanted
+                    f"{rule} of {row['id']}; it gives {json.dumps(row_scores)[:80]}", summary=rule
                 )
         return scores
 
@@ -222,13 +224,13 @@ class Sandbox:
         work = folder / "tmp"
         for place in (work, folder / "package"):
             place.mkdir()
-        own = {
+        package_files = {
             name: data
             for name, data in _own_files().items()
             if "classic_rc" in self.packages or "/" not in name
         }
         for name, data in (
-            own | {f"work/{name}": data for name, data in self.files.items()}
+            package_files | {f"work/{name}": data for name, data in self.files.items()}
         ).items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(data)
@@ -328,10 +330,10 @@ class Sandbox:
     def _read(self, length: int) -> bytes:
         data = bytearray()
         while len(data) < length:
-            part = self._process.stdout.read(min(length - len(data), 2**16))  # type: ignore[union-attr]
-            if not part:
+            chunk = self._process.stdout.read(min(length - len(data), 2**16))  # type: ignore[union-attr]
+            if not chunk:
                 raise ValueError("the process has ended")
-            data += part
+            data += chunk
         return bytes(data)
 
     def _finish(self, problem: str, summary: str | None = None) -> SubmissionError:
@@ -390,14 +392,14 @@ class Sandbox:
             if 0 < line <= len(lines):
                 where = f'  File "{file}", line {line}, in {str(function)[:40]}'
                 places.append((line, f"{where}\n    {lines[line - 1].strip()}"))
-        said = " ".join((f"{kind}: {text}" if text else kind).split())[:300]
+        problem = " ".join((f"{kind}: {text}" if text else kind).split())[:300]
         where = f" (line {places[-1][0]})" if places else ""
-        known = getattr(builtins, kind, None)
-        is_pythons = isinstance(known, type) and issubclass(known, BaseException)
-        parts = [own for _, own in places] if kind != "SyntaxError" else []
+        builtin = getattr(builtins, kind, None)
+        is_pythons = isinstance(builtin, type) and issubclass(builtin, BaseException)
+        parts = [quoted for _, quoted in places] if kind != "SyntaxError" else []
         parts += ["printed before:", _text(printed)] if printed else []
         summary = f"an error ({kind})" if is_pythons else "an error"
-        return SubmissionError(said + where, "\n".join(parts), summary=summary)
+        return SubmissionError(problem + where, "\n".join(parts), summary=summary)
 
 
 def _is_finite(value: Any) -> bool:

@@ -103,13 +103,15 @@ class Similarity:
 
     def of(self, student: str) -> list[str]:
         """Return what to look at for one student: the known code, and the cluster."""
-        remarks = [str(own) for own in self.matches if own.first == student and own.is_with_known]
+        remarks = [
+            str(match) for match in self.matches if match.first == student and match.is_with_known
+        ]
         for cluster in self.clusters:
             if student in cluster:
                 names = ", ".join(sorted({*cluster} - {student}))
-                pairs = [own for own in self.matches if student in (own.first, own.second)]
+                pairs = [match for match in self.matches if student in (match.first, match.second)]
                 nearest = max(
-                    (own for own in pairs if not own.is_with_known),
+                    (match for match in pairs if not match.is_with_known),
                     key=lambda match: match.share,
                     default=None,
                 )
@@ -122,7 +124,7 @@ class Similarity:
         """How much of the code all pairs share, in a line."""
         if len(self.shares) < 2:
             return f"{len(self.shares)} pairs of submissions"
-        low, middle, high = (f"{own:.2f}" for own in quantiles(self.shares, n=4))
+        low, middle, high = (f"{quartile:.2f}" for quartile in quantiles(self.shares, n=4))
         ends = f"{self.shares[0]:.2f} to {self.shares[-1]:.2f}"
         return (
             f"{len(self.shares)} pairs share {ends} of their code (quartiles {low}, {middle}, "
@@ -141,36 +143,40 @@ def find_similar(
     Layout, comments, docstrings, annotations, the names that a file gives, and the template do not
     count.
     """
-    given = {parts for _, parts in _code_lines(template)} if template else set()
-    own = {
+    template_lines = {parts for _, parts in _code_lines(template)} if template else set()
+    runs_of = {
         name: runs
         for name, files in submissions.items()
-        if len(runs := _runs(files, given)) >= _FEW_RUNS
+        if len(runs := _runs(files, template_lines)) >= _FEW_RUNS
     }
-    known: dict[str, Runs] = {
+    known_runs: dict[str, Runs] = {
         f"known: {name}": [(hashed, "") for hashed in hashes.split()]
         for name, hashes in known_pieces().items()
     }
-    known |= {f"known: {name}": _runs({"": source}, given) for name, source in references.items()}
-    matches = [_match(*pair, own, _FEW_OF_PAIR) for pair in combinations(own, 2)]
+    known_runs |= {
+        f"known: {name}": _runs({"": source}, template_lines) for name, source in references.items()
+    }
+    matches = [_match(*pair, runs_of, _FEW_OF_PAIR) for pair in combinations(runs_of, 2)]
     flagged = _flagged(matches, ALIKE, _STRETCH)
-    groups: list[set[str]] = []
+    clusters: list[set[str]] = []
     for match in flagged:
         joined = {match.first, match.second}.union(
-            *(one for one in groups if one & {match.first, match.second})
+            *(cluster for cluster in clusters if cluster & {match.first, match.second})
         )
-        groups = [one for one in groups if not one & joined] + [joined]
+        clusters = [cluster for cluster in clusters if not cluster & joined] + [joined]
     likeness: list[Match] = []
-    for other, runs in known.items():
+    for solution, runs in known_runs.items():
         is_short = len(runs) < _SHORT_TASK
         limits = (_COPY, math.inf) if is_short else (_ALIKE_KNOWN, _STRETCH)
-        likeness += _flagged([_match(name, other, own | known) for name in own], *limits)
-    for name in own:
+        likeness += _flagged(
+            [_match(name, solution, runs_of | known_runs) for name in runs_of], *limits
+        )
+    for name in runs_of:
         of_student = [match for match in likeness if match.first == name]
         flagged += sorted(of_student, key=lambda match: -match.stretch)[:3]
     return Similarity(
         tuple(sorted(flagged, key=lambda match: (-match.share, match.first, match.second))),
-        tuple(sorted(tuple(sorted(one)) for one in groups)),
+        tuple(sorted(tuple(sorted(cluster)) for cluster in clusters)),
         tuple(sorted(match.share for match in matches)),
     )
 
@@ -180,7 +186,7 @@ def _flagged(matches: Sequence[Match], share: float, stretch: float) -> list[Mat
     flagged = []
     for number, match in enumerate(matches):
         if match.share >= share or match.stretch >= stretch:
-            others = [other.share for i, other in enumerate(matches) if i != number]
+            others = [other_match.share for i, other_match in enumerate(matches) if i != number]
             flagged.append(replace(match, usual=median(others) if others else None))
     return flagged
 
@@ -197,13 +203,15 @@ def pieces_of(source: bytes) -> str:
 
 
 def _match(first: str, second: str, runs: Mapping[str, Runs], fewest: int = _FEW_RUNS) -> Match:
-    one, other = (Counter(hashed for hashed, _ in runs[name]) for name in (first, second))
-    shared = one & other
+    first_counts, second_counts = (
+        Counter(hashed for hashed, _ in runs[name]) for name in (first, second)
+    )
+    shared = first_counts & second_counts
     longest = length = 0
     for hashed, _ in runs[first]:
         length = length + 1 if hashed in shared else 0
         longest = max(longest, length)
-    share = shared.total() / max(min(one.total(), other.total()), fewest)
+    share = shared.total() / max(min(first_counts.total(), second_counts.total()), fewest)
     places = [
         _places([place for hashed, place in runs[name] if hashed in shared])
         for name in (first, second)
@@ -227,17 +235,19 @@ def _places(places: Sequence[str]) -> str:
     return "; ".join(parts)
 
 
-def _runs(files: Mapping[str, bytes], given: set[tuple[str, ...]]) -> Runs:
-    found = []
+def _runs(files: Mapping[str, bytes], template_lines: set[tuple[str, ...]]) -> Runs:
+    hashed_runs = []
     for name in sorted(files):
         lines = [
-            (number, parts) for number, parts in _code_lines(files[name]) if parts not in given
+            (number, parts)
+            for number, parts in _code_lines(files[name])
+            if parts not in template_lines
         ]
-        parts = [(part, number) for number, own in lines for part in own]
+        parts = [(part, number) for number, line_parts in lines for part in line_parts]
         for run in zip(*(parts[i:] for i in range(_RUN)), strict=False):
             text = " ".join(part for part, _ in run).encode("utf-8", "surrogatepass")
-            found.append((blake2b(text, digest_size=5).hexdigest(), f"{name}:{run[0][1]}"))
-    return found
+            hashed_runs.append((blake2b(text, digest_size=5).hexdigest(), f"{name}:{run[0][1]}"))
+    return hashed_runs
 
 
 def parse_source(source: bytes) -> ast.Module | None:
@@ -263,11 +273,11 @@ def _code_lines(source: bytes) -> list[tuple[int, tuple[str, ...]]]:
             (i, tuple(line.split())) for i, line in enumerate(text.splitlines(), 1) if line.strip()
         ]
     nodes = list(ast.walk(tree))
-    given = {node.arg for node in nodes if isinstance(node, ast.arg)}
-    given |= {
+    given_names = {node.arg for node in nodes if isinstance(node, ast.arg)}
+    given_names |= {
         node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     }
-    given |= {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    given_names |= {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     lines = []
     statements: list[ast.AST] = [tree]
     while statements:
@@ -275,14 +285,16 @@ def _code_lines(source: bytes) -> list[tuple[int, tuple[str, ...]]]:
         inside = [statement]
         while inside:
             node = inside.pop()
-            parts += _parts(node, given)
+            parts += _parts(node, given_names)
             for field, value in reversed(list(ast.iter_fields(node))):
                 children = value if isinstance(value, list) else [value]
-                found = [
-                    own for own in children if isinstance(own, ast.AST) and field not in _LEFT_OUT
+                child_nodes = [
+                    child
+                    for child in children
+                    if isinstance(child, ast.AST) and field not in _LEFT_OUT
                 ]
                 (statements if field in _BLOCKS and isinstance(value, list) else inside).extend(
-                    reversed(found)
+                    reversed(child_nodes)
                 )
         is_docstring = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
         if (
@@ -294,17 +306,17 @@ def _code_lines(source: bytes) -> list[tuple[int, tuple[str, ...]]]:
     return lines
 
 
-def _parts(node: ast.AST, given: set[str]) -> list[str]:
+def _parts(node: ast.AST, given_names: set[str]) -> list[str]:
     """Return the kind of a node and what it says, as a name or a number."""
     if isinstance(node, ast.Name | ast.arg):
         name = node.id if isinstance(node, ast.Name) else node.arg
-        return ["name" if name in given else name]
-    own = [
+        return ["name" if name in given_names else name]
+    contents = [
         getattr(node, name) for name in ("attr", "value", "module", "name") if hasattr(node, name)
     ]
-    said = [
+    texts = [
         repr(value)
-        for value in own
-        if isinstance(value, str | int | float | None) and value not in given
+        for value in contents
+        if isinstance(value, str | int | float | None) and value not in given_names
     ]
-    return [type(node).__name__, *said]
+    return [type(node).__name__, *texts]

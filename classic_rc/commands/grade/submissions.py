@@ -66,15 +66,17 @@ def find_submissions(
         for path in sorted(root.iterdir())
         if not _is_hidden(path.name) and path.name != DECLARATION
     ]
-    found = [read_submission(path, main, suffixes) for path in paths]
-    if not found:
+    submissions = [read_submission(path, main, suffixes) for path in paths]
+    if not submissions:
         raise DataError(
             "no submissions", source=str(folder), expected="a file or a folder for each student"
         )
-    counts = Counter(one.student for one in found)
-    if twice := next((one.student for one in found if counts[one.student] > 1), None):
+    counts = Counter(submission.student for submission in submissions)
+    if twice := next(
+        (submission.student for submission in submissions if counts[submission.student] > 1), None
+    ):
         raise DataError("two submissions have the same name", source=str(folder), found=twice)
-    return found
+    return submissions
 
 
 def read_submission(path: Path, main: str | None = None, suffixes: Sequence[str] = ()) -> HandedIn:
@@ -97,8 +99,8 @@ def read_submission(path: Path, main: str | None = None, suffixes: Sequence[str]
 
 def _read_folder(folder: Path, main: str | None, suffixes: Sequence[str]) -> HandedIn:
     refused = partial(HandedIn, folder.name, folder.name, {}, "")
-    every = _files_of(folder)
-    paths = [path for path in every if path.suffix in _CODE]
+    all_paths = _files_of(folder)
+    paths = [path for path in all_paths if path.suffix in _CODE]
     if not paths:
         others = [
             f"{path.name}{' (a link)' * path.is_symlink()}" for path in sorted(folder.iterdir())[:5]
@@ -106,10 +108,10 @@ def _read_folder(folder: Path, main: str | None, suffixes: Sequence[str]) -> Han
         return refused(
             f"the folder has no .py file and no notebook; it has {', '.join(others) or 'nothing'}"
         )
-    if len(every) > _MAX_FILES:
+    if len(all_paths) > _MAX_FILES:
         return refused(f"the folder has more than {_MAX_FILES} files")
-    chosen = _main_of(paths, main)
-    if chosen is None:
+    main_path = _main_of(paths, main)
+    if main_path is None:
         names = ", ".join(path.relative_to(folder).as_posix() for path in paths[:5])
         return refused(
             f"the folder has several files, and not one that is {main or 'main.py'}: {names}"
@@ -118,34 +120,34 @@ def _read_folder(folder: Path, main: str | None, suffixes: Sequence[str]) -> Han
     for path in paths:
         source, wrong = _read_source(path)
         files[path.relative_to(folder).with_suffix(".py").as_posix()] = source
-        problem = problem or (wrong if path == chosen else None)
+        problem = problem or (wrong if path == main_path else None)
     if sum(map(len, files.values())) > _MAX_CODE:
         files, problem = {}, _TOO_MUCH_CODE
-    for path in every:
+    for path in all_paths:
         if (
             path.suffix in suffixes
             and path.suffix not in _CODE
             and path.stat().st_size <= _MAX_OTHER
         ):
             files[path.relative_to(folder).as_posix()] = read_input(path)
-    name = chosen.relative_to(folder)
+    name = main_path.relative_to(folder)
     file, key = f"{folder.name}/{name.as_posix()}", name.with_suffix(".py").as_posix()
     return HandedIn(folder.name, file, files, key, problem)
 
 
 def _files_of(folder: Path) -> list[Path]:
     """Return the files of a student: no links, nothing hidden, and of a few levels only."""
-    found: list[Path] = []
+    files: list[Path] = []
     folders = [folder]
-    while folders and len(found) <= _MAX_FILES:
+    while folders and len(files) <= _MAX_FILES:
         for path in sorted(folders.pop().iterdir()):
             if _is_hidden(path.name) or path.is_symlink():
                 continue
             if path.is_dir() and len(path.relative_to(folder).parts) < _MAX_LEVELS:
                 folders.append(path)
             elif path.is_file():
-                found.append(path)
-    return sorted(found)
+                files.append(path)
+    return sorted(files)
 
 
 def _is_hidden(name: str) -> bool:
@@ -159,9 +161,9 @@ def _main_of(paths: Sequence[Path], main: str | None) -> Path | None:
     """Return the file that the assignment names, the only one, or main.py."""
     stems = [Path(main).stem] if main else []
     for stem in (*stems, "main"):
-        found = [path for path in paths if path.stem == stem]
-        if len(found) == 1:
-            return found[0]
+        matching = [path for path in paths if path.stem == stem]
+        if len(matching) == 1:
+            return matching[0]
     return paths[0] if len(paths) == 1 else None
 
 
@@ -219,18 +221,18 @@ def _is_command(line: str) -> bool:
     return (
         line.startswith("?")
         or line.endswith("?")
-        or any(re.match(r"!|%%?[a-z]", part) for part in parts)
+        or any(re.match(r"!|%%?[a-z]", text) for text in parts)
     )
 
 
-def plain_files(found: Sequence[HandedIn]) -> dict[str, bytes]:
+def plain_files(submissions: Sequence[HandedIn]) -> dict[str, bytes]:
     """Return all submissions' code as plain files for one folder, for tools that compare
     programs.
     """
     code = {
-        f"{one.student}/{name}": own
-        for one in found
-        for name, own in one.files.items()
+        f"{submission.student}/{name}": source
+        for submission in submissions
+        for name, source in submission.files.items()
         if name.endswith(".py")
     }
-    return {name.replace("/", "__"): own for name, own in code.items()}
+    return {name.replace("/", "__"): source for name, source in code.items()}

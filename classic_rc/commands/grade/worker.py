@@ -130,12 +130,12 @@ class _Submission:
         )
         if name in self.added or not (name in _USUAL or is_module):
             return False
-        module, _, part = _USUAL.get(name, name).partition(":")
+        module, _, attribute = _USUAL.get(name, name).partition(":")
         try:
             value = importlib.import_module(module)
         except ImportError:
             return False
-        setattr(self.module, name, getattr(value, part) if part else value)
+        setattr(self.module, name, getattr(value, attribute) if attribute else value)
         self.added.append(name)
         return True
 
@@ -152,7 +152,7 @@ class _Submission:
         if do == "make":
             self.solver = getattr(self.module, name)()
             return None
-        return [[float(value) for value in own] for own in self.solver.score_candidates(rows)]
+        return [[float(value) for value in scores] for scores in self.solver.score_candidates(rows)]
 
     def _load(self) -> dict[str, str]:
         """Run the file; return the kind of each public name that it defines."""
