@@ -66,7 +66,7 @@ def add_record(path: str, target: Path, data: Dataset | None = None) -> list[Flo
             expected=__version__,
         )
     contents = {dataset.fingerprint: dataset for dataset in _find_data(file, data)}
-    known = {entry["name"]: entry for entry in read_entries(target)}
+    entries = {entry["name"]: entry for entry in read_entries(target)}
     floors = load_floors()
     added = []
     for run, results in zip(record["runs"], read_results(file), strict=True):
@@ -106,10 +106,10 @@ def add_record(path: str, target: Path, data: Dataset | None = None) -> list[Flo
                 found=differences[0],
                 hint="Compute the floor again",
             )
-        known[name] = entry
+        entries[name] = entry
         added.append(floor)
     target.parent.mkdir(parents=True, exist_ok=True)
-    write_file(target, floors_text(known.values()))
+    write_file(target, floors_text(entries.values()))
     return added
 
 

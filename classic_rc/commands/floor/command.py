@@ -175,10 +175,10 @@ def _tables(args: argparse.Namespace, name: str) -> list[Table]:
         if is_log(dataset):
             tables.append(_log_table(args, dataset))
             continue
-        known = find_by_fingerprint(dataset.fingerprint)
-        if known is not None:
-            print_message(f"note: {data} has the content of {known.name}")
-            tables.append(Floor(known, args.group_by).table())
+        floor_dataset = find_by_fingerprint(dataset.fingerprint)
+        if floor_dataset is not None:
+            print_message(f"note: {data} has the content of {floor_dataset.name}")
+            tables.append(Floor(floor_dataset, args.group_by).table())
         else:
             print_message(
                 f"note: the floor of {data} does not come with the package: {_commands(str(data))}"
@@ -199,10 +199,10 @@ def _is_data(name: str) -> bool:
 def _commands(data: str) -> str:
     from classic_rc.datasets.specification import quote_argument
 
-    shown = quote_argument(data)
+    argument = quote_argument(data)
     return (
-        f"`classic-rc run {shown} --intervals` computes its floor, `classic-rc run {shown} "
-        f"--intervals --cv 5` also what can be learned, `classic-rc check {shown}` what the "
+        f"`classic-rc run {argument} --intervals` computes its floor, `classic-rc run {argument} "
+        f"--intervals --cv 5` also what can be learned, `classic-rc check {argument}` what the "
         "options give away"
     )
 
@@ -293,11 +293,11 @@ def _compute_one(args: argparse.Namespace, name: str, failures: Failures) -> Non
     data = args.compute
     if split is not None:
         name = data = split.name
-        learned = find_training_splits(split) if args.learned and not train else []
-        train += [of.name for of in learned]
-        for of in (split, *learned):
-            if not is_split_cached(of):
-                inputs.fetch_split(args, of)
+        training_splits = find_training_splits(split) if args.learned and not train else []
+        train += [needed_split.name for needed_split in training_splits]
+        for needed_split in (split, *training_splits):
+            if not is_split_cached(needed_split):
+                inputs.fetch_split(args, needed_split)
     task = FloorTask(name, data, train, args.learned, inputs.reading_options(args), args.prior)
     folder = Path(args.save or f"floor-{name.replace(':', '-')}")
     with progress_bar(name, None, inputs.shows_progress(args)) as progress:
@@ -329,8 +329,8 @@ def _add(args: argparse.Namespace) -> int:
     data = None if args.verify is None else inputs.load_dataset(args, args.verify)
     with progress_bar(f"verifying {args.add}", None, inputs.shows_progress(args)):
         added = add_record(args.add, target, data)
-    for of in added:
-        print_message(f"{target}: {of.name}: {len(of.rows)} rows, every digit is the same")
+    for entry in added:
+        print_message(f"{target}: {entry.name}: {len(entry.rows)} rows, every digit is the same")
     return 0
 
 
@@ -347,21 +347,21 @@ def _verify(args: argparse.Namespace) -> int:
     from classic_rc.commands.floor.verify import verify_rows
     from classic_rc.io.progress import progress_bar
 
-    of = floor(args.floors[0]).dataset
-    dataset = _find_data(args, of.fingerprint, of.name)
+    floor_dataset = floor(args.floors[0]).dataset
+    dataset = _find_data(args, floor_dataset.fingerprint, floor_dataset.name)
     train = inputs.read_train(args)
-    with progress_bar(f"verifying {of.name}", None, inputs.shows_progress(args)):
-        found = verify_rows(of, dataset, train, learned=args.learned)
-    for text in found.differences:
-        print_message(f"error: {of.name}: {text}")
-    inputs.report_notes(args, "note", found.notes, of.name)
+    with progress_bar(f"verifying {floor_dataset.name}", None, inputs.shows_progress(args)):
+        verification = verify_rows(floor_dataset, dataset, train, learned=args.learned)
+    for text in verification.differences:
+        print_message(f"error: {floor_dataset.name}: {text}")
+    inputs.report_notes(args, "note", verification.notes, floor_dataset.name)
     verdict = (
-        f"{len(found.differences)} numbers differ"
-        if found.differences
+        f"{len(verification.differences)} numbers differ"
+        if verification.differences
         else "every digit is the same"
     )
-    write_output(f"{of.name}: {len(found.rows)} rows, {verdict}\n", args.output)
-    return _DIFFERS if found.differences else 0
+    write_output(f"{floor_dataset.name}: {len(verification.rows)} rows, {verdict}\n", args.output)
+    return _DIFFERS if verification.differences else 0
 
 
 def _find_data(args: argparse.Namespace, fingerprint: str, name: str) -> Dataset:

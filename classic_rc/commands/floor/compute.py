@@ -99,14 +99,14 @@ def compute_floor(
     Results of systems that finished are kept in `folder`, and not computed again.
     """
     progress = progress or Progress()
-    known = task.name.partition(":")[0]
-    specs = [*UNTRAINED, *PUBLISHED.get(known, ()), *(TRAINED if task.learned else ())]
+    dataset_name = task.name.partition(":")[0]
+    specs = [*UNTRAINED, *PUBLISHED.get(dataset_name, ()), *(TRAINED if task.learned else ())]
     train = {"train": list(task.train)} if task.train else {"cv": N_FOLDS}
     values = {
         "path": task.data,
         "intervals": True,
         **task.reading,
-        **_KEYS.get(known, {}),
+        **_KEYS.get(dataset_name, {}),
         **(train if task.learned else {}),
     }
     entry = SuiteDataset(task.name, values)

@@ -101,15 +101,18 @@ def _task_cells(results: Mapping[str, Any], task: str) -> Iterator[list[Any]]:
         )
         if metric not in _ACCURACIES or not is_share:
             continue
-        known, chance, floor, note = (
+        floor_dataset, chance, floor, note = (
             find_harness_floor(results, task, key),
             at_chance,
             None,
             _NO_FLOOR,
         )
-        if known is not None:
-            chance, floor = known.value(known.chance), known.value(known.floor)
-            note = f"{known.name}: {known.floor.system}"
+        if floor_dataset is not None:
+            chance, floor = (
+                floor_dataset.value(floor_dataset.chance),
+                floor_dataset.value(floor_dataset.floor),
+            )
+            note = f"{floor_dataset.name}: {floor_dataset.floor.system}"
         elif chance is None:
             note = "the file does not say how many options there are: use the log"
         adjusted = [None if base is None else above(value, base)[0] for base in (chance, floor)]
@@ -126,13 +129,13 @@ def _task_cells(results: Mapping[str, Any], task: str) -> Iterator[list[Any]]:
         ]
 
 
-def _part(results: Mapping[str, Any], part: str, task: str) -> dict[str, Any]:
+def _part(results: Mapping[str, Any], key: str, task: str) -> dict[str, Any]:
     """Return what a part of the file has about a task; nothing if it lacks it, or has something
     else there.
     """
-    of_tasks = results.get(part)
-    found = of_tasks.get(task) if isinstance(of_tasks, dict) else None
-    return found if isinstance(found, dict) else {}
+    by_task = results.get(key)
+    entry = by_task.get(task) if isinstance(by_task, dict) else None
+    return entry if isinstance(entry, dict) else {}
 
 
 def _find_chance(config: Mapping[str, Any]) -> float | None:
@@ -187,10 +190,10 @@ def find_harness_floor(results: Mapping[str, Any], task: str, metric: str) -> Fl
     name, _, filter_ = metric.partition(",")
     sizes = [counts.get("original"), counts.get("effective")]
     for facts in evaluator_tasks():
-        known = load_floors().get(facts.floor or "")
+        floor_dataset = load_floors().get(facts.floor or "")
         is_task = recorded == tuple(getattr(facts, field) for field in _RECORDED)
-        if known is None or not is_task or sizes != [known.questions] * 2:
+        if floor_dataset is None or not is_task or sizes != [floor_dataset.questions] * 2:
             continue
-        if filter_ == "none" and facts.metric.get(name) == known.metric:
-            return known
+        if filter_ == "none" and facts.metric.get(name) == floor_dataset.metric:
+            return floor_dataset
     return None

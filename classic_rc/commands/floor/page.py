@@ -26,7 +26,7 @@ def floor_page(floors: Iterable[FloorDataset]) -> str:
     from classic_rc.reports.references import bibliography
 
     floors = sort_floors(floors)
-    table = floors_table(floors, wide=True)
+    table = floors_table(floors, is_wide=True)
     script = (files(__package__) / "templates" / "floor.js").read_text(encoding="utf-8")
     return fill_template(
         "floor.html",
@@ -39,7 +39,7 @@ def floor_page(floors: Iterable[FloorDataset]) -> str:
             ]
             for _, cells in table.lines()
         ],
-        bars=[_bar(of) for of in floors],
+        bars=[_bar(dataset) for dataset in floors],
         width=_WIDTH,
         floors=floors,
         bibtex=bibliography(("classic_rc",)),
@@ -54,16 +54,16 @@ def _order(value: Any) -> str:
     return "" if value is None else str(value if isinstance(value, str) else float(value))
 
 
-def _bar(of: FloorDataset) -> dict[str, int | str | None]:
+def _bar(dataset: FloorDataset) -> dict[str, int | str | None]:
     """Return the places of the marks of a dataset's bar, in pixels, and a text that says the
     same.
     """
-    trained, human = of.trained(out_of_fold=False), of.best_published("human")
-    trained = trained or of.trained(out_of_fold=True)
+    trained, human = dataset.trained(out_of_fold=False), dataset.best_published("human")
+    trained = trained or dataset.trained(out_of_fold=True)
     shares: dict[str, float | None] = {
-        "chance": of.value(of.chance),
-        "floor": of.value(of.floor),
-        "trained": None if trained is None else of.fair_value(trained),
+        "chance": dataset.value(dataset.chance),
+        "floor": dataset.value(dataset.floor),
+        "trained": None if trained is None else dataset.fair_value(trained),
         "human": None if human is None else float(human.share),
     }
     text = ", ".join(

@@ -19,32 +19,40 @@ _OUTDATED = "†"
 
 def sort_floors(floors: Iterable[FloorDataset]) -> list[FloorDataset]:
     """Return datasets by task and language, English first."""
-    return sorted(floors, key=lambda of: (of.task, of.language != "English", of.language, of.name))
+    return sorted(
+        floors,
+        key=lambda dataset: (
+            dataset.task,
+            dataset.language != "English",
+            dataset.language,
+            dataset.name,
+        ),
+    )
 
 
-def floors_table(floors: Iterable[FloorDataset], *, wide: bool = False) -> Table:
+def floors_table(floors: Iterable[FloorDataset], *, is_wide: bool = False) -> Table:
     """Return the list: a row for each dataset with chance, the floor, what is trained, and what
-    is published. Where it is not `wide`, it fits 80 columns.
+    is published. Where it is not `is_wide`, it fits 80 columns.
     """
     kinds: dict[str, list[list[Any]]] = {}
-    for of in sort_floors(floors):
-        kinds.setdefault(f"{of.task}, {of.language}", []).append(_cells(of))
+    for dataset in sort_floors(floors):
+        kinds.setdefault(f"{dataset.task}, {dataset.language}", []).append(_cells(dataset))
     columns = [
         Column("dataset"),
-        Column("n", "count", key="questions", hidden=not wide),
-        Column("metric", hidden=not wide),
+        Column("n", "count", key="questions", hidden=not is_wide),
+        Column("metric", hidden=not is_wide),
         Column("chance", "percent", 1),
-        Column("floor", "percent", 1, intervals="lines" if wide else "none"),
-        Column("system", key="short_system", hidden=wide),
-        Column("floor system", key="floor_system", hidden=not wide),
-        Column("trained", "percent", 1, intervals="lines" if wide else "none"),
-        Column("trained system", key="trained_system", hidden=not wide),
-        Column("folds", "percent", 1, intervals="lines" if wide else "none"),
-        Column("system in folds", key="folds_system", hidden=not wide),
-        Column("prior", "percent", 1, hidden=not wide),
-        Column("options only", "percent", 1, key="options_only", hidden=not wide),
-        Column("published non-neural", "percent", 1, key="published_classical", hidden=not wide),
-        Column("human", "percent", 1, hidden=not wide),
+        Column("floor", "percent", 1, intervals="lines" if is_wide else "none"),
+        Column("system", key="short_system", hidden=is_wide),
+        Column("floor system", key="floor_system", hidden=not is_wide),
+        Column("trained", "percent", 1, intervals="lines" if is_wide else "none"),
+        Column("trained system", key="trained_system", hidden=not is_wide),
+        Column("folds", "percent", 1, intervals="lines" if is_wide else "none"),
+        Column("system in folds", key="folds_system", hidden=not is_wide),
+        Column("prior", "percent", 1, hidden=not is_wide),
+        Column("options only", "percent", 1, key="options_only", hidden=not is_wide),
+        Column("published non-neural", "percent", 1, key="published_classical", hidden=not is_wide),
+        Column("human", "percent", 1, hidden=not is_wide),
         Column("above chance", "percent", 1, "above_chance", hidden=True),
         Column("fingerprint", hidden=True),
     ]
@@ -60,30 +68,30 @@ def floors_table(floors: Iterable[FloorDataset], *, wide: bool = False) -> Table
     return Table("The floor of known datasets", columns, groups, notes)
 
 
-def _cells(of: FloorDataset) -> list[Any]:
-    trained, folds = (of.trained(out_of_fold=in_folds) for in_folds in (False, True))
-    options = of.best(row for row in of.rows if row.system == _OPTIONS_ONLY)
-    classical, human = (of.best_published(kind) for kind in ("classical", "human"))
+def _cells(dataset: FloorDataset) -> list[Any]:
+    trained, folds = (dataset.trained(out_of_fold=in_folds) for in_folds in (False, True))
+    options = dataset.best(row for row in dataset.rows if row.system == _OPTIONS_ONLY)
+    classical, human = (dataset.best_published(kind) for kind in ("classical", "human"))
     return [
-        of.name,
-        of.questions,
-        METRIC_NAMES[of.metric],
-        of.value(of.chance),
-        Cell(of.value(of.floor), bounds(of.floor.intervals, of.metric)),
-        of.floor.system.replace("constant-position", "position"),
-        of.floor.system,
-        *_learned_cells(of, trained),
-        *_learned_cells(of, folds),
-        _learned_cells(of, of.prior)[0],
-        None if options is None else of.fair_value(options),
+        dataset.name,
+        dataset.questions,
+        METRIC_NAMES[dataset.metric],
+        dataset.value(dataset.chance),
+        Cell(dataset.value(dataset.floor), bounds(dataset.floor.intervals, dataset.metric)),
+        dataset.floor.system.replace("constant-position", "position"),
+        dataset.floor.system,
+        *_learned_cells(dataset, trained),
+        *_learned_cells(dataset, folds),
+        _learned_cells(dataset, dataset.prior)[0],
+        None if options is None else dataset.fair_value(options),
         *(None if figure is None else figure.share for figure in (classical, human)),
-        above(of.value(of.floor), of.value(of.chance))[0],
-        of.fingerprint,
+        above(dataset.value(dataset.floor), dataset.value(dataset.chance))[0],
+        dataset.fingerprint,
     ]
 
 
-def _learned_cells(of: FloorDataset, row: FloorRow | None) -> tuple[Cell, str | None]:
+def _learned_cells(dataset: FloorDataset, row: FloorRow | None) -> tuple[Cell, str | None]:
     if row is None:
         return Cell(), None
     mark = _OUTDATED if row.outdated else ""
-    return Cell(of.fair_value(row), of.fair_interval(row), mark), row.system
+    return Cell(dataset.fair_value(row), dataset.fair_interval(row), mark), row.system

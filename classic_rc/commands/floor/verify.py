@@ -22,17 +22,19 @@ if TYPE_CHECKING:
     from classic_rc.questions import Dataset
 
 
-def row_differences(row: FloorRow, again: FloorRow) -> list[str]:
+def row_differences(row: FloorRow, rerun: FloorRow) -> list[str]:
     """Return what differs between a row and the same row made again; the version and names of
     files may.
     """
-    signature, other = (signature_without(of, "version", "split") for of in (row, again))
-    pairs: list[tuple[str, Any, Any]] = [("signature", signature, other)]
-    pairs += [(key, getattr(row, key), getattr(again, key)) for key in _SAME]
-    pairs += _paired("", row, again)
+    signature, rerun_signature = (
+        signature_without(version, "version", "split") for version in (row, rerun)
+    )
+    pairs: list[tuple[str, Any, Any]] = [("signature", signature, rerun_signature)]
+    pairs += [(key, getattr(row, key), getattr(rerun, key)) for key in _SAME]
+    pairs += _paired("", row, rerun)
     for value, group in row.groups.items():
-        if value in again.groups:
-            pairs += _paired(f"{value}: ", group, again.groups[value])
+        if value in rerun.groups:
+            pairs += _paired(f"{value}: ", group, rerun.groups[value])
         elif value != WITHOUT_COPIES:  # a run has these only if rows that learn are in it
             pairs.append((value, 1, None))
     return [
@@ -46,14 +48,14 @@ _SAME = ("ties", "tie_rate", "expected", "tuned_on", "tuned_here")
 
 
 def _paired(
-    prefix: str, first: FloorRow | FloorGroup, again: FloorRow | FloorGroup
+    prefix: str, first: FloorRow | FloorGroup, rerun: FloorRow | FloorGroup
 ) -> Iterator[tuple[str, Any, Any]]:
     for name, value in first.metrics.items():
-        yield prefix + name, value, again.metrics.get(name)
+        yield prefix + name, value, rerun.metrics.get(name)
     for name, (low, high) in first.intervals.items():
-        other = again.intervals.get(name, (None, None))
-        yield f"{prefix}{name} from", low, other[0]
-        yield f"{prefix}{name} to", high, other[1]
+        rerun_interval = rerun.intervals.get(name, (None, None))
+        yield f"{prefix}{name} from", low, rerun_interval[0]
+        yield f"{prefix}{name} to", high, rerun_interval[1]
 
 
 def signature_without(row: FloorRow | Mapping[str, Any], *names: str) -> str:
@@ -61,8 +63,8 @@ def signature_without(row: FloorRow | Mapping[str, Any], *names: str) -> str:
     content is known.
     """
     signature = row.signature if isinstance(row, FloorRow) else row["signature"]
-    parts = [part for part in signature.split("|") if part.partition(":")[0] not in names]
-    return "|".join(re.sub(r"^(trained_on:).*@", r"\1@", part) for part in parts)
+    parts = [text for text in signature.split("|") if text.partition(":")[0] not in names]
+    return "|".join(re.sub(r"^(trained_on:).*@", r"\1@", text) for text in parts)
 
 
 @dataclass
@@ -75,7 +77,7 @@ class Verification:
 
 
 def verify_rows(
-    of: FloorDataset, dataset: Dataset, train: Dataset | None = None, *, learned: bool = False
+    floor: FloorDataset, dataset: Dataset, train: Dataset | None = None, *, learned: bool = False
 ) -> Verification:
     """Run the systems that learn nothing, and on request those that learn, and compare the results.
 
@@ -86,33 +88,39 @@ def verify_rows(
     from classic_rc.solvers.specs import parse_solver
     from classic_rc.systems import System
 
-    found = Verification()
-    chosen = [row for row in of.rows if (learned or not row.learns) and row.system != PRIOR]
-    if learned and of.prior is not None:
-        found.notes.append(f"not run, because the fitted file is not here: {PRIOR}")
-    elsewhere = [row for row in chosen if row.trained_on is not None and of.cv is None]
+    verification = Verification()
+    selected = [row for row in floor.rows if (learned or not row.learns) and row.system != PRIOR]
+    if learned and floor.prior is not None:
+        verification.notes.append(f"not run, because the fitted file is not here: {PRIOR}")
+    elsewhere = [row for row in selected if row.trained_on is not None and floor.cv is None]
     if elsewhere and train is None:
-        found.notes.append(
+        verification.notes.append(
             f"not run without --train ({elsewhere[0].trained_on}): "
             f"{', '.join(row.system for row in elsewhere)}"
         )
-        chosen = [row for row in chosen if row not in elsewhere]
-    n_fixed = len(elsewhere) * (train is None) + (learned and of.prior is not None)
-    if left := len(of.rows) - len(chosen) - n_fixed:
-        found.notes.append(f"{left} rows learn from gold answers, and are run only with --learned")
+        selected = [row for row in selected if row not in elsewhere]
+    n_fixed = len(elsewhere) * (train is None) + (learned and floor.prior is not None)
+    if n_learning := len(floor.rows) - len(selected) - n_fixed:
+        verification.notes.append(
+            f"{n_learning} rows learn from gold answers, and are run only with --learned"
+        )
     protocol = Protocol(
-        cv=of.cv, group=of.group, train=train if learned else None, by=of.by, intervals=True
+        cv=floor.cv,
+        group=floor.group,
+        train=train if learned else None,
+        by=floor.by,
+        intervals=True,
     )
-    systems = [System(parse_solver(row.system), name=row.system) for row in chosen]
+    systems = [System(parse_solver(row.system), name=row.system) for row in selected]
     evaluation = evaluate(dataset, systems, protocol)
     plain = evaluation.to_dict()["rows"]
-    made = {row["name"]: row_from_entry(row_entry(row, __version__)) for row in plain}
-    for row in chosen:
-        if row.system in made:
-            found.differences += row_differences(row, made[row.system])
+    rerun_rows = {row["name"]: row_from_entry(row_entry(row, __version__)) for row in plain}
+    for row in selected:
+        if row.system in rerun_rows:
+            verification.differences += row_differences(row, rerun_rows[row.system])
         else:
-            found.differences.append(
+            verification.differences.append(
                 f"{row.system}: no result: {evaluation.errors.get(row.system)}"
             )
-    found.rows = [row.system for row in chosen]
-    return found
+    verification.rows = [row.system for row in selected]
+    return verification

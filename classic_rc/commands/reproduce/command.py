@@ -87,9 +87,9 @@ def _reproduce_figures(args: argparse.Namespace) -> int:
         args, ("search", "trust"), "is for run records: `classic-rc run DATA --save DIR` writes one"
     )
     files = _parse_files(args.file)
-    found = list(inputs.expand_datasets(args, args.data))
-    inputs.refuse_spans(found, "published scores use the usual candidate spans")
-    datasets = [inputs.load_dataset(args, data) for data in found]
+    paths = list(inputs.expand_datasets(args, args.data))
+    inputs.refuse_spans(paths, "published scores use the usual candidate spans")
+    datasets = [inputs.load_dataset(args, data) for data in paths]
     results = reproduce(datasets, files, args.jobs, inputs.shows_progress(args))
     write_output(_render_figures(results, args.format), args.output)
     failed = [result for result in results if result.fails]

@@ -122,9 +122,9 @@ def reproduce(
     """
     parts: dict[_Key, tuple[OfficialPart, Dataset]] = {}
     for dataset in datasets:
-        for origin, part in match_official_parts(dataset):
+        for origin, part_dataset in match_official_parts(dataset):
             if origin is not None:
-                parts.setdefault((origin.dataset, origin.split), (origin, part))
+                parts.setdefault((origin.dataset, origin.split), (origin, part_dataset))
     pairs = list(_match_figures(parts))
     if not pairs:
         names = ", ".join(dataset.name for dataset in datasets)
@@ -133,7 +133,9 @@ def reproduce(
             field="datasets",
             found=names,
         )
-    runs = _RunCache({key: part for key, (_, part) in parts.items()}, files or {}, jobs)
+    runs = _RunCache(
+        {key: part_dataset for key, (_, part_dataset) in parts.items()}, files or {}, jobs
+    )
     with progress_bar("reproducing", len(pairs), progress) as advance:
         results = []
         for row, keys in pairs:
@@ -202,7 +204,7 @@ class _RunCache:
         evaluation = evaluate(
             self._merge(keys),
             [solver],
-            train=self._find_split(keys[0], how.train, needed=solver.learns_from == "gold"),
+            train=self._find_split(keys[0], how.train, is_needed=solver.learns_from == "gold"),
             tune=self._find_split(keys[0], how.tune),
             ties=how.ties,
             tune_metric=how.tune_metric,
@@ -215,9 +217,11 @@ class _RunCache:
         first, *others = (self._parts[key] for key in keys)
         if not others:
             return first
-        questions = [question for part in (first, *others) for question in part]
+        questions = [question for dataset in (first, *others) for question in dataset]
         return replace(
-            first, questions=questions, name=" + ".join(part.name for part in (first, *others))
+            first,
+            questions=questions,
+            name=" + ".join(dataset.name for dataset in (first, *others)),
         )
 
     def _file_value(self, match: re.Match[str]) -> str:
@@ -229,11 +233,11 @@ class _RunCache:
             )
         return paths[0] if len(paths) == 1 else f"[{'; '.join(paths)}]"
 
-    def _find_split(self, key: _Key, split: str | None, needed: bool = True) -> Dataset | None:
-        found = self._parts.get((key[0], split)) if split is not None else None
-        if found is None and split is not None and needed:
+    def _find_split(self, key: _Key, split: str | None, is_needed: bool = True) -> Dataset | None:
+        dataset = self._parts.get((key[0], split)) if split is not None else None
+        if dataset is None and split is not None and is_needed:
             raise UsageError(f"needs {key[0]} {split}: add it to the data")
-        return found
+        return dataset
 
 
 def _reproduce_figure(
@@ -243,26 +247,26 @@ def _reproduce_figure(
     runs: _RunCache,
 ) -> ReproducedFigure:
     how = load_published().reproductions[str(row.reproduction)]
-    own = [parts[key] for key in keys]
-    masks = [subset_mask(part, row.subset) for _, part in own]
-    data = " + ".join(part.name for _, part in own)
-    same = keys == _figure_keys(row)
-    official = all(origin.is_exact is not False for origin, _ in own)
-    known = [mask for mask in masks if mask is not None]
-    n = sum(int(mask.sum()) for mask in known)
+    figure_parts = [parts[key] for key in keys]
+    masks = [subset_mask(dataset, row.subset) for _, dataset in figure_parts]
+    data = " + ".join(dataset.name for _, dataset in figure_parts)
+    is_same_data = keys == _figure_keys(row)
+    is_official = all(origin.is_exact is not False for origin, _ in figure_parts)
+    figure_masks = [mask for mask in masks if mask is not None]
+    n = sum(int(mask.sum()) for mask in figure_masks)
     problem, ours = None, None
-    if len(known) < len(masks):
+    if len(figure_masks) < len(masks):
         problem = "not run: the data lacks the questions of this figure"
     else:
-        found = runs.over(str(row.reproduction), keys)
-        problem = next((result for result in found if isinstance(result, str)), None)
-        outcomes = [result.outcomes.statistics for result in found if isinstance(result, Row)]
+        results = runs.over(str(row.reproduction), keys)
+        problem = next((result for result in results if isinstance(result, str)), None)
+        outcomes = [result.outcomes.statistics for result in results if isinstance(result, Row)]
         if problem is None and any(row.metric not in statistics for statistics in outcomes):
             problem = f"not run: the results have no metric {row.metric}"
         if problem is None:
             statistics = np.concatenate([own_statistics[row.metric] for own_statistics in outcomes])
-            ours = 100 * METRICS[row.metric].aggregate(statistics[np.concatenate(known)])
-    return ReproducedFigure(row, how, data, n, ours, problem, same, official)
+            ours = 100 * METRICS[row.metric].aggregate(statistics[np.concatenate(figure_masks)])
+    return ReproducedFigure(row, how, data, n, ours, problem, is_same_data, is_official)
 
 
 def reproduction_table(results: Sequence[ReproducedFigure]) -> Table:
